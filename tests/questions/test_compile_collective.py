@@ -67,6 +67,18 @@ def test_assumed_speeds_are_said():
     assert nl.compile_collective("all-gather", "ring:4", bandwidth=1e9, latency=0).note is None
 
 
+@pytest.mark.parametrize(
+    ("collective", "size", "padded"), [("all-gather", 1000, 1002), ("all-to-all", 999, 1002),
+                                       ("all-gather", 1200, 1200)],
+)  # fmt: skip
+def test_sizes_that_do_not_divide_are_padded(collective, size, padded):
+    found = nl.compile_collective(
+        collective, "line:3", size=size, chunks=2, bandwidth=1e9, latency=0
+    ).to_dict()
+    assert found["padded_size"] == padded
+    assert (found["note"] is None) == (padded == size)
+
+
 @pytest.mark.parametrize("collective", ["all-gather", "reduce-scatter"])
 def test_installed_tables_give_the_routes(collective):
     found = nl.compile_collective(
