@@ -114,6 +114,7 @@ def rank_network(
     *,
     bytes_per_second: float = 1.0,
     latency_seconds: ArrayLike = 0.0,
+    even: bool = False,
 ) -> RankNetwork:
     """Return what synthesis sees of a network.
 
@@ -123,12 +124,14 @@ def rank_network(
         The network. Broken channels are left out.
     hosts
         The host of each rank, none twice; every host by default that works and is no switch. Other
-        hosts take no part, except in a direct network without switches: those forward that have as
-        much bandwidth in as out.
+        hosts take no part, except in a direct network without switches, in which they forward.
     bytes_per_second
         Of a channel of bandwidth 1.
     latency_seconds
         Of each channel: one number, or float64[num_channels].
+    even
+        Whether hosts that forward are left out unless they have as much bandwidth in as out, which
+        trees need; see ``switches``.
 
     Raises
     ------
@@ -150,7 +153,7 @@ def rank_network(
     forwards[: topology.num_hosts] = topology.direct and not topology.switches
     forwards[list(topology.switches)] = True
     forwards[ranks] = False
-    if topology.direct and not topology.switches:
+    if even and topology.direct and not topology.switches:
         forwards &= _even(topology, ranks, forwards)
     vertices = np.concatenate([ranks, np.flatnonzero(forwards)]).astype(np.int32)
     number = np.full(topology.num_vertices, -1, np.int64)
