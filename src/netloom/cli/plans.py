@@ -17,14 +17,31 @@ from netloom.cli.output import (
     write_each,
 )
 
-VERIFY_EPILOG = "Example: netloom compile verify plan.json"
+VERIFY_EPILOG = "Example: netloom compile verify plan.xml --on examples/ndv2-2.toml --size 1GB"
 RUN_EPILOG = "Example: netloom compile run plan.json"
 
 Plan = Annotated[Path, typer.Argument(help="A plan that netloom compile --out wrote.")]
+Schedule = Annotated[Path, typer.Argument(help="A plan that netloom compile --out wrote, or XML.")]
+
+
+def _option(flag: str, what: str) -> Any:
+    return typer.Option(flag, help=what, show_default=False)
 
 
 def verify(
-    plan: Plan,
+    plan: Schedule,
+    on: Annotated[
+        str | None, _option("--on", "Network to replay a collective on, as flows.")
+    ] = None,
+    size: Annotated[
+        str | None, _option("--size", "Size of the collective of MSCCL XML, such as 64MB.")
+    ] = None,
+    bandwidth: Annotated[
+        str | None, _option("--bandwidth", "Bandwidth of a channel, such as 200Gb/s.")
+    ] = None,
+    latency: Annotated[
+        str | None, _option("--latency", "Latency of a channel, such as 600ns.")
+    ] = None,
     perfetto: Annotated[
         Path | None,
         typer.Option(
@@ -44,7 +61,7 @@ def verify(
     with _judging(plan, as_json=as_json):
         from netloom.questions.compile.plans import verify_plan
 
-        result = verify_plan(plan)
+        result = verify_plan(plan, on=on, size=size, bandwidth=bandwidth, latency=latency)
     _show(result, as_json=as_json)
     if perfetto is not None:
         from netloom.questions.timelines import save_timeline

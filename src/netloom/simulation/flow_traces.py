@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.routing import Routing
-    from netloom.simulation.flow import FlowRun, Trust
+    from netloom.simulation.flow import FlowRun, GivenPaths, Trust
     from netloom.workload.programs.messages import Messages
     from netloom.workload.programs.traces import Replay
 
@@ -122,7 +122,7 @@ class FlowTraceRun(TimedRun):
 
 def run_flow_trace(
     links: FlowNetwork,
-    routing: Routing,
+    routing: Routing | GivenPaths,
     program: Replay,
     *,
     injection: Injection = "in-order",

@@ -24,12 +24,11 @@ from netloom.questions.collective.sizes import parse_sizes
 from netloom.questions.fields import (
     refuse,
 )
-from netloom.questions.named import find_network, placing
+from netloom.questions.named import computing, find_network
 from netloom.questions.simulate.engines import PreparedFlows
 from netloom.questions.timing import assumed_clock
 from netloom.routing import VirtualChannelRouting, parse_routing
 from netloom.simulation.flow import flow_network
-from netloom.topology.faults import working_nodes
 from netloom.workload import ring
 from netloom.workload.programs.collectives.algorithms import (
     ROOTED,
@@ -127,7 +126,7 @@ def prepare(question: CollectiveQuestion) -> PreparedCollective:
         raise InputError("root", f"{question.root} of {question.collective}", "none")
     sizes = (0.0,) if question.collective == "barrier" else parse_sizes(question.size)
     flows, machine = _flows(question)
-    where = _placing(question, flows.topology)
+    where = computing(question, flows.topology)
     ranks = question.ranks
     if ranks is None:
         allocated = allocated_hosts(where["nodes"], flows.topology, where["hosts"])
@@ -178,14 +177,6 @@ def _exchange(
 def names_of(algorithm: str) -> list[str]:
     """Return the names of algorithms that were asked for."""
     return list(dict.fromkeys(each.strip() for each in algorithm.split(",")))
-
-
-def _placing(question: CollectiveQuestion, topology: Topology) -> dict[str, Any]:
-    """Return where ranks may run: by default on all hosts that work and are no switches."""
-    found = placing(question)
-    if found["nodes"] is None and len(topology.switches):
-        found["nodes"] = np.setdiff1d(working_nodes(topology), topology.switches)
-    return found
 
 
 def _flows(question: CollectiveQuestion) -> tuple[PreparedFlows, Machine | None]:

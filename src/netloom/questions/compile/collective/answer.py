@@ -38,6 +38,9 @@ SECONDS, BYTES, RATE = "s", "bytes", "bytes/s"
 NEAR = 0.99
 """Part of the bound from which a schedule is as good as the best."""
 
+ROUNDING = 1e-9
+"""Part of a chunk's bytes by which it is whole but for rounding."""
+
 BINS = 200
 """Parts of the time for which the use of channels is told."""
 
@@ -99,6 +102,7 @@ class CollectiveSchedule(Answer):
         Column("collective", kind=str, key=True),
         Column("ranks", kind=int, value="num_ranks", key=True),
         Column("size", unit=BYTES, value="schedule.size_bytes", key=True),
+        Column("padded_size", "size if chunks are whole bytes", BYTES, "padded_bytes"),
         Column("algorithm_bandwidth", unit=RATE, key=True),
         Column("bus_bandwidth", unit=RATE, key=True),
         Column("finish_seconds", "time", SECONDS, key=True),
@@ -230,14 +234,32 @@ class CollectiveSchedule(Answer):
 
     @property
     def note(self) -> str | None:
-        """What was assumed; None if nothing was."""
+        """What was assumed, and what size chunks of whole bytes need; None if there is nothing."""
         some = [
             (self.clock.bandwidth_source, f"{units.rate(self.clock.bytes_per_second)} a channel"),
             (self.clock.latency_source, "500 ns a channel"),
         ]
         said = [what for source, what in some if source == ASSUMED]
         given = "--bandwidth, --latency or a machine"
-        return f"Assumed: {' and '.join(said)}; say otherwise with {given}." if said else None
+        words = [f"Assumed: {' and '.join(said)}; say otherwise with {given}."] if said else []
+        if self.padded_bytes > self.schedule.size_bytes:
+            words.append(f"For chunks of whole bytes, pad the size to {self.padded_bytes:,} B.")
+        return " ".join(words) or None
+
+    @cached_property
+    def padded_bytes(self) -> int:
+        """The size with blocks of equally many whole bytes; the times are of the size given."""
+        program, ranks = self.schedule.program, self.num_ranks
+        exact = program.chunk_size * self.schedule.size_bytes
+        near = np.rint(exact)
+        whole = np.where(np.abs(exact - near) <= ROUNDING * exact, near, np.ceil(exact))
+        block = {
+            "all-gather": program.first_owner, "reduce-scatter": program.final_owner,
+            "all-to-all": program.first_owner.astype(np.int64) * ranks + program.final_owner,
+        }.get(self.collective)  # fmt: skip
+        if block is None:
+            return int(whole.sum())
+        return ranks * int(np.bincount(block, whole).max())
 
     def write(self, path: str | Path) -> None:
         """Write the schedule as a plan file; see ``docs/plan-file.md``."""

@@ -129,6 +129,7 @@ def prepare(question: CompileCollectiveQuestion) -> PreparedSchedule:
         topology, _hosts(question, topology),
         bytes_per_second=clock.bytes_per_second,
         latency_seconds=clock.latency_seconds * topology.channel_cycles,
+        even=True,
     )  # fmt: skip
     if network.num_ranks > MOST_RANKS:
         wanted = f"at most {MOST_RANKS}: fewer ranks or nodes"

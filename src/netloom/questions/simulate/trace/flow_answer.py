@@ -148,7 +148,7 @@ class FlowReplay(FlowTraceRun, Answer):
     def note(self) -> str | None:
         """What to know before relying on the figures."""
         if not self.interrupted:
-            return None
+            return None if self.finish is None else self.network.remark(self.finish)
         done = int(np.count_nonzero(self.rows["complete"] >= 0))
         return f"interrupted: {done} of {counted(len(self.rows), 'row')} were complete"
 
