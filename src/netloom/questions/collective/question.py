@@ -354,7 +354,7 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
         size = ready.sizes[-1]
         best = min((each for each in points if each.size == size), key=lambda each: each.seconds)
         algorithm = next(each for each in ready.algorithms if each.name == best.algorithm)
-        better = reordered(algorithm, runner, size, best.seconds, placing=ready.placing)
+        better = reordered(algorithm, runner, size, best.seconds, seed=question.seed)
         if better.better:
             other = Runner(ready.flows, better.node_of)
             least = ready.bound(question.collective, question.root, better.node_of)
