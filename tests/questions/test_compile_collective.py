@@ -8,6 +8,7 @@ import netloom as nl
 from netloom.errors import InputError
 from netloom.phases.violations import InvalidPlanError
 from netloom.routing import parse_routing, paths
+from netloom.workload.programs.collectives.msccl import write_msccl
 
 
 def test_ndv2_reaches_its_bound():
@@ -195,9 +196,16 @@ def test_a_plan_replays_on_the_hosts_that_it_is_for(tmp_path):
     assert flits.finish_cycles > 1e6 * 4 / 3 / 64 * 0.9
 
 
-def test_an_msccl_program_is_verified(tmp_path):
-    from netloom.workload.programs.collectives.msccl import write_msccl
+@pytest.mark.parametrize("collective", ["all-gather", "reduce-scatter", "all-reduce", "all-to-all"])
+@pytest.mark.parametrize("on", ["examples/dgx1.toml", "mesh:2x3", "torus:2x3"])
+def test_msccl_programs_of_networks_with_odd_trees_are_verified(tmp_path, collective, on):
+    path = tmp_path / "plan.xml"
+    found = nl.compile_collective(collective, on, chunks=2)
+    write_msccl(path, found.schedule.program)
+    assert nl.verify_plan(path).to_dict()["ranks"] == found.to_dict()["ranks"]
 
+
+def test_an_msccl_program_is_verified(tmp_path):
     path = tmp_path / "plan.xml"
     found = nl.compile_collective("all-gather", "ring:4", chunks=1)
     write_msccl(path, found.schedule.program)
