@@ -131,6 +131,18 @@ def test_a_better_rank_order_is_found_run_and_written(tmp_path):
     assert np.array_equal(found.node_of, better["node_of"])
 
 
+def test_an_order_leaves_as_many_ranks_on_each_host():
+    options = {"size": "1MB", "algorithm": "ring", "reorder": True, "mapping": "random", **FAST}
+    for ranks, places in ((2, 2), (7, 4), (9, 2), (13, 4)):
+        found = compare_collectives(
+            "all-reduce", "torus:3x3", ranks=ranks, tasks_per_node=places, **options
+        )
+        better = found.to_dict()["reordered"]
+        assert np.array_equal(np.sort(better["node_of"]), np.sort(found.host_of))
+        assert 0 < better["found_seconds"] <= better["given_seconds"]
+        assert all(each.seconds >= each.bound_seconds for each in found.points)
+
+
 def test_what_nothing_says_is_assumed_and_said():
     found = compare_collectives("all-reduce", "ring:4", size="1MB", algorithm="ring").to_dict()
     assert found["clock"]["bandwidth_source"] == found["clock"]["latency_source"] == "assumed"

@@ -22,7 +22,7 @@ from netloom.phases.collectives.duals import prices_of
 from netloom.phases.collectives.groups import MOST_GROUPED, group_prices, least_out, weakest_groups
 from netloom.phases.collectives.listed import Jobs, Timed, servers, timed
 from netloom.phases.collectives.optimum import optimum
-from netloom.phases.collectives.pipelines import CHUNKS, fastest, slices_of
+from netloom.phases.collectives.pipelines import CHUNKS, FEW_TREES, fastest, slices_of
 from netloom.phases.collectives.trees import Forest, packed
 from netloom.words import counted
 from netloom.workload.programs.collectives.program import EVERYBODY, CollectiveProgram
@@ -224,7 +224,8 @@ def all_reduce(network: RankNetwork, size_bytes: float, *, chunks: Sequence[int]
     Parameters
     ----------
     chunks
-        Chunks per root, on average, to try.
+        Chunks to try of what goes by a pair of trees; per root, on average, where roots have more
+        than ``FEW_TREES``.
 
     Raises
     ------
@@ -264,7 +265,9 @@ def all_reduce(network: RankNetwork, size_bytes: float, *, chunks: Sequence[int]
     def cut(many: int) -> tuple[Jobs, CollectiveProgram, NDArray[np.float64]]:
         return _pair_jobs(out, into, pieces, many, number)
 
-    jobs, times, program = fastest(shared, cut, chunks, size_bytes, bound)
+    most = 1.5 * CHUNKS[-1] / _chunks_per_root(out, 1)  # about as many of each root as given
+    tried = [many for many in chunks if many <= most] or chunks[:1]
+    jobs, times, program = fastest(shared, cut, tried, size_bytes, bound)
     made = timed(network, routes, jobs, times, program, size_bytes, bound)
     return replace(made, prices=best.prices)
 
@@ -285,17 +288,28 @@ def _pieces(out: Forest, into: Forest) -> list[tuple[int, int, int, int]]:
     return found
 
 
+def _pairs_per_root(out: Forest) -> float:
+    """Return how many trees a root has on average, of those that have any."""
+    return int(out.trees.sum()) / int((out.trees > 0).sum())
+
+
+def _chunks_per_root(out: Forest, many: int) -> float:
+    """Return how many chunks a root has on average: so many for each of few trees, or in all."""
+    pairs = _pairs_per_root(out)
+    return many * pairs if pairs <= FEW_TREES else many
+
+
 def _pair_jobs(
     out: Forest, into: Forest, pieces: list[tuple[int, int, int, int]], many: int, first_into: int
 ) -> tuple[Jobs, CollectiveProgram, NDArray[np.float64]]:
     """Return the messages of all chunks, up one tree and down another."""
     ranks, total = len(out.trees), int(out.trees.sum())
-    mean = total / int((out.trees > 0).sum())
+    per_tree = _chunks_per_root(out, many) / _pairs_per_root(out)
     columns: list[list[NDArray[Any]]] = [[] for _ in range(7)]
     sizes: list[float] = []
     first = 0
     for root, up, down, multiplicity in pieces:
-        parts = max(1, round(many * multiplicity / mean))
+        parts = max(1, round(per_tree * multiplicity))
         others = np.delete(np.arange(ranks), root)
         place = np.full(ranks, -1)
         place[others] = np.arange(ranks - 1)

@@ -304,7 +304,7 @@ def _between(ranks: _Ranks, groups: NDArray[np.integer]) -> tuple[float, str]:
     named = network.name_of(int(which[0]))
     more = f" and {counted(len(which) - 1, 'host')} with it" if len(which) > 1 else ""
     speed = rate(float(min(leaving[worst], coming[worst])))
-    return float(times[worst]), f"{named}{more} have {speed} to the others."
+    return float(times[worst]), f"{named}{more} {'have' if more else 'has'} {speed} to the others."
 
 
 def _over(size: NDArray[np.float64], speed: NDArray[np.float64]) -> NDArray[np.float64]:

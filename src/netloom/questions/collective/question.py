@@ -118,7 +118,7 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
         run = [each for each in points if each.size == size and each.algorithm != PHASES]
         best = min(run, key=lambda each: each.seconds)
         algorithm = next(each for each in ready.algorithms if each.name == best.algorithm)
-        better = reordered(algorithm, runner, size, best.seconds, placing=ready.placing)
+        better = reordered(algorithm, runner, size, best.seconds, seed=question.seed)
         if better.better:
             other = ready.runner(better.node_of)
             least = ready.bound(question.collective, question.root, better.node_of)

@@ -1,6 +1,7 @@
 """MSCCL XML: what is written is read back, and what is wrong in others' is found."""
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -286,7 +287,25 @@ def test_what_cannot_be_written():
         msccl_text(collective_program("broadcast", "binomial", 4))
     with pytest.raises(InputError, match="protocol: found 'LL256'"):
         msccl_text(collective_program("all-gather", "ring", 4), protocol="LL256")
-    odd = collective_program("all-reduce", "ring", 4)
-    object.__setattr__(odd, "chunk_size", np.array([0.1, 0.2, 0.3, 0.4]))
-    with pytest.raises(InputError, match="chunks that differ"):
+    ring = collective_program("all-reduce", "ring", 4)
+    odd = replace(ring, chunk_size=np.array([0.1, 0.2, np.pi / 10, 0.7 - np.pi / 10]))
+    with pytest.raises(InputError, match="msccl: found chunks of 4 sizes, such as 1/10 and"):
         msccl_text(odd)
+
+
+def test_chunks_of_different_sizes_are_cut_into_equal_ones(tmp_path):
+    ring = collective_program("all-reduce", "ring", 4)
+    odd = replace(ring, chunk_size=np.array([0.1, 0.2, 0.3, 0.4]))
+    path = tmp_path / "a.xml"
+    write_msccl(path, odd)
+    found = read_msccl(path, 4)
+    check(found)
+    assert found.chunk_size == pytest.approx(np.full(10, 0.1))
+    sent = [
+        np.bincount(
+            np.repeat(each.source * 4 + each.target, each.chunks.lengths),
+            weights=each.chunk_size[each.chunks.values],
+        )
+        for each in (odd, found)
+    ]
+    assert sent[0] == pytest.approx(sent[1])
