@@ -14,11 +14,14 @@ from collections import Counter
 import pytest
 from hypothesis import settings
 
+from netloom import progress
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so started in the background of a shell
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("netloom", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("netloom")
+progress.LINE_SECONDS = 86_400.0  # no line on progress, however slow the machine is
 
 
 LONGEST = (
