@@ -1,6 +1,7 @@
 """A search finds better mappings, keeps what it is given, and is as good as its word."""
 
 import itertools
+import threading
 from typing import NamedTuple
 
 import numpy as np
@@ -232,12 +233,18 @@ def test_threads_and_load_decide_nothing(processors, monkeypatch):
 
 
 def test_seconds_are_processor_time(monkeypatch):
-    """However slowly the clock on the wall goes, or how fast: each look at it takes a second."""
-    ticks = itertools.count()
+    """However slowly the clock on the wall goes, or how fast: each look at it takes a second.
+
+    Each thread has a clock of its own, as it has processor time of its own.
+    """
+    clocks = threading.local()
+
+    def look():
+        clocks.ticks = getattr(clocks, "ticks", -1) + 1
+        return float(clocks.ticks)
+
     for module in ("generations", "rounds"):
-        monkeypatch.setattr(
-            f"netloom.mapping.search.{module}.thread_time", lambda: float(next(ticks))
-        )
+        monkeypatch.setattr(f"netloom.mapping.search.{module}.thread_time", look)
     found = search_mapping(read("random-regular:24,3"), torus(5, 5), seconds=40)
     assert 40 <= found.seconds < 60
     assert found.rounds <= 2
