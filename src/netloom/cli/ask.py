@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 PLAIN = (bool, int, float, str)
 
+MOST_BELOW = 12
+"""Lines of figures after which the sentence of a verdict is said again."""
+
 
 def command_of(kind: Kind) -> QuestionCommand:
     """Return the command that asks a question."""
@@ -169,19 +172,39 @@ def _answer(kind: Kind, values: Mapping[str, Any], given: Mapping[str, Any]) -> 
             ):
                 output.refuse(question, ready, settings)
         answer = kind.find(question, ready)
+    figures = answer.to_dict()
     if as_json:
-        print_json(answer.to_dict())
+        print_json(figures)
     else:
-        from netloom.cli.show import console
-        from netloom.questions.shown import show
-
-        show(kind.lines(answer), console())
+        _show(kind, answer, figures)
     writers = [partial(each.write, answer, path, settings) for each, path in files.items()]
     wrote = write_each(writers, quiet=as_json)
     if not as_json and (last := kind.ending(answer, wrote=wrote)):
         typer.echo(last)
     if answer.interrupted:
         raise typer.Exit(INTERRUPTED)
+
+
+def _show(kind: Kind, answer: Any, figures: Mapping[str, Any]) -> None:
+    """Print the verdict, then the figures that it rests on; after many of them its sentence again.
+
+    People read the first line, or the last one that is still on the screen.
+    """
+    from netloom.cli.show import console
+    from netloom.questions.shown import show
+
+    screen, found = console(), kind.verdict(figures)
+    if found is None:
+        show(kind.lines(answer), screen)
+        return
+    show([*found.text(screen.width), ""], screen)
+    with screen.capture() as figures_shown:
+        show(kind.lines(answer), screen)
+    below = figures_shown.get()
+    typer.echo(below, nl=False)
+    if below.count("\n") > MOST_BELOW:
+        screen.print()
+        screen.print(next(found.text(screen.width)), soft_wrap=True)
 
 
 def _fields(kind: Kind, given: Mapping[str, Any], files: Mapping[Output, Path]) -> dict[str, Any]:

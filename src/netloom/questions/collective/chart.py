@@ -49,6 +49,12 @@ def heading(record: Recorded) -> tuple[str, list[str]]:
     return ended(found["verdict"]).removesuffix("."), said
 
 
+def footer(record: Recorded) -> list[str]:
+    """Return what was asked."""
+    title, words = heading(record)
+    return [title, *words]
+
+
 def parts(record: Recorded) -> dict[str, Part]:
     """Return the parts of the picture, by name."""
     table = record.tables["table"]

@@ -8,9 +8,9 @@ from rich.markup import escape
 from rich.text import Text
 
 from netloom import units
-from netloom.questions.shown import KEPT_UP, ended, number, percent, plain_table, size_of
+from netloom.questions.shown import KEPT_UP, ended, percent, plain_table, size_of
 from netloom.topology.subnets.names import short_channel_name
-from netloom.words import counted, listed
+from netloom.words import counted, listed, number
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -13,13 +13,12 @@ from netloom.questions.shown import (
     FELL_BEHIND,
     KEPT_UP,
     ended,
-    number,
     pairs,
     percent,
     plain_table,
     size_of,
 )
-from netloom.words import counted
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -7,21 +7,12 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 from rich.text import Text
 
-from netloom.questions.shown import (
-    DOUBTFUL,
-    FELL_BEHIND,
-    KEPT_UP,
-    ended,
-    head_of,
-    number,
-    pairs,
-    percent,
-)
+from netloom.questions.shown import DOUBTFUL, FELL_BEHIND, KEPT_UP, ended, head_of, pairs, percent
 from netloom.questions.simulate.flows.words import expected
 from netloom.questions.simulate.trace.answer import ON_PATH
 from netloom.questions.simulate.trace.flow_answer import FlowReplay
 from netloom.units import seconds, size
-from netloom.words import counted
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
