@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_
 import typer
 
 from netloom.cli.edge import INTERRUPTED
-from netloom.cli.help import QuestionCommand
+from netloom.cli.help import HelpedCommand, show_short_help
 from netloom.cli.output import FILES, check_apart, compilation_announced, print_json, write_each
 
 if TYPE_CHECKING:
@@ -25,21 +25,33 @@ if TYPE_CHECKING:
 
 PLAIN = (bool, int, float, str)
 
+SHORT_HELP: Any = typer.Option(
+    "-h", is_eager=True, expose_value=False, hidden=True, callback=show_short_help
+)
+
+SHORT = ("on", "plot", "as_json")
+"""What the short help of a question shows beside the question's own fields."""
+
 MOST_BELOW = 12
 """Lines of figures after which the sentence of a verdict is said again."""
 
 
-def command_of(kind: Kind) -> QuestionCommand:
+def command_of(kind: Kind) -> HelpedCommand:
     """Return the command that asks a question."""
     one = typer.Typer(add_completion=False, rich_markup_mode="rich")
     page = f"More: docs/{kind.page}" if kind.page else ""
     named = one.command(
-        kind.words.replace(".", " "), cls=QuestionCommand, help=_help(kind), epilog=page
+        kind.words.replace(".", " "),
+        cls=HelpedCommand,
+        help=_help(kind),
+        epilog=page,
+        context_settings={"help_option_names": ["--help"]},
     )
     named(_function(kind))
     made = typer.main.get_command(one)
-    assert isinstance(made, QuestionCommand)
-    made.parameters = list(_parameters(kind))
+    assert isinstance(made, HelpedCommand)
+    own = vars(kind.question).get("__annotations__", {})
+    made.short = {*own, *SHORT}
     return made
 
 
@@ -63,6 +75,7 @@ def _function(kind: Kind) -> Callable[..., None]:
     parameters = [
         inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context),
         *_parameters(kind),
+        _parameter("short_help", Annotated[bool, SHORT_HELP], default=False),
     ]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {each.name: each.annotation for each in parameters}
