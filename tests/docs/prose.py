@@ -108,4 +108,4 @@ def of_file(path):
 if __name__ == "__main__":
     for name in sys.argv[1:]:
         for each in of_file(Path(name)):
-            print(f"{name}:{each.line}: {each.rule}: {each.text[:110]}")
+            sys.stdout.write(f"{name}:{each.line}: {each.rule}: {each.text[:110]}\n")
