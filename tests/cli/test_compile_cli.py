@@ -32,7 +32,7 @@ def test_the_all_to_all_of_the_issue(netloom):
     assert (code, err) == (0, "")
     data = json.loads(out)
     assert data["phases"] == data["lower_bound_phases"] == 27
-    assert "of 768 a phase" in data["lower_bound_why"]
+    assert "at most 768 per phase" in data["lower_bound_why"]
     assert data["max_channels_used"] <= 12
     assert data["predicted"]["conset"] >= 27 * 528 + 2 * 63 * 256
     assert data["predicted"]["message_passing"] == 63 * (800 + 2 * 256)
@@ -51,7 +51,9 @@ def test_the_table_shows_what_the_json_has(netloom):
     _, plain, _ = netloom(SMALL, "--execute --json")
     data = json.loads(plain)
     said = " ".join(out.split())
-    assert "all-to-all:16 (16 tasks, 240 connections, 7,680 words) on torus:4x4" in said
+    assert out.startswith(f"✓ {data['verdict']['sentence']}")
+    assert "all-to-all:16 on torus:4x4, rank order" in said
+    assert "16 tasks, 240 connections, 7,680 words; 16 nodes, 64 channels" in said
     assert "4 phases, the lower bound" in said
     assert data["verdict"]["sentence"] in said
     assert data["lower_bound_why"] in said
