@@ -1,11 +1,13 @@
 """What the house promises, package by package."""
 
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules, walk_packages
 
 import pytest
 
 import netloom
+from tests.conftest import LONGEST
 
 PACKAGES = [
     "netloom",
@@ -20,3 +22,8 @@ def test_no_module_is_hidden_by_a_name_of_its_package(package):
     names = [module.name for module in iter_modules(face.__path__) if module.name != "__main__"]
     modules = {name: import_module(f"{package}.{name}") for name in names}
     assert [name for name in names if getattr(face, name) is not modules[name]] == []
+
+
+def test_files_that_are_to_begin_are_there():
+    """``pytest`` runs the longest files first; one that was moved would be forgotten in silence."""
+    assert [file for file in LONGEST if not Path("tests", file).is_file()] == []

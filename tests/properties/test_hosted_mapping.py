@@ -92,7 +92,7 @@ def by_hand(app, network, node_of, places, routing=ROUTING):
 
 
 @given(problems())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_no_mapping_is_below_a_bound(problem):
     app, network, nodes, places = problem
     between = network.routers.channel_bandwidth

@@ -1,13 +1,16 @@
 """Compiled collectives: how near the bound, what is refused; plans are verified and replayed."""
 
 import json
+from pathlib import Path
 
+import networkx as nx
 import pytest
 
 import netloom as nl
 from netloom.errors import InputError
 from netloom.phases.violations import InvalidPlanError
 from netloom.routing import parse_routing, paths
+from netloom.workload.programs.collectives.msccl import write_msccl
 
 
 def test_ndv2_reaches_its_bound():
@@ -41,10 +44,41 @@ def test_hosts_beside_switches_and_some_nodes():
     assert few.num_ranks == 4
 
 
+@pytest.mark.parametrize(
+    ("on", "nodes", "rate"),
+    [
+        ("dgx2-2", "0-15", 125e9 * 16 / 15),  # what enters a GPU from its switch
+        ("dgx2-2", "0-7,16-23", 4 * 12.5e9 * 2),  # half of the size through 4 cables
+        ("ndv2-2", "0-7", 171.43e9),  # 150 GB/s into a GPU of 8
+    ],
+)
+def test_hosts_that_are_no_ranks_may_have_cables_of_one_direction(on, nodes, rate):
+    found = nl.compile_collective(
+        "all-gather", f"examples/{on}.toml", size="1GB", nodes=nodes, chunks=4
+    )
+    assert found.bound_bandwidth == pytest.approx(rate, rel=1e-4)
+    names = set(found.schedule.network.labels[found.num_ranks :])
+    assert on != "dgx2-2" or names <= {"nvswitch0", "nvswitch1"}
+    with pytest.raises(InputError, match="found no way from gpu16 to gpu0"):
+        nl.compile_collective("all-gather", "examples/dgx2-2.toml", nodes="0,2,16,18")
+
+
 def test_assumed_speeds_are_said():
     found = nl.compile_collective("all-gather", "ring:4")
     assert found.note.startswith("Assumed: 25 GB/s a channel and 500 ns")
     assert nl.compile_collective("all-gather", "ring:4", bandwidth=1e9, latency=0).note is None
+
+
+@pytest.mark.parametrize(
+    ("collective", "size", "padded"), [("all-gather", 1000, 1002), ("all-to-all", 999, 1002),
+                                       ("all-gather", 1200, 1200)],
+)  # fmt: skip
+def test_sizes_that_do_not_divide_are_padded(collective, size, padded):
+    found = nl.compile_collective(
+        collective, "line:3", size=size, chunks=2, bandwidth=1e9, latency=0
+    ).to_dict()
+    assert found["padded_size"] == padded
+    assert (found["note"] is None) == (padded == size)
 
 
 @pytest.mark.parametrize("collective", ["all-gather", "reduce-scatter"])
@@ -116,6 +150,44 @@ def test_a_plan_is_verified_with_its_bound(plan):
     assert found["bound_verified"]
     assert found["bound_seconds"] <= found["finish_seconds"]
     assert len(found["proves"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("collective", "seconds"), [("all-to-all", 2 / 3), ("all-reduce", 1 / 1.5)]
+)
+def test_prices_prove_the_bounds_of_linear_programs(collective, seconds, tmp_path):
+    """A mesh of 3x3: 18 blocks of 1/9 cross 3 channels; all-reduce as published, 1.5 channels."""
+    path = tmp_path / "plan.json"
+    asked = {"size": 1e9, "bandwidth": 1e9, "latency": 0, "chunks": 1}
+    nl.compile_collective(collective, "mesh:3x3", **asked).write(path)
+    found = nl.verify_plan(path).to_dict()
+    assert found["bound_verified"]
+    assert found["bound_seconds"] == pytest.approx(seconds, rel=1e-12)
+    assert "computed anew from its prices of channels" in found["proves"][2]
+
+    def dearer(record):
+        prices = record["bound"]["prices"]
+        many = len(prices["channels"])
+        prices["price"] = [2, *[1] * (many - 1)] if many > 1 else [0]
+
+    assert changed(path, dearer) == "bound"
+
+
+def test_whether_only_trees_are_bound_is_said():
+    """One-way links: pairs of trees take 1/1.667 a byte at least, cuts and groups only 1/1.75."""
+    graph = nx.DiGraph()
+    single = [(0, 1), (0, 3), (0, 4), (4, 1), (2, 1), (2, 4)]
+    graph.add_edges_from(single, bandwidth=1)
+    graph.add_edges_from([(1, 2), (2, 3), (3, 4), (4, 0)], bandwidth=2)
+    asked = {"size": 1e9, "bandwidth": 1e9, "latency": 0, "chunks": 1}
+    found = nl.compile_collective("all-reduce", nl.topology(graph), **asked)
+    assert found.bound_seconds == pytest.approx(3 / 5)
+    assert "best that pairs of trees can reach" in found.verdict
+    least = nl.compare_collectives("all-reduce", nl.topology(graph), size=1e9, bandwidth=1e9)
+    assert least.bound_dict["seconds_per_byte"] == pytest.approx(4 / 7 / 1e9)
+    mesh = nl.compile_collective("all-reduce", "mesh:3x3", **asked)
+    assert "best that any schedule can reach" in mesh.verdict
+    assert mesh.schedule.bound.why.startswith("9 groups of hosts send each other 24 GB/s")
 
 
 def changed(plan, change):
@@ -195,9 +267,57 @@ def test_a_plan_replays_on_the_hosts_that_it_is_for(tmp_path):
     assert flits.finish_cycles > 1e6 * 4 / 3 / 64 * 0.9
 
 
-def test_an_msccl_program_is_verified(tmp_path):
-    from netloom.workload.programs.collectives.msccl import write_msccl
+@pytest.mark.parametrize("collective", ["all-gather", "broadcast"])
+def test_plans_of_hosts_that_hang_on_switches_and_each_other_replay(tmp_path, collective):
+    path = tmp_path / "plan.json"
+    made = nl.compile_collective(collective, "examples/dgx2-2.toml", size="100MB", chunks=1)
+    made.write(path)
+    run = nl.replay("examples/dgx2-2.toml", trace=str(path), engine="flow")
+    assert run.to_dict()["routing"] == "as planned"
+    assert run.finish == pytest.approx(made.finish_seconds, rel=1e-3)
+    assert "The plan promises" in run.note
+    with pytest.raises(InputError, match="a link between two hosts"):
+        nl.replay("examples/dgx2-2.toml", trace=str(path), engine="worm", flit_bytes=64)
 
+
+def test_a_replay_takes_the_routes_of_its_plan(tmp_path):
+    """Through both spines, of which shortest paths take one."""
+    path = tmp_path / "plan.json"
+    made = nl.compile_collective("all-to-all", "leaf-spine:2x2x4", size="1MB")
+    made.write(path)
+    asked = {"trace": str(path), "engine": "flow", "bandwidth": "200Gb/s", "latency": "500ns"}
+    run = nl.replay("leaf-spine:2x2x4", **asked)
+    assert run.finish == pytest.approx(made.finish_seconds, rel=1e-3)
+    sent = {each["channel"]: each["bytes"] for each in made.channels().to_dicts()}
+    crossed = {each["name"]: each["bytes"] for each in run.channels().to_dicts()}
+    assert crossed == pytest.approx({name: sent[name] for name in crossed})
+    other = nl.replay("leaf-spine:2x2x4", **asked, routing="shortest-path")
+    assert other.note is None
+    assert other.finish > run.finish
+    broken = nl.replay("leaf-spine:2x2x4", **asked, failed_channels="leaf0-spine0")
+    assert broken.finish > 1.5 * run.finish
+
+
+def test_tasks_run_on_hosts_and_not_on_switches(tmp_path):
+    path = tmp_path / "trace.csv"
+    path.write_text("id,source,target,bytes\na,0,31,1000\n")
+    run = nl.replay("examples/dgx2-2.toml", trace=str(path), engine="flow")
+    assert run.messages()["target_node"].to_list() == [31]
+    path.write_text("id,source,target,bytes\na,0,32,1000\n")
+    with pytest.raises(InputError, match="33 tasks"):
+        nl.replay("examples/dgx2-2.toml", trace=str(path), engine="flow")
+
+
+@pytest.mark.parametrize("collective", ["all-gather", "reduce-scatter", "all-reduce", "all-to-all"])
+@pytest.mark.parametrize("on", ["examples/dgx1.toml", "mesh:2x3", "torus:2x3"])
+def test_msccl_programs_of_networks_with_odd_trees_are_verified(tmp_path, collective, on):
+    path = tmp_path / "plan.xml"
+    found = nl.compile_collective(collective, on, chunks=2)
+    write_msccl(path, found.schedule.program)
+    assert nl.verify_plan(path).to_dict()["ranks"] == found.to_dict()["ranks"]
+
+
+def test_an_msccl_program_is_verified(tmp_path):
     path = tmp_path / "plan.xml"
     found = nl.compile_collective("all-gather", "ring:4", chunks=1)
     write_msccl(path, found.schedule.program)
@@ -206,3 +326,60 @@ def test_an_msccl_program_is_verified(tmp_path):
     path.write_text(text.replace('type="s"', 'type="nop"', 1))
     with pytest.raises(InputError):
         nl.verify_plan(path)
+
+
+RING = "tests/workload/programs/collectives/data/astra-sim-ring.xml"
+LINKS = {"bandwidth": "25GB/s", "latency": "1us"}
+
+
+def test_others_programs_replay_in_closed_form():
+    """A ring all-reduce: 2 (P - 1) times a latency and an eighth of the size, which is padded."""
+    asked = {"trace": RING, "engine": "flow", **LINKS}
+    run = nl.replay("ring:8", **asked, size="1MB")
+    assert run.finish == pytest.approx(14 * (1e-6 + 125e3 / 25e9))
+    odd = nl.replay("ring:8", **asked, size=1_000_001)
+    assert odd.finish == pytest.approx(14 * (1e-6 + 125_001 / 25e9))
+    assert odd.note.endswith("Padded to 1,000,008 B: 8 chunks of 125,001 B.")
+    some = nl.replay("ring:9", **asked, size="1MB", nodes="0-7")
+    assert some.finish > run.finish  # 7 to 0 goes by 8
+    with pytest.raises(InputError, match="found 8 GPUs; expected 9, the ranks of ring:9"):
+        nl.replay("ring:9", **asked, size="1MB")
+    with pytest.raises(InputError, match="size: found none"):
+        nl.replay("ring:8", **asked)
+    with pytest.raises(InputError, match="size: found '1MB'"):
+        nl.replay("torus:4x4x4", trace="examples/halo.csv", engine="flow", size="1MB")
+
+
+def test_our_program_takes_what_its_plan_promises_and_its_latencies(tmp_path):
+    from netloom.workload.programs.collectives.msccl import write_msccl
+
+    made = nl.compile_collective("all-gather", "mesh:3x3", size="90MB", chunks=4, latency=0)
+    write_msccl(tmp_path / "a.xml", made.schedule.program)
+    run = nl.replay(
+        "mesh:3x3", trace=str(tmp_path / "a.xml"), engine="flow", size="90MB", bandwidth="200Gb/s"
+    )
+    assert made.bound_seconds <= run.finish < 1.1 * made.finish_seconds
+
+
+def test_a_program_is_verified_on_a_fabric(tmp_path):
+    found = nl.verify_plan(RING, on="ring:8", size="1000001B", **LINKS).to_dict()
+    assert found["replayed"]["finish_seconds"] == pytest.approx(14 * (1e-6 + 125_001 / 25e9))
+    assert (found["steps"], found["padded_size"]) == (14, 1_000_008)
+    assert nl.verify_plan(RING).to_dict()["replayed"] is None
+    with pytest.raises(InputError, match="found 8 GPUs") as wrong:
+        nl.verify_plan(RING, on="ring:9", size="1MB", **LINKS)
+    assert not isinstance(wrong.value, InvalidPlanError)
+    with pytest.raises(InputError, match="size: found 1MB; expected a network too"):
+        nl.verify_plan(RING, size="1MB")
+    path = tmp_path / "bad.xml"
+    path.write_text(Path(RING).read_text().replace('type="s"', 'type="nop"'))
+    with pytest.raises(InvalidPlanError, match="a deadlock: GPU 0, thread block 0"):
+        nl.verify_plan(path, on="ring:8", size="1MB", **LINKS)
+
+
+def test_a_plan_is_verified_on_a_fabric(plan):
+    fabric = {"bandwidth": "100Gb/s", "latency": "1us"}
+    found = nl.verify_plan(plan, on="mesh:2x3", **fabric).to_dict()
+    assert found["replayed"]["finish_seconds"] == pytest.approx(found["finish_seconds"])
+    with pytest.raises(InputError, match="size: found 1MB; expected none"):
+        nl.verify_plan(plan, on="mesh:2x3", size="1MB", **fabric)

@@ -8,21 +8,65 @@ from typing import Annotated, Any
 import typer
 
 from netloom.cli.edge import FAILED
-from netloom.cli.output import AsJson, compilation_announced, print_json
+from netloom.cli.output import (
+    FILES,
+    AsJson,
+    check_apart,
+    compilation_announced,
+    print_json,
+    write_each,
+)
 
-VERIFY_EPILOG = "Example: netloom compile verify plan.json"
+VERIFY_EPILOG = "Example: netloom compile verify plan.xml --on examples/ndv2-2.toml --size 1GB"
 RUN_EPILOG = "Example: netloom compile run plan.json"
 
 Plan = Annotated[Path, typer.Argument(help="A plan that netloom compile --out wrote.")]
+Schedule = Annotated[Path, typer.Argument(help="A plan that netloom compile --out wrote, or XML.")]
 
 
-def verify(plan: Plan, as_json: AsJson = False) -> None:
+def _option(flag: str, what: str) -> Any:
+    return typer.Option(flag, help=what, show_default=False)
+
+
+def verify(
+    plan: Schedule,
+    on: Annotated[
+        str | None, _option("--on", "Network to replay a collective on, as flows.")
+    ] = None,
+    size: Annotated[
+        str | None, _option("--size", "Size of the collective of MSCCL XML, such as 64MB.")
+    ] = None,
+    bandwidth: Annotated[
+        str | None, _option("--bandwidth", "Bandwidth of a channel, such as 200Gb/s.")
+    ] = None,
+    latency: Annotated[
+        str | None, _option("--latency", "Latency of a channel, such as 600ns.")
+    ] = None,
+    perfetto: Annotated[
+        Path | None,
+        typer.Option(
+            help="Timeline for Perfetto, .json or .json.gz.",
+            rich_help_panel=FILES,
+            show_default=False,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Judge a plan file, rule by rule; exits with 1 if it breaks one."""
+    if perfetto is not None:
+        from netloom.drawing.timelines import check_timeline
+
+        check_timeline(perfetto)
+        check_apart([plan, perfetto])
     with _judging(plan, as_json=as_json):
         from netloom.questions.compile.plans import verify_plan
 
-        result = verify_plan(plan)
+        result = verify_plan(plan, on=on, size=size, bandwidth=bandwidth, latency=latency)
     _show(result, as_json=as_json)
+    if perfetto is not None:
+        from netloom.questions.timelines import save_timeline
+
+        write_each([lambda: save_timeline(result.timeline(), perfetto)], quiet=as_json)
 
 
 def run(plan: Plan, as_json: AsJson = False) -> None:

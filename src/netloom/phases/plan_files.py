@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +40,9 @@ FORMAT = "netloom-plan"
 VERSION = 1
 
 WANTED = "a plan file, as netloom compile --out writes it"
+
+VARIANT = re.compile(r"list\[.*\]|constrained-.*|bool")
+"""What pydantic calls the kinds that a column can be of: a list, or one value for all."""
 
 
 @dataclass(frozen=True)
@@ -294,7 +298,8 @@ def mistake(path: str | Path, error: ValidationError) -> InputError:
     kind, reason = first["type"], first["msg"].removeprefix("Input should be ")
     if kind == "json_invalid":
         return InputError(str(path), f"no JSON ({first['ctx']['error']})", WANTED)
-    field = "".join(f"[{at}]" if isinstance(at, int) else f".{at}" for at in first["loc"])
+    loc = [at for at in first["loc"] if not VARIANT.fullmatch(str(at))]
+    field = "".join(f"[{at}]" if isinstance(at, int) else f".{at}" for at in loc)
     found = {"missing": "nothing", "extra_forbidden": "a field that is not known"}
     wanted = {"missing": "this field", "extra_forbidden": "the fields of docs/plan-file.md"}
     shown = repr(first["input"])

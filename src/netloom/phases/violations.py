@@ -33,7 +33,8 @@ class Violation:
         ``once``: every connection in one phase, no phase empty. ``route``: a real path from source
         to target. ``capacity``: no node or channel holds too many. ``order``: what comes first
         comes first. ``timetable``: times that the processors and channels can keep. Of collectives
-        ``data``: every rank ends with what it should have; ``bound``: the cut proves it.
+        ``data``: every rank ends with what it should have; ``bound``: a cut or
+        prices prove it.
     where, found, wanted
         Phase, node and connection (by its tasks); what is there; what would be right.
     """

@@ -131,11 +131,15 @@ def find_network(
     return network, on_machine
 
 
-def network_of(question: Any) -> tuple[Topology, Machine | None]:
-    """Return the network that a question names, without its broken parts, and the machine."""
+def network_of(question: Any, *, switches: bool = False) -> tuple[Topology, Machine | None]:
+    """Return the network that a question names, without its broken parts, and the machine.
+
+    ``switches`` as in ``find_network``.
+    """
     return find_network(
-        question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
-    )
+        question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes,
+        switches=switches,
+    )  # fmt: skip
 
 
 def placed(question: Any, graph: ProcessGraph, network: Topology, **more: Any) -> NDArray[np.int32]:
@@ -152,6 +156,14 @@ def placing(question: Any) -> dict[str, Any]:
         "nodes": question.nodes,
         "hosts": None if named is None else read_hosts(str(named)),
     }
+
+
+def computing(question: Any, network: Topology) -> dict[str, Any]:
+    """Return what ``placing`` does; by default on all nodes that work and are no switches."""
+    found = placing(question)
+    if found["nodes"] is None and len(network.switches):
+        found["nodes"] = np.setdiff1d(working_nodes(network), network.switches)
+    return found
 
 
 def num_places(question: Any, network: Topology) -> int:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.routing import Routing
-    from netloom.simulation.flow import FlowRun, Trust
+    from netloom.simulation.flow import FlowRun, GivenPaths, Trust
     from netloom.workload.programs.messages import Messages
     from netloom.workload.programs.traces import Replay
 
@@ -122,7 +122,7 @@ class FlowTraceRun(TimedRun):
 
 def run_flow_trace(
     links: FlowNetwork,
-    routing: Routing,
+    routing: Routing | GivenPaths,
     program: Replay,
     *,
     injection: Injection = "in-order",
@@ -141,12 +141,13 @@ def run_flow_trace(
     >>> from netloom.routing import DModK
     >>> from netloom.simulation.flow import flow_network
     >>> from netloom.topology import topology
-    >>> from netloom.workload.programs.traces import listed, ordered_trace
+    >>> from netloom.workload.programs.many_lists import lists
+    >>> from netloom.workload.programs.traces import ordered_trace
     >>> network = topology("leaf-spine:2x1x2")
     >>> zero = np.zeros(2)
     >>> columns = dict(start=zero, run=zero, hold=zero, receive=zero, source=np.array([0, 1]),
     ...                flits=np.full(2, 1e6))
-    >>> trace = ordered_trace("two", 4, ["a", "b"], columns, listed([[2], [2]]), listed([[], []]),
+    >>> trace = ordered_trace("two", 4, ["a", "b"], columns, lists([[2], [2]]), lists([[], []]),
     ...                       str, unit="seconds")
     >>> program = trace.placed(network, range(4), flit_time=1e-9)
     >>> links = flow_network(network, bandwidth=1e9, latency=0)

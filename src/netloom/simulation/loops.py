@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from netloom.simulation.agenda import Records
+    from netloom.simulation.agenda import ProgramEngine, Records
     from netloom.simulation.program_network import ProgramNetwork
     from netloom.simulation.replay import Ending
     from netloom.workload.programs.loops import ClosedLoop, LoopTimes
@@ -31,6 +31,18 @@ if TYPE_CHECKING:
 
 STEP_MESSAGES = 8
 """Messages that an unhindered task sends between two extensions of its loop."""
+
+
+class KeptRows(NamedTuple):
+    """All rows of a run, for a timeline.
+
+    The flits that crossed each channel, int64[num_network_channels]; and bool[n], whether a task
+    computes in the delay of a row.
+    """
+
+    rows: Records
+    channel_flits: NDArray[np.int64]
+    computing: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +114,8 @@ class LoopRun:
         What the channel that is busy most carries, over its bandwidth.
     flit_hops
         Flits times channels crossed.
+    kept
+        The rows, if they were to be kept.
     """
 
     applied: float
@@ -115,6 +129,7 @@ class LoopRun:
     channel_flits: NDArray[np.float64]
     busiest: float
     flit_hops: int
+    kept: KeptRows | None = None
 
     @property
     def note(self) -> str | None:
@@ -139,10 +154,11 @@ def run_loop(
     loops: int,
     most_cycles: int,
     by_node: bool = False,
+    keep: bool = False,
 ) -> LoopRun:
     """Run until ``loops`` of every task count, after ``skip`` that do not, or for ``most_cycles``.
 
-    ``shared`` are the programs to tell apart, if there are several.
+    ``shared`` are the programs to tell apart, if there are several; ``keep``: to keep the rows.
     """
     engine, enough = network.make_engine(by_node=by_node), skip + loops
     ending = run_program(
@@ -180,7 +196,16 @@ def run_loop(
         channel_flits=used,
         busiest=float(busy_shares(network.topology, used).max(initial=0.0)),
         flit_hops=engine.flit_hops,
+        kept=_kept(engine, every=loop.packets) if keep else None,
     )
+
+
+def _kept(engine: ProgramEngine, *, every: int) -> KeptRows:
+    """Return the rows; ``every``: of so many, tasks compute in the delay of the first, 0: none."""
+    computing = np.zeros(engine.num_rows, np.bool_)
+    if every:
+        computing[::every] = True
+    return KeptRows(engine.rows.copy(), engine.channel_flits(), computing)
 
 
 def beside_alone(together: Sequence[LoopRun], alone: Sequence[LoopRun]) -> tuple[LoopRun, ...]:
@@ -357,7 +382,7 @@ class TransactionRun:
 
     Figures of all of the measured time, and of its ``batches``; B, the mean length of a message;
     float64[num_network_channels], flits a cycle on each channel; the cycle it came to, and whether
-    it was stopped from outside.
+    it was stopped from outside; the rows, those of the start-up too, if they were to be kept.
     """
 
     found: TransactionStatistics
@@ -366,6 +391,7 @@ class TransactionRun:
     channel_flits: NDArray[np.float64]
     cycle: int
     interrupted: bool
+    kept: KeptRows | None = None
 
     def interval(self, quantity: str) -> float:
         """Return the half-width of the 95 % confidence interval of a figure, from batch means."""
@@ -391,11 +417,13 @@ def run_transactions(
     batch: int,
     contexts: int,
     stopped: Callable[[], bool],
+    *,
+    keep: bool = False,
 ) -> TransactionRun | None:
     """Run through the start-up and all batches of so many cycles; return what was found.
 
     The rows of each of the ``contexts`` of a processor are made as if it were alone there. None if
-    the run was stopped before two batches were complete.
+    the run was stopped before two batches were complete. ``keep``: to keep the rows.
     """
     engine = network.make_engine()
     run = ProgramRun(engine, program)
@@ -418,4 +446,5 @@ def run_transactions(
         channel_flits=(engine.channel_flits() - before) / max(run.cycle - begin, 1),
         cycle=run.cycle,
         interrupted=not ended,
+        kept=_kept(engine, every=0) if keep else None,
     )

@@ -84,7 +84,7 @@ class Topology:
         The vertices that are broken, ascending. They keep their numbers, but have no channels.
     switches
         The vertices of a direct network that only forward, ascending: a file that joins hosts to
-        each other has switches too. Only collectives take such networks.
+        each other has switches too. Only collectives and traces as flows take such networks.
     """
 
     name: str

@@ -120,5 +120,5 @@ def check_all_compute(topology: Topology) -> None:
         raise InputError(topology.name, found, wanted)
     if topology.switches:
         found = "a link between two hosts, which would forward, beside switches"
-        wanted = "hosts that hang on switches alone, or the command compile collective"
+        wanted = "hosts that hang on switches alone, or collective, or simulate trace --engine flow"
         raise InputError(topology.name, found, wanted)

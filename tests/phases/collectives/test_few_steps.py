@@ -14,6 +14,7 @@ from netloom.errors import InputError
 from netloom.phases.collectives.few_steps import few_steps, frontier, round_bound
 from netloom.phases.collectives.network import rank_network
 from netloom.phases.collectives.step_prices import check_prices, step_prices
+from netloom.phases.collectives.step_proofs import StepProof, proven_rounds
 from netloom.topology import topology
 from netloom.workload.programs.collectives.checked import check
 from netloom.workload.programs.collectives.msccl import write_msccl
@@ -69,7 +70,9 @@ def test_what_the_dgx_1_cannot_do_is_proven():
     proof = step_prices(dgx, 2)
     check_prices(proof)
     assert proof.bound == Fraction(3, 2)
-    assert proof.lines()[0].startswith("at least 3/2 rounds per chunk in 2 steps; 1 = ")
+    said = proof.proof.lines([f"g{rank}" for rank in range(8)])
+    assert len(said) == proof.proof.count < 20
+    assert said[0].startswith("price of g")
     assert step_prices(dgx, 3).bound == step_prices(dgx, 4).bound == Fraction(7, 6)
 
 
@@ -117,12 +120,23 @@ def test_a_false_proof_is_found():
     dearer[0, 1] += 1
     with pytest.raises(InputError, match="worth more than it costs"):
         check_prices(replace(proof, worth=dearer))
-    with pytest.raises(InputError, match="a round of"):
+    with pytest.raises(InputError, match="which it proves"):
         check_prices(replace(proof, price=proof.price + (np.arange(32)[:, None] == 0)))
     with pytest.raises(InputError, match="a price below 0"):
         check_prices(replace(proof, price=proof.price - 1))
-    with pytest.raises(InputError, match="a worth at itself"):
+    with pytest.raises(InputError, match="a worth of data of rank 0 at rank 0"):
         check_prices(replace(proof, worth=proof.worth + 1))
+
+
+def test_worths_that_nothing_can_bring_are_refused():
+    prices = step_prices(plain("ring:4"), 2)
+    short = StepProof(1, np.array([[0, 2, 1]]), np.zeros((0, 4), int), np.zeros((0, 5), int))
+    room = {(rank, (rank + 1) % 4): Fraction(1) for rank in range(4)}
+    with pytest.raises(InputError, match="worths of 1 without a price"):
+        proven_rounds(short, 4, [0], room)
+    twice = replace(prices.proof, worth=prices.proof.worth.repeat(2, axis=0))
+    with pytest.raises(InputError, match="a number twice"):
+        proven_rounds(twice, 4, [0, 1, 2, 3], room)
 
 
 def test_what_is_refused():
@@ -130,10 +144,40 @@ def test_what_is_refused():
         few_steps(box("dgx1"), 1, 1, 1)
     with pytest.raises(InputError, match="which only forwards"):
         round_bound(plain("leaf-spine:2x2x2"), 4)
+    odd = topology(nx.Graph([(0, 1, {"bandwidth": 1.001}), (1, 2, {"bandwidth": 1})]))
+    with pytest.raises(InputError, match=r"bandwidths: found some 1.001 times"):
+        round_bound(rank_network(odd), 2)
     with pytest.raises(InputError, match="chunks: found 0"):
         few_steps(box("dgx1"), 2, 2, 0)
     with pytest.raises(InputError, match="ranks x chunks x links x steps"):
         few_steps(plain("torus:8x8"), 8, 500, 100)
+
+
+@pytest.mark.parametrize("spec", ["ring:6", "mesh:2x3", "petersen"])
+def test_broadcasts_need_no_more_than_their_bound(spec):
+    network = plain(spec)
+    found = frontier(network, most_steps=4, most_chunks=3, root=1)
+    assert found.points
+    assert found.points[0].steps == int(nx.eccentricity(_graph(network), 1))
+    for point in found.points:
+        check(point.program)
+        assert _fits(network, point)
+        assert point.program.first_owner.tolist() == [1] * point.chunks
+    for bound in found.bounds:
+        check_prices(bound.prices)
+        assert not bound.prices.worth[np.arange(network.num_ranks) != 1].any()
+
+
+def _graph(network):
+    return nx.DiGraph(zip(network.source.tolist(), network.target.tolist(), strict=True))
+
+
+def test_two_chunks_of_a_broadcast_on_a_line_by_hand():
+    line = plain("line:3")
+    assert round_bound(line, 2, 0).rounds_per_chunk == 2  # the second link waits for the first
+    found = frontier(line, most_steps=3, most_chunks=4, root=0)
+    assert [_shape(each) for each in found.points] == [(2, 2, 1), (3, 3, 2)]
+    assert [found.proven(each) for each in found.points] == [True, True]
 
 
 @st.composite

@@ -63,6 +63,12 @@ def test_a_long_all_reduce_on_a_mesh_beats_one_collective_after_the_other():
     assert found.bytes_per_second > 1.25 * 25e9 * float(optimum(ranks).bandwidth) / 2
 
 
+def test_chunks_of_few_trees_are_all_equally_large():
+    found = all_reduce(box("dgx1"), 1e9)
+    assert np.ptp(found.program.chunk_size) < 1e-12
+    assert found.efficiency > 0.9995
+
+
 def test_what_is_refused():
     with pytest.raises(InputError, match="above 0 bytes"):
         all_reduce(plain("line:4"), 0)

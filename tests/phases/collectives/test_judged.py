@@ -46,8 +46,7 @@ def test_what_is_synthesised_is_right(spec, collective):
     judged = judge(schedule)
     assert judged.finish_seconds == schedule.end.max() >= schedule.bound.seconds
     assert 0 < judged.busiest <= 1 + 1e-9
-    cut = collective not in ("all-reduce", "all-to-all")
-    assert judged.bound_seconds == (schedule.bound.seconds if cut else 0)
+    assert judged.bound_seconds == schedule.bound.seconds > 0
 
 
 def test_depths_by_hand():

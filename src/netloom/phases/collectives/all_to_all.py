@@ -8,12 +8,13 @@ messages from rank to rank.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.phases.collectives.duals import prices_of
 from netloom.phases.collectives.listed import Jobs, Timed, servers, timed
 from netloom.phases.collectives.optimum import optimum
 from netloom.phases.collectives.pipelines import fastest
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.phases.collectives.network import RankNetwork
+    from netloom.phases.collectives.prices import Prices
 
 MOST_FLOWS = 400_000
 """A linear program of more variables is refused."""
@@ -46,11 +48,14 @@ class Exchange:
         x, of each pair, in units of the network's capacity.
     flow
         float64[num_ranks, num_links], what of each rank crosses each link, in the same units.
+    prices
+        Of links: they prove that no rate is higher.
     """
 
     network: RankNetwork
     rate: float
     flow: NDArray[np.float64]
+    prices: Prices
 
     @property
     def bandwidth(self) -> float:
@@ -118,7 +123,8 @@ def exchange(network: RankNetwork) -> Exchange:
         b_eq=np.zeros(ranks * vertices), method="highs" if flows < 10_000 else "highs-ipm",
     )  # fmt: skip
     assert result.status == 0, result.message
-    return Exchange(network, float(result.x[-1]), result.x[:-1].reshape(ranks, links))
+    prices = prices_of(-result.ineqlin.marginals[None], np.zeros((2, 0)))
+    return Exchange(network, float(result.x[-1]), result.x[:-1].reshape(ranks, links), prices)
 
 
 def paths_of(found: Exchange) -> list[tuple[int, int, float, list[int]]]:
@@ -225,7 +231,8 @@ def all_to_all(
         return _path_jobs(network.num_ranks, peeled, route, many)
 
     jobs, times, program = fastest(shared, cut, parts, size_bytes, bound)
-    return timed(network, routes, jobs, times, program, size_bytes, bound)
+    made = timed(network, routes, jobs, times, program, size_bytes, bound)
+    return replace(made, prices=found.prices)
 
 
 def _hops(network: RankNetwork, links: list[int]) -> list[tuple[int, ...]]:

@@ -1,10 +1,11 @@
-"""All-gathers of few steps: found by integer programming, and bounded by prices that prove it.
+"""All-gathers and broadcasts of few steps, by integer programming, bounded by prices.
 
-Where messages are short, steps cost more than bytes. A schedule of S steps, R rounds and C chunks
-sends C chunks of every rank; step s lasts r_s rounds, R in all, and in a round a link carries as
-many chunks as its capacity. Its time is S α + R/C · (M/N) / unit. Cai et al., *Synthesizing optimal
-collective algorithms*, PPoPP 2021, ask an SMT solver for (S, R, C); here HiGHS answers, and
-``step_prices`` bounds the rounds per chunk of *all* schedules of S steps.
+If messages are short, steps cost more than bytes. A schedule of S steps, R rounds and C chunks
+sends C chunks of every rank, or of the root of a broadcast. Step s lasts r_s rounds, R in all, and
+in a round a link carries as many chunks as its capacity. Its time is S α + R/C · (M/N) / unit.
+Cai et al., *Synthesizing optimal collective algorithms*, PPoPP 2021, ask an SMT solver for
+(S, R, C); here HiGHS answers, and ``step_prices`` bounds the rounds per chunk of *all* schedules of
+S steps.
 """
 
 from __future__ import annotations
@@ -12,14 +13,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
+from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from netloom.errors import InputError
 from netloom.phases.collectives.optimum import Optimum, optimum
-from netloom.phases.collectives.step_prices import Sends, StepPrices, possible_sends, step_prices
-from netloom.workload.programs.collectives.program import CollectiveProgram, owners
+from netloom.phases.collectives.step_prices import (
+    Sends,
+    StepPrices,
+    possible_sends,
+    priceable_sends,
+    roots_of,
+    step_prices,
+)
+from netloom.workload.programs.collectives.program import EVERYBODY, CollectiveProgram
 from netloom.workload.programs.many_lists import lists
 
 if TYPE_CHECKING:
@@ -114,14 +123,19 @@ class Frontier:
     bounds: tuple[RoundBound, ...]
     undecided: tuple[FewSteps, ...]
 
+    def bound(self, steps: int) -> RoundBound:
+        """Return the bound at a number of steps."""
+        return next(each for each in self.bounds if each.prices.steps == steps)
+
     def proven(self, point: FewSteps) -> bool:
         """Return whether no schedule of as few steps has fewer rounds per chunk, for any chunks."""
-        (bound,) = (each for each in self.bounds if each.prices.steps == point.steps)
-        return point.rounds_per_chunk == bound.rounds_per_chunk
+        return point.rounds_per_chunk == self.bound(point.steps).rounds_per_chunk
 
 
-def round_bound(network: RankNetwork, steps: int) -> RoundBound:
+def round_bound(network: RankNetwork, steps: int, root: int | None = None) -> RoundBound:
     """Return the least rounds per chunk that an all-gather of at most so many steps needs.
+
+    Or, with a root, a broadcast from it.
 
     Raises
     ------
@@ -135,12 +149,19 @@ def round_bound(network: RankNetwork, steps: int) -> RoundBound:
     >>> round_bound(rank_network(topology("hypercube:3")), 3)
     <at least 7/3 rounds per chunk in 3 steps, by prices>
     """
-    return RoundBound(step_prices(network, steps), optimum(network))
+    return RoundBound(step_prices(network, steps, root), _best(network, root))
+
+
+def _best(network: RankNetwork, root: int | None) -> Optimum:
+    weights = np.zeros(network.num_ranks, np.int64)
+    weights[roots_of(network, root)] = 1
+    return optimum(network, weights)
 
 
 def few_steps(
-    network: RankNetwork, steps: int, rounds: int, chunks: int, *, seconds: float = SECONDS
-) -> FewSteps:
+    network: RankNetwork, steps: int, rounds: int, chunks: int, *,
+    root: int | None = None, seconds: float = SECONDS,
+) -> FewSteps:  # fmt: skip
     """Find an all-gather of so many steps, rounds and chunks, or prove that there is none.
 
     Parameters
@@ -149,6 +170,8 @@ def few_steps(
         Ranks joined directly to each other.
     steps, rounds, chunks
         At least 1 each; every step lasts at least one round.
+    root
+        Of a broadcast; None for an all-gather.
     seconds
         How long to search.
 
@@ -171,15 +194,19 @@ def few_steps(
     for name, value in (("steps", steps), ("rounds", rounds), ("chunks", chunks)):
         if value < 1:
             raise InputError(name, str(value), "at least 1")
-    possible_sends(network, steps, chunks)  # refuses what is too large before prices are sought
-    bound = round_bound(network, steps).rounds_per_chunk
-    return _within(network, (steps, rounds, chunks), bound, seconds)
+    possible_sends(network, steps, chunks, root)  # refuses what is too large before pricing
+    bound = round_bound(network, steps, root).rounds_per_chunk
+    return _within(network, root, (steps, rounds, chunks), bound, seconds)
 
 
 def frontier(
-    network: RankNetwork, *, most_steps: int, most_chunks: int, seconds: float = SECONDS
-) -> Frontier:
+    network: RankNetwork, *,
+    most_steps: int, most_chunks: int, root: int | None = None, seconds: float = SECONDS,
+) -> Frontier:  # fmt: skip
     """Return the schedules that matter: fewer rounds per chunk for more steps or more chunks.
+
+    For each number of steps that is the schedule of one chunk, and the one of fewest rounds per
+    chunk that is found, each if it beats all before.
 
     Parameters
     ----------
@@ -187,8 +214,10 @@ def frontier(
         Ranks joined directly to each other.
     most_steps, most_chunks
         Up to which schedules are sought.
+    root
+        Of a broadcast; None for all-gathers.
     seconds
-        How long each search may take.
+        How long schedules of each number of steps are sought.
 
     Raises
     ------
@@ -208,29 +237,47 @@ def frontier(
     points: list[FewSteps] = []
     bounds: list[RoundBound] = []
     undecided: list[FewSteps] = []
-    first = int(possible_sends(network, most_steps).distance.max())
-    cut = optimum(network)
+    first = int(priceable_sends(network, most_steps, root).distance.max())
+    possible_sends(network, most_steps, most_chunks, root)  # refuses too many chunks now
+    cut = _best(network, root)
     for steps in range(first, most_steps + 1):
-        bounds.append(RoundBound(step_prices(network, steps), cut))
-        least = bounds[-1].rounds_per_chunk
-        for chunks in range(1, most_chunks + 1):
-            rounds = max(steps, ceil(least * chunks))
-            while not points or Fraction(rounds, chunks) < points[-1].rounds_per_chunk:
-                found = _within(network, (steps, rounds, chunks), least, seconds)
+        bounds.append(RoundBound(step_prices(network, steps, root), cut))
+        least, end = bounds[-1].rounds_per_chunk, perf_counter() + seconds
+        for wanted in dict.fromkeys((1, most_chunks)):
+            most = Fraction(steps * network.num_ranks + 1)  # all at once in every step is less
+            before = points[-1].rounds_per_chunk if points else most
+            for rounds, chunks in _tried(steps, least, wanted, before):
+                left = (end - perf_counter()) / 2
+                asked = (steps, rounds, chunks)
+                found = _within(network, root, asked, least, max(left, seconds / 100))
                 if found.outcome == "schedule":
                     points.append(found)
-                elif found.outcome == "undecided":
-                    undecided.append(found)
                     break
-                rounds += 1
+                if found.outcome == "undecided":
+                    undecided.append(found)
+                    if left < seconds / 100:
+                        break
         if points and points[-1].rounds_per_chunk == 1 / cut.rate:
             break
     return Frontier(tuple(points), tuple(bounds), tuple(undecided))
 
 
+def _tried(
+    steps: int, least: Fraction, most_chunks: int, before: Fraction
+) -> list[tuple[int, int]]:
+    """Return the rounds and chunks that may be better than before, the best first."""
+    found = [
+        (rounds, chunks)
+        for chunks in range(1, most_chunks + 1)
+        for rounds in range(max(steps, ceil(least * chunks)), ceil(before * chunks))
+    ]
+    return sorted(found, key=lambda each: (Fraction(*each), each))
+
+
 def _within(
-    network: RankNetwork, asked: tuple[int, int, int], least: Fraction, seconds: float
-) -> FewSteps:
+    network: RankNetwork, root: int | None, asked: tuple[int, int, int], least: Fraction,
+    seconds: float,
+) -> FewSteps:  # fmt: skip
     """Search for a schedule unless the bound or the steps rule it out."""
     steps, rounds, chunks = asked
     nothing = np.zeros(0, np.int64)
@@ -240,7 +287,7 @@ def _within(
     if rounds < steps:
         why = f"{rounds} rounds are not {steps} steps of a round or more"
         return FewSteps(*asked, "impossible", why, nothing, None)
-    sends = possible_sends(network, steps, chunks)
+    sends = possible_sends(network, steps, chunks, root)
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     equal, most, limit = _constraints(network, sends, rounds)
@@ -263,7 +310,7 @@ def _within(
         return FewSteps(*asked, "undecided", f"none found in {seconds:g} s", nothing, None)
     chosen = np.flatnonzero(found.x[:sent] > 0.5)
     lengths = np.rint(found.x[sent:]).astype(np.int64)
-    return FewSteps(*asked, "schedule", "", lengths, _program(network, sends, chosen, chunks))
+    return FewSteps(*asked, "schedule", "", lengths, _program(network, sends, chosen, root))
 
 
 def _constraints(
@@ -288,17 +335,18 @@ def _constraints(
 
 
 def _program(
-    network: RankNetwork, sends: Sends, chosen: NDArray[np.int64], chunks: int
+    network: RankNetwork, sends: Sends, chosen: NDArray[np.int64], root: int | None
 ) -> CollectiveProgram:
     """Return the schedule of these sends: one message per link and step that is used."""
     order = chosen[np.lexsort((sends.chunk[chosen], sends.link[chosen], sends.step[chosen]))]
     key = sends.step[order].astype(np.int64) * network.num_links + sends.link[order]
     known, first = np.unique(key, return_index=True)
     link = known % network.num_links
-    size, start, end = owners("all-gather", network.num_ranks, chunks)
+    collective = "all-gather" if root is None else "broadcast"
+    many = len(sends.origin)
     return CollectiveProgram(
-        "all-gather", "synthesised", network.num_ranks, size, 0,
+        collective, "synthesised", network.num_ranks, np.full(many, 1 / many), root or 0,
         network.source[link], network.target[link], (known // network.num_links).astype(np.int32),
         lists([part.tolist() for part in np.split(sends.chunk[order], first[1:])], np.int32),
-        np.zeros(len(known), np.bool_), start, end,
+        np.zeros(len(known), np.bool_), sends.origin, np.full(many, EVERYBODY, np.int32),
     )  # fmt: skip

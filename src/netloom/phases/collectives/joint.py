@@ -4,7 +4,8 @@ Where hosts differ (the corners of meshes, odd boxes) roots in the middle and li
 unevenly between the way in and the way out do better than one collective after the other. A linear
 program says how: weights of the roots, and what of each link is for out-trees and for in-trees,
 such that every rank can receive from all roots and send to all. Trees are packed in both, one pair
-per unit of weight, and pipelined.
+per unit of weight, and pipelined. If reduce-scatter, then all-gather is at the bound of the weakest
+groups of ranks already, no program is solved.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.phases.collectives.duals import prices_of
+from netloom.phases.collectives.groups import MOST_GROUPED, group_prices, least_out, weakest_groups
 from netloom.phases.collectives.listed import Jobs, Timed, servers, timed
 from netloom.phases.collectives.optimum import optimum
-from netloom.phases.collectives.pipelines import CHUNKS, fastest, slices_of
+from netloom.phases.collectives.pipelines import CHUNKS, FEW_TREES, fastest, slices_of
 from netloom.phases.collectives.trees import Forest, packed
 from netloom.words import counted
 from netloom.workload.programs.collectives.program import EVERYBODY, CollectiveProgram
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.phases.collectives.network import RankNetwork
+    from netloom.phases.collectives.prices import Prices
 
 MOST_VARIABLES = 400_000
 """A linear program of more is refused."""
@@ -59,6 +63,8 @@ class Joint:
         int64[num_links], out-trees and in-trees that each link carries.
     rate
         Capacity of one tree, in units of the network's.
+    prices
+        Of links: they prove ``upper``.
     """
 
     network: RankNetwork
@@ -67,6 +73,7 @@ class Joint:
     out: NDArray[np.int64]
     into: NDArray[np.int64]
     rate: Fraction
+    prices: Prices
 
     @property
     def bandwidth(self) -> float:
@@ -101,7 +108,13 @@ def joint(network: RankNetwork) -> Joint:
     """
     ways = optimum(network).rate, optimum(network.reversed()).rate
     each = ways[0] * ways[1] / (ways[0] + ways[1])  # of a root, one collective after the other
-    upper, weights, out = _solved(network)
+    known = network.num_ranks * network.num_links <= MOST_GROUPED
+    groups = weakest_groups(network) if known else None
+    if groups is not None and 2 * each * network.num_ranks == least_out(network, groups):
+        upper, prices = float(each * network.num_ranks), group_prices(network, groups)
+        weights, out = np.zeros(0), np.zeros(0)
+    else:
+        upper, weights, out, prices = solved(network)
     near = [Fraction(value).limit_denominator(SMOOTH) for value in [*weights, *out]]
     exact = np.allclose([float(value) for value in near], [*weights, *out], rtol=0, atol=FUZZ)
     exact = exact and lcm(*(value.denominator for value in near)) <= SMOOTH
@@ -125,16 +138,29 @@ def joint(network: RankNetwork) -> Joint:
     )
     if fits < 1:  # rounding: fewer trees
         trees = np.array([int(most * fits) for most in trees.tolist()], np.int64)
-    return Joint(network, upper, trees, out_trees, in_trees, Fraction(common, scale))
+    return Joint(network, upper, trees, out_trees, in_trees, Fraction(common, scale), prices)
 
 
-def _solved(
+def solved(
     network: RankNetwork,
-) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-    """Return the optimum of the linear program, the weights, and the out-trees' share of links.
+) -> tuple[float, NDArray[np.float64], NDArray[np.float64], Prices]:
+    """Return the linear program's optimum, weights, out-trees' share of links, and its prices.
 
-    Switches forward and neither copy nor add: of out-trees, and of in-trees, as much enters as
-    leaves them.
+    The optimum is in units of the network's capacity; weights are float64[num_ranks], shares
+    float64[num_links]. Switches forward and neither copy nor add: of out-trees, and of in-trees,
+    as much enters as leaves them.
+
+    Raises
+    ------
+    InputError
+        If the network is too large.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> from netloom.phases.collectives.network import rank_network
+    >>> round(solved(rank_network(topology("mesh:3x3")))[0], 9)
+    1.5
     """
     from scipy.optimize import linprog
     from scipy.sparse import coo_array, csr_array, vstack
@@ -185,7 +211,11 @@ def _solved(
         A_eq=equal, b_eq=np.zeros(equal.shape[0]), method="highs",
     )  # fmt: skip
     assert result.status == 0, result.message
-    return -float(result.fun), result.x[:ranks], result.x[ranks : ranks + links]
+    prices = prices_of(
+        -result.ineqlin.marginals[:flows].reshape(2 * ranks, links),
+        -result.eqlin.marginals[2 * ranks * vertices :].reshape(2, vertices - ranks),
+    )
+    return -float(result.fun), result.x[:ranks], result.x[ranks : ranks + links], prices
 
 
 def all_reduce(network: RankNetwork, size_bytes: float, *, chunks: Sequence[int] = CHUNKS) -> Timed:
@@ -194,7 +224,8 @@ def all_reduce(network: RankNetwork, size_bytes: float, *, chunks: Sequence[int]
     Parameters
     ----------
     chunks
-        Chunks per root, on average, to try.
+        Chunks to try of what goes by a pair of trees; per root, on average, where roots have more
+        than ``FEW_TREES``.
 
     Raises
     ------
@@ -234,8 +265,11 @@ def all_reduce(network: RankNetwork, size_bytes: float, *, chunks: Sequence[int]
     def cut(many: int) -> tuple[Jobs, CollectiveProgram, NDArray[np.float64]]:
         return _pair_jobs(out, into, pieces, many, number)
 
-    jobs, times, program = fastest(shared, cut, chunks, size_bytes, bound)
-    return timed(network, routes, jobs, times, program, size_bytes, bound)
+    most = 1.5 * CHUNKS[-1] / _chunks_per_root(out, 1)  # about as many of each root as given
+    tried = [many for many in chunks if many <= most] or chunks[:1]
+    jobs, times, program = fastest(shared, cut, tried, size_bytes, bound)
+    made = timed(network, routes, jobs, times, program, size_bytes, bound)
+    return replace(made, prices=best.prices)
 
 
 def _pieces(out: Forest, into: Forest) -> list[tuple[int, int, int, int]]:
@@ -254,17 +288,28 @@ def _pieces(out: Forest, into: Forest) -> list[tuple[int, int, int, int]]:
     return found
 
 
+def _pairs_per_root(out: Forest) -> float:
+    """Return how many trees a root has on average, of those that have any."""
+    return int(out.trees.sum()) / int((out.trees > 0).sum())
+
+
+def _chunks_per_root(out: Forest, many: int) -> float:
+    """Return how many chunks a root has on average: so many for each of few trees, or in all."""
+    pairs = _pairs_per_root(out)
+    return many * pairs if pairs <= FEW_TREES else many
+
+
 def _pair_jobs(
     out: Forest, into: Forest, pieces: list[tuple[int, int, int, int]], many: int, first_into: int
 ) -> tuple[Jobs, CollectiveProgram, NDArray[np.float64]]:
     """Return the messages of all chunks, up one tree and down another."""
     ranks, total = len(out.trees), int(out.trees.sum())
-    mean = total / int((out.trees > 0).sum())
+    per_tree = _chunks_per_root(out, many) / _pairs_per_root(out)
     columns: list[list[NDArray[Any]]] = [[] for _ in range(7)]
     sizes: list[float] = []
     first = 0
     for root, up, down, multiplicity in pieces:
-        parts = max(1, round(many * multiplicity / mean))
+        parts = max(1, round(per_tree * multiplicity))
         others = np.delete(np.arange(ranks), root)
         place = np.full(ranks, -1)
         place[others] = np.arange(ranks - 1)

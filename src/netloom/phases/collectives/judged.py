@@ -12,12 +12,16 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from netloom.phases.collectives.judged_steps import step_seconds
+from netloom.phases.collectives.prices import priced_seconds
 from netloom.phases.collectives.schedules import cut_seconds
 from netloom.phases.violations import InvalidPlanError, Violation, first_wrong
 from netloom.units import rate, seconds
 from netloom.workload.programs.collectives.program import EVERYBODY
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from numpy.typing import NDArray
 
     from netloom.phases.collectives.schedules import Schedule
@@ -42,17 +46,20 @@ class Judged:
     finish_seconds
         When the last message has arrived.
     bound_seconds
-        What the bottleneck cut proves, computed anew; 0 if the schedule names none.
+        What the bottleneck cut or the prices prove, computed anew; 0 if the schedule has neither.
     depth
         The most messages that data takes one after the other.
     busiest
         The part of the time for which the busiest channels are in use.
+    step_seconds
+        What its prices prove of schedules of few steps, exactly; None if it has none.
     """
 
     finish_seconds: float
     bound_seconds: float
     depth: int
     busiest: float
+    step_seconds: Fraction | None = None
 
 
 def judge(schedule: Schedule) -> Judged:
@@ -64,7 +71,7 @@ def judge(schedule: Schedule) -> Judged:
         With the first rule broken: ``route``, ``timetable`` (a message is faster than its
         channels), ``capacity`` (channels carry more than they can), ``order`` (a rank sends what
         has not arrived), ``data`` (a contribution counts twice, or a rank ends without a chunk), or
-        ``bound`` (the cut does not prove it).
+        ``bound`` (neither the cut nor the prices prove it).
 
     Examples
     --------
@@ -81,16 +88,30 @@ def judge(schedule: Schedule) -> Judged:
     _check_routes(schedule)
     busiest = _check_rates(schedule)
     depth = _executed(schedule)
-    bound = 0.0
-    if len(schedule.bound.inside):
+    few = None if schedule.few is None else step_seconds(schedule)
+    return Judged(schedule.finish_seconds, _proven(schedule), depth, busiest, few)
+
+
+def _proven(schedule: Schedule) -> float:
+    """Refuse a bound that its cut or prices do not prove; return what they do, 0 if there are none.
+
+    Prices are exact, so the bound is not a digit above what they prove.
+    """
+    network, program, stated = schedule.network, schedule.program, schedule.bound
+    if stated.prices is not None:
+        what, over = "the prices prove", 0.0
+        bound = priced_seconds(network, program.collective, schedule.size_bytes, stated.prices)
+    elif len(stated.inside):
+        what, over = "the cut proves", SLACK
         bound = cut_seconds(
-            schedule.network, schedule.program.collective, schedule.program.root,
-            schedule.size_bytes, schedule.bound.inside,
-        )  # fmt: skip
-        if not abs(schedule.bound.seconds - bound) <= SLACK * bound:
-            found, wanted = (f"{each:.12g} s" for each in (schedule.bound.seconds, bound))
-            raise _broken("bound", "bound", found, f"{wanted}, which the cut proves")
-    return Judged(schedule.finish_seconds, bound, depth, busiest)
+            network, program.collective, program.root, schedule.size_bytes, stated.inside
+        )
+    else:
+        return 0.0
+    if not -SLACK * bound <= stated.seconds - bound <= over * bound or not bound:
+        found, wanted = (f"{each:.17g} s" for each in (stated.seconds, bound))
+        raise _broken("bound", "bound", found, f"{wanted}, which {what}")
+    return bound
 
 
 def _broken(

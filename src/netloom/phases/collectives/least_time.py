@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.phases.collectives.groups import MOST_GROUPED, weakest_groups
 from netloom.phases.collectives.network import rank_network
 from netloom.phases.collectives.optimum import optimum
 from netloom.units import rate
@@ -92,7 +93,9 @@ def least_time(
 
     All-gather, reduce-scatter, broadcast and reduce: the cut of ``optimum``. All-reduce: whatever a
     partition of the hosts into k groups, 2(k − 1) sizes leave these groups together (Patarasuk &
-    Yuan 2009, for groups in place of ranks), and a whole size crosses each cut in both directions.
+    Yuan 2009, for groups in place of ranks), and a whole size crosses each cut in both directions;
+    the groups for which this is longest (``weakest_groups``) are among those that are tried, up to
+    ``MOST_GROUPED`` hosts times links.
     All-to-all, gather and scatter: what the groups send to each other; and for all-to-all also the
     sum of all bytes times channels on shortest paths, over what all channels move.
 
@@ -186,6 +189,8 @@ def _bounds(ranks: _Ranks) -> Iterator[tuple[float, str]]:
     if ranks.collective == "all-reduce":
         yield _cut(ranks, one, backwards=False)
         yield _cut(ranks, one, backwards=True)
+        if ranks.network.num_ranks * ranks.network.num_links <= MOST_GROUPED:
+            yield _between(ranks, weakest_groups(ranks.network))
     for groups in _partitions(ranks.network):
         yield _between(ranks, groups)
     if ranks.collective == "all-to-all" and len(ranks.weight) <= MOST_DISTANCES:
@@ -299,7 +304,7 @@ def _between(ranks: _Ranks, groups: NDArray[np.integer]) -> tuple[float, str]:
     named = network.name_of(int(which[0]))
     more = f" and {counted(len(which) - 1, 'host')} with it" if len(which) > 1 else ""
     speed = rate(float(min(leaving[worst], coming[worst])))
-    return float(times[worst]), f"{named}{more} have {speed} to the others."
+    return float(times[worst]), f"{named}{more} {'have' if more else 'has'} {speed} to the others."
 
 
 def _over(size: NDArray[np.float64], speed: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.phases.collectives.network import RankNetwork
+    from netloom.phases.collectives.prices import Prices
     from netloom.workload.programs.collectives.program import CollectiveProgram
 
 MOST_MESSAGES = 3_000_000
@@ -114,6 +115,8 @@ class Timed:
         The channels of the topology that each message takes, in order.
     bound_seconds
         No schedule ends before, whatever latencies.
+    prices
+        Of the network's links, if they prove it.
     """
 
     program: CollectiveProgram
@@ -123,6 +126,7 @@ class Timed:
     end: NDArray[np.float64]
     routes: Lists
     bound_seconds: float
+    prices: Prices | None = None
 
     @property
     def finish_seconds(self) -> float:

@@ -114,6 +114,7 @@ def rank_network(
     *,
     bytes_per_second: float = 1.0,
     latency_seconds: ArrayLike = 0.0,
+    even: bool = False,
 ) -> RankNetwork:
     """Return what synthesis sees of a network.
 
@@ -123,11 +124,14 @@ def rank_network(
         The network. Broken channels are left out.
     hosts
         The host of each rank, none twice; every host by default that works and is no switch. Other
-        hosts take no part, except in a direct network, in which they forward.
+        hosts take no part, except in a direct network without switches, in which they forward.
     bytes_per_second
         Of a channel of bandwidth 1.
     latency_seconds
         Of each channel: one number, or float64[num_channels].
+    even
+        Whether hosts that forward are left out unless they have as much bandwidth in as out, which
+        trees need; see ``switches``.
 
     Raises
     ------
@@ -146,8 +150,11 @@ def rank_network(
     ranks = (working if hosts is None else np.asarray(hosts)).astype(np.int64)
     _check_ranks(topology, ranks)
     forwards = np.ones(topology.num_vertices, np.bool_)
-    forwards[: 0 if topology.direct else topology.num_hosts] = False
+    forwards[: topology.num_hosts] = topology.direct and not topology.switches
+    forwards[list(topology.switches)] = True
     forwards[ranks] = False
+    if even and topology.direct and not topology.switches:
+        forwards &= _even(topology, ranks, forwards)
     vertices = np.concatenate([ranks, np.flatnonzero(forwards)]).astype(np.int32)
     number = np.full(topology.num_vertices, -1, np.int64)
     number[vertices] = np.arange(len(vertices))
@@ -171,6 +178,30 @@ def rank_network(
         capacity // common, unit * common, single // common,
         Lists(np.append(first, len(order)).astype(np.int64), order), slowest, bytes_per_second,
     )  # fmt: skip
+
+
+def _even(
+    topology: Topology, ranks: NDArray[np.int64], forwards: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return which vertices have as much bandwidth in as out, bool[num_vertices].
+
+    Those that have not are left out with their channels, until all that are left have.
+    """
+    source, target, rate = (
+        topology.channel_source, topology.channel_target, topology.channel_bandwidth,
+    )  # fmt: skip
+    there = forwards.copy()
+    while True:
+        there[ranks] = True
+        used = np.flatnonzero(there[source] & there[target])
+        into, out_of = (
+            np.bincount(ends[used], rate[used], minlength=len(there)) for ends in (target, source)
+        )
+        even = np.isclose(into, out_of, rtol=1e-9, atol=0)
+        even[ranks] = True
+        if (even | ~there).all():
+            return there
+        there &= even
 
 
 def whole_numbers(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], Fraction]:

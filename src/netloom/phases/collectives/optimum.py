@@ -81,7 +81,8 @@ class Optimum:
         ranks = counted(len(self.inside), "rank")
         speed = rate_words(total) if network.bytes_per_second != 1 else f"{total:.4g} channels"
         through = f"{counted(len(ways), 'link')} of {speed} together ({listed(ways, 4)})"
-        return f"{ranks} ({names}) send to the others through {through}."
+        send = "sends" if len(self.inside) == 1 else "send"
+        return f"{ranks} ({names}) {send} to the others through {through}."
 
     def __repr__(self) -> str:
         on, trees = self.network.topology.name, counted(self.trees, "tree")

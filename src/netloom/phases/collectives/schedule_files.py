@@ -19,9 +19,12 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from netloom.errors import InputError
-from netloom.phases.collectives.schedules import Bound, Schedule, ScheduleNetwork
+from netloom.phases.collectives.prices import MOST_PAID, PRICED, Prices, tables_of
+from netloom.phases.collectives.schedules import Bound, Schedule, ScheduleNetwork, StepBound
+from netloom.phases.collectives.step_proofs import StepProof
 from netloom.phases.plan_files import mistake
 from netloom.textfiles import read_text, replacing
+from netloom.words import listed
 from netloom.workload.programs.collectives.program import COLLECTIVES, CollectiveProgram
 from netloom.workload.programs.many_lists import Lists
 
@@ -39,6 +42,9 @@ MOST_CHARACTERS = 2**29
 
 MOST_CELLS = 2**26
 """Most ranks times chunks, for each of which the judge keeps a number."""
+
+MOST_STEPS, MOST_PRICES = 64, 2**20
+"""Most steps of a schedule of few steps, and most prices of a kind that bound it."""
 
 
 def names_collective(text: str) -> bool:
@@ -85,6 +91,14 @@ def schedule_text(schedule: Schedule, provenance: Mapping[str, Any]) -> str:
             "seconds": bound.seconds, "why": bound.why, "inside": bound.inside.tolist(),
         },
     }  # fmt: skip
+    if bound.prices is not None:
+        fields["bound"]["prices"] = _prices_record(bound.prices)
+    if (few := schedule.few) is not None:
+        proof = few.proof
+        fields["few_steps"] = {
+            "steps": proof.steps, "seconds": few.seconds, "price": proof.price.tolist(),
+            "worth": proof.worth.tolist(), "forwarding": proof.forwarding.tolist(),
+        }  # fmt: skip
     groups: dict[str, dict[str, Any]] = {
         "network": {
             "name": network.name, "digest": network.digest, "vertices": list(network.labels),
@@ -154,10 +168,38 @@ _Positive = Annotated[float, Field(gt=0, le=1e21)]
 _Text = Annotated[str, Field(max_length=4096, pattern=r"^[^\x00-\x1f\x7f]*$")]  # one line
 
 
+_Price = Annotated[int, Field(ge=0, le=MOST_PAID)]
+_Level = Annotated[int, Field(ge=-MOST_PAID, le=MOST_PAID)]
+
+
+class _Prices(_Record):
+    num_channels: list[_Count] | _Count
+    channels: list[_Count]
+    price: list[_Price] | _Price
+    level: list[_Level] | _Level
+
+
 class _Bound(_Record):
     seconds: _Seconds
     why: _Text
     inside: list[_Count]
+    prices: _Prices | None = None
+
+
+_Amount = Annotated[int, Field(gt=-(2**62), lt=2**62)]
+_StepPrices = Annotated[list[tuple[_Count, _Count, _Count, _Amount]], Field(max_length=MOST_PRICES)]
+_Worths = Annotated[list[tuple[_Count, _Count, _Amount]], Field(max_length=MOST_PRICES)]
+_Forwarding = Annotated[
+    list[tuple[_Count, _Count, _Count, _Count, _Amount]], Field(max_length=MOST_PRICES)
+]
+
+
+class _FewSteps(_Record):
+    steps: Annotated[int, Field(ge=1, le=MOST_STEPS)]
+    seconds: _Seconds
+    price: _StepPrices
+    worth: _Worths
+    forwarding: _Forwarding
 
 
 class _Network(_Record):
@@ -201,6 +243,7 @@ class _File(_Record):
     root: _Count
     size_bytes: _Positive
     bound: _Bound
+    few_steps: _FewSteps | None = None
     network: _Network
     chunks: _Chunks
     messages: _Messages
@@ -253,6 +296,38 @@ def _network(record: _File) -> ScheduleNetwork:
     return found
 
 
+def _prices_record(prices: Prices) -> dict[str, Any]:
+    return {
+        "num_channels": _column(prices.channels.lengths),
+        "channels": prices.channels.values.tolist(),
+        "price": _column(prices.price),
+        "level": _column(prices.level.ravel()),
+    }
+
+
+def _prices(record: _File, network: ScheduleNetwork) -> Prices | None:
+    """Return the prices of a bound; there are none beside a cut, or of other collectives."""
+    given, ranks = record.bound.prices, record.ranks
+    if given is None:
+        return None
+    where = "bound.prices"
+    if record.collective not in PRICED:
+        raise InputError(where, f"some for {record.collective}", f"none but for {listed(PRICED)}")
+    if record.bound.inside:
+        raise InputError(where, "some beside a cut", "prices, or vertices inside a cut")
+    many = tables_of(record.collective, ranks)
+    channels = _lists(
+        f"{where}.channels", given.num_channels, given.channels, many, len(network.source)
+    )
+    price = _filled(f"{where}.price", given.price, len(channels.values), np.int64, MOST_PAID + 1)
+    levels = 2 * (len(network.labels) - ranks) if record.collective == "all-reduce" else 0
+    level = _filled(f"{where}.level", given.level, levels, np.int64, MOST_PAID + 1).reshape(2, -1)
+    found = Prices(channels, price, level)
+    if found.total > MOST_PAID:
+        raise InputError(where, f"{found.total} in all", f"at most {MOST_PAID}")
+    return found
+
+
 def _schedule(record: _File) -> Schedule:
     """Return what a file says, once all numbers are ones of ranks, chunks, channels and times."""
     network = _network(record)
@@ -289,7 +364,15 @@ def _schedule(record: _File) -> Schedule:
         "bound.inside", record.bound.inside, len(record.bound.inside), np.int32,
         len(network.labels),
     )  # fmt: skip
-    bound = Bound(record.bound.seconds, record.bound.why, inside)
+    prices = _prices(record, network)
+    bound = Bound(record.bound.seconds, record.bound.why, inside, prices)
     return Schedule(
-        program, record.size_bytes, network, start[order], end[order], routes.taken(order), bound
-    )
+        program, record.size_bytes, network, start[order], end[order], routes.taken(order), bound,
+        None if record.few_steps is None else _few_steps(record.few_steps),
+    )  # fmt: skip
+
+
+def _few_steps(given: _FewSteps) -> StepBound:
+    columns = (given.worth, 3), (given.price, 4), (given.forwarding, 5)
+    tables = (np.array(rows, np.int64).reshape(-1, width) for rows, width in columns)
+    return StepBound(given.seconds, StepProof(given.steps, *tables))

@@ -6,11 +6,16 @@ Nothing here refers to how the schedule was made: it is what a plan file holds.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.errors import InputError
+from netloom.phases.collectives.duals import on_channels
+from netloom.phases.collectives.prices import priced_seconds
+from netloom.phases.collectives.step_proofs import proven_rounds
 from netloom.units import rate, size
 from netloom.words import counted, listed
 from netloom.workload.programs.many_lists import Lists
@@ -20,6 +25,8 @@ if TYPE_CHECKING:
 
     from netloom.phases.collectives.listed import Timed
     from netloom.phases.collectives.optimum import Optimum
+    from netloom.phases.collectives.prices import Prices
+    from netloom.phases.collectives.step_proofs import StepProof
     from netloom.workload.programs.collectives.program import CollectiveProgram
 
 INTO = ("reduce-scatter", "reduce")
@@ -86,11 +93,32 @@ class Bound:
     inside
         int32[…], the vertices of the bottleneck cut, from which anybody can compute the bound
         (``cut_seconds``); empty if it is of another kind.
+    prices
+        Of channels, from which anybody can compute it too (``priced_seconds``).
     """
 
     seconds: float
     why: str
     inside: NDArray[np.int32]
+    prices: Prices | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class StepBound:
+    """The time that no schedule of few steps beats.
+
+    Attributes
+    ----------
+    seconds
+        Latencies left out.
+    proof
+        The prices that prove it, of the number of steps in it. For reduce-scatter and reduce they
+        are those of the gathering or broadcast that runs backwards: along channels from their ends
+        to their beginnings, in steps from the last to the first.
+    """
+
+    seconds: float
+    proof: StepProof
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +139,8 @@ class Schedule:
         The channels of ``network`` that each message takes, in order.
     bound
         What no schedule beats.
+    few
+        What no schedule of few steps beats, if this is one of few steps.
     """
 
     program: CollectiveProgram
@@ -120,6 +150,7 @@ class Schedule:
     end: NDArray[np.float64]
     routes: Lists
     bound: Bound
+    few: StepBound | None = None
 
     @property
     def finish_seconds(self) -> float:
@@ -181,6 +212,10 @@ def schedule_of(timed: Timed, best: Optimum | None = None, why: str = "") -> Sch
     routes = Lists(timed.routes.offsets, number[timed.routes.values].astype(np.int32))
     nothing = np.zeros(0, np.int32)
     bound = Bound(timed.bound_seconds, why, nothing)
+    if timed.prices is not None:
+        prices = on_channels(timed.prices, link, network.num_links)
+        seconds = priced_seconds(kept, timed.program.collective, timed.size_bytes, prices)
+        bound = Bound(seconds, f"{why} {_price_words(kept, prices)}", nothing, prices)
     if best is not None:
         inside = _inside(best)
         of = timed.program.collective, timed.program.root, timed.size_bytes
@@ -236,6 +271,31 @@ def cut_seconds(
     return part * size_bytes / through if part else 0.0
 
 
+def steps_seconds(schedule: Schedule, proof: StepProof) -> Fraction:
+    """Return what prices prove that its collective takes in few steps, exactly, latencies left out.
+
+    Raises
+    ------
+    InputError
+        If the prices are wrong, the collective is not all-gather, reduce-scatter, broadcast or
+        reduce, or vertices only forward.
+    """
+    network, program = schedule.network, schedule.program
+    ranks, rooted = len(network.host), program.collective in ("broadcast", "reduce")
+    if not rooted and program.collective not in ("all-gather", "reduce-scatter"):
+        wanted = "all-gather, reduce-scatter, broadcast or reduce"
+        raise InputError("collective", program.collective, wanted)
+    if len(network.labels) > ranks:
+        raise InputError("network", f"{network.labels[ranks]}, which only forwards", "ranks alone")
+    room: dict[tuple[int, int], Fraction] = {}
+    columns = (network.source, network.target, network.rate)
+    for a, b, speed in zip(*(each.tolist() for each in columns), strict=True):
+        ends = (b, a) if program.collective in INTO else (a, b)
+        room[ends] = room.get(ends, Fraction(0)) + Fraction(speed)
+    roots = [program.root] if rooted else list(range(ranks))
+    return proven_rounds(proof, ranks, roots, room) * Fraction(schedule.size_bytes) / len(roots)
+
+
 def least_latency(network: ScheduleNetwork, collective: str, root: int) -> float:
     """Return the latency of the longest way that data has to take, in seconds.
 
@@ -254,6 +314,16 @@ def least_latency(network: ScheduleNetwork, collective: str, root: int) -> float
     graph = csr_array((network.latency[first], pairs), shape=(len(network.labels),) * 2)
     roots = np.array([root]) if collective in ("broadcast", "reduce") else np.arange(ranks)
     return max(float(dijkstra(graph, indices=one)[:ranks].max()) for one in roots)
+
+
+def _price_words(network: ScheduleNetwork, prices: Prices) -> str:
+    """Return the channels that cost something: they are full in every schedule at the bound."""
+    channels = np.unique(prices.channels.values).tolist()
+    if len(channels) == len(network.rate):
+        return f"All {counted(len(channels), 'channel')} set it."
+    many = counted(len(channels), "channel")
+    names = listed([network.channel_name(channel) for channel in channels], MOST_NAMED)
+    return f"{many} set{'s' * (len(channels) == 1)} it: {names}."
 
 
 def _cut_words(

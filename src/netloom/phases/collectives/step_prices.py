@@ -1,13 +1,14 @@
 """A proof that few steps need many rounds: prices that anybody can check with whole numbers.
 
 Any all-gather of S steps, averaged over the chunks of each rank, gives numbers: x of rank i, link
-e = (a, b) and step s says how much of i's data crosses e in s. Every other rank b gets each rank's
-data once: Σ_e,s x[i,e,s] = 1. What leaves a in step s came there before: x[i,(a,b),s] ≤ the sum of
-x[i,(·,a),s'] over s' < s. A step of r rounds per chunk carries Σ_i x[i,e,s] ≤ c_e r_s. The least
-Σ r_s is a linear program, whose dual values are prices: a *worth* of each rank's data at each other
-rank, a *price* of each link in each step, and a *forwarding* value of holding data for a link in a
-later step. If no send is worth more than its price and what it enables, and a round of each step
-costs at most 1, then the sum of the worths is at most the rounds per chunk.
+e = (a, b) and step s says how much of i's data crosses e in s. (In a broadcast i is the root
+alone.) Every other rank b gets each rank's data once: Σ_e,s x[i,e,s] = 1. What crosses e up to s
+came to a before: the sum of x[i,e,s'] over s' ≤ s is at most that of x[i,(·,a),s'] over s' < s. A
+step of r rounds per chunk carries Σ_i x[i,e,s] ≤ c_e r_s. The least Σ r_s is a linear program,
+whose dual values are prices: a *worth* of each rank's data at each other rank, a *price* of each
+link in each step, and a *forwarding* value of having data for a link up to a step. If no send is
+worth more than it costs, and a round of each step costs at most 1, then the sum of the worths is at
+most the rounds per chunk. ``step_proofs`` checks such prices.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.phases.collectives.step_proofs import StepProof, proven_rounds
 from netloom.words import counted
 
 if TYPE_CHECKING:
@@ -31,7 +33,13 @@ if TYPE_CHECKING:
 MOST_SENDS = 1_000_000
 """Unknowns of the largest program that is tried: ranks x chunks x links x steps."""
 
-MOST_SECONDS = 60.0
+MOST_CAPACITY = 64
+"""How many times faster than their common unit channels may be: a round of it carries a chunk."""
+
+MOST_PRICED = 30_000
+"""Sends of the largest linear program that is tried: 12,000 take some 10 s."""
+
+MOST_SECONDS = 120.0
 """How long prices are sought."""
 
 FINEST = 5040
@@ -41,13 +49,15 @@ FINEST = 5040
 class Sends(NamedTuple):
     """Every send that can be part of a schedule: its chunk, link and step.
 
-    ``distance``: int32[num_ranks, num_ranks], steps from each rank to each other. ``origin``: the
-    rank that has each chunk at first. ``chunk``, ``link``, ``step``: int32[num_sends]; a send is
+    ``roots``: int32[num_roots], the ranks that have data to send. ``distance``: int32[num_roots,
+    num_ranks], steps from each of them to each rank. ``origin``: the rank that has each chunk at
+    first. ``chunk``, ``link``, ``step``: int32[num_sends]; a send is
     left out if the chunk cannot have come so far, or comes back to its origin.
     """
 
     network: RankNetwork
     steps: int
+    roots: NDArray[np.int32]
     distance: NDArray[np.int32]
     origin: NDArray[np.int32]
     chunk: NDArray[np.int32]
@@ -63,7 +73,8 @@ class Sends(NamedTuple):
         """Return who receives what, what sends wait for, and what each link carries in each step.
 
         Rows of the first: chunk · num_ranks + rank, without the origins; of the second: ``waits``,
-        the send minus what has come to its rank before; of the third: link · steps + step.
+        what has crossed the link up to its step minus what has come to the rank before; of the
+        third: link · steps + step.
         """
         from scipy.sparse import csr_array
 
@@ -75,61 +86,118 @@ class Sends(NamedTuple):
         )
         arrive = csr_array((ones, (np.searchsorted(wanted, to), columns)), (len(wanted), many))
         waits = self.waits
-        place = to * self.steps + self.step
-        order = np.argsort(place, kind="stable")
-        at = self.chunk[waits].astype(np.int64) * ranks + net.source[self.link[waits]]
-        first = np.searchsorted(place[order], at * self.steps)
-        last = np.searchsorted(place[order], at * self.steps + self.step[waits])
-        counts = last - first
-        within = np.arange(counts.sum()) - np.repeat(counts.cumsum() - counts, counts)
-        rows = np.append(np.arange(len(waits)), np.repeat(np.arange(len(waits)), counts))
-        cols = np.append(waits, order[np.repeat(first, counts) + within])
-        values = np.append(np.ones(len(waits)), -np.ones(int(counts.sum())))
+        after = to * self.steps + self.step
+        order = np.argsort(after, kind="stable")
+        source = net.source[self.link[waits]]
+        at = (self.chunk[waits].astype(np.int64) * ranks + source) * self.steps
+        came = _ranges(after[order], at, at + self.step[waits])
+        over = (self.chunk * np.int64(net.num_links) + self.link) * self.steps + self.step
+        sorted_over = np.argsort(over, kind="stable")
+        begin = over[waits] - self.step[waits]
+        left = _ranges(over[sorted_over], begin, over[waits] + 1)
+        rows = np.append(left[0], came[0])
+        cols = np.append(sorted_over[left[1]], order[came[1]])
+        values = np.append(np.ones(len(left[0])), -np.ones(len(came[0])))
         possess = csr_array((values, (rows, cols)), (len(waits), many))
         used = self.link.astype(np.int64) * self.steps + self.step
         carry = csr_array((ones, (used, columns)), (net.num_links * self.steps, many))
         return arrive, possess, carry
 
 
-def possible_sends(network: RankNetwork, steps: int, chunks: int = 1) -> Sends:
-    """Return every send that can be part of an all-gather of so many steps and chunks per rank.
+def _ranges(
+    keys: NDArray[np.int64], low: NDArray[np.int64], high: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the pairs of a range and a place in ascending keys from its low to below its high."""
+    first = np.searchsorted(keys, low)
+    counts = np.searchsorted(keys, high) - first
+    within = np.arange(counts.sum()) - np.repeat(counts.cumsum() - counts, counts)
+    return np.repeat(np.arange(len(low)), counts), np.repeat(first, counts) + within
+
+
+def roots_of(network: RankNetwork, root: int | None) -> NDArray[np.int32]:
+    """Return who has data to send: every rank, or the root of a broadcast."""
+    every = np.arange(network.num_ranks, dtype=np.int32)
+    return every if root is None else every[root : root + 1]
+
+
+def check_network(network: RankNetwork) -> None:
+    """Refuse networks in which steps and rounds are not all.
 
     Raises
     ------
     InputError
-        If ranks are joined by what only forwards, some rank is more steps away, or there would be
-        over ``MOST_SENDS`` sends.
+        If ranks are joined by what only forwards, or bandwidths have no simple ratios.
     """
-    ranks = network.num_ranks
-    unknowns = ranks * chunks * network.num_links * steps
+    if network.num_vertices > network.num_ranks:
+        name = network.name_of(network.num_ranks)
+        raise InputError(network.topology.name, f"{name}, which only forwards", "ranks alone")
+    if (fast := int(network.capacity.max())) > MOST_CAPACITY:
+        ratio = fast / int(network.capacity.min())
+        wanted = f"whole multiples of one rate, up to {MOST_CAPACITY} times it"
+        raise InputError("bandwidths", f"some {ratio:.4g} times others", wanted)
+    if (network.capacity != network.single * network.channels.lengths).any():
+        raise InputError("bandwidths", "parallel channels of several rates", "one rate for all")
+
+
+def possible_sends(
+    network: RankNetwork, steps: int, chunks: int = 1, root: int | None = None
+) -> Sends:
+    """Return every send that can be part of an all-gather of so many steps and chunks per rank.
+
+    Or, with a root, of a broadcast from it.
+
+    Raises
+    ------
+    InputError
+        If ranks are joined by what only forwards, some rank is more steps away, bandwidths have no
+        simple ratios, or there would be over ``MOST_SENDS`` sends.
+    """
+    ranks, roots = network.num_ranks, roots_of(network, root)
+    unknowns = len(roots) * chunks * network.num_links * steps
     if unknowns > MOST_SENDS:
         raise InputError("ranks x chunks x links x steps", str(unknowns), f"<= {MOST_SENDS}")
-    if network.num_vertices > ranks:
-        name = network.name_of(ranks)
-        raise InputError(network.topology.name, f"{name}, which only forwards", "ranks alone")
+    check_network(network)
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import shortest_path
 
     ones = np.ones(network.num_links)
     linked = csr_array((ones, (network.source, network.target)), (ranks, ranks))
-    distance = shortest_path(linked, unweighted=True)
-    if distance.max() > steps:
-        far = "which no steps join" if np.isinf(distance.max()) else f"{distance.max():.0f} apart"
-        one, other = (int(each) for each in np.unravel_index(distance.argmax(), distance.shape))
+    distance = shortest_path(linked, unweighted=True, indices=roots)
+    if (most := distance.max()) > steps:
+        far = "which no steps join" if np.isinf(most) else f"{most:.0f} apart"
+        row, other = (int(each) for each in np.unravel_index(distance.argmax(), distance.shape))
+        one = int(roots[row])
         found = f"{network.name_of(one)} and {network.name_of(other)}, {far}"
         raise InputError("steps", f"{steps}, with {found}", "as many as the farthest are apart")
-    origin = np.arange(ranks, dtype=np.int32).repeat(chunks)
+    origin = roots.repeat(chunks)
     chunk, link, step = (
         each.ravel().astype(np.int32)
         for each in np.meshgrid(
             np.arange(len(origin)), np.arange(network.num_links), np.arange(steps), indexing="ij"
         )
     )
-    come = distance[origin[chunk], network.source[link]] <= step
+    come = distance[chunk // chunks, network.source[link]] <= step
     keep = come & (network.target[link] != origin[chunk])
     return Sends(
-        network, steps, distance.astype(np.int32), origin, chunk[keep], link[keep], step[keep]
-    )
+        network, steps, roots, distance.astype(np.int32), origin,
+        chunk[keep], link[keep], step[keep],
+    )  # fmt: skip
+
+
+def priceable_sends(network: RankNetwork, steps: int, root: int | None = None) -> Sends:
+    """Return every send of one chunk per rank, few enough for a linear program.
+
+    Raises
+    ------
+    InputError
+        As ``possible_sends`` does, or if there are over ``MOST_PRICED``.
+    """
+    sends = possible_sends(network, steps, root=root)
+    if (many := len(sends.chunk)) > MOST_PRICED:
+        found = f"{steps}, in which ranks can send {many:,} times"
+        wanted = f"at most {MOST_PRICED:,} (a minute of computing): fewer ranks or steps"
+        raise InputError("steps", found, wanted)
+    return sends
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +210,8 @@ class StepPrices:
     ----------
     network, steps
         What the proof is for.
+    root
+        Of a broadcast; None for an all-gather.
     whole
         The number that stands for 1.
     worth
@@ -149,12 +219,13 @@ class StepPrices:
     price
         int64[num_links, steps], at least 0.
     forwarding
-        int64[num_ranks, num_links, steps], at least 0: of having the data of a rank for a link in a
-        step; 0 for links that leave that rank.
+        int64[num_ranks, num_links, steps], at least 0: of having the data of a rank for a link up
+        to a step; 0 for links that leave that rank.
     """
 
     network: RankNetwork
     steps: int
+    root: int | None
     whole: int
     worth: NDArray[np.int64]
     price: NDArray[np.int64]
@@ -165,71 +236,50 @@ class StepPrices:
         """The least rounds per chunk."""
         return Fraction(int(self.worth.sum()), self.whole)
 
-    def lines(self) -> list[str]:
-        """Return the proof as text: a line for each number that is not 0."""
-        name, net = self.network.name_of, self.network
-        ends = zip(net.source, net.target, strict=True)
-        ways = [f"{name(a)} -> {name(b)}" for a, b in ends]
-        said = [f"at least {self.bound} rounds per chunk in {self.steps} steps; 1 = {self.whole}"]
-        for link, step in np.argwhere(self.price):
-            said.append(f"price {ways[link]} step {step + 1}: {self.price[link, step]}")
-        for rank, other in np.argwhere(self.worth):
-            said.append(f"worth {name(rank)} at {name(other)}: {self.worth[rank, other]}")
-        for rank, link, step in np.argwhere(self.forwarding):
-            value = self.forwarding[rank, link, step]
-            said.append(f"forwarding {name(rank)} over {ways[link]} step {step + 1}: {value}")
-        return said
+    @property
+    def proof(self) -> StepProof:
+        """The numbers that are not 0, which stand for themselves."""
+        net, tables = self.network, (self.worth, self.price, self.forwarding)
+        worth, price, held = (np.argwhere(each) for each in tables)
+        ends = np.stack([net.source, net.target], axis=1)
+        rows = (
+            worth,
+            np.concatenate([ends[price[:, 0]], price[:, 1:]], axis=1),
+            np.concatenate([held[:, :1], ends[held[:, 1]], held[:, 2:]], axis=1),
+        )
+        return StepProof(
+            self.steps,
+            *(
+                np.append(where, each[each != 0][:, None], axis=1).astype(np.int64)
+                for where, each in zip(rows, tables, strict=True)
+            ),
+        )
 
     def __repr__(self) -> str:
-        count = counted(len(self.lines()) - 1, "number")
+        count = counted(self.proof.count, "number")
         return f"<{self.bound} rounds per chunk in {self.steps} steps, proven by {count}>"
 
 
-def check_prices(proof: StepPrices) -> None:
-    """Check a proof, in whole numbers: shares no code with what makes proofs.
+def check_prices(prices: StepPrices) -> None:
+    """Check a proof, in whole numbers, as ``proven_rounds`` does: without what makes proofs.
 
     Raises
     ------
     InputError
         Naming what is wrong.
     """
-    net, steps = proof.network, proof.steps
-    if proof.whole < 1 or min(proof.price.min(), proof.forwarding.min()) < 0:
-        raise InputError("proof", "a price below 0", "none")
-    for step in range(steps):
-        each = zip(net.capacity.tolist(), proof.price[:, step].tolist(), strict=True)
-        cost = sum(capacity * price for capacity, price in each)
-        if cost > proof.whole:
-            raise InputError(f"proof, step {step + 1}", f"a round of {cost}", f"<= {proof.whole}")
-    for rank in range(net.num_ranks):
-        _check_rank(proof, rank)
+    net, roots = prices.network, roots_of(prices.network, prices.root)
+    room = {
+        (int(a), int(b)): Fraction(int(c))
+        for a, b, c in zip(net.source, net.target, net.capacity, strict=True)
+    }
+    found = proven_rounds(prices.proof, net.num_ranks, roots.tolist(), room)
+    if found < prices.bound:
+        raise InputError("proof", f"{prices.bound} rounds per chunk", f"{found}, which it proves")
 
 
-def _check_rank(proof: StepPrices, rank: int) -> None:
-    """Refuse prices at which a send of this rank's data is worth more than it costs."""
-    net, steps = proof.network, proof.steps
-    worth, price, held = proof.worth[rank].tolist(), proof.price, proof.forwarding[rank]
-    if worth[rank]:
-        raise InputError(f"proof, rank {rank}", "a worth at itself", "none")
-    links = list(enumerate(zip(net.source.tolist(), net.target.tolist(), strict=True)))
-    came = [0 if vertex == rank else steps for vertex in range(net.num_ranks)]
-    for _ in range(steps):
-        for _, (source, target) in links:
-            came[target] = min(came[target], came[source] + 1)
-    enabled = [0] * net.num_ranks
-    for step in reversed(range(steps)):
-        sends = [each for each in links if came[each[1][0]] <= step and each[1][1] != rank]
-        for link, (source, target) in sends:
-            own = 0 if source == rank else int(held[link, step])
-            if worth[target] + enabled[target] > int(price[link, step]) + own:
-                said = f"proof, rank {rank}, link {link}, step {step + 1}"
-                raise InputError(said, "a send worth more than it costs", "no such send")
-        for link, (source, _) in sends:
-            enabled[source] += int(held[link, step])
-
-
-def step_prices(network: RankNetwork, steps: int) -> StepPrices:
-    """Return the best such proof for all-gathers of at most so many steps.
+def step_prices(network: RankNetwork, steps: int, root: int | None = None) -> StepPrices:
+    """Return the best such proof for all-gathers, or broadcasts, of at most so many steps.
 
     The solver's prices are rounded to fractions and made to hold exactly, so that ``bound`` is a
     proven bound, if a hair below the linear program's where its solution has no small denominators.
@@ -253,7 +303,7 @@ def step_prices(network: RankNetwork, steps: int) -> StepPrices:
 
     linprog: Any = optimize.linprog
 
-    sends = possible_sends(network, steps)
+    sends = priceable_sends(network, steps, root)
     arrive, possess, carry = sends.matrices()
     rows = np.arange(network.num_links * steps)
     rounds = csr_array(
@@ -267,24 +317,29 @@ def step_prices(network: RankNetwork, steps: int) -> StepPrices:
     found = linprog(
         np.append(np.zeros(len(sends.chunk)), np.ones(steps)), A_ub=most.tocsr(),
         b_ub=np.zeros(most.shape[0]), A_eq=equal.tocsr(), b_eq=np.ones(equal.shape[0]),
-        method="highs", options={"time_limit": MOST_SECONDS},
+        method="highs-ipm", options={"time_limit": MOST_SECONDS},
     )  # fmt: skip
     if found.status == 1:
         said = f"no prices within {MOST_SECONDS:g} s for {network.num_ranks} ranks"
         raise InputError("steps", f"{steps}, but {said}", "fewer ranks")
     assert found.status == 0, found.message
     waits = sends.waits
+    origin = sends.origin[sends.chunk]
     forwarding = np.zeros((network.num_ranks, network.num_links, steps))
     held = -found.ineqlin.marginals[: len(waits)]
-    forwarding[sends.chunk[waits], sends.link[waits], sends.step[waits]] = held
+    forwarding[origin[waits], sends.link[waits], sends.step[waits]] = held
     price = -found.ineqlin.marginals[len(waits) :].reshape(network.num_links, steps)
     worth = np.zeros((network.num_ranks, network.num_ranks))
-    worth[~np.eye(network.num_ranks, dtype=bool)] = found.eqlin.marginals
-    return _exact(sends, worth, price, forwarding)
+    wanted = np.zeros(worth.shape, np.bool_)
+    wanted[sends.roots] = True
+    np.fill_diagonal(wanted, val=False)
+    worth[wanted] = found.eqlin.marginals
+    return _exact(sends, root, worth, price, forwarding)
 
 
 def _exact(
     sends: Sends,
+    root: int | None,
     worth: NDArray[np.float64],
     price: NDArray[np.float64],
     forwarding: NDArray[np.float64],
@@ -303,12 +358,13 @@ def _exact(
         for array, like in zip(parts, (price, worth, forwarding), strict=True)
     )
     whole = max(whole, int((net.capacity[:, None] * prices).sum(axis=0).max()))
-    chunk, link, step = sends.chunk, sends.link, sends.step
+    rank, link, step = sends.origin[sends.chunk], sends.link, sends.step
     enabled = np.zeros((net.num_ranks, net.num_ranks, steps + 1), np.int64)
-    np.add.at(enabled, (chunk, net.source[link], step), held[chunk, link, step])
+    np.add.at(enabled, (rank, net.source[link], step), held[rank, link, step])
     later = enabled[:, :, ::-1].cumsum(axis=2)[:, :, ::-1]
-    value = worths[chunk, net.target[link]] + later[chunk, net.target[link], step + 1]
+    value = worths[rank, net.target[link]] + later[rank, net.target[link], step + 1]
     most = np.zeros_like(worths)
-    over = value - prices[link, step] - held[chunk, link, step]
-    np.maximum.at(most, (chunk, net.target[link]), over)
-    return StepPrices(net, steps, whole, worths - most, prices, held)
+    own = held[:, :, ::-1].cumsum(axis=2)[:, :, ::-1]
+    over = value - prices[link, step] - own[rank, link, step]
+    np.maximum.at(most, (rank, net.target[link]), over)
+    return StepPrices(net, steps, root, whole, worths - most, prices, held)

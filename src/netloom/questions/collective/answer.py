@@ -12,7 +12,9 @@ import numpy as np
 
 from netloom import units
 from netloom.questions.answers import Answer, Column, Columns
+from netloom.questions.collective.phased import PHASES
 from netloom.questions.simulate.engines import FLOWS
+from netloom.words import counted, listed
 from netloom.workload.programs.collectives.costs import bus_factor, least_steps
 
 if TYPE_CHECKING:
@@ -20,8 +22,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.drawing.timelines import Timeline
     from netloom.phases.collectives.least_time import LeastTime
     from netloom.provenance import Provenance
+    from netloom.questions.collective.cycles import InCycles
     from netloom.questions.collective.order import Reordered
     from netloom.questions.collective.runs import Algorithm, Timed
     from netloom.questions.simulate.engines import PreparedFlows
@@ -38,6 +42,9 @@ MOSTLY = 0.5
 
 EQUAL = 1e-9
 """Times that differ by less are equal."""
+
+LONGER = 1.005
+"""The factor from which on words say that one takes longer than another."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -106,9 +113,12 @@ class Point:
 
     @property
     def held_by(self) -> str:
-        """What takes most of the time: a ``channel``, ``latency``, or ``waiting`` for others."""
+        """What takes most of the time.
+
+        A ``channel``, ``latency``, ``waiting`` for others, or ``switches`` of phases.
+        """
         if self.empty_seconds >= MOSTLY * self.seconds:
-            return "latency"
+            return "switches" if self.algorithm == PHASES else "latency"
         return "channel" if self.busy >= MOSTLY else "waiting"
 
 
@@ -134,6 +144,11 @@ def _run(name: str) -> Callable[[Any], Any]:
     return lambda point: getattr(point.run, name)
 
 
+def _in_cycles(name: str) -> Callable[[Any], Any]:
+    """Return what tells of a network in cycles; None of one for flows."""
+    return lambda found: getattr(getattr(found.network, "program", None), name, None)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CollectiveTimes(Answer):
     """What ``compare_collectives`` found.
@@ -141,7 +156,7 @@ class CollectiveTimes(Answer):
     Attributes
     ----------
     network
-        The network and how channels are shared.
+        The network and how channels are shared; or its routers, in cycles.
     host_of
         int32[num_ranks], the host of each rank as given.
     points
@@ -158,7 +173,7 @@ class CollectiveTimes(Answer):
         What was run, by name, for schedules.
     """
 
-    network: PreparedFlows
+    network: PreparedFlows | InCycles
     collective: str
     host_of: NDArray[np.int32]
     mapping: str
@@ -194,6 +209,10 @@ class CollectiveTimes(Answer):
         Column("messages", kind=int),
     )  # fmt: skip
     about: ClassVar = FLOWS + Columns(
+        Column("router", kind=dict, value=_in_cycles("router_fields")),
+        Column("packet_flits", kind=int, value=_in_cycles("packet_flits")),
+        Column("flit_bytes", value=_in_cycles("flit_bytes")),
+        Column("cycle_us", unit="µs", value=_in_cycles("cycle_us")),
         Column("collective", kind=str),
         Column("ranks", kind=int, value="num_ranks"),
         Column("hosts", kind=int, value=lambda found: len(np.unique(found.host_of))),
@@ -204,6 +223,7 @@ class CollectiveTimes(Answer):
         Column("reordered", kind=dict, value=lambda it: it.reordered and it.reordered.to_dict()),
         Column("left_out", kind=dict),
         Column("verdict", kind=str),
+        Column("phases", kind=dict, value="phases_dict"),
         Column("note", kind=str),
     )
 
@@ -251,9 +271,37 @@ class CollectiveTimes(Answer):
         return sorted({point.size for point in self.points})
 
     def at(self, size: float, order: str = GIVEN) -> list[Point]:
-        """Return all algorithms at a size, the fastest first."""
-        some = [each for each in self.points if each.size == size and each.order == order]
+        """Return all algorithms of messages at a size, the fastest first."""
+        some = [
+            each for each in self.points
+            if each.size == size and each.order == order and each.algorithm != PHASES
+        ]  # fmt: skip
         return sorted(some, key=lambda point: point.seconds)
+
+    @cached_property
+    def phases(self) -> list[Point]:
+        """Return compiled phases by size; none if they were not asked for, or are left out."""
+        return [each for each in self.points if each.algorithm == PHASES]
+
+    @cached_property
+    def beside(self) -> str:
+        """Where phases on reserved channels beat message passing, in a sentence; "" without."""
+        if not self.phases:
+            return ""
+        saved = {each.size: self.at(each.size)[0].seconds / each.seconds for each in self.phases}
+        wins = [size for size, factor in saved.items() if factor >= LONGER]
+        count = self.phases[-1].steps
+        head = f"On reserved channels, {counted(count, 'compiled phase', ',')}"
+        verb, they = ("beats", "it takes") if count == 1 else ("beat", "they take")
+        if not wins:
+            most = max(saved, key=lambda size: saved[size])
+            times = "" if saved[most] > 1 / LONGER else f"{1 / saved[most]:.3g} times "
+            over = f"{times}as long as messages at {units.size(most)}"
+            return f"{head} never {verb} messages here: {they} {over}."
+        best = max(wins, key=lambda size: saved[size])
+        where = _ranges(self.sizes, wins)
+        at = f" at {units.size(best)}" * (len(wins) > 1)
+        return f"{head} {verb} messages {where}: {saved[best]:.3g} times as fast{at}."
 
     def times(self, algorithm: str) -> list[float]:
         """Return the times of an algorithm as given, by size."""
@@ -265,8 +313,9 @@ class CollectiveTimes(Answer):
 
     @cached_property
     def algorithms(self) -> list[str]:
-        """The algorithms that were run."""
-        return list(dict.fromkeys(each.algorithm for each in self.points))
+        """The algorithms of messages that were run."""
+        names = dict.fromkeys(each.algorithm for each in self.points)
+        return [each for each in names if each != PHASES]
 
     @cached_property
     def crossings(self) -> list[Crossing]:
@@ -307,6 +356,20 @@ class CollectiveTimes(Answer):
                 return each.size
         return most
 
+    @property
+    def phases_dict(self) -> dict[str, Any] | None:
+        """What compiled phases are, and where they beat messages, as plain data."""
+        if not self.phases:
+            return None
+        faster = {each.size: self.at(each.size)[0].seconds / each.seconds for each in self.phases}
+        return {
+            "verdict": self.beside,
+            "connections": self.phases[0].messages,
+            "phases": [each.steps for each in self.phases],
+            "size": list(faster),
+            "faster": list(faster.values()),
+        }
+
     @cached_property
     def verdict(self) -> str:
         """Which algorithm is fastest at which sizes, in a sentence."""
@@ -332,7 +395,7 @@ class CollectiveTimes(Answer):
         next_ = ""
         if others:
             longer = others[0].seconds / first.seconds
-            times = f"{longer:.3g} times as long" if longer >= 1.005 else "as long"
+            times = f"{longer:.3g} times as long" if longer >= LONGER else "as long"
             next_ = f"; {others[0].algorithm} takes {times}"
         return f"Fastest {what}: {first.algorithm}, {units.seconds(first.seconds)}{over}{next_}."
 
@@ -345,14 +408,48 @@ class CollectiveTimes(Answer):
             (clock.bandwidth_source, f"{units.rate(clock.bytes_per_second)} a channel"),
             (clock.latency_source, "500 ns a channel"),
         ]
+        flits = getattr(self.network, "flit_source", "")
+        some.append((flits, f"flits of {getattr(self.network, 'flit_bytes', 0):g} bytes"))
         said = [what for source, what in some if source == "assumed"]
-        given = "--bandwidth, --latency or a machine"
+        own = "--flit-bytes, " * bool(flits)
+        given = f"{own}--bandwidth, --latency or a machine"
         return f"Assumed: {' and '.join(said)}; say otherwise with {given}." if said else None
+
+    def timeline(self) -> Timeline:
+        """Return when the messages of the fastest algorithm at the largest size went."""
+        from netloom.questions.collective.timeline import fastest_timeline
+
+        return fastest_timeline(self)
 
     def __repr__(self) -> str:
         on, ranks = self.topology.name, self.num_ranks
         head = f"<{self.collective} of {ranks} ranks on {on}, {self.network.routing_name}>"
-        return "\n".join([head, self.verdict, *([self.note] if self.note else [])])
+        more = [each for each in (self.beside, self.note) if each]
+        return "\n".join([head, self.verdict, *more])
+
+
+def _ranges(sizes: list[float], some: list[float]) -> str:
+    """Return in words at which of all sizes something holds.
+
+    Examples
+    --------
+    >>> _ranges([1e3, 1e4, 1e5], [1e4, 1e5]), _ranges([1e3, 1e4], [1e3]), _ranges([1.0], [1.0])
+    ('from 10 kB', 'at 1 kB', 'at 1 B')
+    >>> _ranges([1.0, 2.0, 3.0, 4.0], [1.0, 3.0])
+    'at 1 B and 3 B'
+    """
+    if len(some) == 1:
+        return f"at {units.size(some[0])}"
+    if some == sizes:
+        return "at all sizes"
+    first, last = sizes.index(some[0]), sizes.index(some[-1])
+    if some != sizes[first : last + 1]:
+        return f"at {listed([units.size(each) for each in some])}"
+    if last == len(sizes) - 1:
+        return f"from {units.size(some[0])}"
+    if first == 0:
+        return f"up to {units.size(some[-1])}"
+    return f"from {units.size(some[0])} to {units.size(some[-1])}"
 
 
 def crossing_points(

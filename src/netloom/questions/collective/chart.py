@@ -11,6 +11,7 @@ import polars as pl
 from netloom import units
 from netloom.drawing.colours import COLOURS, GREY
 from netloom.drawing.frame import layered
+from netloom.questions.collective.phased import PHASES
 from netloom.questions.shown import ended
 from netloom.workload.programs.collectives.costs import bus_factor
 
@@ -26,6 +27,8 @@ LINE = 15.0
 """Pixels between the labels of two lines, at least."""
 
 BOUND = "bound"
+SIZES = "sizes and bus bandwidth as nccl-tests define them"
+ENGINES = {"flow": "flows", "network": "flit by flit", "worm": "lockstep worms"}
 UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 
 
@@ -41,7 +44,7 @@ def heading(record: Recorded) -> tuple[str, list[str]]:
     rate, late = clock["channel_bytes_per_second"]["max"], clock["channel_latency_seconds"]["max"]
     each = f"channels of {units.rate(rate)} and {units.seconds(late)}"
     assumed = " (assumed)" if found["note"] else ""
-    said.append(f"{each}{assumed}; flows, sizes and bus bandwidth as nccl-tests define them")
+    said.append(f"{each}{assumed}; {ENGINES[found['engine']]}, {SIZES}")
     table = _named(record.tables["table"])
     others = sorted(set(table["curve"].to_list()) - set(_best(table)))
     if others and table["size"].n_unique() > 1:
@@ -133,7 +136,7 @@ def bars(record: Recorded) -> alt.LayerChart:
         "value:Q", title=title, scale=alt.Scale(domain=[0, 1.12 * most]),
         axis=alt.Axis(tickCount=5),
     )  # fmt: skip
-    best = table.row(0, named=True)["curve"]
+    best = table.filter(pl.col("algorithm") != PHASES).row(0, named=True)["curve"]
     shade = alt.condition(alt.datum.curve == best, alt.value(COLOURS[1]), alt.value(GREY))
     drawn = alt.Chart(table).mark_bar(height=18).encode(x=x, y=y, color=shade, tooltip=TOOLTIP)
     text = alt.Chart(table).mark_text(align="left", dx=5).encode(x=x, y=y, text="said:N")
@@ -241,9 +244,18 @@ def apart(places: Sequence[float], most: float, line: float = LINE) -> list[floa
 
 
 def _decades(low: float, high: float) -> list[float]:
-    """Return the powers of ten from one value to another."""
+    """Return the powers of ten from one value to another; if there are few, 2 and 5 as well.
+
+    Examples
+    --------
+    >>> _decades(3.0, 1200.0), _decades(2.2, 71.0), _decades(6.0, 7.0)
+    ([10.0, 100.0, 1000.0], [5.0, 10.0, 20.0, 50.0], [6.0, 7.0])
+    """
     first, last = ceil(log10(low) - 1e-9), floor(log10(high) + 1e-9)
     found = [10.0**power for power in range(first, last + 1)]
+    if len(found) <= 2:
+        finer = [part * 10.0**power for power in range(first - 1, last + 1) for part in (1, 2, 5)]
+        found = [each for each in finer if low * (1 - 1e-9) <= each <= high * (1 + 1e-9)]
     return found if len(found) > 1 else [low, high]
 
 

@@ -8,16 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.mapping import search_mapping
-from netloom.mapping.allocation import allocated_hosts, places_of
-from netloom.questions.collective.runs import Runner
 from netloom.workload import ProcessGraph, process_graph
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
-    from netloom.questions.collective.runs import Algorithm
+    from netloom.questions.collective.runs import Algorithm, Runner
     from netloom.workload.programs.collectives.outline import Outline
 
 OBJECTIVES = ("max-channel-load", "hop-bytes")
@@ -86,31 +82,30 @@ def reordered(
     size: float,
     given_seconds: float,
     *,
-    placing: Mapping[str, Any],
+    seed: int,
 ) -> Reordered:
-    """Search for a better order of ranks on the nodes that they may use, and run it.
+    """Search for a better order of ranks on the hosts that have them, and run it.
 
     Parameters
     ----------
     algorithm, runner, size, given_seconds
         What is run, as given, and what it takes.
-    placing
-        What the question says of where ranks may run; see ``questions.named.placing``.
+    seed
+        Of the search.
     """
-    flows = runner.flows
-    allocated = allocated_hosts(placing["nodes"], flows.topology, placing["hosts"])
-    if algorithm.num_ranks < len(allocated):
-        allocated = np.unique(runner.host_of)  # an order of these hosts, not a choice of others
-    nodes, each = places_of(allocated, flows.topology, placing["tasks_per_node"]).each()
+    flows, given = runner.flows, runner.host_of
+    hosts, places = np.unique(given, return_counts=True)
     graph = graph_of(algorithm.outline(1))
-    found = Reordered(algorithm.name, size, runner.host_of, given_seconds, given_seconds, "")
+    found = Reordered(algorithm.name, size, given, given_seconds, given_seconds, "")
     for objective in OBJECTIVES:
         placed = search_mapping(
             graph, flows.topology,
-            routing=flows.routing, objective=objective, nodes=nodes, tasks_per_node=each,
-            identity=runner.host_of, rounds=ROUNDS, seed=placing["seed"],
+            routing=flows.routing, objective=objective, nodes=hosts,
+            tasks_per_node=int(places.max()), identity=given, rounds=ROUNDS, seed=seed,
         ).node_of  # fmt: skip
-        seconds = Runner(flows, placed).timed(algorithm, size).seconds
+        # Each host keeps as many ranks as it was given, also if places are free.
+        placed[np.argsort(placed, kind="stable")] = np.sort(given)
+        seconds = runner.on(placed).timed(algorithm, size).seconds
         if seconds < found.found_seconds * (1 - 1e-9):
             found = Reordered(algorithm.name, size, placed, given_seconds, seconds, objective)
     return found

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from netloom.simulation.flow import run_flows, run_rounds
-from netloom.workload.programs.collectives.algorithms import PIPELINED, outline
+from netloom.workload.programs.collectives.algorithms import (
+    PIPELINED,
+    collective_program,
+    outline,
+)
 from netloom.workload.programs.collectives.sent import rounds_of
 from netloom.workload.programs.round_programs import as_messages
 
@@ -16,7 +20,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.questions.simulate.engines import PreparedFlows
+    from netloom.simulation.flow import FlowRun
     from netloom.workload.programs.collectives.outline import Outline
+    from netloom.workload.programs.collectives.program import CollectiveProgram
+    from netloom.workload.programs.messages import Messages
 
 MOST_LISTED = 300_000
 """Most messages that are run as a table; others are run as rounds, alike ones once."""
@@ -85,9 +92,21 @@ class Algorithm:
             )
         return self.known[each]
 
+    def program(self, chunks: int | None = None) -> CollectiveProgram:
+        """Return its messages, with so many chunks; as many as were asked for by default."""
+        each = self.chunks or 1 if chunks is None else chunks
+        return collective_program(
+            self.collective, self.name, self.num_ranks, chunks=each, **self.fits
+        )
+
 
 class Runner:
-    """Runs algorithms with ranks on some hosts."""
+    """Runs algorithms with ranks on some hosts, as flows.
+
+    ``smallest``: the least bytes into which a pipelined algorithm is cut.
+    """
+
+    smallest = 1.0
 
     def __init__(self, flows: PreparedFlows, host_of: NDArray[np.int32]) -> None:
         assert flows.clock is not None
@@ -100,7 +119,7 @@ class Runner:
         ``empty``: what it takes without data, if that is known.
         """
         if not algorithm.pipelined:
-            return self._run(algorithm.outline(), size, algorithm.chunks or 1)
+            return self.run(algorithm, None, size)
         once = algorithm.outline(1)
         more = algorithm.outline(2).num_steps - once.num_steps
         alone = self.empty(algorithm) if empty is None else empty
@@ -113,21 +132,25 @@ class Runner:
             return float(steps * (begun + size * each / chunks / rate))
 
         choices = [2**power for power in range(MOST_CHUNKS.bit_length())]
-        chunks = min((each for each in choices if each <= max(size, 1)), key=about)
-        most = _most_chunks(algorithm, once)
+        chunks = min((each for each in choices if each <= max(size / self.smallest, 1)), key=about)
+        most = self.most_chunks(algorithm)
         if chunks <= most:
-            return self._run(algorithm.outline(chunks), size, chunks)
+            return self.run(algorithm, chunks, size)
         if algorithm.name == "chain" and most - 2 * STEADY >= once.num_steps:
             found = self._grown(algorithm, size, chunks, most)
             if found is not None:
                 return found
         chunks = 2 ** (most.bit_length() - 1)
-        return self._run(algorithm.outline(chunks), size, chunks)._replace(capped=True)
+        return self.run(algorithm, chunks, size)._replace(capped=True)
 
     def empty(self, algorithm: Algorithm) -> float:
         """Return what an algorithm takes without data: its latencies one after the other."""
         chunks = 1 if algorithm.pipelined else None
-        return self._run(algorithm.outline(chunks), 0.0, 1).seconds
+        return self.run(algorithm, chunks, 0.0).seconds
+
+    def on(self, host_of: NDArray[np.int32]) -> Runner:
+        """Return the runner of the same ranks on other hosts."""
+        return Runner(self.flows, host_of)
 
     def _grown(self, algorithm: Algorithm, size: float, chunks: int, most: int) -> Timed | None:
         """Return the time of a pipeline that is full long before its end, from shorter ones.
@@ -135,7 +158,7 @@ class Runner:
         With each chunk more it takes as much longer; None if that is not so.
         """
         short, middle, long = (
-            self._run(algorithm.outline(count), size / chunks * count, count)
+            self.run(algorithm, count, size / chunks * count)
             for count in (most - 2 * STEADY, most - STEADY, most)
         )
         step = long.seconds - middle.seconds
@@ -147,14 +170,21 @@ class Runner:
             long.link_bytes * times, long.link_seconds * times,
         )  # fmt: skip
 
-    def _run(self, program: Outline, size: float, chunks: int) -> Timed:
+    def listed(self, program: Outline, size: float) -> tuple[Messages, FlowRun]:
+        """Return the messages of a program, in the order of its steps, and when each was sent."""
         flows = self.flows
         rounds = rounds_of(program, size, self.host_of, num_hosts=flows.topology.num_hosts)
+        table = as_messages(rounds, overhead=self.overhead)
+        return table, run_flows(flows.links, flows.routing, table, injection=flows.injection)
+
+    def run(self, algorithm: Algorithm, chunks: int | None, size: float) -> Timed:
+        """Return what an algorithm takes in some chunks; as many as were asked for by default."""
+        flows, program = self.flows, algorithm.outline(chunks)
         found: Any
         if program.num_messages <= MOST_LISTED or len(program.steps) > MOST_DIFFERENT:
-            table = as_messages(rounds, overhead=self.overhead)
-            found = run_flows(flows.links, flows.routing, table, injection=flows.injection)
+            _, found = self.listed(program, size)
         else:
+            rounds = rounds_of(program, size, self.host_of, num_hosts=flows.topology.num_hosts)
             found = run_rounds(
                 flows.links, flows.routing, rounds,
                 overhead=self.overhead, injection=flows.injection,
@@ -162,19 +192,20 @@ class Runner:
         times = found.link_sizes / flows.links.capacity
         link = int(np.argmax(times))
         return Timed(
-            float(found.finish), chunks, link, float(found.link_sizes[link]), float(times[link])
-        )
+            float(found.finish), chunks or algorithm.chunks or 1, link,
+            float(found.link_sizes[link]), float(times[link]),
+        )  # fmt: skip
 
-
-def _most_chunks(algorithm: Algorithm, once: Outline) -> int:
-    """Return the most chunks that are run, given the outline in one chunk."""
-    each = max(once.num_messages, 1)
-    if algorithm.name != "chain":
-        return max(MOST_IN_TREES // each, 1)
-    full = once.num_steps + 2 * STEADY  # so many that all ranks send at once
-    if algorithm.collective == "all-reduce" or full * each > MOST_IN_CHAINS:
-        full = 1
-    return max(MOST_LISTED // each, full)
+    def most_chunks(self, algorithm: Algorithm) -> int:
+        """Return the most chunks of a pipelined algorithm that are run."""
+        once = algorithm.outline(1)
+        each = max(once.num_messages, 1)
+        if algorithm.name != "chain":
+            return max(MOST_IN_TREES // each, 1)
+        full = once.num_steps + 2 * STEADY  # so many that all ranks send at once
+        if algorithm.collective == "all-reduce" or full * each > MOST_IN_CHAINS:
+            full = 1
+        return max(MOST_LISTED // each, full)
 
 
 def refusal(program: Outline, sizes: int) -> str:

@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from netloom import units
+from netloom.questions.collective.phased import PHASES
 from netloom.questions.shown import KEPT_UP, ended, percent, plain_table, size_of
 from netloom.topology.subnets.names import short_channel_name
 from netloom.words import counted, listed, number
@@ -33,10 +34,13 @@ def lines(result: CollectiveTimes) -> list[Any]:
     if len(result.sizes) > 1:
         said.append(_by_size(result))
     last = result.sizes[-1]
-    said.append(_algorithms(result.at(last), last))
+    phases = [each for each in result.phases if each.size == last]
+    said.append(_algorithms([*result.at(last), *phases], last))
     if any(each.run.capped for each in result.at(last)):
         said.append("[dim]* More chunks suit this size better, and are too many to run.[/]")
     said += _bounds(result)
+    if result.beside:
+        said.append(f"• {escape(result.beside)}")
     if result.reordered is not None:
         said.append(f"• {escape(order_words(result.reordered.to_dict()))}")
     reasons = dict[str, list[str]]()
@@ -54,6 +58,8 @@ def sentences(record: Recorded) -> list[str]:
     """Return who wins, what the others lose by, and what was assumed."""
     found = record.figures
     said = [ended(found["verdict"]), *_losers(record)]
+    if found.get("phases"):
+        said.append(found["phases"]["verdict"])
     if found["reordered"]:
         said.append(order_words(found["reordered"]))
     return said + ([found["note"]] if found["note"] else [])
@@ -73,6 +79,8 @@ def reason(found: dict[str, Any]) -> str:
     """Return why an algorithm takes as long as it does."""
     if found["held_by"] == "latency":
         return f"latency of {counted(found['steps'], 'step', ',')}"
+    if found["held_by"] == "switches":
+        return f"switches of {counted(found['steps'], 'phase', ',')}"
     busy = f"{short_channel_name(found['busiest'])} is busy {percent(found['busy'])}"
     return busy if found["held_by"] == "channel" else f"waits; {busy}"
 
@@ -81,7 +89,8 @@ def _losers(record: Recorded) -> list[str]:
     """Return a sentence on what holds the slower algorithms at the largest size."""
     import polars as pl
 
-    table = record.tables["table"].filter(pl.col("order") == "given")
+    messages = (pl.col("order") == "given") & (pl.col("algorithm") != PHASES)
+    table = record.tables["table"].filter(messages)
     last = table.filter(pl.col("size") == table["size"].max()).sort("seconds")
     best = last.row(0, named=True)
     said = list[str]()

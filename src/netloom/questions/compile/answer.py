@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from netloom.drawing.timelines import Timeline
     from netloom.models import ConSetCosts, MessageCosts
     from netloom.phases import PhaseBound, Plan, Timetable
     from netloom.phases.execute.execution import Execution
@@ -280,6 +281,13 @@ class CompiledPhases(Answer):
             provenance=self.provenance,
             programs=[program.to_dict() for program in self.programs()],
         )
+
+    def timeline(self) -> Timeline:
+        """Return when each connection moves its words, and the phases, on tracks of nodes."""
+        from netloom.questions.compile.timeline import phases_timeline
+
+        run = self.simulated.execution if self.simulated else None
+        return phases_timeline(self.plan, self.timetable, self.costs, run)
 
     @table(PHASES)
     def phases(self) -> pl.DataFrame:

@@ -9,6 +9,7 @@ from netloom.drawing.save import check_writable, make_folder
 from netloom.errors import InputError
 from netloom.questions.outputs import Output, picture_output
 from netloom.questions.recorded import chart_of, record
+from netloom.questions.timelines import PERFETTO
 from netloom.textfiles import write_text
 
 if TYPE_CHECKING:
@@ -58,5 +59,6 @@ FILES = (
         _check_programs,
     ),
     picture_output("gantt", "Gantt chart", chart_of, "Gantt chart"),
+    PERFETTO,
     picture_output("map", "Every phase on the network", _phase_map, "Map"),
 )

@@ -26,6 +26,7 @@ from netloom.words import counted
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from netloom.drawing.timelines import Timeline
     from netloom.phases import PlanFile
     from netloom.phases.execute.node_programs import NodeProgram
     from netloom.phases.execute.runtime import Delivery
@@ -73,6 +74,12 @@ class VerifiedPlan:
         """Most virtual channels that a node, or channel, has in use in a phase."""
         return int(self.file.plan.use().max(initial=0))
 
+    def timeline(self) -> Timeline:
+        """Return when each connection moves its words, and the phases, on tracks of nodes."""
+        from netloom.questions.compile.timeline import phases_timeline
+
+        return phases_timeline(self.file.plan, self.file.timetable, self.file.costs)
+
     def to_dict(self) -> dict[str, Any]:
         """Return what was verified as plain data."""
         return VERIFIED.nested(self)
@@ -117,16 +124,29 @@ class PlanRun:
         return f"not delivered {self.path}: {faults[0]}{more}"
 
 
-def verify_plan(path: str | Path) -> VerifiedPlan | VerifiedCollective | VerifiedProgram:
-    """Read a plan file and verify it: its routes, phases, order and times.
+def verify_plan(
+    path: str | Path,
+    *,
+    on: Any = None,
+    size: float | str | None = None,
+    bandwidth: float | str | None = None,
+    latency: float | str | None = None,
+) -> VerifiedPlan | VerifiedCollective | VerifiedProgram:
+    """Read a plan file or MSCCL XML and verify it: its routes, phases, order and times.
 
     A collective is executed on data as well. The verifier shares no code with the compiler; see
     ``phases.first_violation`` and ``phases.collectives.judged``.
 
+    Parameters
+    ----------
+    on, size, bandwidth, latency
+        The network on which a collective is replayed as flows, the size of MSCCL XML, and its
+        channels' rate and latency; as ``replay`` takes them.
+
     Raises
     ------
     InputError
-        If the file cannot be read.
+        If the file cannot be read, or is of another number of ranks than the network.
     InvalidPlanError
         With the first rule that it breaks.
 
@@ -140,11 +160,17 @@ def verify_plan(path: str | Path) -> VerifiedPlan | VerifiedCollective | Verifie
     >>> verify_plan(file).to_dict()["phases"]
     1
     """
+    fabric = {"on": on, "size": size, "bandwidth": bandwidth, "latency": latency}
+    given = [name for name, value in fabric.items() if value is not None]
+    if given and on is None:
+        raise InputError(given[0], f"{fabric[given[0]]}", "a network too: on")
     if str(path).lower().endswith(".xml"):
-        return verified_msccl(str(path))
+        return verified_msccl(str(path), fabric if given else None)
     text = read_text(path, wanted=WANTED, most_bytes=MOST_CHARACTERS)
     if names_collective(text):
-        return verified_collective(str(path), text)
+        return verified_collective(str(path), text, fabric if given else None)
+    if given:
+        raise InputError("on", f"{on}", "none: only plans of collectives are replayed")
     return _verified_phases(path)
 
 

@@ -133,6 +133,11 @@ class PreparedFlows:
         names = ("links", "routing", "injection", "sharing", "tolerance")
         return {name: getattr(self, name) for name in names}
 
+    def remark(self, finish: float) -> str | None:
+        """Return what to know of a finish, if something is known of what ran."""
+        del finish
+        return None
+
 
 def _packet_flits(found: Any) -> int | None:
     network = found.network

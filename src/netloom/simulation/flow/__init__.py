@@ -5,9 +5,9 @@ from netloom.simulation.flow.round_log import RoundsRun
 from netloom.simulation.flow.rounds import run_rounds
 from netloom.simulation.flow.run import FlowRun, run_flows, run_paths
 from netloom.simulation.flow.trusted import Trust, trust
-from netloom.simulation.flow.ways import Ways, made_ways, ways_of
+from netloom.simulation.flow.ways import GivenPaths, Ways, made_ways, ways_of
 
 __all__ = [
-    "FlowNetwork", "FlowRun", "RoundsRun", "Trust", "Ways", "flow_network", "made_ways",
-    "run_flows", "run_paths", "run_rounds", "trust", "ways_of",
+    "FlowNetwork", "FlowRun", "GivenPaths", "RoundsRun", "Trust", "Ways", "flow_network",
+    "made_ways", "run_flows", "run_paths", "run_rounds", "trust", "ways_of",
 ]  # fmt: skip

@@ -12,6 +12,7 @@ from netloom.errors import InputError
 from netloom.simulation.flow import blocking
 from netloom.simulation.flow.engine import ROUNDING, FlowEngine
 from netloom.simulation.flow.ways import (
+    GivenPaths,
     Ways,
     capped,
     latency_weights,
@@ -102,7 +103,7 @@ class FlowRun:
 
 def run_flows(
     network: FlowNetwork,
-    routing: Routing,
+    routing: Routing | GivenPaths,
     messages: Messages,
     *,
     cycle: float = 1.0,
@@ -127,7 +128,7 @@ def run_flows(
     Parameters
     ----------
     network, routing
-        The links, and the routing of whose paths they are part.
+        The links, and the routing of whose paths they are part, or the path of each message.
     messages
         The program. Times are multiplied by ``cycle`` and lengths by ``flit`` to be in the
         network's units.
@@ -178,14 +179,7 @@ def run_flows(
     if injection not in ("in-order", "shared"):
         raise InputError("injection", f"'{injection}'", "in-order or shared")
     assert messages.num_nodes == network.topology.num_hosts
-    moving = (messages.flits > 0) & (messages.source != messages.target)
-    hosts = np.int64(network.topology.num_hosts)
-    key = messages.source[moving] * hosts + messages.target[moving]
-    pairs, number = np.unique(key, return_inverse=True)
-    source, target = np.divmod(pairs, hosts)
-    ways = ways_of(network, routing, source.astype(np.int32), target.astype(np.int32))
-    path = np.full(len(messages), -1, np.int64)
-    path[moving] = number
+    ways, path = _ways_of_rows(network, routing, messages)
     if sharing == "by-latency":
         weights = np.asarray(weights) * _weights(ways, path)
     elif sharing not in ("max-min", "lossless"):
@@ -196,7 +190,8 @@ def run_flows(
         if np.isfinite(limits).any():
             raise InputError("caps", "rates of flows of their own", "none if sharing is lossless")
         ways = blocking.in_path_order(network, ways)
-        circles = blocking.circles(network, routing, ways)
+        known = None if isinstance(routing, GivenPaths) else routing
+        circles = blocking.circles(network, known, ways)
     longer, ways, path = capped(network, ways, path, limits)
     engine = FlowEngine(
         longer,
@@ -208,6 +203,23 @@ def run_flows(
     )
     found = _run(engine, messages, ways, path, cycle, flit, weights, most_seconds, stopped, tell)
     return replace(found, link_sizes=found.link_sizes[: network.num_links])
+
+
+def _ways_of_rows(
+    network: FlowNetwork, routing: Routing | GivenPaths, messages: Messages
+) -> tuple[Ways, NDArray[np.int64]]:
+    """Return ways, and int64[num_rows], the way of each row; -1 for one that does not move."""
+    moving = (messages.flits > 0) & (messages.source != messages.target)
+    if isinstance(routing, GivenPaths):
+        return routing.ways(network), np.where(moving, routing.path, -1)
+    hosts = np.int64(network.topology.num_hosts)
+    key = messages.source[moving] * hosts + messages.target[moving]
+    pairs, number = np.unique(key, return_inverse=True)
+    source, target = np.divmod(pairs, hosts)
+    path = np.full(len(messages), -1, np.int64)
+    path[moving] = number
+    ends = source.astype(np.int32), target.astype(np.int32)
+    return ways_of(network, routing, *ends), path
 
 
 def run_paths(

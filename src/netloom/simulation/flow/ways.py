@@ -109,8 +109,43 @@ def ways_of(
     >>> found.links, found.shares, found.whole
     (array([ 0,  1,  5,  7,  8, 11], dtype=int32), array([1, 1, 1, 1, 2, 2], dtype=int32), 2)
     """
+    return _over(network, paths(network.topology, routing, sources, targets), sources, targets)
+
+
+@dataclass(frozen=True, eq=False)
+class GivenPaths:
+    """A path of each message, where a routing would give one to each pair of hosts.
+
+    Attributes
+    ----------
+    name
+        What to call them.
+    paths
+        Different paths; none is empty.
+    path
+        int64[num_rows], the path of each row of a program.
+    """
+
+    name: str
+    paths: Paths
+    path: NDArray[np.int64]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def ways(self, network: FlowNetwork) -> Ways:
+        """Return the ways of the paths, with the channels of their hosts."""
+        found, topology = self.paths, network.topology
+        sources = topology.channel_source[found.channels[found.offsets[:-1]]]
+        targets = topology.channel_target[found.channels[found.offsets[1:] - 1]]
+        return _over(network, found, sources, targets)
+
+
+def _over(
+    network: FlowNetwork, found: Paths, sources: NDArray[np.int32], targets: NDArray[np.int32]
+) -> Ways:
+    """Return the ways of pairs of hosts over paths."""
     topology = network.topology
-    found = paths(topology, routing, sources, targets)
     if found.pair is None and not network.end_channels and no_link_twice(found):
         return _one_path_each(network, found)
     lengths = np.diff(found.offsets)

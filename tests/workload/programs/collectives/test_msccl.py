@@ -1,6 +1,7 @@
 """MSCCL XML: what is written is read back, and what is wrong in others' is found."""
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,7 +14,10 @@ from netloom.errors import InputError
 from netloom.workload.programs.collectives.algorithms import algorithms_of, collective_program
 from netloom.workload.programs.collectives.checked import check
 from netloom.workload.programs.collectives.msccl import NAMES, msccl_text, write_msccl
+from netloom.workload.programs.collectives.msccl_parsing import parse_msccl
 from netloom.workload.programs.collectives.msccl_reading import read_msccl
+from netloom.workload.programs.collectives.msccl_running import all_sent
+from netloom.workload.programs.collectives.msccl_traces import executed
 from netloom.workload.programs.collectives.program import CollectiveProgram
 from netloom.workload.programs.many_lists import lists
 
@@ -155,7 +159,11 @@ def test_others_are_executed(tmp_path):
 @pytest.mark.parametrize(
     ("first", "second", "said"),
     [
-        (_gather(0)[::-1], _gather(1)[::-1], "xml:4: found a deadlock: GPU 0, thread block 0"),
+        (_gather(0)[::-1], _gather(1)[::-1], "xml:4: found a deadlock: GPU 0, thread block 0 "
+         r"\(receives from GPU 1\) -> GPU 1, thread block 0 \(receives from GPU 0\) -> GPU 0, "),
+        (_gather(0), [_gather(1)[0], _gather(1)[2]],
+         r"GPU 0, thread block 0 \(receives from GPU 1\) -> GPU 1, thread block 0 \(has ended\)"),
+        (_gather(0)[1:], _gather(1)[1:], r"end \(GPUs left unserved: 0 and 1\); expected chunk 0"),
         (_gather(0)[:2], _gather(1), "xml:10: found a message to GPU 0 that it never receives"),
         (_gather(0)[1:], _gather(1), "nothing in output 0 of GPU 0 in the end; expected chunk 0"),
         ([_gather(0)[0], ("s", "o1", "o0"), _gather(0)[2]], _gather(1),
@@ -170,6 +178,35 @@ def test_what_does_not_work_is_found(tmp_path, first, second, said):
     path.write_text(_two(first, second))
     with pytest.raises(InputError, match=said):
         read_msccl(path)
+
+
+def test_a_connection_that_is_full_stops_its_sender(tmp_path):
+    """GPU 0 sends 9 messages before it receives any, GPU 1 too: neither has room for the ninth."""
+    for many in (8, 9):
+        path = tmp_path / f"{many}.xml"
+        text = _two(
+            [_gather(0)[0], *[_gather(0)[1]] * many, *[_gather(0)[2]] * many],
+            [_gather(1)[0], *[_gather(1)[1]] * many, *[_gather(1)[2]] * many],
+        )
+        path.write_text(text)
+    assert len(all_sent(parse_msccl(str(tmp_path / "8.xml")))) == 16
+    with pytest.raises(InputError, match="sends to GPU 1, which holds 8 messages"):
+        all_sent(parse_msccl(str(tmp_path / "9.xml")))
+
+
+def test_messages_wait_for_what_their_thread_blocks_wait_for(tmp_path):
+    """A ring all-gather: each sends what it has just received, one message after the other."""
+    path = tmp_path / "a.xml"
+    program = collective_program("all-gather", "ring", 4)
+    write_msccl(path, program)
+    run = executed(parse_msccl(str(path)))
+    assert run.depth == 3
+    trace = run.trace(4000)
+    assert trace.flits.tolist() == [1000.0] * 12
+    for number, after in enumerate(each.after for each in run.sent):
+        own = [each for each in after if run.sent[each].source == run.sent[number].source]
+        came = [each for each in after if run.sent[each].target == run.sent[number].source]
+        assert len(own) == len(came) == (len(after) > 0)
 
 
 def test_sums_made_after_a_message_has_come(tmp_path):
@@ -250,7 +287,25 @@ def test_what_cannot_be_written():
         msccl_text(collective_program("broadcast", "binomial", 4))
     with pytest.raises(InputError, match="protocol: found 'LL256'"):
         msccl_text(collective_program("all-gather", "ring", 4), protocol="LL256")
-    odd = collective_program("all-reduce", "ring", 4)
-    object.__setattr__(odd, "chunk_size", np.array([0.1, 0.2, 0.3, 0.4]))
-    with pytest.raises(InputError, match="chunks that differ"):
+    ring = collective_program("all-reduce", "ring", 4)
+    odd = replace(ring, chunk_size=np.array([0.1, 0.2, np.pi / 10, 0.7 - np.pi / 10]))
+    with pytest.raises(InputError, match="msccl: found chunks of 4 sizes, such as 1/10 and"):
         msccl_text(odd)
+
+
+def test_chunks_of_different_sizes_are_cut_into_equal_ones(tmp_path):
+    ring = collective_program("all-reduce", "ring", 4)
+    odd = replace(ring, chunk_size=np.array([0.1, 0.2, 0.3, 0.4]))
+    path = tmp_path / "a.xml"
+    write_msccl(path, odd)
+    found = read_msccl(path, 4)
+    check(found)
+    assert found.chunk_size == pytest.approx(np.full(10, 0.1))
+    sent = [
+        np.bincount(
+            np.repeat(each.source * 4 + each.target, each.chunks.lengths),
+            weights=each.chunk_size[each.chunks.values],
+        )
+        for each in (odd, found)
+    ]
+    assert sent[0] == pytest.approx(sent[1])

@@ -11,8 +11,10 @@ import numpy as np
 from netloom import units
 from netloom.phases.collectives.schedule_files import write_schedule
 from netloom.phases.collectives.schedules import least_latency
-from netloom.phases.collectives.synthesis import ON_TABLES
+from netloom.phases.collectives.synthesis import BY_TREES, ON_TABLES
 from netloom.questions.answers import Answer, Column, Columns, table
+from netloom.questions.compile.collective import stepped
+from netloom.questions.compile.collective.timeline import schedule_timeline
 from netloom.questions.timing import ASSUMED
 from netloom.topology.faults import broken_parts
 from netloom.workload.programs.collectives.costs import bus_factor
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from netloom.drawing.timelines import Timeline
+    from netloom.phases.collectives.in_steps import InSteps
     from netloom.phases.collectives.judged import Judged
     from netloom.phases.collectives.schedules import Schedule
     from netloom.provenance import Provenance
@@ -33,6 +37,9 @@ SECONDS, BYTES, RATE = "s", "bytes", "bytes/s"
 
 NEAR = 0.99
 """Part of the bound from which a schedule is as good as the best."""
+
+ROUNDING = 1e-9
+"""Part of a chunk's bytes by which it is whole but for rounding."""
 
 BINS = 200
 """Parts of the time for which the use of channels is told."""
@@ -74,6 +81,10 @@ class CollectiveSchedule(Answer):
         Parts of the time in which each channel carries one message or none; None if it has none.
     seconds
         That making it took.
+    few
+        Schedules of few steps, if those were asked for: this is the fastest.
+    unlimited_seconds
+        The time of a schedule of any number of steps, if those were asked for.
     """
 
     topology: Topology
@@ -84,11 +95,14 @@ class CollectiveSchedule(Answer):
     rounds: int | None
     seconds: float
     provenance: Provenance
+    few: InSteps | None = None
+    unlimited_seconds: float | None = None
 
     columns: ClassVar = Columns(
         Column("collective", kind=str, key=True),
         Column("ranks", kind=int, value="num_ranks", key=True),
         Column("size", unit=BYTES, value="schedule.size_bytes", key=True),
+        Column("padded_size", "size if chunks are whole bytes", BYTES, "padded_bytes"),
         Column("algorithm_bandwidth", unit=RATE, key=True),
         Column("bus_bandwidth", unit=RATE, key=True),
         Column("finish_seconds", "time", SECONDS, key=True),
@@ -115,6 +129,7 @@ class CollectiveSchedule(Answer):
         Column("proof", kind=str),
         Column("verdict", kind=str),
         Column("note", kind=str),
+        Column("few_steps", kind=dict),
         Column("seconds", unit=SECONDS),
     )
 
@@ -186,20 +201,32 @@ class CollectiveSchedule(Answer):
             return f"{done} The bound is that of the bottleneck cut, whatever the routes."
         if len(self.schedule.bound.inside):
             return f"{done} The bound is that of the bottleneck cut, which trees reach exactly."
-        return f"{done} The bound is the optimum of a linear program, exact to 1e-7."
+        return (
+            f"{done} The bound is the optimum of a linear program, and prices of channels prove it."
+        )
 
     @property
     def clock_dict(self) -> dict[str, Any]:
         """The clock as plain data."""
         return self.clock.to_dict()
 
+    @cached_property
+    def few_steps(self) -> dict[str, Any] | None:
+        """Schedules of few steps as plain data; None if others were asked for."""
+        if self.few is None or self.unlimited_seconds is None:
+            return None
+        return stepped.plain(self.few, self.unlimited_seconds)
+
     @property
     def verdict(self) -> str:
         """How fast the schedule is, and how near the bound, in a sentence."""
+        if self.few is not None:
+            return stepped.verdict(self.few)
         what = f"{self.collective} of {units.size(self.schedule.size_bytes)}"
         at = f"{units.seconds(self.finish_seconds)} ({units.rate(self.algorithm_bandwidth)})"
         part = np.floor(self.efficiency * 1e4) / 100
-        best = "pairs of trees" if self.collective == "all-reduce" else "any schedule"
+        trees = self.schedule.bound.why.startswith(BY_TREES)
+        best = "pairs of trees" if trees else "any schedule"
         said = f"{what} in {at}: {part:g} % of the best that {best} can reach"
         if self.efficiency < NEAR and self.latency_seconds >= self.finish_seconds / 10:
             said += f"; latencies alone take {units.seconds(self.latency_seconds)}"
@@ -207,14 +234,32 @@ class CollectiveSchedule(Answer):
 
     @property
     def note(self) -> str | None:
-        """What was assumed; None if nothing was."""
+        """What was assumed, and what size chunks of whole bytes need; None if there is nothing."""
         some = [
             (self.clock.bandwidth_source, f"{units.rate(self.clock.bytes_per_second)} a channel"),
             (self.clock.latency_source, "500 ns a channel"),
         ]
         said = [what for source, what in some if source == ASSUMED]
         given = "--bandwidth, --latency or a machine"
-        return f"Assumed: {' and '.join(said)}; say otherwise with {given}." if said else None
+        words = [f"Assumed: {' and '.join(said)}; say otherwise with {given}."] if said else []
+        if self.padded_bytes > self.schedule.size_bytes:
+            words.append(f"For chunks of whole bytes, pad the size to {self.padded_bytes:,} B.")
+        return " ".join(words) or None
+
+    @cached_property
+    def padded_bytes(self) -> int:
+        """The size with blocks of equally many whole bytes; the times are of the size given."""
+        program, ranks = self.schedule.program, self.num_ranks
+        exact = program.chunk_size * self.schedule.size_bytes
+        near = np.rint(exact)
+        whole = np.where(np.abs(exact - near) <= ROUNDING * exact, near, np.ceil(exact))
+        block = {
+            "all-gather": program.first_owner, "reduce-scatter": program.final_owner,
+            "all-to-all": program.first_owner.astype(np.int64) * ranks + program.final_owner,
+        }.get(self.collective)  # fmt: skip
+        if block is None:
+            return int(whole.sum())
+        return ranks * int(np.bincount(block, whole).max())
 
     def write(self, path: str | Path) -> None:
         """Write the schedule as a plan file; see ``docs/plan-file.md``."""
@@ -226,6 +271,17 @@ class CollectiveSchedule(Answer):
         program, routes = self.schedule.program, self.schedule.routes
         message = np.repeat(np.arange(program.num_messages), routes.lengths)
         return message, (program.message_size * self.schedule.size_bytes)[message]
+
+    def timeline(self) -> Timeline:
+        """Return when each message leaves and arrives, rank by rank."""
+        return schedule_timeline(self.schedule)
+
+    @table(stepped.FRONTIER)
+    def frontier(self) -> pl.DataFrame:
+        """Return the schedules of few steps that matter; no rows if others were asked for."""
+        return stepped.FRONTIER.frame_of(
+            [] if self.few is None else stepped.frontier_rows(self.few)
+        )
 
     @table(CHANNELS)
     def channels(self) -> pl.DataFrame:

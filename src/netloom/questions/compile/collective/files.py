@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from netloom.drawing.save import make_folder
 from netloom.errors import InputError
 from netloom.questions.outputs import PLOT, Output
+from netloom.questions.timelines import PERFETTO
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,5 +40,6 @@ def _refuse_msccl(question: Any, ready: Any, _: Mapping[str, str]) -> None:
 FILES = (
     Output("out", "Plan file: messages, times and routes (.json, .json.gz).", _write_plan),
     Output("msccl", "Program as MSCCL XML.", _write_msccl, refuse=_refuse_msccl),
+    PERFETTO,
     PLOT,
 )

@@ -12,10 +12,13 @@ from pydantic import Field
 from netloom.errors import InputError
 from netloom.mapping.allocation import allocated_hosts
 from netloom.mapping.files.rank_files import read_hosts
+from netloom.phases.collectives.in_steps import in_steps
 from netloom.phases.collectives.judged import judge
 from netloom.phases.collectives.network import RankNetwork, rank_network
 from netloom.phases.collectives.on_tables import on_tables
+from netloom.phases.collectives.schedule_files import MOST_STEPS
 from netloom.phases.collectives.synthesis import (
+    IN_STEPS,
     ON_TABLES,
     SYNTHESISED,
     TRANSLATES,
@@ -47,6 +50,7 @@ from netloom.units import LARGEST, parse_bytes
 from netloom.words import listed
 
 if TYPE_CHECKING:
+    from netloom.phases.collectives.in_steps import InSteps
     from netloom.phases.collectives.listed import Timed
     from netloom.questions.timing import Clock
     from netloom.routing import Routing
@@ -70,7 +74,12 @@ class WhichSchedule(Question, panel="Collective"):
     )
     root: int = option("Root of broadcast or reduce.", default=0, ge=0, le=MOST_RANKS - 1)
     chunks: Annotated[int, Field(ge=1, le=2**16)] | None = option(
-        "Chunks into which what goes down a tree is cut.",
+        "Chunks into which what goes down a tree is cut; with --steps, most per rank.",
+        default=None,
+        shown_default="as many as end first",
+    )
+    steps: Annotated[int, Field(ge=1, le=MOST_STEPS)] | None = option(
+        "Most steps, for short messages; with proofs of fewest rounds.",
         default=None,
         shown_default="as many as end first",
     )
@@ -120,6 +129,7 @@ def prepare(question: CompileCollectiveQuestion) -> PreparedSchedule:
         topology, _hosts(question, topology),
         bytes_per_second=clock.bytes_per_second,
         latency_seconds=clock.latency_seconds * topology.channel_cycles,
+        even=True,
     )  # fmt: skip
     if network.num_ranks > MOST_RANKS:
         wanted = f"at most {MOST_RANKS}: fewer ranks or nodes"
@@ -134,6 +144,8 @@ def _routing(question: CompileCollectiveQuestion, topology: Topology) -> Routing
     asked = question.routing
     if asked is None:
         return None
+    if question.steps is not None:
+        raise InputError("routing", "one for few steps, which use channels between ranks", "none")
     if question.collective not in ("all-gather", "reduce-scatter"):
         wanted = "all-gather or reduce-scatter, or no routing"
         raise InputError("routing", f"one for {question.collective}", wanted)
@@ -182,9 +194,13 @@ def compile_collective(
     """
     network, begin = ready.network, perf_counter()
     with patience(f"Compiling {question.collective} on {network.topology.name}"):
+        few = _in_steps(question, ready)
         timed, method, rounds = _made(question, ready)
-        made = perf_counter() - begin
         schedule = proven(timed)
+        if few is not None:
+            schedule, method = few.schedule, IN_STEPS
+            rounds = few.frontier.points[few.best].rounds
+        made = perf_counter() - begin
         judged = judge(schedule)
     return CollectiveSchedule(
         topology=network.topology,
@@ -194,8 +210,20 @@ def compile_collective(
         method=method,
         rounds=rounds,
         seconds=made,
+        few=few,
+        unlimited_seconds=None if few is None else timed.finish_seconds,
         provenance=provenance_of(question, "compile_collective", network.topology),
     )
+
+
+def _in_steps(question: CompileCollectiveQuestion, ready: PreparedSchedule) -> InSteps | None:
+    """Return the schedules of few steps, if some were asked for."""
+    if question.steps is None:
+        return None
+    return in_steps(
+        ready.network, question.collective, ready.size,
+        steps=question.steps, chunks=question.chunks, root=question.root,
+    )  # fmt: skip
 
 
 def _made(
@@ -209,8 +237,7 @@ def _made(
             collective=question.collective, chunks=question.chunks or 1, seed=question.seed,
         )  # fmt: skip
         return timed_on_tables(found, ready.size), ON_TABLES, found.rounds
-    timed = synthesised(
-        network, question.collective, ready.size, root=question.root, chunks=question.chunks
-    )
+    chunks = None if question.steps is not None else question.chunks
+    timed = synthesised(network, question.collective, ready.size, root=question.root, chunks=chunks)
     method = method_of(network, question.collective)
     return timed, method, timed.program.num_steps if method == TRANSLATES else None

@@ -8,11 +8,13 @@ from rich.markup import escape
 from rich.text import Text
 
 from netloom import units
+from netloom.questions.compile.collective import stepped
 from netloom.questions.compile.collective.answer import NEAR
-from netloom.questions.shown import DOUBTFUL, KEPT_UP, pairs, percent, size_of
+from netloom.questions.shown import DOUBTFUL, KEPT_UP, pairs, percent, plain_table, size_of
 from netloom.words import counted
 
 if TYPE_CHECKING:
+    from netloom.phases.collectives.in_steps import InSteps
     from netloom.questions.compile.collective.answer import CollectiveSchedule
     from netloom.questions.recorded import Recorded
 
@@ -44,7 +46,40 @@ def lines(result: CollectiveSchedule) -> list[Any]:
         pairs({name: escape(each) for name, each in rows.items()}),
         f"• {escape(result.proof)}",
     ]  # fmt: skip
+    if result.few is not None:
+        said += _few(result, result.few)
     return said + ([f"• {escape(result.note)}"] if result.note else [])
+
+
+def _few(result: CollectiveSchedule, found: InSteps) -> list[Any]:
+    """Return the frontier of few steps as a table, and the proof of the fastest point."""
+    frontier = found.frontier
+    rows = plain_table(
+        ("steps", "rounds", "chunks", "rounds per chunk", "at least", "time", ""), ("",)
+    )
+    for row in stepped.frontier_rows(found):
+        rows.add_row(
+            str(row["steps"]), str(row["rounds"]), str(row["chunks"]), row["rounds_per_chunk"],
+            row["least_rounds_per_chunk"], units.seconds(row["finish_seconds"], 4),
+            "fastest" if row["fastest"] else "",
+        )  # fmt: skip
+    bound = frontier.bound(frontier.points[found.best].steps)
+    said = stepped.proof_lines(found, bound)
+    if not stepped.by_prices(bound):
+        said = [f"The bottleneck cut bounds the rounds per chunk: {bound.rounds_per_chunk}."]
+    elif len(said) > stepped.MOST_LINES:
+        many = counted(bound.prices.proof.count, "number", ",")
+        said = [f"{many} prove the rounds per chunk: --json and --out list them."]
+    unlimited = result.unlimited_seconds or 0.0
+    other = units.seconds(unlimited, 4)
+    if unlimited < result.finish_seconds:
+        other += ", less than in steps that wait for each other"
+    lines = [f"• {stepped.formula(found)}", f"• Without --steps: {other}.", f"• {said[0]}"]
+    lines += [f"  {each}" for each in said[1:]]
+    if frontier.undecided:
+        some = ", ".join(f"({a.steps}, {a.rounds}, {a.chunks})" for a in frontier.undecided[:4])
+        lines.append(f"• The time did not suffice for {some} (steps, rounds, chunks).")
+    return ["", rows, *map(escape, lines)]
 
 
 def sentences(record: Recorded) -> list[str]:

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from netloom.errors import InputError
 from netloom.questions.answers import CYCLES, FLITS, Answer, Column, Columns, table
 from netloom.questions.channel_table import channel_columns, channels_by
 from netloom.questions.curve_kind import Axes, CurveKind
 from netloom.questions.numbers import parse_numbers
 from netloom.questions.simulate.engines import NETWORK
+from netloom.questions.simulate.timelines import nodes_timeline
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from netloom.contention import Saturation
+    from netloom.drawing.timelines import Timeline
     from netloom.provenance import Provenance
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.simulation.loops import LoopRun, ProgramSpeed
@@ -156,6 +159,20 @@ class LoopSimulation(Answer):
     def point(self) -> LoopRun:
         """The one point that there is; InputError if several applied traffics were asked for."""
         return self.only(self.points, "several applied traffics")
+
+    def timeline(self) -> Timeline:
+        """Return when each node computed, sent and received at the last applied traffic.
+
+        Raises
+        ------
+        InputError
+            If it was not asked to keep these times, or it did not come to that traffic.
+        """
+        kept = [(point.kept, point.applied) for point in self.points if point.kept is not None]
+        if not kept:
+            raise InputError("perfetto", "no times of messages", "timeline=True, and a whole run")
+        (rows, applied), *_ = kept
+        return nodes_timeline(self.network, rows, self.program, applied=applied)
 
     @table(channel_columns(APPLIED))
     def channels(self) -> pl.DataFrame:

@@ -22,6 +22,7 @@ from netloom.questions.simulate.engines import prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion, Programs
 from netloom.questions.simulate.loop.answer import LoopSimulation
 from netloom.questions.simulate.programs import only_program, share_programs
+from netloom.questions.timelines import perfetto_output
 from netloom.routing import VirtualChannelRouting
 from netloom.simulation.loops import beside_alone, run_loop
 from netloom.simulation.side_by_side import run_all
@@ -51,7 +52,7 @@ class LoopFields(Question, panel="Loop: every task computes, sends, waits, and r
     )
     message_flits: int = option("Message length L.", default=50, unit="flits", ge=1, le=2**24)
     think: Literal["fixed", "uniform", "exponential"] = option(
-        "Distribution of computation times: uniform (0 to twice the mean), fixed or exponential.",
+        "Computation times: uniform (0 to twice the mean), fixed or exponential.",
         default="uniform",
     )
     choice: Literal["uniform", "bytes", "messages"] = option(
@@ -69,6 +70,7 @@ class LoopFields(Question, panel="Loop: every task computes, sends, waits, and r
     )
     loops: int = option("Measured loops of each task.", default=100, ge=1, le=10**6)
     skip: int = option("Loops of a task before these.", default=10, ge=0, le=10**6)
+    timeline: bool = option("Keep the times of each message, for a timeline.", default=False)
 
 
 class LoopQuestion(ProgramQuestion, Programs, LoopFields):
@@ -116,7 +118,7 @@ def prepare(question: LoopQuestion) -> PreparedLoop:
     example="netloom simulate loop --on mesh:8x8 --app transpose:8 --applied 0.1:0.9:0.2",
     page="run-a-program.md",
     sweep="applied",
-    outputs=(PLOT,),
+    outputs=(perfetto_output(asks="timeline"), PLOT),
 )
 def simulate_loop(question: LoopQuestion, ready: PreparedLoop) -> LoopSimulation:
     """Simulate a program whose tasks wait for each of their messages.
@@ -144,7 +146,12 @@ def simulate_loop(question: LoopQuestion, ready: PreparedLoop) -> LoopSimulation
         most_cycles=question.most_cycles, by_node=ready.shared is not None,
     )  # fmt: skip
     with counting(len(loops), f"{name} on {network.topology.name}") as tell:
-        found = run_all([partial(run, *loop) for loop in loops], tell=tell)
+        last = len(applied) - 1  # the others have no timeline
+        runs = [
+            partial(run, *loop, keep=question.timeline and number == last)
+            for number, loop in enumerate(loops)
+        ]
+        found = run_all(runs, tell=tell)
     return LoopSimulation(
         network=network,
         program=name,

@@ -11,6 +11,7 @@ import numpy as np
 from netloom.questions.answers import CYCLES, Answer, Column, Columns, table
 from netloom.questions.channel_table import USED, channel_ends, use_of_channels
 from netloom.questions.simulate.engines import NETWORK
+from netloom.questions.simulate.timelines import crossed_channels, trace_timeline
 from netloom.questions.simulate.trace.entries import (
     MOST_ENTRIES,
     MOST_LISTED,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from netloom.drawing.timelines import Timeline
     from netloom.provenance import Provenance
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.questions.verdict import Verdict
@@ -299,6 +301,14 @@ class TraceReplay(TraceRun, Answer):
             schema_overrides={"id": pl.String},
         )
         return known(table)
+
+    def timeline(self) -> Timeline:
+        """Return when each task computed, sent and received; cycles in µs, or as 1 µs each."""
+        return trace_timeline(
+            self, self.trace, self.network.topology, unit="cycles", size="flits",
+            unit_us=self.network.cycle_us,
+            crossed=crossed_channels(self.network, self.rows, self.channel_flits),
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         network, trace = self.network, self.trace

@@ -12,6 +12,7 @@ import numpy as np
 from netloom.questions.answers import Answer, Column, Columns, table
 from netloom.questions.channel_table import channel_ends
 from netloom.questions.simulate.engines import FLOWS
+from netloom.questions.simulate.timelines import crossed_links, moved_rows, trace_timeline
 from netloom.questions.simulate.trace.entries import (
     MOST_ENTRIES,
     MOST_LISTED,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from netloom.drawing.timelines import Timeline
     from netloom.provenance import Provenance
     from netloom.questions.simulate.engines import PreparedFlows
     from netloom.questions.verdict import Verdict
@@ -151,7 +153,7 @@ class FlowReplay(FlowTraceRun, Answer):
     def note(self) -> str | None:
         """What to know before relying on the figures."""
         if not self.interrupted:
-            return None
+            return None if self.finish is None else self.network.remark(self.finish)
         return (
             f"interrupted: {self.rows_complete} of {counted(len(self.rows), 'row')} were complete"
         )
@@ -339,6 +341,14 @@ class FlowReplay(FlowTraceRun, Answer):
         by = ["slowdown", f"sent_{self.unit}", "id", *NODES]
         worst = self.moved.sort(by, descending=[True, *[False] * 4])
         return worst.head(MOST_LISTED).to_dicts()
+
+    def timeline(self) -> Timeline:
+        """Return when each task computed, sent and received; in µs, or cycles as 1 µs each."""
+        return trace_timeline(
+            self, self.trace, self.network.topology, unit=self.unit, size=self.size,
+            unit_us=1e6 if self.unit == "seconds" else None,
+            crossed=crossed_links(self.links, self.flows, moved_rows(self.rows)),
+        )  # fmt: skip
 
     def said(self, time: float | None) -> str:
         """Return a time with its unit."""

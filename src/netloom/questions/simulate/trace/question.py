@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+from pydantic import Field
 
 from netloom.errors import InputError
 from netloom.mapping.named import place_tasks
@@ -15,7 +16,7 @@ from netloom.progress import counting
 from netloom.questions.answers import CYCLES
 from netloom.questions.base import InstanceOf, Question, argument, option
 from netloom.questions.fields import Placed, Seconds, refuse
-from netloom.questions.named import mapping_name, network_of, placing
+from netloom.questions.named import computing, mapping_name, network_of
 from netloom.questions.outputs import PLOT, table_output
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
@@ -29,12 +30,15 @@ from netloom.questions.simulate.fields import AnyProgramQuestion
 from netloom.questions.simulate.trace.answer import TraceReplay
 from netloom.questions.simulate.trace.flow_answer import CycleFlowReplay, FlowReplay
 from netloom.questions.simulate.trace.plans import as_planned, is_plan
+from netloom.questions.simulate.trace.programs import as_program, is_msccl
+from netloom.questions.timelines import PERFETTO
 from netloom.questions.timing import clock_of, known_clock
 from netloom.simulation.flow_traces import run_flow_trace
 from netloom.simulation.side_by_side import run_all
 from netloom.simulation.traces import run_trace
 from netloom.spec import MAX_ELEMENTS
-from netloom.units import parse_seconds
+from netloom.units import LARGEST, parse_seconds
+from netloom.workload.programs.collectives.msccl_traces import Execution
 from netloom.workload.programs.goal import CALC_SECONDS, read_goal, read_timed_goal
 from netloom.workload.programs.messages import with_delay, with_overhead
 from netloom.workload.programs.trace_files import read_trace
@@ -60,12 +64,15 @@ OF_TIMED_GOAL = ("gap_time", "calc_time")
 class TraceFile(Question, panel="Trace"):
     """A trace, and how it is read."""
 
-    trace: str | Path | InstanceOf[Trace] = argument(
-        "Table of messages (.csv, .tsv, .parquet), .goal, plan.json of a collective, or "
-        "training: chakra:DIR/%d.et, kineto:DIR/%d.json, llm:tp=8,...",
+    trace: str | Path | InstanceOf[Trace] | InstanceOf[Execution] = argument(
+        "Table of messages (.csv, .tsv, .parquet), .goal, plan.json of a collective, MSCCL .xml, "
+        "or training: chakra:DIR/%d.et, kineto:DIR/%d.json, llm:tp=8,...",
         kw_only=True,
         panel="Arguments",
         file=True,
+    )
+    size: Annotated[float, Field(gt=0, le=LARGEST)] | str | None = option(
+        "Size of an MSCCL program, such as 64MB.", default=None
     )
     flit_bytes: int | None = option(
         "Size of a flit, in bytes; a channel takes one cycle for it.",
@@ -88,9 +95,7 @@ class TraceFile(Question, panel="Trace"):
         lt=2**31,
         unit=CYCLES,
     )
-    calc_cycles: float = option(
-        "Time of a GOAL unit of calc.", default=1.0, ge=0, lt=2**31, unit=CYCLES
-    )
+    calc_cycles: float = option("Time of a unit of calc.", default=1.0, ge=0, lt=2**31, unit=CYCLES)
     gap_time: Seconds | None = option(
         "Gap g between GOAL messages as flows.", default=None, shown_default="0"
     )
@@ -98,9 +103,9 @@ class TraceFile(Question, panel="Trace"):
         "Time of a GOAL unit of calc as flows.", default=None, shown_default="1ns"
     )
     algorithm: str | None = option(
-        "Algorithm of collectives: ring, all-to-all=bruck ...",
+        "Algorithm: bruck, all-to-all=bruck.",
         default=None,
-        shown_default="ring where there is one",
+        shown_default="ring",
     )
 
 
@@ -119,11 +124,19 @@ class PreparedTrace:
 
 def prepare(question: ReplayQuestion) -> PreparedTrace:
     """Read the trace, build the network, and place the tasks."""
-    topology, machine = network_of(question)
+    topology, machine = network_of(question, switches=question.engine == "flow")
+    planned = sized = None
+    if is_msccl(question.trace):
+        question, sized = as_program(question, topology)
+    refuse(question, ("size",), "an .xml of MSCCL, which has none of its own")
     if is_plan(question.trace):
-        question = as_planned(question, topology)
+        question, planned = as_planned(question, topology)
     if question.engine == "flow":
-        return _prepared_flows(question, topology, machine)
+        found = _prepared_flows(question, topology, machine)
+        assert isinstance(found.network, PreparedFlows)
+        if planned is not None:
+            return replace(found, network=planned.on(found.network, found.program))
+        return found if sized is None else replace(found, network=sized.on(found.network))
     refuse_flow_fields(question)
     if question.engine == "worm":
         refuse(question, ("packet_flits",), "engine network: lockstep worms are not cut")
@@ -158,7 +171,8 @@ def _prepared_flows(
 def _placed(
     question: ReplayQuestion, trace: Trace, topology: Topology, *, flit_time: float = 1.0
 ) -> Replay:
-    node_of = place_tasks(question.mapping, trace.num_tasks, topology, **placing(question))
+    where = computing(question, topology)
+    node_of = place_tasks(question.mapping, trace.num_tasks, topology, **where)
     if is_rank_program(question.trace) and len(np.unique(node_of)) < trace.num_tasks:
         trace = ranks_apart(trace)
     return trace.placed(topology, node_of, flit_time=flit_time)
@@ -172,6 +186,7 @@ def _placed(
     page="run-a-program.md",
     outputs=(
         table_output("save_messages", "The times of every message, .csv or .parquet.", "messages"),
+        PERFETTO,
         PLOT,
     ),
 )
@@ -278,6 +293,7 @@ def _read(question: ReplayQuestion, size: float | None, clock: Clock | None = No
     if is_rank_program(trace):
         refuse(question, (*OF_GOAL, *OF_TIMED_GOAL), "a .goal file, to be read so")
         return rank_trace(str(trace), question.algorithm or "")
+    assert not isinstance(trace, Execution), "an execution that is no trace yet"
     refuse(question, ("algorithm",), "chakra:, kineto: or llm:, whose collectives take one")
     if isinstance(trace, Trace):
         refuse(question, (*OF_GOAL, *OF_TIMED_GOAL), "the path of a trace, to be read so")

@@ -5,16 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from netloom.errors import InputError
 from netloom.questions.answers import CYCLES, Answer, Column, Columns, table
 from netloom.questions.channel_table import channel_columns, channels_by, use_of_channels
 from netloom.questions.simulate.engines import NETWORK
 from netloom.questions.simulate.loop.answer import silent
+from netloom.questions.simulate.timelines import nodes_timeline
 from netloom.simulation.loops import TransactionRun
 from netloom.topology.measures import busy_shares
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from netloom.drawing.timelines import Timeline
     from netloom.provenance import Provenance
     from netloom.questions.simulate.engines import PreparedNetwork
 
@@ -96,6 +99,18 @@ class TransactionSimulation(TransactionRun, Answer):
         """Return one row a channel: the contexts, its two nodes, and flits a cycle on it."""
         run = (self.contexts, self.channel_flits)
         return channels_by("contexts", [run], self.network.topology)
+
+    def timeline(self) -> Timeline:
+        """Return when each node computed, sent and received, from the start-up on.
+
+        Raises
+        ------
+        InputError
+            If it was not asked to keep these times.
+        """
+        if self.kept is None:
+            raise InputError("perfetto", "no times of messages", "timeline=True")
+        return nodes_timeline(self.network, self.kept, self.program, contexts=self.contexts)
 
     def __repr__(self) -> str:
         found = self.found

@@ -20,6 +20,7 @@ from netloom.questions.register import asks
 from netloom.questions.simulate.engines import prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.simulate.transactions.answer import TransactionSimulation
+from netloom.questions.timelines import perfetto_output
 from netloom.routing import ShortestPath, paths
 from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.loops import BATCHES, WARM_BATCHES, batch_cycles, run_transactions
@@ -80,6 +81,7 @@ class TransactionFields(Question, panel="Transactions"):
         unit=CYCLES,
         shown_default="as long as 10 unhindered transactions",
     )
+    timeline: bool = option("Keep the times of each message, for a timeline.", default=False)
 
 
 class TransactionQuestion(
@@ -155,7 +157,7 @@ def _batch(question: TransactionQuestion, message: float) -> int:
     title="Simulated transactions",
     example="netloom simulate transactions --on torus:8x8 --app torus:8x8 --contexts 2",
     page="run-a-program.md",
-    outputs=(PLOT,),
+    outputs=(perfetto_output(asks="timeline"), PLOT),
 )
 def simulate_transactions(
     question: TransactionQuestion, ready: PreparedTransactions
@@ -177,7 +179,8 @@ def simulate_transactions(
     """
     graph, network = ready.graph, ready.network
     with patience(f"{graph.name} on {network.topology.name}: transactions"):
-        run = partial(run_transactions, network, ready.program, ready.batch, question.contexts)
+        run = partial(run_transactions, network, ready.program, ready.batch, question.contexts,
+                      keep=question.timeline)  # fmt: skip
         measured = next(iter(run_all([run])), None)
     if measured is None:
         raise KeyboardInterrupt  # as of any run that was stopped before anything was known

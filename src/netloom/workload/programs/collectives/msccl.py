@@ -11,7 +11,9 @@ reduce-scatter differently (``reduce_scatter``, ``reducescatter``); the first's 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import gcd, lcm
 from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import quoteattr
 
@@ -19,6 +21,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.textfiles import write_text
+from netloom.workload.programs.many_lists import Lists
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,6 +38,9 @@ PROTOCOLS = ("Simple", "LL", "LL128")
 
 MOST_COUNT = 64
 """Most chunks of one step; parsers allow 71."""
+
+MOST_CELLS = 2**16
+"""Most chunks into which those of different sizes are cut."""
 
 MOST_BYTES = 2**40
 """Largest size for which the algorithm may be chosen."""
@@ -108,6 +114,46 @@ def _run(first: Cell | None, count: int) -> list[Cell]:
     return [] if first is None else [Cell(first.buffer, first.offset + k) for k in range(count)]
 
 
+def equal_chunks(program: CollectiveProgram) -> CollectiveProgram:
+    """Return a program whose chunks are all equally large: larger ones are cut into several.
+
+    Raises
+    ------
+    InputError
+        If that takes more than ``MOST_CELLS`` chunks.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from netloom.workload.programs.collectives.algorithms import collective_program
+    >>> ring = collective_program("all-reduce", "ring", 2)
+    >>> cut = equal_chunks(replace(ring, chunk_size=np.array([1 / 3, 2 / 3])))
+    >>> cut.chunk_size.round(3).tolist(), cut.chunks.of(0).tolist(), cut.chunks.of(1).tolist()
+    ([0.333, 0.333, 0.333], [0], [1, 2])
+    """
+    sizes, which = np.unique(program.chunk_size, return_inverse=True)
+    if np.allclose(sizes, sizes[0]):
+        return program
+    near = [Fraction(size).limit_denominator(MOST_CELLS) for size in sizes.tolist()]
+    unit = Fraction(gcd(*(each.numerator for each in near)), lcm(*(x.denominator for x in near)))
+    cells = np.array([min(each // unit, MOST_CELLS + 1) for each in near], np.int64)
+    if not np.allclose(cells * float(unit), sizes, atol=0) or cells[which].sum() > MOST_CELLS:
+        found = f"chunks of {len(sizes)} sizes, such as {near[0]} and {near[-1]} of all"
+        wanted = f"sizes that at most {MOST_CELLS:,} equal chunks make up, as with fewer --chunks"
+        raise InputError("msccl", found, wanted)
+    many = cells[which]
+    parts = Lists(np.append(0, np.cumsum(many)), np.arange(many.sum(), dtype=np.int32))
+    kept = program.chunks
+    offsets = np.append(0, np.cumsum(many[kept.values]))[kept.offsets]
+    return replace(
+        program,
+        chunk_size=np.full(len(parts.values), float(unit)),
+        chunks=Lists(offsets, parts.taken(kept.values).values),
+        first_owner=np.repeat(program.first_owner, many),
+        final_owner=np.repeat(program.final_owner, many),
+    )
+
+
 class _Layout:
     """Where each rank keeps each chunk."""
 
@@ -122,10 +168,8 @@ class _Layout:
         }[program.collective]  # fmt: skip
         wanted = {"all-reduce": 1, "all-to-all": ranks**2}.get(program.collective, ranks)
         counts = np.bincount(groups, minlength=wanted)
-        if (counts != counts[0]).any() or not np.allclose(
-            program.chunk_size, program.chunk_size[0]
-        ):
-            raise InputError(program.algorithm, "chunks that differ", "equal chunks of every rank")
+        if (counts != counts[0]).any():
+            raise InputError("msccl", "ranks whose chunks differ", "equal chunks of every rank")
         self.each = int(counts[0])
         order = np.argsort(groups, kind="stable")
         self.position = np.empty(len(groups), np.int64)
@@ -189,7 +233,7 @@ def msccl_text(
     Parameters
     ----------
     program
-        An all-gather, reduce-scatter, all-reduce or all-to-all of equal chunks.
+        An all-gather, reduce-scatter, all-reduce or all-to-all, of which every rank has as much.
     name
         Of the algorithm.
     protocol
@@ -198,7 +242,8 @@ def msccl_text(
     Raises
     ------
     InputError
-        If the collective is another one, or chunks differ, or there is no such protocol.
+        As ``equal_chunks`` does, or if the collective is another one, ranks have not equally much,
+        or there is no such protocol.
 
     Examples
     --------
@@ -212,6 +257,7 @@ def msccl_text(
         raise InputError("collective", program.collective, ", ".join(NAMES))
     if protocol not in PROTOCOLS:
         raise InputError("protocol", f"'{protocol}'", ", ".join(PROTOCOLS))
+    program = equal_chunks(program)
     layout = _Layout(program)
     gpus = [_Gpu() for _ in range(program.num_ranks)]
     copies = [layout.copies(rank) for rank in range(program.num_ranks)]

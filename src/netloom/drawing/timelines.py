@@ -1,0 +1,317 @@
+"""Timelines in Chrome's trace-event format, which Perfetto and chrome://tracing open.
+
+A file is an object with ``traceEvents``: slices (``ph`` X), arrows between slices (s and f),
+counters (C) and the names of processes and threads (M). Times are µs, whole nanoseconds each: so
+no viewer, which counts them, sees slices overlap that follow each other.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from netloom.drawing.save import check_writable, make_folder
+from netloom.errors import InputError
+from netloom.textfiles import replacing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Nanoseconds: TypeAlias = NDArray[np.int64]
+
+SUFFIXES = (".json", ".json.gz")
+
+MOST_POINTS = 2000
+"""Most values of a counter; one that changes more often has means of so many equal parts."""
+
+PER_MICROSECOND = 1000
+
+HALF = 0.500001
+"""Added before rounding down: halves that differ by an error of rounding still become equal."""
+
+
+class Track(NamedTuple):
+    """A row of the picture: the process that it belongs to, and its name there."""
+
+    process: str
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class Slices:
+    """What lasts on tracks, all of one kind.
+
+    Attributes
+    ----------
+    kind
+        What they are, such as ``send``: their category.
+    track
+        int64[n], the number of the track of each. Slices of one track do not overlap, or one is
+        inside the other.
+    start, end
+        int64[n], nanoseconds.
+    names
+        What each is called; none: as the kind.
+    args
+        What else is said of each, by name, n values each.
+    """
+
+    kind: str
+    track: NDArray[np.int64]
+    start: Nanoseconds
+    end: Nanoseconds
+    names: Sequence[str] = ()
+    args: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+
+class Arrows(NamedTuple):
+    """Arrows from slices to slices: int64[n] each, tracks and nanoseconds inside their slices."""
+
+    source: NDArray[np.int64]
+    begin: Nanoseconds
+    target: NDArray[np.int64]
+    end: Nanoseconds
+
+
+class Counter(NamedTuple):
+    """A figure over time: from each of some times (int64[n], nanoseconds, rising) on a value."""
+
+    name: str
+    time: Nanoseconds
+    value: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Timeline:
+    """What happened when.
+
+    Attributes
+    ----------
+    tracks
+        In the order in which they are shown, those of one process together.
+    slices, counters
+        What is on them, and figures beside them.
+    arrows
+        What went from one slice to another.
+    counted
+        The process that counters are shown in, and what they count.
+    about
+        What else the file says of itself.
+    """
+
+    tracks: tuple[Track, ...]
+    slices: tuple[Slices, ...]
+    arrows: Arrows
+    counters: tuple[Counter, ...] = ()
+    counted: tuple[str, str] = ("channels", "utilisation")
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        many = sum(map(len, self.slices))
+        return f"<{len(self.tracks)} tracks, {many} slices, {len(self.arrows.begin)} arrows>"
+
+
+def check_timeline(path: Path) -> Path:
+    """Return the path of a timeline to write, or refuse it before any work is done.
+
+    Raises
+    ------
+    InputError
+        If it does not end in .json or .json.gz, or cannot be written.
+    """
+    if not path.name.endswith(SUFFIXES):
+        raise InputError(str(path), f"suffix '{path.suffix}'", f"one of {', '.join(SUFFIXES)}")
+    return check_writable(path)
+
+
+def nanoseconds(times: ArrayLike, unit_us: float) -> Nanoseconds:
+    """Return times in whole nanoseconds, given the µs of their unit."""
+    exact = np.asarray(times, np.float64) * (unit_us * PER_MICROSECOND)
+    return np.floor(exact + HALF).astype(np.int64)
+
+
+def lanes(owner: NDArray[np.integer[Any]], start: Nanoseconds, end: Nanoseconds) -> Nanoseconds:
+    """Return int64[n], lanes from 0 on such that no slices of an owner overlap on one.
+
+    Slices take the first lane that is free, in the order of their starts: no owner has more lanes
+    than slices at one time.
+
+    Examples
+    --------
+    >>> start, end = np.array([0, 1, 3, 0]), np.array([2, 4, 5, 9])
+    >>> lanes(np.array([7, 7, 7, 8]), start, end)
+    array([0, 1, 0, 0])
+    """
+    found = np.zeros(len(start), np.int64)
+    order = np.lexsort((end, start, owner))
+    last, many = None, 0
+    free, taken = list[int](), list[tuple[int, int]]()  # lanes, and those in use: until, lane
+    for place, who, begin, over in zip(
+        order.tolist(), owner[order].tolist(), start[order].tolist(), end[order].tolist(),
+        strict=True,
+    ):  # fmt: skip
+        if who != last:
+            last, many, free, taken = who, 0, [], []
+        while taken and taken[0][0] <= begin:
+            heappush(free, heappop(taken)[1])
+        lane = heappop(free) if free else many
+        many = max(many, lane + 1)
+        heappush(taken, (over, lane))
+        found[place] = lane
+    return found
+
+
+def counter(name: str, begin: Nanoseconds, end: Nanoseconds, rate: NDArray[np.float64]) -> Counter:
+    """Return the sum of rates over time, each from when it begins until it ends.
+
+    From ``MOST_POINTS`` changes on, the mean of each of so many equal parts of the time: what
+    passes in all is the same.
+
+    Examples
+    --------
+    >>> both = counter("x", np.array([0, 10]), np.array([20, 30]), np.array([0.5, 0.25]))
+    >>> both.time.tolist(), both.value.tolist()
+    ([0, 10, 20, 30], [0.5, 0.75, 0.25, 0.0])
+    """
+    times, inverse = np.unique(np.concatenate([begin, end]), return_inverse=True)
+    change = np.bincount(inverse, np.concatenate([rate, -rate]), minlength=len(times))
+    value = np.cumsum(change)
+    value[-1:] = 0
+    if len(times) > MOST_POINTS:
+        passed = np.append(0.0, np.cumsum(value[:-1] * np.diff(times)))
+        edges = np.unique(np.linspace(times[0], times[-1], MOST_POINTS).astype(np.int64))
+        value = np.append(np.diff(np.interp(edges, times, passed)) / np.diff(edges), 0.0)
+        times = edges
+    return Counter(name, times, np.maximum(value.round(9), 0.0))
+
+
+def write_timeline(path: Path, timeline: Timeline) -> None:
+    """Write a timeline as trace-event JSON; gzip compresses it if the name ends in ``.gz``.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    """
+    make_folder(path.parent)
+    with replacing(path) as new, new.open("wb") as stream:
+        if path.suffix != ".gz":
+            _write(stream, timeline)
+            return
+        with gzip.GzipFile("", "wb", 6, stream, mtime=0) as packed:
+            _write(packed, timeline)
+
+
+def _write(stream: IO[bytes] | gzip.GzipFile, timeline: Timeline) -> None:
+    said = json.dumps(dict(timeline.about), allow_nan=False)
+    stream.write(f'{{"displayTimeUnit": "ns",\n"otherData": {said},\n"traceEvents": ['.encode())
+    first = True
+    for event in events(timeline):
+        line = json.dumps(event, separators=(",", ":"), allow_nan=False)
+        stream.write((("\n" if first else ",\n") + line).encode())
+        first = False
+    stream.write(b"\n]}\n")
+
+
+def events(timeline: Timeline) -> Iterator[dict[str, Any]]:
+    """Return the events of a timeline: names first, then all others in the order of time.
+
+    Of those of one time, slices come first, the longer before the shorter: so the slice that an
+    arrow begins or ends in is the last that began on its track.
+    """
+    processes = list(dict.fromkeys(track.process for track in timeline.tracks))
+    counted, what = timeline.counted
+    if timeline.counters:
+        processes.append(counted)
+    number = {name: place + 1 for place, name in enumerate(processes)}
+    for name, pid in number.items():
+        yield _named("process_name", pid, 0, {"name": name})
+        yield _named("process_sort_index", pid, 0, {"sort_index": pid})
+    ids = [(number[track.process], tid + 1) for tid, track in enumerate(timeline.tracks)]
+    for (pid, tid), track in zip(ids, timeline.tracks, strict=True):
+        yield _named("thread_name", pid, tid, {"name": track.name})
+        yield _named("thread_sort_index", pid, tid, {"sort_index": tid})
+    timed = [
+        *(_slice_events(some, ids) for some in timeline.slices),
+        *_arrow_events(timeline.arrows, ids),
+        *(_counter_events(each, what, number[counted]) for each in timeline.counters),
+    ]
+    if not timed:
+        return
+    kind = np.concatenate([np.full(len(each.time), place) for place, each in enumerate(timed)])
+    place = np.concatenate([np.arange(len(each.time)) for each in timed])
+    time = np.concatenate([each.time for each in timed])
+    lasting = np.concatenate([each.lasting for each in timed])
+    made = [each.made for each in timed]
+    for which in np.lexsort((kind, -lasting, time)).tolist():
+        yield made[kind[which]](int(place[which]))
+
+
+class _Timed(NamedTuple):
+    """Events of one kind: when, how long (-1: it has no length), and what makes each."""
+
+    time: Nanoseconds
+    lasting: Nanoseconds
+    made: Any
+
+
+def _named(name: str, pid: int, tid: int, args: dict[str, Any]) -> dict[str, Any]:
+    return {"ph": "M", "name": name, "pid": pid, "tid": tid, "ts": 0, "args": args}
+
+
+def _us(time: int) -> float:
+    return time / PER_MICROSECOND
+
+
+def _slice_events(some: Slices, ids: list[tuple[int, int]]) -> _Timed:
+    track, start, end = some.track.tolist(), some.start.tolist(), some.end.tolist()
+
+    def made(place: int) -> dict[str, Any]:
+        pid, tid = ids[track[place]]
+        return {
+            "ph": "X", "name": some.names[place] if some.names else some.kind, "cat": some.kind,
+            "ts": _us(start[place]), "dur": _us(end[place] - start[place]), "pid": pid, "tid": tid,
+            "args": {name: values[place] for name, values in some.args.items()},
+        }  # fmt: skip
+
+    return _Timed(some.start, some.end - some.start, made)
+
+
+def _arrow_events(arrows: Arrows, ids: list[tuple[int, int]]) -> tuple[_Timed, _Timed]:
+    def made(phase: str, track: list[int], time: list[int], more: dict[str, str]) -> Any:
+        def event(place: int) -> dict[str, Any]:
+            pid, tid = ids[track[place]]
+            return {
+                "ph": phase, "name": "message", "cat": "message", "id": place + 1,
+                "ts": _us(time[place]), "pid": pid, "tid": tid, **more,
+            }  # fmt: skip
+
+        return event
+
+    begins = made("s", arrows.source.tolist(), arrows.begin.tolist(), {})
+    ends = made("f", arrows.target.tolist(), arrows.end.tolist(), {"bp": "e"})
+    none = np.full(len(arrows.begin), -1)
+    return _Timed(arrows.begin, none, begins), _Timed(arrows.end, none, ends)
+
+
+def _counter_events(each: Counter, what: str, pid: int) -> _Timed:
+    time, value = each.time.tolist(), each.value.tolist()
+
+    def made(place: int) -> dict[str, Any]:
+        return {
+            "ph": "C", "name": each.name, "ts": _us(time[place]), "pid": pid, "tid": 0,
+            "args": {what: value[place]},
+        }  # fmt: skip
+
+    return _Timed(each.time, np.full(len(each.time), -1), made)

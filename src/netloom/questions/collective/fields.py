@@ -1,0 +1,128 @@
+"""The fields of the question which algorithm of a collective is fastest."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, SkipValidation
+
+from netloom.phases.plan.plans import MOST_CHANNELS
+from netloom.questions.base import InstanceOf, Question, argument, option
+from netloom.questions.fields import (
+    BrokenParts,
+    HostNames,
+    OnNetwork,
+    PathRouting,
+    Placed,
+    Seconds,
+    Seeded,
+    Timing,
+)
+from netloom.simulation.network.routers import Router
+from netloom.spec import MAX_ELEMENTS
+from netloom.workload.programs.collectives.algorithms import MOST_RANKS
+from netloom.workload.traffic.lengths import LONGEST
+
+SIZES = "1KB:1GB"
+Sizes = Annotated[str | float | list[Any], SkipValidation]
+
+
+class WhichCollective(Question, panel="Collective"):
+    """The collective, its sizes and its algorithms."""
+
+    collective: str = argument(
+        "Collective: all-reduce, all-gather, reduce-scatter, all-to-all, broadcast, reduce, "
+        "gather, scatter or barrier.",
+        kw_only=False,
+    )
+    size: Sizes = option(
+        "Sizes as nccl-tests count them: 64MB, 1KB,1MB, or 1KB:1GB (by 4; 1KB:1GB:2 by 2).",
+        default=SIZES,
+    )
+    algorithm: str = option(
+        "Algorithms: all, or some by name (ring,bruck,swing).",
+        default="all",
+    )
+    ranks: Annotated[int, Field(ge=1, le=MOST_RANKS)] | None = option(
+        "Number of ranks.", default=None, shown_default="as many as the nodes take"
+    )
+    root: int = option(
+        "Root of broadcast, reduce, gather or scatter.", default=0, ge=0, lt=MOST_RANKS
+    )
+    chunks: Annotated[int, Field(ge=1, le=2**16)] | None = option(
+        "Chunks into which vectors are cut.",
+        default=None,
+        shown_default="for chains and trees those that suit a size, else 1",
+    )
+    reorder: bool = option("Search for a better rank order too.", default=False)
+    engine: Literal["flow", "network", "worm"] = option(
+        "Engine: flow (bytes and seconds), network (flit by flit) or worm (lockstep worms).",
+        default="flow",
+    )
+    injection: Literal["in-order", "shared"] = option(
+        "Messages of a node: in-order, one after the other, or shared.", default="in-order"
+    )
+    end_channels: int = option(
+        "Channel of its own of each node of a mesh or torus: 1; 0: none, so that it sends and "
+        "receives on all its links at once.",
+        default=0,
+        ge=0,
+        le=1,
+    )
+
+
+class FlitsAndCycles(Question, panel="Engines network and worm"):
+    """How engines of cycles run it."""
+
+    flit_bytes: int | None = option(
+        "Size of a flit, in bytes; a channel takes one cycle for it.",
+        default=None,
+        ge=1,
+        le=MAX_ELEMENTS,
+        shown_default="the machine's, else 64",
+    )
+    packet_flits: int | None = option(
+        "Limit of a packet, in flits; longer messages are cut.",
+        default=None,
+        ge=1,
+        le=MAX_ELEMENTS,
+        shown_default=f"messages are packets, of up to {LONGEST}",
+    )
+    router: str | dict[str, Any] | InstanceOf[Router] = option(
+        "Router of network: three-stage, single-cycle, canonical-4-stage, speculative-2-stage or "
+        "a machine's.",
+        default="default",
+        shown_default="the machine's own, else three-stage",
+        file=True,
+    )
+
+
+class OnReservedChannels(Question, panel="Phases on reserved channels"):
+    """What a network takes that can reserve channels for phases."""
+
+    reserved_channels: int = option(
+        "Virtual channels for phases, of each node, or of each channel if hosts hang on routers.",
+        default=12,
+        ge=1,
+        le=MOST_CHANNELS,
+    )
+    switch_time: Seconds | None = option(
+        "Time before each phase, such as 5us.",
+        default=None,
+        shown_default="a barrier of the ranks",
+    )
+
+
+class CollectiveQuestion(
+    HostNames,
+    Seeded,
+    Timing,
+    Placed,
+    OnReservedChannels,
+    FlitsAndCycles,
+    BrokenParts,
+    PathRouting,
+    OnNetwork,
+    WhichCollective,
+):
+    """A collective on a network, by each algorithm and size."""

@@ -1,0 +1,170 @@
+"""Collectives flit by flit and as lockstep worms: against flows, traces and closed forms."""
+
+import json
+
+import numpy as np
+import pytest
+
+from netloom import DeadlockError, InputError, compare_collectives, replay
+from netloom.questions.collective import cycles
+from netloom.questions.recorded import record
+from netloom.report import chart_of
+from netloom.workload.programs.collectives.algorithms import collective_program
+from netloom.workload.programs.collectives.sent import trace_of
+
+RATE = 25e9
+CYCLE = 64 / RATE
+ROUNDED = 1 - 1e-12
+ALONE = [
+    ("all-reduce", "ring:8", "ring"),
+    ("all-gather", "leaf-spine:1x1x8", "ring"),
+    ("all-to-all", "leaf-spine:1x1x8", "pairwise"),
+    ("broadcast", "leaf-spine:2x1x4", "binomial"),
+    ("all-reduce", "hypercube:3", "recursive-doubling"),
+]
+"""Collectives in which no two messages meet, each host sending one at a time."""
+
+
+def timed(collective, on, algorithm, size, engine, **options):
+    return compare_collectives(
+        collective, on, algorithm=algorithm, size=size, engine=engine, bandwidth=RATE, **options
+    ).points[0]
+
+
+@pytest.mark.parametrize(("collective", "on", "algorithm"), ALONE)
+def test_engines_agree_where_nobody_meets_anybody(collective, on, algorithm):
+    """Within 1 % for messages of thousands of flits, within a factor of 2.1 for some."""
+    ends = {"end_channels": int(not on.startswith("leaf"))}
+    for size, most in (("1KB", 2.1), ("1MB", 1.01)):
+        flow = timed(collective, on, algorithm, size, "flow", latency=8 * CYCLE, **ends)
+        network = timed(collective, on, algorithm, size, "network", latency=8 * CYCLE, **ends)
+        assert flow.seconds * ROUNDED <= network.seconds <= most * flow.seconds
+        flow = timed(collective, on, algorithm, size, "flow", latency=CYCLE, **ends)
+        worm = timed(collective, on, algorithm, size, "worm", **ends)
+        assert flow.seconds * ROUNDED <= worm.seconds <= most * flow.seconds
+
+
+def test_a_message_of_worms_is_its_closed_form():
+    """D + L and 1 cycle per step: 7 steps of a ring, of one hop or up to 2."""
+    found = timed("all-gather", "ring:8", "ring", 8 * 6400, "worm")
+    assert found.seconds == pytest.approx(7 * (1 + 100 + 1) * CYCLE)
+    assert found.empty_seconds == pytest.approx(7 * (1 + 1 + 1) * CYCLE)
+    assert found.run.link_bytes == 7 * 6400
+    assert found.run.link_seconds == pytest.approx(700 * CYCLE)
+
+
+def test_a_message_of_routers_is_its_closed_form():
+    """``Router.zero_load_cycles`` per step, which adds both channels of hosts."""
+    found = timed("all-gather", "ring:8", "ring", 8 * 6400, "network", router="single-cycle")
+    each = 3 + 2 * 1 + 1 * 1 + 100 - 1
+    assert found.seconds == pytest.approx(7 * each * CYCLE)
+
+
+@pytest.mark.parametrize("engine", ["network", "worm"])
+def test_it_takes_what_the_trace_of_the_same_collective_takes(engine):
+    on, size = "fat-tree:k=4", 256e3
+    found = timed("all-reduce", on, "rabenseifner", size, engine, overhead="100ns", flit_bytes=32)
+    trace = trace_of(
+        collective_program("all-reduce", "rabenseifner", 16), size, overhead_seconds=1e-7
+    )
+    again = replay(on, trace=trace, engine=engine, flit_bytes=32, bandwidth=RATE)
+    assert found.seconds == pytest.approx(again.to_dict()["finish_us"] * 1e-6, rel=1e-12)
+
+
+def test_no_algorithm_beats_the_bound_and_the_answer_is_data():
+    for on, options in (
+        ("mesh:2x3", {"engine": "worm"}),
+        ("mesh:2x3", {"engine": "network", "latency": "30ns", "overhead": "100ns"}),
+        ("leaf-spine:2x2x3", {"engine": "network", "end_channels": 1}),
+    ):
+        found = compare_collectives("all-reduce", on, size="100,10KB", bandwidth=RATE, **options)
+        for each in found.points:
+            assert each.seconds >= each.bound_seconds * (1 - 1e-9), (on, options, each.algorithm)
+            assert each.run.link_seconds <= each.seconds
+        data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+        assert data["engine"] == options["engine"]
+        assert data["flit_bytes"] == 64
+        assert data["cycle_us"] == pytest.approx(CYCLE * 1e6)
+        assert data["sharing"] is None
+        assert "flits of 64 bytes" in data["note"]
+        assert "flows" not in json.dumps(chart_of(record(found)).to_dict())
+
+
+def test_ranks_of_one_host_tell_each_other_at_once():
+    one = timed("all-gather", "leaf-spine:1x1x2", "ring", "64KB", "network", overhead="1us")
+    four = timed(
+        "all-gather", "leaf-spine:1x1x2", "ring", "64KB", "network",
+        overhead="1us", tasks_per_node=2,
+    )  # fmt: skip
+    # 3 steps of half the size each, of which no more is waited for than messages between hosts
+    assert one.seconds < four.seconds < 2.5 * one.seconds
+
+
+def test_a_latency_is_that_of_header_and_router():
+    near = timed("all-gather", "ring:4", "ring", 64, "network", latency=20 * CYCLE)
+    far = timed("all-gather", "ring:4", "ring", 64, "network", latency=120 * CYCLE)
+    assert far.seconds - near.seconds == pytest.approx(3 * 100 * CYCLE)
+    # buffers are deep enough to fill the channels
+    near = timed("all-gather", "ring:4", "ring", "1MB", "network", latency=20 * CYCLE)
+    far = timed("all-gather", "ring:4", "ring", "1MB", "network", latency=120 * CYCLE)
+    assert far.seconds - near.seconds == pytest.approx(3 * 100 * CYCLE)
+
+
+def test_worms_that_deadlock_are_left_out_or_shown():
+    found = compare_collectives("all-reduce", "torus:4x4", size="1KB", engine="worm")
+    assert found.left_out["bruck"] == "it deadlocks; name it to see where"
+    assert "bruck" not in found.algorithms
+    with pytest.raises(DeadlockError, match="circle"):
+        compare_collectives("all-reduce", "torus:4x4", size="1KB", algorithm="bruck", engine="worm")
+
+
+def test_a_better_order_is_found_for_flits():
+    found = compare_collectives(
+        "all-gather", "ring:8", size="64KB", algorithm="ring", mapping=[0, 4, 1, 5, 2, 6, 3, 7],
+        engine="network", reorder=True,
+    )  # fmt: skip
+    assert found.reordered.better
+    assert found.reordered.found_seconds < 0.6 * found.reordered.given_seconds
+
+
+def test_work_is_counted_before_it_is_done(monkeypatch):
+    """A ring of 8 moves 7 / 8 of the size over each of 8 channels, and is refused beyond."""
+    flits = 8 * 7 / 8 * 64e3 / 64
+    monkeypatch.setattr(cycles, "MOST_WORK", 1.01 * flits)
+    timed("all-gather", "ring:8", "ring", "64KB", "network")
+    monkeypatch.setattr(cycles, "MOST_WORK", 0.99 * flits)
+    with pytest.raises(
+        InputError, match=r"^size: found 7e\+03 flits times channels .*63 kB"
+    ) as found:
+        timed("all-gather", "ring:8", "ring", "64KB", "network")
+    assert "\n" not in str(found.value)
+
+
+@pytest.mark.parametrize(
+    ("asked", "refused"),
+    [
+        ({"size": "1KB:1GB"}, "size: found .* flits times channels"),
+        ({"on": "torus:16x16", "size": "1KB:8KB:1.1"}, "engine: found .* messages"),
+        ({"engine": "worm", "latency": "1us"}, "latency: found '1us'; expected engine network"),
+        ({"engine": "worm", "packet_flits": 8}, "packet_flits: found '8'"),
+        ({"engine": "worm", "router": "single-cycle"}, "router: found 'single-cycle'"),
+        ({"latency": "1ns"}, "latency: found 1 ns, 0 cycles of a flit; expected 4 to 515"),
+        ({"latency": "1ms"}, "latency: found 1 ms, 390625 cycles of a flit"),
+        ({"injection": "shared"}, "injection: found 'shared'"),
+        ({"router": "fast"}, "router: found 'fast'"),
+    ],
+)
+def test_a_mistake_is_one_line(asked, refused):
+    fields = {"collective": "all-reduce", "on": "torus:4x4", "size": "1KB", "engine": "network"}
+    with pytest.raises(InputError, match=f"^{refused}") as found:
+        compare_collectives(**(fields | asked))
+    assert "\n" not in str(found.value)
+
+
+def test_flits_of_a_machine_are_its_own():
+    found = compare_collectives(
+        "all-gather", "symult2010:4x4", size="1KB", algorithm="ring", engine="network"
+    )
+    data = found.to_dict()
+    assert data["note"] is None or "flits" not in data["note"]
+    assert np.isfinite(data["seconds"])
