@@ -205,6 +205,7 @@ def _show(kind: Kind, answer: Any, figures: Mapping[str, Any]) -> None:
     """
     from netloom.cli.show import console
     from netloom.questions.shown import show
+    from netloom.questions.verdict import STYLES
 
     screen, found = console(), kind.verdict(figures)
     if found is None:
@@ -217,7 +218,7 @@ def _show(kind: Kind, answer: Any, figures: Mapping[str, Any]) -> None:
     typer.echo(below, nl=False)
     if below.count("\n") > MOST_BELOW:
         screen.print()
-        screen.print(next(found.text(screen.width)), soft_wrap=True)
+        screen.print(found.marked, style=STYLES[found.mark], markup=False, highlight=False)
 
 
 def _fields(kind: Kind, given: Mapping[str, Any], files: Mapping[Output, Path]) -> dict[str, Any]:

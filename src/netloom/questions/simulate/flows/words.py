@@ -32,7 +32,7 @@ OTHERS = {
 def lines(result: FlowsAnswer) -> list[Any]:
     """Return what was run, what the flows take alone and at least, and the busiest channels."""
     data, topology = result.to_dict(), result.topology
-    said = [
+    said: list[Any] = [
         escape(f"{size_of(topology)}, {result.network.routing_name}"),
         escape(result.network.router_name),
     ]

@@ -72,7 +72,7 @@ def longest_wait(links: pl.DataFrame, unit: str, topology: Topology) -> dict[str
     ``id`` is the entry's, ``part`` what it waits for, ``source`` and ``target`` its nodes' names.
     """
     waits = {part: links[f"{part}_{unit}"].fill_null(0) for part in WAITS}
-    part = max(WAITS, key=lambda each: waits[each].max() or 0)  # type: ignore[arg-type, return-value]
+    part = max(WAITS, key=lambda each: waits[each].max() or 0)
     place = waits[part].arg_max()
     if place is None or not waits[part][place]:
         return None
