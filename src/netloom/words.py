@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from math import floor, inf, log10
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+LARGE = ((1e15, "\u00a0P"), (1e12, "\u00a0T"), (1e9, "\u00a0G"), (1e6, "\u00a0M"))
+"""Prefixes of numbers from a million on, after a space at which no line breaks."""
 
 
 def counted(many: float | str, what: str, form: str = "") -> str:
@@ -27,37 +31,47 @@ def counted(many: float | str, what: str, form: str = "") -> str:
 
 
 def number(value: Any) -> str:
-    """Return a number with four digits, or whatever else as it is.
+    r"""Return a number as people read it, or whatever else as it is.
+
+    Whole numbers below a million have all digits, others three significant ones. Larger numbers
+    have a prefix, such as M for millions.
 
     Examples
     --------
-    >>> number(0.123456), number(12345.6), number(3), number(None), number("yes")
-    ('0.1235', '12,346', '3', '–', 'yes')
+    >>> number(0.123456), number(12345.6), number(1202), number(12_345_678)
+    ('0.123', '12,346', '1,202', '12.3\xa0M')
+    >>> number(None), number(True), number("mesh:4x4")
+    ('–', 'yes', 'mesh:4x4')
     """
-    if value is None:
+    if value is None or value != value:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        if value != value:
-            return "–"
-        return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
-    return str(value)
+    if isinstance(value, str) or not isinstance(value, int | float):
+        return str(value)
+    size = abs(value)
+    if size == inf:
+        return "∞" if value > 0 else "−∞"
+    if 999.5 <= size < 999_999.5 or (size < 1e6 and float(value).is_integer()):
+        return f"{value:,.0f}"
+    scale, prefix = next((each for each in LARGE if size >= each[0] * 0.9995), (1, ""))
+    return f"{value / scale:.3g}{prefix}".replace("e-0", "e-")
 
 
 def give_or_take(value: float | None, half_width: float | None) -> str:
-    r"""Return a mean with half of its interval.
+    r"""Return a mean with half of its interval, which says how many decimals the mean has.
 
     Examples
     --------
     >>> give_or_take(23.456, None), give_or_take(23.456, 0.123) == "23.46\u00a0±\u00a00.12"
-    ('23.46', True)
+    ('23.5', True)
+    >>> give_or_take(1520.3, 14.2) == "1,520\u00a0±\u00a014", give_or_take(None, None)
+    (True, '–')
     """
-    if half_width is None or value is None:
+    if value is None or half_width is None or not 0 < half_width < 1e6:
         return number(value)
-    return f"{number(value)}\u00a0±\u00a0{half_width:.2g}"
+    decimals = max(1 - floor(log10(half_width)), 0)
+    return f"{value:,.{decimals}f}\u00a0±\u00a0{half_width:,.{decimals}f}"
 
 
 def share(value: float) -> str:

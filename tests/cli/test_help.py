@@ -8,6 +8,7 @@ import typer
 from typer.testing import CliRunner
 
 from netloom.cli.app import app
+from netloom.cli.commands import GROUPS
 from netloom.questions.register import all_kinds, listed
 
 KINDS = list(all_kinds())
@@ -69,3 +70,42 @@ def test_a_head_lists_its_questions_and_what_it_is_short_for():
 def test_the_list_of_commands_says_what_the_function_says(kind):
     """The list is read without importing a question, so its line stands in the folder too."""
     assert listed()[kind.words].summary == kind.told.partition("\n")[0]
+
+
+def said_by(*words):
+    return CliRunner().invoke(app, words)
+
+
+def test_every_command_is_in_one_group_of_the_help():
+    lines = said_by("--help").output.splitlines()
+    for group, names in GROUPS.items():
+        start = lines.index(group)
+        below = lines[start + 1 : lines.index("", start)]
+        assert [line.split()[0] for line in below if line[2] != " "] == list(names)
+
+
+def test_the_short_help_is_shorter_and_tells_of_the_long_one(kind):
+    short, long = (said_by(*kind.words.split("."), flag).output for flag in ("-h", "--help"))
+    assert short.count("\n") <= long.count("\n")
+    assert "<int>" not in long
+    assert "<bool>" not in long
+    assert short.splitlines()[0] == long.splitlines()[0]
+    assert short.rstrip().endswith(f"{kind.words.replace('.', ' ')} --help")
+
+
+@pytest.mark.parametrize("words", [["report"], ["compile", "verify"], ["study", "run"], ["demo"]])
+def test_other_commands_have_the_same_help(words):
+    lines = said_by(*words, "-h").output.splitlines()
+    assert lines[0].startswith("Example: netloom ")
+    assert lines[1].startswith("Usage: netloom ")
+
+
+def test_a_misspelt_command_names_the_nearest():
+    assert str(said_by("analyse", "x").exception) == "command: found 'analyse'; expected analyze"
+
+
+def test_shells_complete_commands_and_options():
+    asked = {"_NETLOOM_COMPLETE": "complete_bash", "COMP_CWORD": "2"}
+    typed = {"COMP_WORDS": "netloom analyze --ran"}
+    found = CliRunner().invoke(app, [], env=asked | typed, prog_name="netloom").output
+    assert "--random-mappings" in found

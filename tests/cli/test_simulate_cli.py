@@ -6,8 +6,9 @@ import pytest
 import netloom as nl
 from netloom.cli import main
 from netloom.errors import InputError
-from netloom.questions.shown import DOUBTFUL, KEPT_UP, number
+from netloom.questions.shown import DOUBTFUL, KEPT_UP
 from netloom.questions.simulate.load.words import verdict
+from netloom.words import number
 
 QUICK = ["--cycles", "1500"]
 

@@ -157,7 +157,7 @@ def test_a_leaf_has_few_channels_to_all_others():
     wanted = joined(6, [(0, 2), (1, 4), (0, 4), (1, 2)], [9, 9, 9, 9])
     bound = least_phases(wanted, tree, Capacity(1, "channel"))
     assert bound.phases == partition(wanted, tree, Capacity(1, "channel")).num_phases == 4
-    assert bound.why == "4 connections cross the edge of 3 nodes, of 1 a phase"
+    assert bound.why == "4 connections cross the edge of 3 nodes, at most 1 per phase"
     assert least_clocks(wanted, tree, COSTS) == 4 * 9 * 2
 
 
@@ -167,7 +167,7 @@ def test_pods_have_few_channels_to_all_others():
     wanted = joined(16, [(0, 4), (1, 8), (2, 12), (3, 5)], [9, 9, 9, 9])
     bound = least_phases(wanted, tree, Capacity(1, "channel"))
     assert bound.phases == partition(wanted, tree, Capacity(1, "channel")).num_phases == 2
-    assert bound.why == "4 connections cross the edge of 8 nodes, of 2 a phase"
+    assert bound.why == "4 connections cross the edge of 8 nodes, at most 2 per phase"
 
 
 @pytest.mark.parametrize("network", NETWORKS, ids=lambda each: each.name)

@@ -42,14 +42,14 @@ def test_what_limits_a_plan_is_named():
     crossing = hand_made([(0, 2), (1, 3)], [0, 0], [1000, 1000])  # both over 1 -> 2
     found = limited(crossing, [4000.0])
     assert found.kind == "channels"
-    assert "in phase 0, of 4,000 clocks, 1 -> 2 is busy for 4,000" in found.sentence
+    assert "In phase 0, of 4,000 clocks, channel 1 -> 2 is busy for 4,000" in found.sentence
     assert "no processor for more than 2,000" in found.sentence
     assert limited(crossing, [2000.0], "timetable").kind == "processors"
     star = hand_made([(1, 0), (1, 2), (2, 3)], [0, 0, 0], [1000, 1000, 1])
     found = limited(star, [4000.0])
     assert found.kind == "processors"
-    assert "that of node 1 is busy for 4,000" in found.sentence
+    assert "the processor of node 1 is busy for 4,000" in found.sentence
     assert limited(star, [6000.0], "shared").kind == "turns"
     found = limited(star, [4000.0], costs=ConSetCosts(phase_clocks=4000 - 352))
     assert found.kind == "switches"
-    assert "50 % of the time" in found.sentence
+    assert found.sentence == "Switching between phases takes 50\u00a0% of the time."

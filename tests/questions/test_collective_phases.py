@@ -120,7 +120,7 @@ def test_words_say_where_phases_win_and_messages_are_ranked_without_them():
     factor = found.at(64e6)[0].seconds / found.phases[-1].seconds
     assert found.beside.startswith("On reserved channels, 4 compiled phases beat messages from ")
     assert found.beside.endswith(f" {factor:.3g} times as fast at 64 MB.")
-    assert "phases" not in found.verdict
+    assert "phases" not in found.verdict.sentence
     assert "phases" not in found.algorithms
     assert all("phases" not in (each.below, each.above) for each in found.crossings)
     data = json.loads(json.dumps(found.to_dict(), allow_nan=False))

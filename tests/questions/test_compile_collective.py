@@ -65,7 +65,7 @@ def test_hosts_that_are_no_ranks_may_have_cables_of_one_direction(on, nodes, rat
 
 def test_assumed_speeds_are_said():
     found = nl.compile_collective("all-gather", "ring:4")
-    assert found.note.startswith("Assumed: 25 GB/s a channel and 500 ns")
+    assert found.note.startswith("Assumed: 25 GB/s per channel and 500 ns per")
     assert nl.compile_collective("all-gather", "ring:4", bandwidth=1e9, latency=0).note is None
 
 
@@ -114,7 +114,11 @@ def test_routings_are_for_two_collectives():
 def test_small_sizes_say_what_latencies_take():
     found = nl.compile_collective("broadcast", "line:5", size=8, latency="1us", root=1)
     assert found.latency_seconds == pytest.approx(3e-6)
-    assert found.verdict.endswith("latencies alone take 3 µs.")
+    verdict = found.verdict
+    assert verdict.sentence == "As fast as latencies allow: 3 µs, 99.96\u00a0% of it latency."
+    some = nl.compile_collective("broadcast", "line:5", size="40KB", latency="1us", root=1).verdict
+    assert some.mark == "limited"
+    assert some.lines["why"].startswith("latencies alone take 3 µs of ")
     assert found.finish_seconds >= found.latency_seconds
 
 
@@ -182,11 +186,11 @@ def test_whether_only_trees_are_bound_is_said():
     asked = {"size": 1e9, "bandwidth": 1e9, "latency": 0, "chunks": 1}
     found = nl.compile_collective("all-reduce", nl.topology(graph), **asked)
     assert found.bound_seconds == pytest.approx(3 / 5)
-    assert "best that pairs of trees can reach" in found.verdict
+    assert "of the best that pairs of trees can reach: " in found.verdict.sentence
     least = nl.compare_collectives("all-reduce", nl.topology(graph), size=1e9, bandwidth=1e9)
     assert least.bound_dict["seconds_per_byte"] == pytest.approx(4 / 7 / 1e9)
     mesh = nl.compile_collective("all-reduce", "mesh:3x3", **asked)
-    assert "best that any schedule can reach" in mesh.verdict
+    assert "of the best possible: " in mesh.verdict.sentence
     assert mesh.schedule.bound.why.startswith("9 groups of hosts send each other 24 GB/s")
 
 

@@ -16,6 +16,7 @@ from netloom.phases.execute.message_passing import message_passing
 from netloom.phases.execute.node_programs import node_programs
 from netloom.topology import Topology, topology
 from netloom.workload import process_graph, read
+from tests.questions.said import numbers
 
 MODULE = import_module("netloom.questions.compile.question")  # whose function has its name
 TORUS = {"app": "torus:4x4", "on": "torus:4x4"}
@@ -100,12 +101,19 @@ def test_a_processor_that_does_one_or_the_other_takes_twice_as_long():
 
 
 def test_phases_win_even_against_messages_that_share_no_channel():
-    verdict = compile_phases("all-to-all:16", "torus:4x4", words=64).verdict
-    assert verdict.faster == "phases"
+    found = compile_phases("all-to-all:16", "torus:4x4", words=64)
+    assert found.outcome.faster == "phases"
     # each of 4 phases ends with the latency of a route of 3 or 4 hops, 4 h + 6 clocks
     phases = 4 * 528 + 30 * 64 + 4 * (4 * 3.5 + 6)
-    assert verdict.factor == pytest.approx(15 * (800 + 128) / (1.03 * phases), rel=0.01)
+    assert found.outcome.factor == pytest.approx(15 * (800 + 128) / (1.03 * phases), rel=0.01)
+    verdict = found.verdict
+    assert (verdict.mark, numbers(verdict.sentence)[0]) == (
+        "fine",
+        float(f"{found.outcome.factor:.3g}"),
+    )
     assert "at least" in verdict.sentence
+    assert "3 % more, which the factor allows for" in verdict.note
+    assert verdict.next == "netloom compile all-to-all:16 --on torus:4x4 --words 64 --execute"
 
 
 @pytest.mark.parametrize(
@@ -139,19 +147,30 @@ def test_a_connection_that_waits_begins_when_the_last_word_has_crossed_its_route
 def test_what_the_formulas_cannot_tell_stays_open_until_it_is_simulated():
     found = compile_phases(**TREE)
     assert found.clocks > found.predicted["message_passing"]
-    assert found.verdict.faster == "open"
-    assert found.verdict.factor is None
+    assert found.outcome == ("open", None)
+    assert found.verdict.mark == "unknown"
+    assert numbers(found.verdict.sentence) == [
+        round(found.expected_clocks), round(found.predicted["message_passing"]),
+    ]  # fmt: skip
+    assert found.verdict.next.endswith(" --execute")
     simulated = compile_phases(**TREE, execute=True)
     phases, messages = simulated.simulated.execution.clocks, simulated.simulated.passed.mean_clocks
-    assert simulated.verdict.faster == ("phases" if phases < messages else "messages")
-    assert simulated.verdict.factor == max(phases, messages) / min(phases, messages)
-    assert f"{phases:,.0f} clocks by phases, {messages:,.0f}" in simulated.verdict.sentence
+    assert simulated.outcome.faster == ("phases" if phases < messages else "messages")
+    assert simulated.outcome.factor == max(phases, messages) / min(phases, messages)
+    said = simulated.verdict
+    assert (said.mark, said.note) == ("fine" if phases < messages else "limited", "")
+    assert numbers(said.sentence)[1:] == [round(phases), round(messages)]
 
 
 def test_without_channels_the_formulas_decide():
-    verdict = compile_phases(**TREE, schedule="timetable").verdict
-    assert verdict.faster == "messages"
-    assert "neither counts shared channels" in verdict.sentence
+    found = compile_phases(**TREE, schedule="timetable")
+    assert found.outcome.faster == "messages"
+    verdict = found.verdict
+    assert (verdict.mark, verdict.sentence[:12]) == ("unknown", "By formula, ")
+    assert numbers(verdict.sentence)[1:] == [
+        round(found.clocks), round(found.predicted["message_passing"]),
+    ]  # fmt: skip
+    assert "neither figure counts channels that connections share" in verdict.note
 
 
 def test_simulation_is_that_of_the_phases_and_of_messages():
@@ -164,7 +183,10 @@ def test_simulation_is_that_of_the_phases_and_of_messages():
     assert data["phases"] == found.phases()["simulated"].to_list()
     assert found.table()["simulated_end"].to_list() == run.end.tolist()
     assert data["conset"] == pytest.approx(found.clocks, rel=0.1)
-    assert "simulated flit by flit" in repr(found)
+    assert found.verdict.marked in repr(found)
+    clocks = [round(run.clocks), round(passed.mean_clocks)]
+    assert numbers(found.verdict.sentence) == [float(f"{clocks[1] / clocks[0]:.3g}"), *clocks]
+    assert found.verdict.next.endswith(" --execute --out plan.json --programs nodes/")
 
 
 def test_slow_processors_send_messages_at_the_rate_of_channels():
@@ -184,6 +206,7 @@ def test_messages_that_block_each_other_leave_the_phases(monkeypatch):
     assert found.to_dict()["simulated"]["conset"] > 0
     assert "graph:net.txt, cycle 9" in found.simulated.note
     assert "at least" in found.verdict.sentence
+    assert "graph:net.txt, cycle 9" in found.verdict.note
     assert not found.interrupted
 
 
@@ -214,7 +237,8 @@ def test_nothing_to_connect():
     data = found.to_dict()
     assert (data["phases"], data["lower_bound_phases"], data["connections"]) == (0, 0, 0)
     assert data["predicted"]["conset"] == data["schedule"]["clocks"] == 0
-    assert found.verdict.faster == "none"
+    assert found.outcome.faster == "none"
+    assert (found.verdict.mark, found.verdict.next) == ("fine", "")
     assert "Nothing to connect" in repr(found)
     assert len(found.table()) == len(found.phases()) == 0
 
@@ -346,3 +370,29 @@ def test_programs_are_those_of_the_timetable():
     assert found.programs() == node_programs(found.plan, found.timetable, found.costs)
     times = schedule(found.plan, found.costs, kind="shared")
     assert np.array_equal(times.start, found.timetable.start)
+
+
+def test_what_limits_phases_is_why_and_what_no_plan_beats_is_a_limit():
+    found = compile_phases(**TORUS, words=16)
+    why = found.verdict.lines["why"]
+    assert found.limit.kind == "switches"
+    assert why.endswith("Faster switching would help, faster links would not.")
+    assert found.verdict.lines["limits"].startswith("1 phase, and no plan has fewer: ")
+    more = compile_phases("all-to-all:16", "torus:4x4", words=4, method="sequential", seed=2)
+    assert more.plan.num_phases > more.bound.phases
+    assert more.verdict.lines["why"].endswith("Fewer phases would help, faster links would not.")
+    many, least = numbers(more.verdict.lines["limits"])[:2]
+    assert (many, least) == (more.plan.num_phases, more.bound.phases)
+
+
+def test_what_hangs_on_switches_is_not_simulated():
+    found = compile_phases("ring:8", "leaf-spine:4x2x2", words=8)
+    assert not found.to_dict()["direct"]
+    assert "--execute" not in found.verdict.next
+
+
+def test_up_to_which_length_phases_pay():
+    found = compile_phases(**TREE | {"words": 16}, sync_clocks=40, phase_clocks=20)
+    words = found.predicted["break_even_words"]
+    assert found.outcome.faster == "phases"
+    assert numbers(found.verdict.lines["pays"])[0] == round(words) > 16

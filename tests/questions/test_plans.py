@@ -30,6 +30,7 @@ def test_what_was_compiled_verifies(plan):
     found = verify_plan(path)
     compiled = compile_phases("all-to-all:8", "torus:2x4", words=6, channels=4, seed=2)
     assert found.to_dict() == {
+        "verdict": found.verdict.to_dict(),
         "plan": str(path),
         "verified": True,
         "violation": None,
@@ -40,7 +41,11 @@ def test_what_was_compiled_verifies(plan):
         "max_channels_used": compiled.max_channels_used,
         "schedule": "streaming",
     }
-    assert repr(found).startswith(f"verified {path}: 56 connections of all-to-all:8 in ")
+    phases = f"{compiled.plan.num_phases} phases"
+    assert found.verdict.sentence == f"Verified: 56 connections in {phases} break no rule."
+    assert found.verdict.lines["limits"] == f"{phases}, and no plan has fewer"
+    assert found.verdict.next == f"netloom compile run {path}"
+    assert found.verdict.marked in repr(found)
     assert found.file.provenance["configuration"]["app"] == "all-to-all:8"
 
 
@@ -61,7 +66,8 @@ def test_every_word_arrives_with_programs_or_without(plan, programs):
     found = run_plan(plan(lambda data: programs or data.pop("programs")), workers=1)
     assert found.delivered
     assert found.to_dict()["words"] == 56 * 6
-    assert "all 336 words of 56 connections arrived, by 1 worker, in" in repr(found)
+    assert "All 336 words of 56 connections arrived, in order and in their " in repr(found)
+    assert found.verdict.lines["run by"].startswith("1 worker in ")
 
 
 def test_a_program_that_sends_too_little_is_told(plan):
@@ -72,7 +78,12 @@ def test_a_program_that_sends_too_little_is_told(plan):
     found = run_plan(plan(less), workers=1)
     assert not found.delivered
     assert "5 words on connection" in found.delivery.faults[0]
-    assert repr(found).startswith("not delivered ")
+    verdict = found.verdict
+    faults = len(found.delivery.faults)
+    assert (verdict.mark, verdict.sentence) == (
+        "act", f"Not delivered: {faults} faults in 56 connections.",
+    )  # fmt: skip
+    assert verdict.lines["first"] == found.delivery.faults[0]
     assert found.to_dict()["faults"]
 
 

@@ -7,7 +7,8 @@ import pytest
 import netloom as nl
 from netloom.questions.recorded import plain, record
 from netloom.questions.register import all_kinds
-from netloom.questions.shown import number, percent
+from netloom.questions.shown import percent
+from netloom.words import number
 from tests.questions.small_answers import ANSWERS, there_and_back
 
 

@@ -61,7 +61,7 @@ def test_the_command_prints_seconds_and_saves_each_message(tmp_path, capsys, mon
     first = data["busiest"][0]
     assert first == {
         "name": "leaf0 -> spine1", "bytes": 4.5e6, "busy_seconds": 4.5e-3,
-        "utilisation": pytest.approx(1),
+        "utilisation": pytest.approx(1), "between": "routers",
     }  # fmt: skip
     path = data["critical_path"]
     assert path["finish_seconds"] == data["finish_seconds"]
@@ -348,8 +348,9 @@ def test_nothing_sent_takes_what_is_computed(tmp_path):
 def test_words_and_picture_are_in_seconds(tmp_path):
     found = nl.replay(TREE, trace=file_of(tmp_path, MEETING), **SHARED)
     kept = record(found)
-    said = "The program finishes after 4.5 ms, 1.5 times as long as if no message met another."
-    trusted = "What flits take is expected within 6.5 % of 4.5 ms. One link decides when the "
+    said = "Takes 4.5 ms: leaf0→spine1 is busy 100\u00a0% of the time."
+    trusted = "Estimate: sent in order, flits take 4.5 ms ± 6.5\u00a0% in 9 of 10 cases. One link "
+    trusted += "decides when the "
     assert kept.kind.sentences(kept) == [said, f"{trusted}program ends."]
     drawn = json.dumps(chart_of(kept).to_dict())
     assert "time on the critical path (ms)" in drawn
@@ -359,7 +360,7 @@ def test_words_and_picture_are_in_seconds(tmp_path):
     cycles = nl.replay(TREE, trace=file_of(tmp_path, FLITS), engine="flow")
     kept = record(cycles)
     said = kept.kind.sentences(kept)[0]
-    assert said == "The program finishes after 196 cycles, as soon as if no message met another."
+    assert said == "Takes 196 cycles, no longer than if no message met another."
     assert "time on the critical path (cycles)" in json.dumps(chart_of(kept).to_dict())
 
 

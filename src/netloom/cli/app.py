@@ -1,6 +1,7 @@
 """``netloom`` and its commands. Nothing heavy is imported until a command needs it."""
 
 import sys
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -8,7 +9,10 @@ import typer
 from netloom._version import __version__
 from netloom.cli import experiment, plans
 from netloom.cli.commands import make_app
+from netloom.cli.demo import EPILOG as DEMO_EPILOG
+from netloom.cli.demo import demo
 from netloom.cli.edge import run_guarded
+from netloom.cli.help import HelpedCommand
 from netloom.cli.output import AsJson, advice_shown, print_json
 from netloom.cli.report import EPILOG as REPORT_EPILOG
 from netloom.cli.report import report
@@ -20,8 +24,9 @@ DOCS = "Documentation: docs/index.md of the source; make docs builds it as a sit
 
 app = make_app(
     name="netloom",
-    help="Will this parallel program's communication contend on this network, and where?",
-    epilog=f"Example: netloom analyze hypercube:6 --on torus:8x8 --plot hot.png\n\n{DOCS}",
+    help="Example: netloom analyze hypercube:6 --on torus:8x8 --plot hot.png\n\n"
+    "Will this parallel program's communication contend on this network, and where?",
+    epilog=DOCS,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -50,17 +55,20 @@ def _options(
     del version
 
 
-app.command("compile verify", epilog=plans.VERIFY_EPILOG)(plans.verify)
-app.command("compile run", epilog=plans.RUN_EPILOG)(plans.run)
+own = partial(app.command, cls=HelpedCommand)
+
+own("compile verify", epilog=plans.VERIFY_EPILOG)(plans.verify)
+own("compile run", epilog=plans.RUN_EPILOG)(plans.run)
+own(epilog=DEMO_EPILOG)(demo)
 app.add_typer(study, name="study")
-app.command(epilog=experiment.RUN_EPILOG)(experiment.run)
-app.command(epilog=experiment.RESULTS_EPILOG)(experiment.results)
-app.command()(experiment.schema)
-app.command(epilog=REPORT_EPILOG)(report)
-app.command()(validate)
+own(epilog=experiment.RUN_EPILOG)(experiment.run)
+own(epilog=experiment.RESULTS_EPILOG)(experiment.results)
+own()(experiment.schema)
+own(epilog=REPORT_EPILOG)(report)
+own()(validate)
 
 
-@app.command()
+@own()
 def machines(as_json: AsJson = False) -> None:
     """List the machines that ``--on`` knows by name."""
     from netloom.machines import machine, machine_names

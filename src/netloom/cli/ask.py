@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_
 import typer
 
 from netloom.cli.edge import INTERRUPTED
-from netloom.cli.help import QuestionCommand
+from netloom.cli.help import HelpedCommand, show_short_help
 from netloom.cli.output import FILES, check_apart, compilation_announced, print_json, write_each
 
 if TYPE_CHECKING:
@@ -25,18 +25,33 @@ if TYPE_CHECKING:
 
 PLAIN = (bool, int, float, str)
 
+SHORT_HELP: Any = typer.Option(
+    "-h", is_eager=True, expose_value=False, hidden=True, callback=show_short_help
+)
 
-def command_of(kind: Kind) -> QuestionCommand:
+SHORT = ("on", "plot", "as_json")
+"""What the short help of a question shows beside the question's own fields."""
+
+MOST_BELOW = 12
+"""Lines of figures after which the sentence of a verdict is said again."""
+
+
+def command_of(kind: Kind) -> HelpedCommand:
     """Return the command that asks a question."""
     one = typer.Typer(add_completion=False, rich_markup_mode="rich")
     page = f"More: docs/{kind.page}" if kind.page else ""
     named = one.command(
-        kind.words.replace(".", " "), cls=QuestionCommand, help=_help(kind), epilog=page
+        kind.words.replace(".", " "),
+        cls=HelpedCommand,
+        help=_help(kind),
+        epilog=page,
+        context_settings={"help_option_names": ["--help"]},
     )
     named(_function(kind))
     made = typer.main.get_command(one)
-    assert isinstance(made, QuestionCommand)
-    made.parameters = list(_parameters(kind))
+    assert isinstance(made, HelpedCommand)
+    own = vars(kind.question).get("__annotations__", {})
+    made.short = {*own, *SHORT}
     return made
 
 
@@ -60,6 +75,7 @@ def _function(kind: Kind) -> Callable[..., None]:
     parameters = [
         inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context),
         *_parameters(kind),
+        _parameter("short_help", Annotated[bool, SHORT_HELP], default=False),
     ]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {each.name: each.annotation for each in parameters}
@@ -169,19 +185,40 @@ def _answer(kind: Kind, values: Mapping[str, Any], given: Mapping[str, Any]) -> 
             ):
                 output.refuse(question, ready, settings)
         answer = kind.find(question, ready)
+    figures = answer.to_dict()
     if as_json:
-        print_json(answer.to_dict())
+        print_json(figures)
     else:
-        from netloom.cli.show import console
-        from netloom.questions.shown import show
-
-        show(kind.lines(answer), console())
+        _show(kind, answer, figures)
     writers = [partial(each.write, answer, path, settings) for each, path in files.items()]
     wrote = write_each(writers, quiet=as_json)
     if not as_json and (last := kind.ending(answer, wrote=wrote)):
         typer.echo(last)
     if answer.interrupted:
         raise typer.Exit(INTERRUPTED)
+
+
+def _show(kind: Kind, answer: Any, figures: Mapping[str, Any]) -> None:
+    """Print the verdict, then the figures that it rests on; after many of them its sentence again.
+
+    People read the first line, or the last one that is still on the screen.
+    """
+    from netloom.cli.show import console
+    from netloom.questions.shown import show
+    from netloom.questions.verdict import STYLES
+
+    screen, found = console(), kind.verdict(figures)
+    if found is None:
+        show(kind.lines(answer), screen)
+        return
+    show([*found.text(screen.width), ""], screen)
+    with screen.capture() as figures_shown:
+        show(kind.lines(answer), screen)
+    below = figures_shown.get()
+    typer.echo(below, nl=False)
+    if below.count("\n") > MOST_BELOW:
+        screen.print()
+        screen.print(found.marked, style=STYLES[found.mark], markup=False, highlight=False)
 
 
 def _fields(kind: Kind, given: Mapping[str, Any], files: Mapping[Output, Path]) -> dict[str, Any]:

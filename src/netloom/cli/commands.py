@@ -3,22 +3,43 @@
 from __future__ import annotations
 
 import sys
+from difflib import get_close_matches
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand
 
-ORDER = ("analyze", "simulate", "predict", "hotspot", "map", "compile")
-"""The order of help: the questions of most people first."""
+from netloom.cli.help import HelpedGroup, group_help
+from netloom.errors import InputError
+
+GROUPS = {
+    "Ask": ("analyze", "simulate", "predict", "collective", "fabric", "hotspot"),
+    "Fix": ("map", "route", "compile"),
+    "Many at once": ("run", "results", "report", "schema"),
+    "Trust": ("validate", "study"),
+}
+"""The commands of each group of the help, the questions of most people first."""
+
+OTHERS = "More"
+"""The group of commands that are in none."""
 
 
-class Commands(TyperGroup):
+class Commands(HelpedGroup):
     """Commands by one word or two; a question's own is made when it is asked."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return what can be said first: questions, then the rest."""
-        firsts = dict.fromkeys([*ORDER, *(each.partition(".")[0] for each in _all_words())])
-        return [*firsts, *(each for each in super().list_commands(ctx) if " " not in each)]
+        """Return what can be said first, group by group."""
+        own = (each for each in super().list_commands(ctx) if " " not in each)
+        known = dict.fromkeys([*(each.partition(".")[0] for each in _all_words()), *own])
+        first = [name for names in GROUPS.values() for name in names if name in known]
+        return [*first, *(name for name in known if name not in first)]
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write what the commands are for, group by group, and where to read on."""
+        said = self.listed(ctx)
+        groups = {kind: {name: said.pop(name) for name in names} for kind, names in GROUPS.items()}
+        lines = group_help(self, ctx.command_path, groups | {OTHERS: said}, [self.epilog or ""])
+        formatter.write("\n".join(lines) + "\n")
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command that says what it is for."""
@@ -41,6 +62,8 @@ class Commands(TyperGroup):
                 return words.replace(".", " "), command_of(kind_of(words)), args[count:]
             if len(args) >= count and (own := super().get_command(ctx, " ".join(args[:count]))):
                 return " ".join(args[:count]), own, args[count:]
+        if args and args[0] not in _heads() and not args[0].startswith("-"):
+            raise _unknown(args[0], self.list_commands(ctx))
         return super().resolve_command(ctx, args)
 
 
@@ -56,7 +79,13 @@ def _heads() -> dict[str, Any]:
     return heads()
 
 
-def _head(name: str) -> TyperGroup:
+def _unknown(word: str, known: list[str]) -> InputError:
+    """Return the mistake of a command that there is not, with the nearest that there is."""
+    near = get_close_matches(word, known, 1)
+    return InputError("command", f"'{word}'", near[0] if near else ", ".join(known))
+
+
+def _head(name: str) -> HelpedGroup:
     """Return what lists the questions whose words begin with one."""
     below = {
         words.partition(".")[2]: TyperCommand(words.partition(".")[2], help=summary)
@@ -66,7 +95,7 @@ def _head(name: str) -> TyperGroup:
     said, usual = _heads()[name]
     if usual:
         said += f"\n\nnetloom {name} --on ... is short for netloom {name} {usual} --on ..."
-    group = TyperGroup(name=name, help=said, no_args_is_help=True, rich_markup_mode="rich")
+    group = HelpedGroup(name=name, help=said, no_args_is_help=True)
     for each, command in below.items():
         group.add_command(command, each)
     return group
@@ -74,7 +103,7 @@ def _head(name: str) -> TyperGroup:
 
 def _today(args: list[str]) -> list[str]:
     """Return arguments as they are spelt today; what an old release spelt otherwise says so."""
-    if len(args) < 2 or not args[1].startswith("-") or args[1] == "--help":
+    if len(args) < 2 or not args[1].startswith("-") or args[1] in ("--help", "-h"):
         return args
     if args[0] not in _heads() or not _heads()[args[0]].usual:
         return args

@@ -1,20 +1,19 @@
-"""The help of a question's command: an example first, then its options by group, a line each."""
+"""The help of all commands: an example first, then options by group, a line each, without types."""
 
 from __future__ import annotations
 
-from inspect import Parameter
+import inspect
 from itertools import groupby
 from pathlib import Path
 from shutil import get_terminal_size
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
-from typer.core import TyperCommand
-from typer.models import ArgumentInfo, OptionInfo
+from typer.core import TyperCommand, TyperGroup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
 WIDEST = 110
 """Letters of a line, at most."""
@@ -26,72 +25,179 @@ GENERAL = "Options"
 FOLLOWS = {bool: "", int: "N", float: "X", Path: "FILE"}
 """What stands for a value, by its type; for others TEXT."""
 
+EXAMPLE = "Example: "
+"""How the line of an example begins, which is the first or the last paragraph of a help text."""
 
-class QuestionCommand(TyperCommand):
-    """A command whose help is short; ``parameters`` are its options as Typer was told them."""
 
-    parameters: Sequence[Parameter] = ()
+class HelpedCommand(TyperCommand):
+    """A command whose help is plain text.
+
+    ``short`` names the parameters that ``-h`` shows; where it is empty, ``-h`` is ``--help``.
+    """
+
+    short: Collection[str] = ()
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **with_help_options(more))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help: an example, what it is for, options by group, where to read on."""
-        formatter.write("\n".join(_help(self, ctx.command_path)) + "\n")
+        """Write the whole help."""
+        formatter.write("\n".join(command_help(self, ctx.command_path)) + "\n")
 
 
-def _help(command: Any, path: str) -> Iterator[str]:
-    width = min(get_terminal_size().columns, WIDEST)
-    example, *told = (command.help or "").split("\n\n")
-    asked = [(each, each.annotation.__metadata__[0]) for each in command.parameters]
-    arguments = [each for each, info in asked if isinstance(info, ArgumentInfo)]
-    yield from wrap(example, width, subsequent_indent="    ", break_on_hyphens=False)
-    yield " ".join(["Usage:", path, *(each.name.upper() for each in arguments), "[OPTIONS]"])
-    for paragraph in told:
+class HelpedGroup(TyperGroup):
+    """Several commands under one word, whose help lists them."""
+
+    command_class = HelpedCommand
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **with_help_options(more))
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write what the commands are for, by group."""
+        lines = group_help(self, ctx.command_path, {"": self.listed(ctx)})
+        formatter.write("\n".join(lines) + "\n")
+
+    def listed(self, ctx: Any) -> dict[str, str]:
+        """Return what each command is for, in a sentence."""
+        names = self.list_commands(ctx)
+        return {name: _sentence(self.get_command(ctx, name)) for name in names}
+
+
+def with_help_options(more: dict[str, Any]) -> dict[str, Any]:
+    """Return settings of a command with ``-h`` beside ``--help``."""
+    own = {"help_option_names": ["--help", "-h"]}
+    return more | {"context_settings": own | (more.get("context_settings") or {})}
+
+
+def show_short_help(ctx: typer.Context, wanted: bool) -> None:
+    """Print the short help of a command, and end."""
+    if wanted:
+        lines = command_help(ctx.command, ctx.command_path, short=True)
+        typer.echo("\n".join(lines))
+        raise typer.Exit
+
+
+def command_help(command: Any, path: str, *, short: bool = False) -> Iterator[str]:
+    """Yield the help of a command; ``short``: of its most used options only."""
+    width = _width()
+    example, told = _example(command)
+    shown = [each for each in command.params if not getattr(each, "hidden", False)]
+    arguments = [each for each in shown if each.param_type_name == "argument"]
+    options = [each for each in shown if each.param_type_name == "option"]
+    if short:
+        options = [each for each in options if each.required or each.name in command.short]
+    if example:
+        yield from wrap(example, width, subsequent_indent="    ", break_on_hyphens=False)
+    yield " ".join(["Usage:", path, *map(_placeholder, arguments), "[OPTIONS]"])
+    for paragraph in told[:1] if short else told:
         yield ""
         yield from wrap(" ".join(paragraph.split()), width)
     yield ""
-    for each, info in asked:
-        if isinstance(info, ArgumentInfo):
-            yield from _line(each.name.upper(), _said(each, info), width)
-    options = [each for each in asked if isinstance(each[1], OptionInfo)]
-    panels = list(dict.fromkeys(_panel(each) for each in options))
+    for each in arguments:
+        yield from _line(_placeholder(each), _said(each), width)
+    panels = list(dict.fromkeys(map(_panel, options)))
     options.sort(key=lambda each: (_panel(each) == GENERAL, panels.index(_panel(each))))
     for panel, members in groupby(options, _panel):
         yield typer.style(panel, bold=True)
-        for each, info in members:
-            yield from _line(_spelt(each, info), _said(each, info), width)
+        for each in members:
+            yield from _line(_spelt(command, each), _said(each), width)
+    more = f"All options: {path} --help" if short else command.epilog or ""
+    if more and not more.startswith(EXAMPLE):
+        yield ""
+        yield more
+
+
+def group_help(
+    group: Any, path: str, commands: dict[str, dict[str, str]], more: Sequence[str] = ()
+) -> Iterator[str]:
+    """Yield the help of a group: what its commands are for, by the name of their kind."""
+    width = _width()
+    example, told = _example(group)
+    if example:
+        yield from wrap(example, width, subsequent_indent="    ", break_on_hyphens=False)
+    yield f"Usage: {path} COMMAND [OPTIONS]"
+    for paragraph in told:
+        yield ""
+        yield from wrap(" ".join(paragraph.split()), width)
+    longest = max(len(name) for each in commands.values() for name in each)
+    for kind, members in commands.items():
+        yield ""
+        if kind:
+            yield typer.style(kind, bold=True)
+        for name, said in members.items():
+            yield from _line(name, said, width, longest)
     yield ""
-    yield command.epilog or ""
+    yield f"{path} COMMAND -h: the most used options. --help: all of them."
+    yield from more
 
 
-def _panel(option: tuple[Parameter, Any]) -> str:
-    return option[1].rich_help_panel or GENERAL
+def _example(command: Any) -> tuple[str, list[str]]:
+    """Return the line with an example, and the other paragraphs of a command's help."""
+    told = (command.help or "").split("\n\n")
+    if told[0].startswith(EXAMPLE):
+        return told[0], told[1:]
+    epilog = command.epilog or ""
+    return (epilog if epilog.startswith(EXAMPLE) else ""), told
 
 
-def _spelt(option: Parameter, info: Any) -> str:
+def _sentence(command: Any) -> str:
+    _, told = _example(command)
+    return " ".join(told[0].replace("``", "").split())
+
+
+def _width() -> int:
+    return min(get_terminal_size().columns, WIDEST)
+
+
+def _panel(option: Any) -> str:
+    return getattr(option, "rich_help_panel", None) or GENERAL
+
+
+def _placeholder(argument: Any) -> str:
+    return str(argument.metavar or argument.name.upper())
+
+
+def _spelt(command: Any, option: Any) -> str:
     """Return how an option is written, with what follows it."""
-    said = (info.default, *(info.param_decls or ()))  # Typer keeps the first name as a default
-    named = [each for each in said if isinstance(each, str)]
-    named = named or [f"--{option.name.replace('_', '-')}"]
-    kind = get_args(option.annotation)[0]
-    plain = next((each for each in FOLLOWS if each is kind or each in get_args(kind)), str)
-    if plain is bool and option.default is None and "/" not in named[0]:
-        named = [f"{named[0]}/--no-{named[0].removeprefix('--')}"]
-    return f"{named[0]} {FOLLOWS.get(plain, 'TEXT')}".rstrip()
+    short = [each for each in option.opts if not each.startswith("--")]
+    named = ", ".join([*short, *[each for each in option.opts if each not in short][:1]])
+    if option.secondary_opts:
+        named = f"{named}/{option.secondary_opts[0]}"
+    return f"{named} {option.metavar or _value(command, option.name)}".rstrip()
 
 
-def _said(parameter: Parameter, info: Any) -> str:
+def _value(command: Any, name: str) -> str:
+    """Return what stands for the value of an option, by the type that its function declares."""
+    declared = inspect.signature(command.callback, eval_str=True).parameters.get(name)
+    if declared is None:  # --help, --version
+        return ""
+    kind = declared.annotation
+    if get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
+    return next((word for each, word in FOLLOWS.items() if kind is each or each in get_args(kind)),
+                "TEXT")  # fmt: skip
+
+
+def _said(parameter: Any) -> str:
     """Return what a parameter is, and what it is where nobody says."""
-    said, shown = info.help or "", info.show_default
-    if parameter.default is Parameter.empty:
-        return said if isinstance(info, ArgumentInfo) else f"{said} Required."
-    return f"{said} Default: {shown}." if isinstance(shown, str) else said
+    said, shown = getattr(parameter, "help", None) or "", getattr(parameter, "show_default", "")
+    if parameter.required and parameter.param_type_name == "option":
+        return f"{said} Required."
+    if isinstance(shown, str) and shown:
+        return f"{said} Default: {shown}."
+    default = parameter.default
+    if shown is True and isinstance(default, str | int | float) and default not in (False, ""):
+        return f"{said} Default: {default}."
+    return said
 
 
-def _line(name: str, said: str, width: int) -> Iterator[str]:
+def _line(name: str, said: str, width: int, names: int = NAMES) -> Iterator[str]:
     """Yield a name with what is said of it beside it, or below where it is long."""
-    space = " " * (NAMES + 4)
+    space = " " * (names + 4)
     lines = wrap(said, max(width - len(space), 30), break_on_hyphens=False) or [""]
-    if len(name) > NAMES:
+    if len(name) > names:
         yield f"  {name}"
     else:
-        yield f"  {name:<{NAMES}}  {lines.pop(0)}".rstrip()
+        yield f"  {name:<{names}}  {lines.pop(0)}".rstrip()
     yield from (f"{space}{line}" for line in lines)

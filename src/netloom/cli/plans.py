@@ -89,8 +89,14 @@ def _judging(plan: Path, *, as_json: bool) -> Iterator[None]:
         with compilation_announced():
             yield
     except InvalidPlanError as error:
+        from netloom.questions.compile.plan_verdicts import broken
+
+        verdict = broken(plan)
         if as_json:
-            print_json({"plan": str(plan), "verified": False, "violation": str(error)})
+            found = {"plan": str(plan), "verified": False, "violation": str(error)}
+            print_json(found | {"verdict": verdict.to_dict()})
+        else:
+            _print(verdict)
         raise
 
 
@@ -98,4 +104,12 @@ def _show(result: Any, *, as_json: bool) -> None:
     if as_json:
         print_json(result.to_dict())
     else:
-        typer.echo(repr(result))
+        _print(result.verdict)
+
+
+def _print(verdict: Any) -> None:
+    from netloom.cli.show import console
+    from netloom.questions.shown import show
+
+    screen = console()
+    show(verdict.text(screen.width), screen)

@@ -9,8 +9,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from netloom.questions.shown import WIDTH, number, percent
+from netloom.questions.shown import WIDTH, percent
 from netloom.units import rate, seconds
+from netloom.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

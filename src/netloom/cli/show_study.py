@@ -11,7 +11,8 @@ from rich.text import Text
 
 from netloom.cli.show import console
 from netloom.figures import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot
-from netloom.questions.shown import number, percent
+from netloom.questions.shown import percent
+from netloom.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -157,9 +158,7 @@ def _ranges(plot: Plot, names: Sequence[str]) -> Table:
             some = some.filter(some.is_not_nan())
             least, most = some.min(), some.max()
             count = f"{len(some)} point{'s' * (len(some) != 1)}"
-            cells.append(
-                f"{number(least)} … {number(most)}  ({count})" if len(some) else "–"  # type: ignore[arg-type]
-            )
+            cells.append(f"{number(least)} … {number(most)}  ({count})" if len(some) else "–")
         table.add_row(Text(name), *cells)
     return table
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from netloom.cli.edge import INTERRUPTED
+from netloom.cli.help import HelpedCommand, HelpedGroup
 from netloom.cli.output import FILES, AsJson, Writer, compilation_announced, print_json, write_each
 from netloom.errors import InputError
 
@@ -20,6 +21,7 @@ FIGURES = {
 """
 
 study = typer.Typer(
+    cls=HelpedGroup,
     help="Recompute a table or figure of a paper, or see how far netloom's models can be trusted.",
     no_args_is_help=True,
     rich_markup_mode="rich",
@@ -44,7 +46,7 @@ Plot = Annotated[
 ]
 
 
-@study.command("list")
+@study.command("list", cls=HelpedCommand)
 def list_studies(as_json: AsJson = False) -> None:
     """List the tables and figures that can be recomputed, by paper, and other studies."""
     from netloom.studies.exhibits import exhibits
@@ -62,8 +64,8 @@ def list_studies(as_json: AsJson = False) -> None:
 
 @study.command(
     "run",
-    epilog="Examples: netloom study run chittor/fig-5.12 --quick; "
-    "netloom study run model-accuracy --quick --plot figures",
+    cls=HelpedCommand,
+    epilog="Example: netloom study run chittor/fig-5.12 --quick",
 )
 def run_study(
     name: Annotated[

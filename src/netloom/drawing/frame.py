@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from netloom.drawing.colours import HEAT_COLOURS, LOAD_COLOURS, STYLES
+from netloom.drawing.colours import GREY, HEAT_COLOURS, LOAD_COLOURS, STYLES
 from netloom.drawing.names import base_names
 from netloom.drawing.room import room
 
@@ -18,31 +18,30 @@ if TYPE_CHECKING:
     Part: TypeAlias = alt.Chart | alt.LayerChart | alt.VConcatChart | alt.HConcatChart
     """What stands by itself in a picture, or on a page. Background and text have no colours."""
 
+TITLE_LINE, FOOTER_LINE = 96, 150
+"""Letters of a line of the sentence over a picture, and of the words below it."""
+
 AXES, LETTER = 75.0, 8.2
 """Pixels beside a panel for its axis, and of a letter of its title, about."""
 
 
-def framed(parts: Sequence[Part], title: str, words: list[str]) -> alt.HConcatChart:
-    """Return charts side by side, under a title and lines of words, on white.
+def framed(parts: Sequence[Part], title: str, footer: Sequence[str] = ()) -> alt.VConcatChart:
+    """Return charts side by side on white: one sentence above, what was asked in grey below.
 
-    Of files the title and the words show names only.
+    Of files the sentence and the footer show names only.
     """
     import altair as alt
 
-    whole: alt.HConcatChart = (
-        alt.hconcat(*parts, spacing=36)
+    lines = [part for each in footer for part in wrap(base_names(each), FOOTER_LINE)]
+    beside: Any = alt.hconcat(*parts, spacing=36)
+    rows = [beside.resolve_scale(color="independent", stroke="independent")]
+    whole: alt.VConcatChart = (
+        alt.vconcat(*rows, *map(_footer, [lines] if lines else []), spacing=22)
         .properties(
             title=alt.TitleParams(
-                base_names(title),
-                subtitle=[base_names(each) for each in words],
-                anchor="start",
-                fontSize=17,
-                subtitleFontSize=12.5,
-                subtitlePadding=6,
-                offset=18,
+                wrap(base_names(title), TITLE_LINE), anchor="start", fontSize=17, offset=18
             )
         )
-        .resolve_scale(color="independent", stroke="independent")
         .configure(
             background="white",
             padding=18,
@@ -52,6 +51,19 @@ def framed(parts: Sequence[Part], title: str, words: list[str]) -> alt.HConcatCh
         )
     )
     return whole
+
+
+def _footer(lines: list[str]) -> alt.Chart:
+    """Return lines of small grey words, as a part of their own."""
+    import altair as alt
+
+    named: alt.Chart = (
+        alt.Chart(alt.InlineData([{}]))
+        .mark_text(text=lines, align="left", baseline="top", fontSize=10.5, lineHeight=14)
+        .encode(x=alt.value(0), y=alt.value(0), color=alt.value(GREY))
+        .properties(width=10, height=14 * len(lines))
+    )
+    return named
 
 
 def layered(

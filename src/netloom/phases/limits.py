@@ -129,20 +129,20 @@ def limit_of(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Limit:
     """Return what keeps the phases of a plan, which has some, from being faster."""
     switches = plan.num_phases * costs.switch_clocks
     lasting = float(timetable.makespan.sum())
-    share = f"{100 * switches / max(switches + lasting, 1e-300):.3g} % of the time"
+    share = f"{100 * switches / max(switches + lasting, 1e-300):.3g}\u00a0% of the time"
     if switches >= lasting:
-        return Limit("switches", f"Context switches limit it: they are {share}.")
+        return Limit("switches", f"Switching between phases takes {share}.")
     words = plan.connections.words.astype(np.float64)
     at_nodes = processor_words(plan, words, both_ways=costs.both_ways) * costs.clocks_per_word
     on_channels = channel_words(plan) * costs.channel_clocks_per_word
     if timetable.kind == "timetable":
         on_channels[:] = 0  # it leaves them out of account
     least = np.maximum(at_nodes.max(axis=1), on_channels.max(axis=1))
-    rest = f"Context switches are {share}."
+    rest = f"Switching takes {share}."
     if lasting > TURNS * least.sum():
         why = (
-            f"Turns limit it: processors and channels have {least.sum():,.0f} clocks of work, and"
-            f" connections that wait for each other make that {lasting:,.0f}."
+            f"Connections wait for each other: processors and channels work for"
+            f" {least.sum():,.0f} of {lasting:,.0f} clocks."
         )
         return Limit("turns", f"{why} {rest}")
     busiest, fullest = at_nodes.max(axis=1), on_channels.max(axis=1)
@@ -150,16 +150,15 @@ def limit_of(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Limit:
         phase = int(np.argmax(fullest - busiest))
         name = plan.topology.channel_name(int(np.argmax(on_channels[phase])))
         why = (
-            f"Channels limit it: in phase {phase}, of {timetable.makespan[phase]:,.0f} clocks,"
-            f" {name} is busy for {fullest[phase]:,.0f}, and no processor for more than"
-            f" {busiest[phase]:,.0f}."
+            f"In phase {phase}, of {timetable.makespan[phase]:,.0f} clocks, channel {name} is busy"
+            f" for {fullest[phase]:,.0f}, and no processor for more than {busiest[phase]:,.0f}."
         )
         return Limit("channels", f"{why} {rest}")
     phase = int(np.argmax(busiest))
     name = plan.topology.name_of(int(np.argmax(at_nodes[phase])))
     why = (
-        f"Processors limit it: in phase {phase}, of {timetable.makespan[phase]:,.0f} clocks, that"
-        f" of node {name} is busy for {busiest[phase]:,.0f}."
+        f"In phase {phase}, of {timetable.makespan[phase]:,.0f} clocks, the processor of node"
+        f" {name} is busy for {busiest[phase]:,.0f}."
     )
     return Limit("processors", f"{why} {rest}")
 

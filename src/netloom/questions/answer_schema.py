@@ -28,6 +28,20 @@ PROVENANCE = {
     "required": ["netloom", "seed", "configuration"],
 }
 
+VERDICT = {
+    "type": "object",
+    "title": "what it comes to",
+    "properties": {
+        "mark": {"enum": ["fine", "limited", "act", "unknown"]},
+        "sentence": {"type": "string"},
+        "lines": {"type": "object", "additionalProperties": {"type": "string"}},
+        "next": {"type": "string", "title": "the command that comes next"},
+        "note": {"type": "string"},
+    },
+    "required": ["mark", "sentence", "lines", "next", "note"],
+}
+"""The part of a verdict that all answers have; some have figures of their own beside it."""
+
 
 def results_schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of the answers of all questions.
@@ -78,8 +92,8 @@ def _answer(answer: type[Answer]) -> dict[str, Any]:
     own = [name for name in one["required"] if name not in about["required"]]
     return {
         "type": "object",
-        "properties": fields | {"provenance": PROVENANCE},
-        "required": [*about["required"], "provenance"],
+        "properties": fields | {"verdict": VERDICT, "provenance": PROVENANCE},
+        "required": list(dict.fromkeys([*about["required"], "verdict", "provenance"])),
         "anyOf": [{"required": own}, {"required": ["points"]}],
         "additionalProperties": False,
         "$defs": {

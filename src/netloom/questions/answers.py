@@ -12,6 +12,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.questions.numbers import known, tidy
+from netloom.questions.register import by_verb
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -308,6 +309,10 @@ class Answer:
         elif any(each.json is not None for each in columns):
             found |= {"points": points}
         plain: dict[str, Any] = tidy(found | {"provenance": self.provenance.to_dict()})
+        own, said = plain.get("verdict"), by_verb(self.provenance.verb).verdict(plain)
+        if said is not None:
+            more = own if isinstance(own, dict) else {}
+            plain["verdict"] = more | said.to_dict()
         return plain
 
     @classmethod

@@ -27,7 +27,7 @@ from typing import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from types import ModuleType
 
     from netloom.questions.answers import Answer
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from netloom.questions.curve_kind import CurveKind
     from netloom.questions.outputs import Output
     from netloom.questions.recorded import Recorded
+    from netloom.questions.verdict import Verdict
 
 P = ParamSpec("P")
 Q = TypeVar("Q", bound="Question")
@@ -114,6 +115,12 @@ class Kind:
         found: list[Any] = (self.hook("words", "lines") or shown.lines)(answer)
         return found
 
+    def verdict(self, figures: Mapping[str, Any]) -> Verdict | None:
+        """Return what an answer comes to, by its figures: ``verdict`` of ``words.py``."""
+        own = self.hook("words", "verdict")
+        found: Verdict | None = own(figures) if own else None
+        return found
+
     def sentences(self, record: Recorded) -> list[str]:
         """Return what a recorded answer comes to, in words."""
         from netloom.questions.shown import sentences
@@ -150,17 +157,22 @@ class Kind:
         return self.hook("chart", "PART_TITLES") or {}
 
     def chart(self, record: Recorded) -> Any:
-        """Return the picture of a recorded answer: parts under a heading; None if there is none.
+        """Return the picture of a recorded answer: parts under one sentence; None if there is none.
 
-        Parts stand side by side, or as ``arranged`` of ``chart.py`` has them.
+        The sentence is the verdict's, or what ``title`` of ``chart.py`` says of the picture. What
+        was asked, ``footer`` of ``chart.py``, stands below in small letters. Parts stand side by
+        side, or as ``arranged`` of ``chart.py`` has them.
         """
-        if (heading := self.hook("chart", "heading")) is None:
+        if (footer := self.hook("chart", "footer")) is None:
             return None
         from netloom.drawing.frame import framed
 
-        arranged = self.hook("chart", "arranged")
+        title, arranged = self.hook("chart", "title"), self.hook("chart", "arranged")
+        said = title(record) if title else record.figures["verdict"]["sentence"]
         drawn = arranged(record) if arranged else list(self.parts(record).values())
-        return framed(drawn, *heading(record))
+        provenance = record.figures["provenance"]
+        origin = f"seed {provenance['seed']}, netloom {provenance['netloom']}"
+        return framed(drawn, said, [*footer(record), origin])
 
     def levels(self, given: Any) -> tuple[float, ...]:
         """Return the values of ``sweep``, rising: ``LEVELS`` of ``answer.py`` reads them."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 from rich.table import Table
 
-from netloom.words import counted
+from netloom.words import counted, give_or_take, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -61,7 +61,7 @@ def table_of(columns: Columns, rows: Iterable[Mapping[str, Any]]) -> Table:
         table.add_column(escape(head), justify=side, overflow="fold", min_width=least)
     for row in rows:
         cells = (row.get(each.name) if each.optional else row[each.name] for each in columns)
-        table.add_row(*map(escape, map(cell, cells)))
+        table.add_row(*map(escape, map(number, cells)))
     return table
 
 
@@ -100,30 +100,6 @@ def pairs(rows: Mapping[str, str]) -> Table:
     return table
 
 
-def cell(value: Any) -> str:
-    """Return a value as a table shows it.
-
-    Examples
-    --------
-    >>> cell(None), cell(True), cell(0.123456), cell(12), cell("mesh:4x4")
-    ('-', 'yes', '0.1235', '12', 'mesh:4x4')
-    """
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, str):
-        return value
-    return number(value)
-
-
-def number(value: float | None) -> str:
-    """Return four digits of a number, all of a whole one; ``-`` where there is none, or NaN."""
-    if value is None or value != value:
-        return "-"
-    if float(value).is_integer() and abs(value) < 1e6:
-        return str(int(value))
-    return f"{value:.4g}"
-
-
 def size_of(topology: Topology) -> str:
     """Return how many nodes, or hosts and routers, and channels between them a network has.
 
@@ -157,13 +133,15 @@ def interruption(answer: Any, what: str = "known") -> list[str]:
 
 
 def percent(value: float | None) -> str:
-    """Return a fraction as a percentage; ``-`` where there is none."""
-    return "-" if value is None or value - value != 0 else f"{100 * value + 0.0:.3g} %"
+    """Return a fraction as a percentage; ``–`` where there is none."""
+    if value is None or value - value != 0:
+        return "–"
+    return f"{number(float(f'{100 * value + 0.0:.3g}'))}\u00a0%"
 
 
 def interval(mean: float | None, half: float | None) -> str:
-    """Return a mean with the half-width of its interval; ``-`` where there is none."""
-    return "-" if mean is None else f"{number(mean)} ± {'?' if half is None else f'{half:.2g}'}"
+    """Return a mean with the half-width of its interval; ``–`` where there is none."""
+    return give_or_take(mean, half) if mean is None or half else f"{number(mean)}\u00a0±\u00a0?"
 
 
 def ended(words: str) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.units import parse_rate, parse_seconds, rate, seconds
+from netloom.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,6 +95,28 @@ class Clock:
             "latency_source": self.latency_source,
             "overhead_source": self.overhead_source,
         }
+
+
+def assumed(clock: Clock, *more: tuple[str, str]) -> str:
+    """Return what nobody said of bytes and seconds, as a sentence; "" if all was said.
+
+    ``more``: what else was assumed, each with the option that says it otherwise.
+
+    Examples
+    --------
+    >>> assumed(Clock(25e9, 5e-7, 0.0, ASSUMED, "--latency", ""))
+    'Assumed: 25 GB/s per channel (set by --bandwidth, or by a machine)'
+    """
+    some = [
+        (clock.bandwidth_source, f"{rate(clock.bytes_per_second)} per channel", "--bandwidth"),
+        (clock.latency_source, f"{seconds(500e-9)} per channel", "--latency"),
+    ]
+    said = [(what, option) for source, what, option in some if source == ASSUMED]
+    said += more
+    if not said:
+        return ""
+    whats, options = (listed(words) for words in zip(*said, strict=True))
+    return f"Assumed: {whats} (set by {options}, or by a machine)"
 
 
 def clock_of(question: Timing, network: Topology, machine: Machine | None) -> Clock:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-    Panel: TypeAlias = alt.LayerChart | alt.HConcatChart
+    Panel: TypeAlias = alt.LayerChart | alt.VConcatChart
 
 SERIES = [*COLOURS, "#0d9488", "#64748b", "#d6408a", "#9a7420", "#4f6fd0"]
 """Colours of curves; where there are more, a scale."""
@@ -54,7 +54,7 @@ def exhibit_chart(
     panels: Sequence[Plot | Grid],
     words: Sequence[str] = (),
     remarks: Sequence[str] = (),
-) -> alt.HConcatChart:
+) -> alt.VConcatChart:
     """Return the picture of a table or figure: computed is solid, printed hollow and dashed.
 
     Intervals are bands, or bars at single points. Tables have printed and computed numbers side by

@@ -30,7 +30,7 @@ CELL = 210
 """Width of a small chart."""
 
 
-def figures(tables: Mapping[str, pl.DataFrame]) -> Iterator[tuple[str, alt.HConcatChart]]:
+def figures(tables: Mapping[str, pl.DataFrame]) -> Iterator[tuple[str, alt.VConcatChart]]:
     """Yield the name of each figure that there is a table for, and the figure.
 
     Parameters
@@ -53,7 +53,7 @@ def figures(tables: Mapping[str, pl.DataFrame]) -> Iterator[tuple[str, alt.HConc
         yield "figure-8", _breakdown(tables["figure 8"])
 
 
-def _latencies(seen: pl.DataFrame, curves: pl.DataFrame, radix: int) -> alt.HConcatChart:
+def _latencies(seen: pl.DataFrame, curves: pl.DataFrame, radix: int) -> alt.VConcatChart:
     """Unicast latency by rate: a column of charts for each V, a row for each β."""
     import altair as alt
 
@@ -114,7 +114,7 @@ def _cell(
     return chart.properties(width=CELL, height=150, title=title)
 
 
-def _mappings(name: str, table: pl.DataFrame) -> alt.HConcatChart:
+def _mappings(name: str, table: pl.DataFrame) -> alt.VConcatChart:
     """Johnson's figures 3 to 5: a chart for each protocol and kind of mappings."""
     parts = []
     groups = list(table.group_by("protocol", "kind", maintain_order=True))
@@ -163,7 +163,7 @@ def _curves(name: str, table: pl.DataFrame, title: str, *, named: bool) -> alt.L
     return chart.properties(width=CELL, height=240, title=title)
 
 
-def _sizes(name: str, table: pl.DataFrame) -> alt.HConcatChart:
+def _sizes(name: str, table: pl.DataFrame) -> alt.VConcatChart:
     """Johnson's figures 6 and 7: by number of processors, beside tori that were simulated."""
     import altair as alt
 
@@ -198,7 +198,7 @@ def _sizes(name: str, table: pl.DataFrame) -> alt.HConcatChart:
     )  # fmt: skip
 
 
-def _breakdown(table: pl.DataFrame) -> alt.HConcatChart:
+def _breakdown(table: pl.DataFrame) -> alt.VConcatChart:
     """Johnson's figure 8: what the time between transactions is made of."""
     import altair as alt
     import polars as pl

@@ -20,26 +20,62 @@ FROM_CORNER = [(0, node) for node in range(1, 9)]
 ACROSS = [(0, 2), (0, 3), (1, 2), (1, 3)]
 
 BY_HAND = [  # network, pairs, capacity, phases, why
-    (torus(4, 4), FROM_CORNER, (3, "node"), 3, "8 connections start or end at node (0,0), of 3"),
-    (mesh(4), [(0, 1), (0, 2), (0, 3)], (1, "channel"), 3, "3 connections start at node 0, of 1"),
-    (mesh(4), [(1, 0), (2, 0), (3, 0)], (2, "channel"), 2, "3 connections end at node 0, of 2"),
-    (mesh(4), ACROSS, (1, "channel"), 4, "4 connections cross the edge of 2 nodes, of 1"),
-    (mesh(4), ACROSS, (1, "node"), 4, "4 connections cross the edge of 3 nodes, of 1"),
-    (mesh(4), ACROSS, (3, "node"), 2, "4 connections cross the edge of 3 nodes, of 3"),
+    (
+        torus(4, 4),
+        FROM_CORNER,
+        (3, "node"),
+        3,
+        "8 connections start or end at node (0,0), at most 3 per phase",
+    ),
+    (
+        mesh(4),
+        [(0, 1), (0, 2), (0, 3)],
+        (1, "channel"),
+        3,
+        "3 connections start at node 0, at most 1 per phase",
+    ),
+    (
+        mesh(4),
+        [(1, 0), (2, 0), (3, 0)],
+        (2, "channel"),
+        2,
+        "3 connections end at node 0, at most 2 per phase",
+    ),
+    (
+        mesh(4),
+        ACROSS,
+        (1, "channel"),
+        4,
+        "4 connections cross the edge of 2 nodes, at most 1 per phase",
+    ),
+    (
+        mesh(4),
+        ACROSS,
+        (1, "node"),
+        4,
+        "4 connections cross the edge of 3 nodes, at most 1 per phase",
+    ),
+    (
+        mesh(4),
+        ACROSS,
+        (3, "node"),
+        2,
+        "4 connections cross the edge of 3 nodes, at most 3 per phase",
+    ),
     (mesh(4), [(0, 1), (2, 3)], (1, "node"), 1, "shortest paths take 4 virtual channels of nodes"),
     (
         topology("ring:8"),
         [(node, (node + 4) % 8) for node in range(8)],
         (1, "channel"),
         2,
-        "shortest paths take 32 virtual channels of channels, of 16",
+        "shortest paths take 32 virtual channels of channels, at most 16 per phase",
     ),
     (
         ONE_WAY_RING,
         [(node, (node + 3) % 4) for node in range(4)],
         (2, "node"),
         2,
-        "shortest paths take 16 virtual channels of nodes, of 8",
+        "shortest paths take 16 virtual channels of nodes, at most 8 per phase",
     ),
 ]
 
@@ -50,7 +86,7 @@ def test_phases_by_hand(network, pairs, capacity, phases, why):
     bound = least_phases(given_, network, Capacity(*capacity))
     assert bound.phases == phases
     assert bound.why.startswith(why)
-    assert bound.why.endswith(" a phase")
+    assert bound.why.endswith(" per phase")
 
 
 def test_nothing_needs_nothing():

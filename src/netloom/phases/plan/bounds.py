@@ -10,6 +10,7 @@ import numpy as np
 from netloom.errors import InputError, NoRouteError
 from netloom.phases.plan.wiring import arrivals, parts, wired
 from netloom.topology import Cube, Topology, hop_distances, slabs
+from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,8 +80,9 @@ def least_phases(given: Connections, topology: Topology, capacity: Capacity) -> 
     >>> from netloom.topology import torus
     >>> from netloom.workload import read
     >>> everyone = connections(read("all-to-all:64"), np.arange(64), 64)
-    >>> least_phases(everyone, torus(8, 8), Capacity(12))
-    PhaseBound(phases=27, why='shortest paths take 20416 virtual channels of nodes, of 768 a phase')
+    >>> least_phases(everyone, torus(8, 8), Capacity(12))  # doctest: +NORMALIZE_WHITESPACE
+    PhaseBound(phases=27,
+        why='shortest paths take 20,416 virtual channels of nodes, at most 768 per phase')
     """
     hops = hops_to(topology)[given.target + arrivals(topology), given.source]
     if not np.isfinite(hops).all():
@@ -136,7 +138,7 @@ def _bounds(
     taken = between + (len(given) if per == "node" else 0)
     room = limit * (topology.num_routers if per == "node" else topology.num_network_channels)
     room = max(1, room)
-    why = f"shortest paths take {taken} virtual channels of {per}s, of {room} a phase"
+    why = f"shortest paths take {taken:,} virtual channels of {per}s, at most {room:,} per phase"
     yield PhaseBound(-(-taken // room), why)
     sent, ended = (
         np.bincount(end, minlength=topology.num_hosts) for end in (given.source, given.target)
@@ -165,8 +167,8 @@ def _at_node(
     node = int(np.argmax(needed))
     return PhaseBound(
         int(needed[node]),
-        f"{ends[node]} connections {what} at node {topology.name_of(node)}, of"
-        f" {limit * places[node]} a phase",
+        f"{ends[node]} connections {what} at node {topology.name_of(node)}, at most"
+        f" {limit * places[node]} per phase",
     )
 
 
@@ -184,7 +186,8 @@ def _leaving(
         touches = (starts != ends) | border[given.source] | border[given.target]
         crossing, edge = int(touches.sum()), int(border.sum())
     room = capacity.virtual_channels * max(1, edge)
-    why = f"{crossing} connections cross the edge of {int(inside.sum())} nodes, of {room} a phase"
+    part = counted(int(inside.sum()), "node")
+    why = f"{crossing} connections cross the edge of {part}, at most {room} per phase"
     return PhaseBound(-(-crossing // room), why)
 
 

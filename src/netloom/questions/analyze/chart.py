@@ -49,6 +49,12 @@ def arranged(record: Recorded) -> list[Part]:
     return [channels, alt.vconcat(*beside, spacing=24)] if beside else [channels]
 
 
+def footer(record: Recorded) -> list[str]:
+    """Return what was asked."""
+    title, words = heading(record)
+    return [title, *words]
+
+
 def parts(record: Recorded) -> dict[str, Part]:
     """Return the parts of the picture of an analysis, by name."""
     parts: dict[str, Part] = {"channels": channel_loads(record)}

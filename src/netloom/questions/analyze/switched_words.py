@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom.questions.shown import number
-from netloom.words import counted
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,8 +8,8 @@ from rich.markup import escape
 from rich.text import Text
 
 from netloom.questions.analyze.switched_words import switched_remarks
-from netloom.questions.shown import number, percent, plain_table
-from netloom.words import counted, listed
+from netloom.questions.shown import percent, plain_table
+from netloom.words import counted, listed, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

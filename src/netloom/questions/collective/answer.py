@@ -14,6 +14,7 @@ from netloom import units
 from netloom.questions.answers import Answer, Column, Columns
 from netloom.questions.collective.phased import PHASES
 from netloom.questions.simulate.engines import FLOWS
+from netloom.questions.timing import ASSUMED, assumed
 from netloom.words import counted, listed
 from netloom.workload.programs.collectives.costs import bus_factor, least_steps
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from netloom.questions.collective.order import Reordered
     from netloom.questions.collective.runs import Algorithm, Timed
     from netloom.questions.simulate.engines import PreparedFlows
+    from netloom.questions.verdict import Verdict
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
 
@@ -222,7 +224,6 @@ class CollectiveTimes(Answer):
         Column("crossings", kind=list, value=lambda it: [each._asdict() for each in it.crossings]),
         Column("reordered", kind=dict, value=lambda it: it.reordered and it.reordered.to_dict()),
         Column("left_out", kind=dict),
-        Column("verdict", kind=str),
         Column("phases", kind=dict, value="phases_dict"),
         Column("note", kind=str),
     )
@@ -370,50 +371,24 @@ class CollectiveTimes(Answer):
             "faster": list(faster.values()),
         }
 
-    @cached_property
-    def verdict(self) -> str:
-        """Which algorithm is fastest at which sizes, in a sentence."""
-        if len(self.sizes) == 1:
-            return self._verdict_of_one()
-        said = list[str]()
-        for each in self.winners:
-            begin, end = each.from_size, each.to_size
-            if begin is None and end is not None:
-                said.append(f"{each.algorithm} below {units.size(end, 2)}")
-            elif begin is not None and end is None:
-                said.append(f"{each.algorithm} from {units.size(begin, 2)}")
-            elif begin is not None and end is not None:
-                said.append(f"{each.algorithm} from {units.size(begin, 2)} to {units.size(end, 2)}")
-            else:
-                said.append(each.algorithm)
-        return f"Fastest {self.collective}: {', '.join(said)}."
+    @property
+    def verdict(self) -> Verdict:
+        """Which algorithm to use at which sizes, what limits it, and what could be better."""
+        from netloom.questions.collective.verdict import verdict
 
-    def _verdict_of_one(self) -> str:
-        first, *others = self.at(self.sizes[0])
-        what = f"{self.collective} of {units.size(first.size)}" if first.size else self.collective
-        over = "" if first.ratio is None else f", {first.ratio:.3g} times its bound"
-        next_ = ""
-        if others:
-            longer = others[0].seconds / first.seconds
-            times = f"{longer:.3g} times as long" if longer >= LONGER else "as long"
-            next_ = f"; {others[0].algorithm} takes {times}"
-        return f"Fastest {what}: {first.algorithm}, {units.seconds(first.seconds)}{over}{next_}."
+        return verdict(self.to_dict())
 
     @property
     def note(self) -> str | None:
         """What was assumed; None if nothing was."""
         clock = self.network.clock
         assert clock is not None
-        some = [
-            (clock.bandwidth_source, f"{units.rate(clock.bytes_per_second)} a channel"),
-            (clock.latency_source, "500 ns a channel"),
-        ]
-        flits = getattr(self.network, "flit_source", "")
-        some.append((flits, f"flits of {getattr(self.network, 'flit_bytes', 0):g} bytes"))
-        said = [what for source, what in some if source == "assumed"]
-        own = "--flit-bytes, " * bool(flits)
-        given = f"{own}--bandwidth, --latency or a machine"
-        return f"Assumed: {' and '.join(said)}; say otherwise with {given}." if said else None
+        more = list[tuple[str, str]]()
+        if getattr(self.network, "flit_source", "") == ASSUMED:
+            flits = getattr(self.network, "flit_bytes", 0)
+            more.append((f"flits of {counted(flits, 'byte', 'g')}", "--flit-bytes"))
+        said = assumed(clock, *more)
+        return f"{said}." if said else None
 
     def timeline(self) -> Timeline:
         """Return when the messages of the fastest algorithm at the largest size went."""
@@ -425,7 +400,7 @@ class CollectiveTimes(Answer):
         on, ranks = self.topology.name, self.num_ranks
         head = f"<{self.collective} of {ranks} ranks on {on}, {self.network.routing_name}>"
         more = [each for each in (self.beside, self.note) if each]
-        return "\n".join([head, self.verdict, *more])
+        return "\n".join([head, self.verdict.marked, *more])
 
 
 def _ranges(sizes: list[float], some: list[float]) -> str:

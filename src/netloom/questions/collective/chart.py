@@ -12,7 +12,6 @@ from netloom import units
 from netloom.drawing.colours import COLOURS, GREY
 from netloom.drawing.frame import layered
 from netloom.questions.collective.phased import PHASES
-from netloom.questions.shown import ended
 from netloom.workload.programs.collectives.costs import bus_factor
 
 if TYPE_CHECKING:
@@ -49,7 +48,13 @@ def heading(record: Recorded) -> tuple[str, list[str]]:
     others = sorted(set(table["curve"].to_list()) - set(_best(table)))
     if others and table["size"].n_unique() > 1:
         said.append(f"grey: {', '.join(others)}; circles: the lead changes")
-    return ended(found["verdict"]).removesuffix("."), said
+    return found["verdict"]["sentence"], said
+
+
+def footer(record: Recorded) -> list[str]:
+    """Return what was asked."""
+    title, words = heading(record)
+    return [title, *words]
 
 
 def parts(record: Recorded) -> dict[str, Part]:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
-from rich.text import Text
 
 from netloom import units
-from netloom.questions.collective.phased import PHASES
-from netloom.questions.shown import KEPT_UP, ended, number, percent, plain_table, size_of
-from netloom.topology.subnets.names import short_channel_name
-from netloom.words import counted, listed
+from netloom.questions.collective.verdict import reason, verdict
+from netloom.questions.shown import ended, plain_table, size_of
+from netloom.words import counted, listed, number
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -19,18 +17,17 @@ if TYPE_CHECKING:
     from netloom.questions.collective.answer import CollectiveTimes, Point
     from netloom.questions.recorded import Recorded
 
+__all__ = ["lines", "sentences", "verdict"]
+
 
 def lines(result: CollectiveTimes) -> list[Any]:
     """Return who wins, the winners by size, all algorithms at the largest size, and the bound."""
     topology = result.topology
     head = (
-        f"[bold]{escape(result.collective)}[/] of {counted(result.num_ranks, 'rank', ',')} on "
-        f"[bold]{escape(topology.name)}[/] ({size_of(topology)}), mapping "
-        f"{escape(result.mapping)}, {escape(result.network.routing_name)}"
+        f"{counted(result.num_ranks, 'rank', ',')}; {size_of(topology)}; "
+        f"{result.network.routing_name}"
     )
-    said: list[Any] = [
-        Text(result.verdict, style=KEPT_UP), head, escape(result.network.router_name),
-    ]  # fmt: skip
+    said: list[Any] = [escape(head), escape(result.network.router_name)]
     if len(result.sizes) > 1:
         said.append(_by_size(result))
     last = result.sizes[-1]
@@ -39,68 +36,25 @@ def lines(result: CollectiveTimes) -> list[Any]:
     if any(each.run.capped for each in result.at(last)):
         said.append("[dim]* More chunks suit this size better, and are too many to run.[/]")
     said += _bounds(result)
-    if result.beside:
-        said.append(f"• {escape(result.beside)}")
-    if result.reordered is not None:
-        said.append(f"• {escape(order_words(result.reordered.to_dict()))}")
     reasons = dict[str, list[str]]()
     for name, why in result.left_out.items():
         reasons.setdefault(why, []).append(name)
     said += [
         f"• Not run: {escape(listed(names))} ({escape(why)})." for why, names in reasons.items()
     ]
-    if result.note:
-        said.append(f"• {escape(result.note)}")
     return said
 
 
 def sentences(record: Recorded) -> list[str]:
-    """Return who wins, what the others lose by, and what was assumed."""
-    found = record.figures
-    said = [ended(found["verdict"]), *_losers(record)]
-    if found.get("phases"):
-        said.append(found["phases"]["verdict"])
-    if found["reordered"]:
-        said.append(order_words(found["reordered"]))
-    return said + ([found["note"]] if found["note"] else [])
-
-
-def order_words(found: dict[str, Any]) -> str:
-    """Return in words what a search for a better rank order found."""
-    given, better = units.seconds(found["given_seconds"]), units.seconds(found["found_seconds"])
-    what = f"{found['algorithm']} of {units.size(found['size'])}"
-    if not found["better"]:
-        return f"Rank order: no better one was found for {what} ({given} as given)."
-    saved = percent(1 - found["found_seconds"] / found["given_seconds"])
-    return f"Rank order: {what} takes {better} in the best order found, {saved} less than {given}."
-
-
-def reason(found: dict[str, Any]) -> str:
-    """Return why an algorithm takes as long as it does."""
-    if found["held_by"] == "latency":
-        return f"latency of {counted(found['steps'], 'step', ',')}"
-    if found["held_by"] == "switches":
-        return f"switches of {counted(found['steps'], 'phase', ',')}"
-    busy = f"{short_channel_name(found['busiest'])} is busy {percent(found['busy'])}"
-    return busy if found["held_by"] == "channel" else f"waits; {busy}"
-
-
-def _losers(record: Recorded) -> list[str]:
-    """Return a sentence on what holds the slower algorithms at the largest size."""
-    import polars as pl
-
-    messages = (pl.col("order") == "given") & (pl.col("algorithm") != PHASES)
-    table = record.tables["table"].filter(messages)
-    last = table.filter(pl.col("size") == table["size"].max()).sort("seconds")
-    best = last.row(0, named=True)
-    said = list[str]()
-    for row in last.iter_rows(named=True):
-        if row["algorithm"] == best["algorithm"] or len(said) == 3:
-            continue
-        row["busy"] = row["busiest_seconds"] / row["seconds"]
-        longer = row["seconds"] / best["seconds"]
-        said.append(f"{row['algorithm']} takes {longer:.3g} times as long: {reason(row)}.")
-    return said
+    """Return who wins, what limits it, what the others lose by, and what was assumed."""
+    found = record.figures["verdict"]
+    said = [found["sentence"]]
+    for label in ("others", "phases", "order"):
+        if label in found["lines"]:
+            each = ended(found["lines"][label])
+            said.append(each[0].upper() + each[1:])
+    note = record.figures["note"]
+    return said + ([note] if note else [])
 
 
 def _by_size(result: CollectiveTimes) -> Table:

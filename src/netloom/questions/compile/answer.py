@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from netloom.phases.execute.message_passing import MessagePassing
     from netloom.phases.execute.node_programs import NodeProgram
     from netloom.provenance import Provenance
+    from netloom.questions.verdict import Verdict
     from netloom.workload import ProcessGraph
 
 
@@ -105,22 +106,19 @@ class SimulatedPhases:
         }
 
 
-class Verdict(NamedTuple):
+class Outcome(NamedTuple):
     """Which is faster.
 
     Attributes
     ----------
     faster
-        ``open`` where only simulation can tell; ``none`` where there is nothing to do.
+        ``open`` if only simulation can tell, ``none`` if there is nothing to do.
     factor
-        Clocks of the slower over those of the faster; None where it is open.
-    sentence
-        By what factor, and what the phases are limited by.
+        Clocks of the slower over those of the faster. None if it is open.
     """
 
     faster: Literal["phases", "messages", "open", "none"]
     factor: float | None
-    sentence: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,6 +163,7 @@ class CompiledPhases(Answer):
         Column("topology", kind=str, value="plan.topology.name"),
         Column("tasks", kind=int, value="graph.num_tasks"),
         Column("nodes", kind=int, value="plan.topology.num_hosts"),
+        Column("direct", kind=bool, value="plan.topology.direct"),
         Column("network_channels", kind=int, value="plan.topology.num_channels"),
         Column("connections", kind=int, value=lambda found: len(found.plan.connections)),
         Column("words", kind=int, value=lambda found: found.plan.connections.words.sum()),
@@ -191,7 +190,7 @@ class CompiledPhases(Answer):
         Column("simulated", kind=dict,
                value=lambda found: found.simulated and found.simulated.to_dict()),
         Column("limit", kind=dict, value=lambda found: found.limit and found.limit._asdict()),
-        Column("verdict", kind=dict, value=lambda found: found.verdict._asdict()),
+        Column("verdict", kind=dict, value=lambda found: found.outcome._asdict()),
         Column("seconds", unit="seconds"),
         Column("interrupted", kind=bool),
         Column("seed", kind=int, value="provenance.seed"),
@@ -239,42 +238,27 @@ class CompiledPhases(Answer):
         return limit_of(self.plan, self.timetable, self.costs)
 
     @cached_property
-    def verdict(self) -> Verdict:
+    def outcome(self) -> Outcome:
         """Which is faster, phases or messages, as far as is known."""
         if self.limit is None:
-            return Verdict("none", None, "Nothing to connect: no two nodes communicate.")
+            return Outcome("none", None)
         run, passing = self.simulated, self.predicted["message_passing"]
         assert passing is not None
         if run and run.execution and run.passed:
-            phases, messages = run.execution.clocks, run.passed.mean_clocks
-            return self._compared(phases, messages, "simulated flit by flit")
+            return _compared(run.execution.clocks, run.passed.mean_clocks)
         if self.timetable.kind == "timetable":
-            return self._compared(self.clocks, passing, "neither counts shared channels")
-        clocks = self.expected_clocks
-        if SURELY * clocks <= passing:
-            factor = passing / max(SURELY * clocks, 1e-300)
-            said = (
-                f"Phases win: {clocks:,.0f} clocks with channels shared, against"
-                f" {passing:,.0f} by message passing if no channel were: at least"
-                f" {factor:.3g} times as fast."
-            )
-            return Verdict("phases", factor, f"{said} {self.limit.sentence}")
-        said = (
-            f"Open: phases take {clocks:,.0f} clocks with channels shared, message passing"
-            f" {passing:,.0f} if no channel were; simulation of both (execute) tells."
-        )
-        return Verdict("open", None, f"{said} {self.limit.sentence}")
+            return _compared(self.clocks, passing)
+        clocks = SURELY * self.expected_clocks
+        if clocks > passing:
+            return Outcome("open", None)
+        return Outcome("phases", passing / max(clocks, 1e-300))
 
-    def _compared(self, phases: float, messages: float, how: str) -> Verdict:
-        assert self.limit is not None
-        factor = max(phases, messages) / max(min(phases, messages), 1e-300)
-        against = f"{phases:,.0f} clocks by phases, {messages:,.0f} by messages ({how})"
-        if phases <= messages:
-            said = f"Phases win: {against}, {factor:.3g} times as fast."
-        else:
-            said = f"Message passing wins: {against}, {factor:.3g} times as fast."
-        faster: Literal["phases", "messages"] = "phases" if phases <= messages else "messages"
-        return Verdict(faster, factor, f"{said} {self.limit.sentence}")
+    @property
+    def verdict(self) -> Verdict:
+        """Which is faster, by how much, and why, in words."""
+        from netloom.questions.compile.verdict import verdict
+
+        return verdict(self.to_dict())
 
     def programs(self) -> list[NodeProgram]:
         """Return the program of each node: what it sends and receives, in which order."""
@@ -391,19 +375,21 @@ class CompiledPhases(Answer):
         plan, predicted, limit = self.plan, self.predicted, self.plan.capacity
         most = f"{self.max_channels_used} of {limit.virtual_channels} virtual channels"
         head = f"<{self.graph.name} in phases on {plan.topology.name}; {self.origin}>"
+        said = self.verdict.marked
         if not plan.num_phases:
-            return f"{head}\n{self.verdict.sentence}"
+            return f"{head}\n{said}"
         lines = [
             head,
+            said,
             f"{len(plan.connections)} connections in {self.phases_said}, {plan.method}; at most"
-            f" {most} a {limit.per}",
+            f" {most} per {limit.per}",
             f"predicted: {predicted['conset']:,.0f} clocks, {predicted['message_passing']:,.0f} by"
             f" message passing; {self.break_even_said}",
             f"{self.timetable.kind}: {self.clocks:,.0f} clocks{self.least_said};"
             f" {self.lasting_said}",
             f"with routes: {self.expected_said}",
         ]
-        return "\n".join([*lines, self.verdict.sentence])
+        return "\n".join(lines)
 
     @property
     def phases_said(self) -> str:
@@ -448,3 +434,8 @@ class CompiledPhases(Answer):
         if total <= bound * (1 + 1e-9):
             return f"{said}, at their bounds"
         return f"{said}, {100 * (total / bound - 1):.3g} % above their bounds"
+
+
+def _compared(phases: float, messages: float) -> Outcome:
+    factor = max(phases, messages) / max(min(phases, messages), 1e-300)
+    return Outcome("phases" if phases <= messages else "messages", factor)

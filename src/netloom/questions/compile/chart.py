@@ -55,13 +55,19 @@ def arranged(record: Recorded) -> list[Part]:
     return [timetable(record)]
 
 
-def phase_map(record: Recorded) -> alt.HConcatChart:
+def phase_map(record: Recorded) -> alt.VConcatChart:
     """Return every phase on the network, its channels coloured by the words that cross them."""
     maps, shown = _maps(record)
     phases = record.figures["phases"]
     part = f"; the first {shown} of {counted(phases, 'phase')}" if shown < phases else ""
     words = f"every channel by its words in each phase{part}"
     return framed([maps], _title(record), [words])
+
+
+def footer(record: Recorded) -> list[str]:
+    """Return what was asked."""
+    title, words = heading(record)
+    return [title, *words]
 
 
 def parts(record: Recorded) -> dict[str, Part]:

@@ -20,8 +20,8 @@ from netloom.questions.compile.collective.verified import (
     verified_collective,
     verified_msccl,
 )
+from netloom.questions.compile.plan_verdicts import of_phases, of_run, told
 from netloom.textfiles import read_text
-from netloom.words import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from netloom.phases import PlanFile
     from netloom.phases.execute.node_programs import NodeProgram
     from netloom.phases.execute.runtime import Delivery
+    from netloom.questions.verdict import Verdict
 
 
 VERIFIED = Columns(
@@ -42,6 +43,7 @@ VERIFIED = Columns(
     Column("lower_bound_phases", kind=int),
     Column("max_channels_used", kind=int),
     Column("schedule", kind=str, value="file.timetable.kind"),
+    Column("verdict", kind=dict, value=lambda found: found.verdict.to_dict()),
 )
 
 DELIVERED = Columns(
@@ -52,6 +54,7 @@ DELIVERED = Columns(
     Column("faults", kind=list, value=lambda found: list(found.delivery.faults)),
     Column("workers", kind=int, value="delivery.num_workers"),
     Column("seconds", unit="seconds"),
+    Column("verdict", kind=dict, value=lambda found: found.verdict.to_dict()),
 )
 
 
@@ -84,15 +87,13 @@ class VerifiedPlan:
         """Return what was verified as plain data."""
         return VERIFIED.nested(self)
 
+    @property
+    def verdict(self) -> Verdict:
+        """That no rule is broken, and how few phases there can be."""
+        return of_phases(self)
+
     def __repr__(self) -> str:
-        plan, limit = self.file.plan, self.file.plan.capacity
-        return (
-            f"verified {self.path}: {counted(len(plan.connections), 'connection')} of"
-            f" {plan.connections.name} in {plan.num_phases} phases on {plan.topology.name} (at"
-            f" least {self.lower_bound_phases}), at most {self.max_channels_used} of"
-            f" {limit.virtual_channels} virtual channels a {limit.per};"
-            f" {self.file.timetable.kind} kept"
-        )
+        return told(self.path, self.verdict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,15 +114,13 @@ class PlanRun:
         """Return what came as plain data."""
         return DELIVERED.nested(self)
 
+    @property
+    def verdict(self) -> Verdict:
+        """Whether every word arrived."""
+        return of_run(self)
+
     def __repr__(self) -> str:
-        words, many = int(self.delivery.words.sum()), len(self.delivery.words)
-        workers = self.delivery.num_workers
-        by = f"by {workers} worker{'s' * (workers != 1)}, in {self.seconds:.2g} s"
-        if self.delivered:
-            return f"delivered {self.path}: all {words} words of {many} connections arrived, {by}"
-        faults = self.delivery.faults
-        more = f", and {len(faults) - 1} more faults" if len(faults) > 1 else ""
-        return f"not delivered {self.path}: {faults[0]}{more}"
+        return told(self.path, self.verdict)
 
 
 def verify_plan(

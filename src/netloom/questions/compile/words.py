@@ -5,18 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
-from rich.text import Text
 
-from netloom.questions.named import mapping_name
-from netloom.questions.shown import (
-    DOUBTFUL,
-    FELL_BEHIND,
-    KEPT_UP,
-    figures_table,
-    pairs,
-    percent,
-    size_of,
-)
+from netloom.questions.compile.verdict import verdict
+from netloom.questions.shown import figures_table, pairs, percent, size_of
 from netloom.words import counted
 
 if TYPE_CHECKING:
@@ -24,37 +15,31 @@ if TYPE_CHECKING:
 
     from netloom.questions.compile.answer import CompiledPhases
 
-STYLES = {"phases": KEPT_UP, "open": DOUBTFUL, "none": DOUBTFUL, "messages": FELL_BEHIND}
+__all__ = ["lines", "verdict"]
 
 MOST_ROWS = 12
 """Most phases that are shown one by one; of more, the longest."""
 
 
 def lines(result: CompiledPhases) -> list[Any]:
-    """Return what was compiled, its phases, the figures and who wins."""
-    lines: list[Any] = _head(result)
+    """Return how it was compiled, its longest phases, and the figures of all."""
+    lines: list[Any] = [escape(each) for each in _how(result)]
     if result.plan.num_phases:
         hidden = result.plan.num_phases - MOST_ROWS
         more = f"The longest {MOST_ROWS}; {hidden} more. " if hidden > 0 else ""
         note = f"[dim]{more}In clocks, without the switch before each phase.[/]"
         lines += [_phases(result), note, _figures(result)]
-    verdict = result.verdict
-    lines.append(Text(verdict.sentence, style=STYLES[verdict.faster]))
-    if result.simulated and result.simulated.note:
-        lines.append(f"• {escape(result.simulated.note)}")
     return lines
 
 
-def _head(result: CompiledPhases) -> list[str]:
+def _how(result: CompiledPhases) -> list[str]:
     plan, asked = result.plan, result.provenance.configuration
     given, network = plan.connections, plan.topology
-    mapping = mapping_name(asked["mapping"])
     order = f", {len(given.before)} in order" if len(given.before) else ""
     return [
-        f"[bold]{escape(result.graph.name)}[/] ({counted(result.graph.num_tasks, 'task')}, "
-        f"{counted(len(given), 'connection')}, {given.words.sum():,} words{order}) on "
-        f"[bold]{escape(network.name)}[/] ({size_of(network)}), mapping {escape(mapping)}",
-        f"[bold]{result.phases_said}[/], of {plan.capacity.virtual_channels} virtual channels a "
+        f"{counted(result.graph.num_tasks, 'task')}, {counted(len(given), 'connection', ',')}, "
+        f"{counted(int(given.words.sum()), 'word', ',')}{order}; {size_of(network)}",
+        f"{result.phases_said}, of {plan.capacity.virtual_channels} virtual channels per "
         f"{plan.capacity.per}; {plan.method}, {result.timetable.kind}, seed {asked['seed']}, "
         f"compiled in {result.seconds:.2g} s",
     ]
@@ -79,7 +64,7 @@ def _figures(result: CompiledPhases) -> Table:
     share = percent(switches / result.clocks if result.clocks else None)
     rows = {
         "lower bound": f"{counted(result.bound.phases, 'phase')}: {result.bound.why}",
-        "virtual channels": f"at most {result.max_channels_used} of {limit.virtual_channels} a "
+        "virtual channels": f"at most {result.max_channels_used} of {limit.virtual_channels} per "
         f"{limit.per}",
         result.timetable.kind: f"{result.clocks:,.0f} clocks{result.least_said}; {share} of them "
         f"switches; {result.lasting_said}",

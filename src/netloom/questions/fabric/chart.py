@@ -56,6 +56,12 @@ def arranged(record: Recorded) -> list[Part]:
     return [stacked.resolve_scale(color="independent", stroke="independent")]
 
 
+def footer(record: Recorded) -> list[str]:
+    """Return what was asked."""
+    title, words = heading(record)
+    return [title, *words]
+
+
 def parts(record: Recorded) -> dict[str, Part]:
     """Return the parts of the picture, by name."""
     drawn: dict[str, Part] = {"cables": cables(record)}

@@ -17,8 +17,8 @@ from netloom.questions.fabric.verdict import (
     plainly,
     shown,
 )
-from netloom.questions.shown import ended, number, plain_table
-from netloom.words import counted
+from netloom.questions.shown import ended, plain_table
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,12 +13,11 @@ from netloom.questions.shown import (
     KEPT_UP,
     figures_table,
     interruption,
-    number,
     pairs,
     percent,
     plain_table,
 )
-from netloom.words import counted
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -42,6 +42,12 @@ def arranged(record: Recorded) -> list[Part]:
     return [alt.vconcat(pair, drawn["objective"], spacing=26)]
 
 
+def footer(record: Recorded) -> list[str]:
+    """Return what was asked."""
+    title, words = heading(record)
+    return [title, *words]
+
+
 def parts(record: Recorded) -> dict[str, Part]:
     """Return the parts of the picture of a mapping, by name.
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 from rich.text import Text
 
-from netloom.questions.shown import DOUBTFUL, KEPT_UP, number, percent, plain_table, size_of
-from netloom.words import counted
+from netloom.questions.shown import DOUBTFUL, KEPT_UP, percent, plain_table, size_of
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -8,7 +8,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.questions.answers import CYCLES, Answer, Column, Columns
-from netloom.questions.shown import number
+from netloom.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

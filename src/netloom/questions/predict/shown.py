@@ -8,7 +8,8 @@ from rich.text import Text
 
 from netloom.questions.predict.latency.network import AT_THE_KNEE
 from netloom.questions.predict.points import Beside
-from netloom.questions.shown import FELL_BEHIND, KEPT_UP, number, percent, plain_table
+from netloom.questions.shown import FELL_BEHIND, KEPT_UP, percent, plain_table
+from netloom.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -30,6 +30,12 @@ def heading(record: Recorded) -> tuple[str, list[str]]:
     return title, [*more, f"{found['topology'].removeprefix('fabric:')}: {', '.join(size)}"]
 
 
+def footer(record: Recorded) -> list[str]:
+    """Return what was asked."""
+    title, words = heading(record)
+    return [title, *words]
+
+
 def parts(record: Recorded) -> dict[str, Part]:
     """Return the parts of the picture, by name."""
     return {"cables": cables(record)}

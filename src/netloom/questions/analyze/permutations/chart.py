@@ -23,6 +23,12 @@ def heading(record: Recorded) -> tuple[str, list[str]]:
     return what, [f"routing {found['routing']}", *filter(None, [found["note"]])]
 
 
+def footer(record: Recorded) -> list[str]:
+    """Return what was asked."""
+    title, words = heading(record)
+    return [title, *words]
+
+
 def parts(record: Recorded) -> dict[str, Part]:
     """Return the parts of the picture, by name: those of what was asked for."""
     parts: dict[str, Part] = {}

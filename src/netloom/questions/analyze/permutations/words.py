@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from netloom.questions.shown import ended, number, percent
-from netloom.words import counted
+from netloom.questions.shown import ended, percent
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from netloom.questions.analyze.permutations.answer import PermutationAnalysis

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from netloom import units
 from netloom.phases.collectives.schedule_files import write_schedule
 from netloom.phases.collectives.schedules import least_latency
-from netloom.phases.collectives.synthesis import BY_TREES, ON_TABLES
+from netloom.phases.collectives.synthesis import ON_TABLES
 from netloom.questions.answers import Answer, Column, Columns, table
 from netloom.questions.compile.collective import stepped
 from netloom.questions.compile.collective.timeline import schedule_timeline
-from netloom.questions.timing import ASSUMED
+from netloom.questions.timing import assumed
 from netloom.topology.faults import broken_parts
 from netloom.workload.programs.collectives.costs import bus_factor
 
@@ -31,15 +30,13 @@ if TYPE_CHECKING:
     from netloom.phases.collectives.schedules import Schedule
     from netloom.provenance import Provenance
     from netloom.questions.timing import Clock
+    from netloom.questions.verdict import Verdict
     from netloom.topology import Topology
 
 SECONDS, BYTES, RATE = "s", "bytes", "bytes/s"
 
-NEAR = 0.99
-"""Part of the bound from which a schedule is as good as the best."""
-
 ROUNDING = 1e-9
-"""Part of a chunk's bytes by which it is whole but for rounding."""
+"""A chunk this near to whole bytes, relative to its size, is of whole bytes."""
 
 BINS = 200
 """Parts of the time for which the use of channels is told."""
@@ -127,7 +124,6 @@ class CollectiveSchedule(Answer):
         Column("bound_bandwidth", unit=RATE),
         Column("latency_seconds", unit=SECONDS),
         Column("proof", kind=str),
-        Column("verdict", kind=str),
         Column("note", kind=str),
         Column("few_steps", kind=dict),
         Column("seconds", unit=SECONDS),
@@ -218,30 +214,17 @@ class CollectiveSchedule(Answer):
         return stepped.plain(self.few, self.unlimited_seconds)
 
     @property
-    def verdict(self) -> str:
-        """How fast the schedule is, and how near the bound, in a sentence."""
-        if self.few is not None:
-            return stepped.verdict(self.few)
-        what = f"{self.collective} of {units.size(self.schedule.size_bytes)}"
-        at = f"{units.seconds(self.finish_seconds)} ({units.rate(self.algorithm_bandwidth)})"
-        part = np.floor(self.efficiency * 1e4) / 100
-        trees = self.schedule.bound.why.startswith(BY_TREES)
-        best = "pairs of trees" if trees else "any schedule"
-        said = f"{what} in {at}: {part:g} % of the best that {best} can reach"
-        if self.efficiency < NEAR and self.latency_seconds >= self.finish_seconds / 10:
-            said += f"; latencies alone take {units.seconds(self.latency_seconds)}"
-        return f"{said}."
+    def verdict(self) -> Verdict:
+        """How near the best possible the schedule is, and what sets that."""
+        from netloom.questions.compile.collective.verdict import verdict
+
+        return verdict(self.to_dict())
 
     @property
     def note(self) -> str | None:
         """What was assumed, and what size chunks of whole bytes need; None if there is nothing."""
-        some = [
-            (self.clock.bandwidth_source, f"{units.rate(self.clock.bytes_per_second)} a channel"),
-            (self.clock.latency_source, "500 ns a channel"),
-        ]
-        said = [what for source, what in some if source == ASSUMED]
-        given = "--bandwidth, --latency or a machine"
-        words = [f"Assumed: {' and '.join(said)}; say otherwise with {given}."] if said else []
+        said = assumed(self.clock)
+        words = [f"{said}."] if said else []
         if self.padded_bytes > self.schedule.size_bytes:
             words.append(f"For chunks of whole bytes, pad the size to {self.padded_bytes:,} B.")
         return " ".join(words) or None
@@ -326,10 +309,8 @@ class CollectiveSchedule(Answer):
         return USE.frame_of(rows)
 
     def __repr__(self) -> str:
-        on = self.topology.name
-        return "\n".join(
-            [f"<{self.collective} of {self.num_ranks} ranks on {on}>", self.verdict, self.proof]
-        )
+        head = f"<{self.collective} of {self.num_ranks} ranks on {self.topology.name}>"
+        return "\n".join([head, self.verdict.marked, self.proof])
 
 
 def _carried(

@@ -31,6 +31,12 @@ def heading(record: Recorded) -> tuple[str, list[str]]:
     ]
 
 
+def footer(record: Recorded) -> list[str]:
+    """Return what was asked."""
+    title, words = heading(record)
+    return [title, *words]
+
+
 def parts(record: Recorded) -> dict[str, Part]:
     """Return the parts of the picture, by name."""
     return {"use of channels": use(record)}

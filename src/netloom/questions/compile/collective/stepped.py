@@ -11,7 +11,7 @@ from netloom.words import counted
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from netloom.phases.collectives.few_steps import FewSteps, RoundBound
+    from netloom.phases.collectives.few_steps import RoundBound
     from netloom.phases.collectives.in_steps import InSteps
 
 MOST_LINES = 40
@@ -84,26 +84,6 @@ def _bound(found: InSteps, bound: RoundBound) -> dict[str, Any]:
 def by_prices(bound: RoundBound) -> bool:
     """Whether prices prove a bound, not the bottleneck cut."""
     return bound.prices.bound == bound.rounds_per_chunk
-
-
-def verdict(found: InSteps) -> str:
-    """Return the fastest point in a sentence, and whether its rounds are proven the fewest."""
-    point, timed = found.frontier.points[found.best], found.timed[found.best]
-    said = (
-        f"{found.collective} of {units.size(found.size_bytes)} in {counted(point.steps, 'step')}, "
-        f"{counted(point.rounds, 'round')} of {_chunks(found, point)}: "
-        f"{units.seconds(timed.finish_seconds)}"
-    )
-    least = found.frontier.bound(point.steps).rounds_per_chunk
-    most = f"at most {counted(point.steps, 'step')}"
-    if found.frontier.proven(point):
-        return f"{said}; {most} need {_rounds(least)} per chunk, which it has."
-    return f"{said}; {most} need {_rounds(least)} per chunk, and it has {point.rounds_per_chunk}."
-
-
-def _chunks(found: InSteps, point: FewSteps) -> str:
-    rooted = found.collective in ("broadcast", "reduce")
-    return counted(point.chunks, "chunk") + ("" if rooted else " per rank")
 
 
 def _rounds(least: Fraction) -> str:

@@ -13,7 +13,9 @@ from netloom.phases.collectives.schedule_files import read_schedule
 from netloom.phases.violations import InvalidPlanError, Violation
 from netloom.progress import patience
 from netloom.questions.answers import Column, Columns
+from netloom.questions.compile.plan_verdicts import of_program, of_schedule, part_of, told
 from netloom.questions.simulate.trace.programs import ProgramFlows, padding
+from netloom.questions.subject import short_name
 from netloom.words import counted
 from netloom.workload.programs.collectives.costs import bus_factor
 from netloom.workload.programs.collectives.msccl_parsing import parse_msccl
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from netloom.phases.collectives.judged import Judged
     from netloom.phases.collectives.schedules import Schedule
     from netloom.questions.simulate.trace.flow_answer import FlowReplay
+    from netloom.questions.verdict import Verdict
     from netloom.workload.programs.collectives.msccl_traces import Execution
 
 VERIFIED = Columns(
@@ -49,6 +52,7 @@ VERIFIED = Columns(
     Column("few_steps", kind=dict),
     Column("replayed", kind=dict),
     Column("proves", kind=list),
+    Column("verdict", kind=dict, value=lambda found: found.verdict.to_dict()),
 )
 
 
@@ -111,7 +115,7 @@ class VerifiedCollective:
         """What was checked, in sentences."""
         program, network = self.schedule.program, self.schedule.network
         messages = counted(program.num_messages, "message", ",")
-        part = f"{100 * self.efficiency:.4g} % of the bound"
+        part = f"{part_of(self.efficiency)} of the bound"
         note = None if self.run is None else self.run.note
         if self.bound_verified:
             what = "its cut" if self.schedule.bound.prices is None else "its prices of channels"
@@ -130,10 +134,10 @@ class VerifiedCollective:
                 f"{least} takes for the data of a rank."
             ]
         return [
-            f"Data: all {messages} were executed; each rank ends with what {program.collective} "
+            f"Data: all {messages} were executed. Each rank ends with what {program.collective} "
             "means, no contribution counts twice, and nothing is sent before it has arrived.",
-            f"Channels: every route is a way on {network.name}, and no channel carries more than "
-            "its rate at any time.",
+            f"Channels: every route is a way on {short_name(network.name)}, and no channel carries "
+            "more than its rate at any time.",
             f"Time: {units.seconds(self.judged.finish_seconds, 4)}, {said}",
             *steps,
             *replay_said(self.run, self.schedule.size_bytes, note),
@@ -149,14 +153,13 @@ class VerifiedCollective:
         """Return what was verified as plain data."""
         return VERIFIED.nested(self)
 
+    @property
+    def verdict(self) -> Verdict:
+        """That no rule is broken, and how near the best possible the schedule is."""
+        return of_schedule(self)
+
     def __repr__(self) -> str:
-        program = self.schedule.program
-        head = (
-            f"verified {self.path}: {program.collective} of {units.size(self.schedule.size_bytes)} "
-            f"by {counted(program.num_ranks, 'rank', ',')} on {self.schedule.network.name} at "
-            f"{units.rate(self.algorithm_bandwidth)}"
-        )
-        return "\n".join([head, *(f"• {each}" for each in self.proves)])
+        return told(self.path, self.verdict)
 
 
 def replayed(run: FlowReplay, size_bytes: float) -> dict[str, Any]:
@@ -174,7 +177,7 @@ def replay_said(run: FlowReplay | None, size_bytes: float, more: str | None) -> 
     if run is None or run.finish is None:
         return []
     took = f"{units.seconds(run.finish, 4)} ({units.rate(size_bytes / run.finish, 4)})"
-    said = f"Fabric: as flows it takes {took} on {run.network.topology.name}."
+    said = f"Fabric: as flows it takes {took} on {short_name(run.network.topology.name)}."
     return [f"{said} {more}" if more else said]
 
 
@@ -222,6 +225,7 @@ PROGRAM = VERIFIED.pick("plan", "verified", "violation") + Columns(
     Column("padded_size", value="padded_bytes"),
     Column("replayed", kind=dict),
     Column("proves", kind=list),
+    Column("verdict", kind=dict, value=lambda found: found.verdict.to_dict()),
 )
 
 
@@ -254,7 +258,7 @@ class VerifiedProgram:
         depth = counted(self.execution.depth, "message", ",")
         said = [
             f"Data: {messages}, at most {depth} one after the other, were executed by their thread "
-            f"blocks without deadlock; each rank ends with what {self.execution.found.collective} "
+            f"blocks without deadlock. Each rank ends with what {self.execution.found.collective} "
             "means."
         ]
         size = self.size_bytes or 0.0
@@ -268,10 +272,13 @@ class VerifiedProgram:
         """Return what was verified as plain data."""
         return PROGRAM.nested(self)
 
+    @property
+    def verdict(self) -> Verdict:
+        """That it does what its collective means."""
+        return of_program(self)
+
     def __repr__(self) -> str:
-        found = self.execution.found
-        what = f"{found.collective} by {counted(found.num_gpus, 'rank', ',')}"
-        return "\n".join([f"verified {self.path}: {what}", *(f"• {each}" for each in self.proves)])
+        return told(self.path, self.verdict)
 
 
 def verified_msccl(path: str, fabric: Mapping[str, Any] | None = None) -> VerifiedProgram:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
-from rich.text import Text
 
 from netloom import units
 from netloom.questions.compile.collective import stepped
-from netloom.questions.compile.collective.answer import NEAR
-from netloom.questions.shown import DOUBTFUL, KEPT_UP, pairs, percent, plain_table, size_of
+from netloom.questions.compile.collective.verdict import verdict
+from netloom.questions.shown import pairs, percent, plain_table, size_of
 from netloom.words import counted
 
 if TYPE_CHECKING:
@@ -18,37 +17,27 @@ if TYPE_CHECKING:
     from netloom.questions.compile.collective.answer import CollectiveSchedule
     from netloom.questions.recorded import Recorded
 
+__all__ = ["lines", "sentences", "verdict"]
+
 
 def lines(result: CollectiveSchedule) -> list[Any]:
     """Return how fast the schedule is, what no schedule beats and why, and what it is made of."""
-    style = KEPT_UP if result.efficiency >= NEAR else DOUBTFUL
     topology, program = result.topology, result.schedule.program
-    head = (
-        f"[bold]{escape(result.collective)}[/] of {counted(result.num_ranks, 'rank', ',')} on "
-        f"[bold]{escape(topology.name)}[/] ({size_of(topology)}); "
-        f"{escape(result.clock.words(topology))}"
-    )
+    head = f"{size_of(topology)}; {result.clock.words(topology)}"
     rows = {
         "time": f"{units.seconds(result.finish_seconds, 4)}; the bound is "
         f"{units.seconds(result.bound_seconds, 4)}",
         "algorithm bandwidth": f"{units.rate(result.algorithm_bandwidth, 4)} of "
         f"{units.rate(result.bound_bandwidth, 4)}",
         "bus bandwidth": units.rate(result.bus_bandwidth, 4),
-        "bottleneck": result.schedule.bound.why,
         "made of": f"{result.method}: {counted(program.num_messages, 'message', ',')}, "
         f"{counted(program.num_chunks, 'chunk', ',')}, {counted(program.num_steps, 'step', ',')}",
         "depth": f"data takes {counted(result.judged.depth, 'message', ',')} one after the other "
         "at most",
         "busiest channels": f"used {percent(result.judged.busiest)} of the time",
     }
-    said: list[Any] = [
-        Text(result.verdict, style=style), head,
-        pairs({name: escape(each) for name, each in rows.items()}),
-        f"• {escape(result.proof)}",
-    ]  # fmt: skip
-    if result.few is not None:
-        said += _few(result, result.few)
-    return said + ([f"• {escape(result.note)}"] if result.note else [])
+    said: list[Any] = [escape(head), pairs(rows)]
+    return said if result.few is None else said + _few(result, result.few)
 
 
 def _few(result: CollectiveSchedule, found: InSteps) -> list[Any]:
@@ -85,11 +74,5 @@ def _few(result: CollectiveSchedule, found: InSteps) -> list[Any]:
 def sentences(record: Recorded) -> list[str]:
     """Return the verdict, the bottleneck, what is proven and what was assumed."""
     found = record.figures
-    said = [found["verdict"], found["bound"], found["proof"]]
+    said = [found["verdict"]["sentence"], found["bound"], found["proof"]]
     return said + ([found["note"]] if found["note"] else [])
-
-
-def ending(answer: CollectiveSchedule, *, wrote: bool) -> str:
-    """Return how the plan can be checked by others."""
-    del answer
-    return "Check it with netloom compile verify." if wrote else ""

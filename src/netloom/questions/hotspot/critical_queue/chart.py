@@ -32,6 +32,12 @@ def arranged(record: Recorded) -> list[Part]:
     return list(parts(record, legends=False).values())
 
 
+def footer(record: Recorded) -> list[str]:
+    """Return what was asked."""
+    title, words = heading(record)
+    return [title, *words]
+
+
 def parts(record: Recorded, *, legends: bool = True) -> dict[str, Part]:
     """Return the parts of the picture of critical queues, by name; see ``parts``."""
     table = record.tables["table"].with_columns(rate=pl.format("{}", "rate"))

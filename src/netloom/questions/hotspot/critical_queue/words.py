@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from netloom.questions.hotspot.words import head_of
-from netloom.questions.shown import ended, interruption, number, percent, plain_table
+from netloom.questions.shown import ended, interruption, percent, plain_table
+from netloom.words import number
 
 if TYPE_CHECKING:
     from netloom.questions.hotspot.critical_queue.answer import CriticalQueues

@@ -30,6 +30,12 @@ def heading(record: Recorded) -> tuple[str, list[str]]:
     ]
 
 
+def footer(record: Recorded) -> list[str]:
+    """Return what was asked."""
+    title, words = heading(record)
+    return [title, *words]
+
+
 def parts(record: Recorded) -> dict[str, Part]:
     """Return the parts of the picture of a predicted latency, by name."""
     found, table = record.figures, record.tables["table"]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from netloom.questions.predict.shown import curve_table, said_of, trust, verdict_of
-from netloom.questions.shown import interruption, number, pairs, percent, size_of
-from netloom.words import counted
+from netloom.questions.shown import interruption, pairs, percent, size_of
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -31,6 +31,12 @@ def heading(record: Recorded) -> tuple[str, list[str]]:
     return f"Locality, {found['name']}", words
 
 
+def footer(record: Recorded) -> list[str]:
+    """Return what was asked."""
+    title, words = heading(record)
+    return [title, *words]
+
+
 def parts(record: Recorded) -> dict[str, Part]:
     """Return the parts of the picture of what locality is worth, by name."""
     table = record.tables["table"]

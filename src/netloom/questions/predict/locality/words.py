@@ -9,8 +9,8 @@ from rich.text import Text
 
 from netloom.questions.predict.locality.answer import PARTS
 from netloom.questions.predict.shown import trust
-from netloom.questions.shown import KEPT_UP, number, percent, plain_table
-from netloom.words import counted
+from netloom.questions.shown import KEPT_UP, percent, plain_table
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -27,6 +27,12 @@ def heading(record: Recorded) -> tuple[str, list[str]]:
     ]
 
 
+def footer(record: Recorded) -> list[str]:
+    """Return what was asked."""
+    title, words = heading(record)
+    return [title, *words]
+
+
 def parts(record: Recorded) -> dict[str, Part]:
     """Return the parts of the picture of a torus with broadcasts, by name."""
     found, table, held = record.figures, record.tables["table"], record.tables["held_vcs"]

@@ -13,8 +13,8 @@ from netloom.questions.predict.shown import (
     trust,
     verdict_of,
 )
-from netloom.questions.shown import interruption, number, pairs, percent
-from netloom.words import counted
+from netloom.questions.shown import interruption, pairs, percent
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from netloom.questions.predict.torus_broadcast.answer import TorusBroadcastPrediction

@@ -20,6 +20,12 @@ def heading(record: Recorded) -> tuple[str, list[str]]:
     return "A mesh against a hypercube that is wired as densely", [words]
 
 
+def footer(record: Recorded) -> list[str]:
+    """Return what was asked."""
+    title, words = heading(record)
+    return [title, *words]
+
+
 def parts(record: Recorded) -> dict[str, Part]:
     """Return the parts of the picture of a mesh against a hypercube, by name."""
     colour = alt.Color(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom.questions.shown import number, plain_table
-from netloom.words import counted
+from netloom.questions.shown import plain_table
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from netloom.questions.predict.wiring.answer import WiringPrediction

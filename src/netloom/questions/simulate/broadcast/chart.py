@@ -27,6 +27,12 @@ def heading(record: Recorded) -> tuple[str, list[str]]:
     ]
 
 
+def footer(record: Recorded) -> list[str]:
+    """Return what was asked."""
+    title, words = heading(record)
+    return [title, *words]
+
+
 def parts(record: Recorded) -> dict[str, Part]:
     """Return the parts of the picture of broadcasts, by name."""
     channels = channels_chart(record, at_last(record, "rate"), "utilisation", ON_CHANNEL)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from netloom import units
 from netloom.questions.answers import Answer, Column, Columns, table
 from netloom.questions.simulate.engines import FLOWS
 from netloom.simulation.flow import trust
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
     from netloom.provenance import Provenance
     from netloom.questions.simulate.engines import PreparedFlows
+    from netloom.questions.verdict import Verdict
     from netloom.simulation.flow import Trust
     from netloom.simulation.flow.at_once import AtOnce
     from netloom.topology import Topology
@@ -30,9 +30,6 @@ SECONDS, BYTES = "s", "bytes"
 
 MOST_LISTED = 10
 """Busiest channels that go into JSON, and flows of the critical path: the last ones."""
-
-EQUAL = 1.005
-"""A finish below so many times its bound is as quick as can be."""
 
 QUANTILES = 200
 """Rows of the table of slow-downs."""
@@ -48,8 +45,11 @@ CHANNELS = Columns(
     Column("held_flows", "flows held back", kind=int),
     Column("held_seconds", "for", SECONDS),
 )
-BUSIEST = Columns(*CHANNELS.pick("name", "bytes", "flows", "utilisation", "held_flows"),
-                  CHANNELS["held_seconds"])  # fmt: skip
+BUSIEST = Columns(
+    *CHANNELS.pick("name", "bytes", "flows", "utilisation", "held_flows", "held_seconds"),
+    Column("between", kind=str),
+)
+"""The last: between ``routers``, or a host's own channel (``hosts``)."""
 SLOWDOWNS = Columns(Column("share", "share of the flows"), Column("slowdown", "times as long"))
 
 
@@ -111,12 +111,12 @@ class FlowsAnswer(Answer):
         Column("mapping", kind=str),
         Column("edges_within_nodes", kind=int),
         Column("empty_edges", kind=int),
+        Column("ended_flows", kind=int),
         Column("tolerance_error"),
         *map(_end, ("in_order", "shared", "lossless")),
         Column("expected_error", kind=dict),
         Column("critical_path", kind=dict),
         Column("busiest", kind=list, value=lambda found: found.busiest().to_dicts()),
-        Column("verdict", kind=str),
         Column("note", kind=str),
     )
 
@@ -197,32 +197,22 @@ class FlowsAnswer(Answer):
     def note(self) -> str | None:
         """What to know before relying on the figures."""
         if self.interrupted:
-            ended = int(np.count_nonzero(self.found.finish >= 0))
-            return f"interrupted: {ended} of {counted(self.num_flows, 'flow')} had ended"
+            return f"interrupted: {self.ended_flows} of {counted(self.num_flows, 'flow')} had ended"
         left = {"within a node": self.edges_within_nodes, "of 0 bytes": self.empty_edges}
         words = [f"{counted(many, 'edge')} {which}" for which, many in left.items() if many]
         return f"left out: {', '.join(words)}" if words else None
 
     @property
-    def verdict(self) -> str:
+    def ended_flows(self) -> int:
+        """How many flows had ended when the run was over."""
+        return int(np.count_nonzero(self.found.finish >= 0))
+
+    @property
+    def verdict(self) -> Verdict:
         """How long it takes, how much longer than it must, and which channel holds it back."""
-        found = self.found
-        if not found.done:
-            return "The flows had not ended when the run was interrupted."
-        fullest = int(np.lexsort([-found.held_time, -found.utilisation])[0])
-        name, over = found.network.link_name(fullest), found.end / found.bound
-        times = "what" if over < EQUAL else f"{over:.3g} times what"
-        words = (
-            f"{counted(self.num_flows, 'flow', ',')} sent at once take {units.seconds(found.end)}, "
-            f"{times} {name} needs at full speed ({units.seconds(found.bound)}); alone the longest "
-            f"takes {units.seconds(self.alone_seconds)}."
-        )
-        holder = int(np.argmax(found.held_time))
-        if not found.held_time[holder]:
-            return f"{words} No channel holds a flow back."
-        which = "That channel" if holder == fullest else found.network.link_name(holder)
-        held = counted(int(found.held_flows[holder]), "flow", ",")
-        return f"{words} {which} holds back most ({held})."
+        from netloom.questions.simulate.flows.verdict import verdict
+
+        return verdict(self.to_dict())
 
     @cached_property
     def critical_path(self) -> dict[str, Any] | None:
@@ -325,7 +315,9 @@ class FlowsAnswer(Answer):
 
         found = self.found
         first = np.lexsort([-found.held_time, -found.utilisation])[:MOST_LISTED]
-        return pl.DataFrame(self._links(first))
+        inside = self.topology.num_network_channels
+        between = ["routers" if link < inside else "hosts" for link in first.tolist()]
+        return pl.DataFrame(self._links(first) | {"between": between})
 
     @table(SLOWDOWNS)
     def slowdowns(self) -> pl.DataFrame:
@@ -338,11 +330,8 @@ class FlowsAnswer(Answer):
         return pl.DataFrame({"share": (place + 1) / max(len(values), 1), "slowdown": values[place]})
 
     def __repr__(self) -> str:
-        network = self.network
+        network, verdict = self.network, self.verdict
         head = f"{self.graph.name} on {self.topology.name} ({network.routing_name})"
-        lines = [f"<Flows of {head}, mapping {self.mapping}; {self.origin}>", self.verdict]
-        within = self.expected_error["within"]
-        sure = "cannot be told" if within is None else f"within {100 * within:.0f} %"
-        lines.append(f"flit by flit: {sure}. {self.expected_error['why']}")
-        lines += [self.note] if self.note else []
-        return "\n".join(lines)
+        lines = [f"<Flows of {head}, mapping {self.mapping}; {self.origin}>", verdict.marked]
+        lines += [verdict.note] if verdict.note else []
+        return "\n".join(lines + ([self.note] if self.note else []))

@@ -5,27 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
-from rich.text import Text
 
 from netloom import units
-from netloom.questions.shown import (
-    DOUBTFUL,
-    FELL_BEHIND,
-    KEPT_UP,
-    ended,
-    number,
-    pairs,
-    percent,
-    plain_table,
-    size_of,
-)
-from netloom.words import counted
+from netloom.questions.shown import ended, pairs, percent, plain_table, size_of
+from netloom.questions.simulate.flows.verdict import verdict
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from netloom.questions.recorded import Recorded
     from netloom.questions.simulate.flows.answer import FlowsAnswer
+
+__all__ = ["lines", "sentences", "verdict"]
 
 MOST_SHOWN = 5
 """Busiest channels that are shown."""
@@ -38,17 +30,14 @@ OTHERS = {
 
 
 def lines(result: FlowsAnswer) -> list[Any]:
-    """Return how long the flows take, what they take alone and at least, and what holds them."""
+    """Return what was run, what the flows take alone and at least, and the busiest channels."""
     data, topology = result.to_dict(), result.topology
-    head = (
-        f"[bold]{escape(result.graph.name)}[/] on [bold]{escape(topology.name)}[/] "
-        f"({size_of(topology)}), mapping {escape(result.mapping)}, "
-        f"{escape(result.network.routing_name)}"
-    )
-    said = [_verdict(result), head, escape(result.network.router_name)]
+    said: list[Any] = [
+        escape(f"{size_of(topology)}, {result.network.routing_name}"),
+        escape(result.network.router_name),
+    ]
     if not result.interrupted:
         said += [pairs(_figures(data)), _busiest(data["busiest"])]
-    said.append(escape(f"• {expected(data)}"))
     if result.note:
         said.append(escape(f"• {result.note}"))
     return said
@@ -56,28 +45,9 @@ def lines(result: FlowsAnswer) -> list[Any]:
 
 def sentences(record: Recorded) -> list[str]:
     """Return the verdict, and how far it can be trusted."""
-    found = record.figures
-    return [ended(found["verdict"]), expected(found)]
-
-
-def expected(data: Any) -> str:
-    """Return in words how far the finish is from what flits would take, as expected."""
-    within, why = data["expected_error"]["within"], data["expected_error"]["why"]
-    if within is None:
-        return f"What flits take may be far from this. {why}"
-    if data.get("unit") == "cycles":
-        end = f"{number(data['in_order_finish_cycles'])} cycles"
-    else:
-        end = units.seconds(data["in_order_finish_seconds"])
-    return f"What flits take is expected within {percent(within)} of {end}. {why}"
-
-
-def _verdict(result: FlowsAnswer) -> Text:
-    over, slow = result.finish_over_bound, result.slowdown
-    if over is None or slow is None:
-        return Text(result.verdict, style=FELL_BEHIND)
-    style = KEPT_UP if over < 1.1 else DOUBTFUL if over < 1.5 else FELL_BEHIND
-    return Text(result.verdict, style=style)
+    found = record.figures["verdict"]
+    trusted = found["note"].removeprefix("* ")
+    return [found["sentence"], *([ended(trusted[0].upper() + trusted[1:])] if trusted else [])]
 
 
 def _figures(data: Any) -> dict[str, str]:

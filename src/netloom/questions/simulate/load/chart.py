@@ -37,6 +37,12 @@ def heading(record: Recorded) -> tuple[str, list[str]]:
     return f"{found['traffic']} on {found['topology']}", words
 
 
+def footer(record: Recorded) -> list[str]:
+    """Return what was asked."""
+    title, words = heading(record)
+    return [title, *words]
+
+
 def parts(record: Recorded) -> dict[str, Part]:
     """Return latency and accepted traffic by load; of one load, where its packets go."""
     if record.several or record.verb == "find_saturation":

@@ -13,14 +13,13 @@ from netloom.questions.shown import (
     KEPT_UP,
     ended,
     interval,
-    number,
     pairs,
     percent,
     plain_table,
     size_of,
 )
 from netloom.simulation.network.loaded import largest_bound
-from netloom.words import counted
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

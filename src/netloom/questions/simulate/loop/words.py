@@ -16,11 +16,10 @@ from netloom.questions.shown import (
     head_of,
     interruption,
     interval,
-    number,
     percent,
     plain_table,
 )
-from netloom.words import counted
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -22,6 +22,12 @@ def heading(record: Recorded) -> tuple[str, list[str]]:
     return f"{found['pattern']} on {found['topology']}", [words]
 
 
+def footer(record: Recorded) -> list[str]:
+    """Return what was asked."""
+    title, words = heading(record)
+    return [title, *words]
+
+
 def parts(record: Recorded) -> dict[str, Part]:
     """Return the parts of the picture of a pattern of messages, by name."""
     table = record.tables["table"]

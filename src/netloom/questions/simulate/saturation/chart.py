@@ -1,5 +1,5 @@
 """The picture of a search for saturation: that of a simulation of several loads."""
 
-from netloom.questions.simulate.load.chart import heading, parts
+from netloom.questions.simulate.load.chart import footer, parts
 
-__all__ = ["heading", "parts"]
+__all__ = ["footer", "parts"]

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from netloom.questions.shown import number, plain_table
+from netloom.questions.shown import plain_table
 from netloom.questions.simulate.load.words import head_of, remarks_of, units_of
+from netloom.words import number
 
 if TYPE_CHECKING:
     from rich.table import Table

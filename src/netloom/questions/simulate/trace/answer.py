@@ -17,6 +17,7 @@ from netloom.questions.simulate.trace.entries import (
     MOST_LISTED,
     SPREAD,
     known,
+    longest_wait,
     spread_of,
     target_tasks,
 )
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from netloom.drawing.timelines import Timeline
     from netloom.provenance import Provenance
     from netloom.questions.simulate.engines import PreparedNetwork
+    from netloom.questions.verdict import Verdict
     from netloom.workload.programs.traces import Trace
 
 ON_PATH = tuple(f"{part}_cycles" for part in Parts._fields)
@@ -122,7 +124,10 @@ class TraceReplay(TraceRun, Answer):
         Column(
             "ideal_finish_us", unit="µs", value=lambda found: found.us(found.ideal_finish_cycles)
         ),
+        Column("rows", kind=int, value=lambda found: len(found.program.messages)),
+        Column("rows_complete", kind=int),
         Column("critical_path", kind=dict, value=lambda found: found.path or None),
+        Column("longest_wait", kind=dict),
         Column("slowest_messages", kind=list, value=lambda found: _slowest(found.moved).to_dicts()),
         Column(
             "busiest_channels",
@@ -143,11 +148,27 @@ class TraceReplay(TraceRun, Answer):
         """What to know before relying on the figures."""
         if self.ending.enough:
             return None
-        done = int(np.count_nonzero(self.rows["complete"] >= 0))
-        of = f"{done} of {counted(len(self.program.messages), 'row')} were complete"
+        of = f"{self.rows_complete} of {counted(len(self.program.messages), 'row')} were complete"
         if self.interrupted:
             return f"interrupted in cycle {self.ending.cycle}: {of}"
         return f"after {self.ending.cycle} cycles, {of}: it takes longer than most_cycles"
+
+    @property
+    def rows_complete(self) -> int:
+        """How many rows were complete when the run ended."""
+        return int(np.count_nonzero(self.rows["complete"] >= 0))
+
+    @property
+    def longest_wait(self) -> dict[str, Any] | None:
+        """The longest wait of an entry of the critical path; see ``entries.longest_wait``."""
+        return longest_wait(self.critical_entries(), "cycles", self.network.topology)
+
+    @property
+    def verdict(self) -> Verdict:
+        """How long the program takes, and what part of that it waits."""
+        from netloom.questions.simulate.trace.verdict import verdict
+
+        return verdict(self.to_dict())
 
     @property
     def finish_cycles(self) -> int | None:
@@ -238,8 +259,12 @@ class TraceReplay(TraceRun, Answer):
         return table.sort("flits", descending=True, maintain_order=True)
 
     def busiest_channels(self) -> list[dict[str, Any]]:
-        """Return the first rows of ``channels``."""
-        return self.channels().head(MOST_LISTED).to_dicts()
+        """Return the first rows of ``channels``, with their names."""
+        named = self.network.topology.channel_name
+        return [
+            each | {"name": named(each["channel"]), "between": "routers"}
+            for each in self.channels().head(MOST_LISTED).to_dicts()
+        ]
 
     @property
     def busiest_host_channel(self) -> dict[str, Any] | None:

@@ -43,6 +43,12 @@ def heading(record: Recorded) -> tuple[str, list[str]]:
     return title, [words, _flows(found) if flows else switched(record)]
 
 
+def footer(record: Recorded) -> list[str]:
+    """Return what was asked."""
+    title, words = heading(record)
+    return [title, *words]
+
+
 def parts(record: Recorded) -> dict[str, Part]:
     """Return the parts of the picture of a trace, by name."""
     channels = record.tables["channels"].sort("channel")  # the busiest come first there

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from netloom.topology import Topology
     from netloom.workload.programs.traces import Trace
 
 MOST_ENTRIES = 50
@@ -59,3 +60,26 @@ def known(table: pl.DataFrame) -> pl.DataFrame:
 
     numbers = cs.numeric()
     return table.with_columns(pl.when(numbers >= 0).then(numbers).name.keep())
+
+
+WAITS = ("processor_wait", "source_wait", "contention")
+"""What an entry of a critical path may wait for."""
+
+
+def longest_wait(links: pl.DataFrame, unit: str, topology: Topology) -> dict[str, Any] | None:
+    """Return the longest wait of the entries of a critical path; None if none waits.
+
+    ``id`` is the entry's, ``part`` what it waits for, ``source`` and ``target`` its nodes' names.
+    """
+    waits = {part: links[f"{part}_{unit}"].fill_null(0) for part in WAITS}
+    part = max(WAITS, key=lambda each: waits[each].max() or 0)
+    place = waits[part].arg_max()
+    if place is None or not waits[part][place]:
+        return None
+    row = links.row(place, named=True)
+    target = row["target_node"]
+    return {
+        "id": row["id"], "part": part, unit: waits[part][place],
+        "source": topology.name_of(row["source_node"]),
+        "target": None if target is None else topology.name_of(target),
+    }  # fmt: skip

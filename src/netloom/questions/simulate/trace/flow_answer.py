@@ -18,6 +18,7 @@ from netloom.questions.simulate.trace.entries import (
     MOST_LISTED,
     SPREAD,
     known,
+    longest_wait,
     spread_of,
     target_tasks,
 )
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from netloom.drawing.timelines import Timeline
     from netloom.provenance import Provenance
     from netloom.questions.simulate.engines import PreparedFlows
+    from netloom.questions.verdict import Verdict
     from netloom.workload.programs.traces import Trace
 
 NODES = ("source_node", "target_node")
@@ -123,7 +125,10 @@ def _about(unit: str) -> Columns:
         Column(f"in_order_finish_{unit}", value=lambda it: it.finish_by_injection["in-order"]),
         Column(f"shared_finish_{unit}", value=lambda it: it.finish_by_injection["shared"]),
         Column("expected_error", kind=dict),
+        Column("rows", kind=int, value=lambda found: len(found.rows)),
+        Column("rows_complete", kind=int),
         Column("critical_path", kind=dict, value=lambda found: found.path or None),
+        Column("longest_wait", kind=dict),
         Column("slowest_messages", kind=list, value=lambda found: found.slowest_messages()),
         Column("busiest", kind=list, value=lambda found: found.busiest()),
         Column("note", kind=str),
@@ -149,8 +154,26 @@ class FlowReplay(FlowTraceRun, Answer):
         """What to know before relying on the figures."""
         if not self.interrupted:
             return None if self.finish is None else self.network.remark(self.finish)
-        done = int(np.count_nonzero(self.rows["complete"] >= 0))
-        return f"interrupted: {done} of {counted(len(self.rows), 'row')} were complete"
+        return (
+            f"interrupted: {self.rows_complete} of {counted(len(self.rows), 'row')} were complete"
+        )
+
+    @property
+    def rows_complete(self) -> int:
+        """How many rows were complete when the run ended."""
+        return int(np.count_nonzero(self.rows["complete"] >= 0))
+
+    @property
+    def longest_wait(self) -> dict[str, Any] | None:
+        """The longest wait of an entry of the critical path; see ``entries.longest_wait``."""
+        return longest_wait(self.critical_entries(), self.unit, self.network.topology)
+
+    @property
+    def verdict(self) -> Verdict:
+        """How long the program takes, and what part of that it waits."""
+        from netloom.questions.simulate.trace.verdict import verdict
+
+        return verdict(self.to_dict())
 
     @property
     def expected_error(self) -> dict[str, Any]:
@@ -300,12 +323,14 @@ class FlowReplay(FlowTraceRun, Answer):
         """Return the busiest channels by name, those of hosts too: what crossed them, and when."""
         busy = self.link_times
         most = np.argsort(-busy, kind="stable")[:MOST_LISTED]
+        inside = self.network.topology.num_network_channels
         return [
             {
                 "name": self.links.link_name(link),
                 self.size: float(self.flows.link_sizes[link]),
                 f"busy_{self.unit}": float(busy[link]),
                 "utilisation": float(busy[link] / (self.ended or 1)),
+                "between": "routers" if link < inside else "hosts",
             }
             for link in most.tolist()
             if busy[link] > 0

@@ -5,29 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
-from rich.text import Text
 
-from netloom.questions.shown import (
-    DOUBTFUL,
-    FELL_BEHIND,
-    KEPT_UP,
-    ended,
-    head_of,
-    number,
-    pairs,
-    percent,
-)
-from netloom.questions.simulate.flows.words import expected
+from netloom.questions.shown import pairs, percent, size_of
+from netloom.questions.simulate.flows.words import sentences
 from netloom.questions.simulate.trace.answer import ON_PATH
 from netloom.questions.simulate.trace.flow_answer import FlowReplay
-from netloom.units import seconds, size
-from netloom.words import counted
+from netloom.questions.simulate.trace.verdict import verdict
+from netloom.units import size
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from netloom.questions.recorded import Recorded
     from netloom.questions.simulate.trace.answer import TraceReplay
+
+__all__ = ["lines", "sentences", "verdict"]
 
 
 def lines(result: TraceReplay | FlowReplay) -> list[Any]:
@@ -53,7 +43,7 @@ def lines(result: TraceReplay | FlowReplay) -> list[Any]:
         rows["channels of hosts"] = (
             f"busy {percent(ends['utilisation'])} at most: {escape(ends['name'])}"
         )
-    lines = [*head_of(result.network, data["trace"], f"mapping {data['mapping']}"), pairs(rows)]
+    lines = [*_head(result), pairs(rows)]
     if path := data["critical_path"]:
         parts = ", ".join(
             f"{name.removesuffix('_cycles').replace('_', ' ')} {number(path[name])}"
@@ -61,7 +51,7 @@ def lines(result: TraceReplay | FlowReplay) -> list[Any]:
             if path[name]
         )
         lines.append(f"Critical path, {counted(path['length'], 'entry')}: {parts} cycles.")
-    return lines + _ending(result)
+    return lines + _note(result)
 
 
 def _of_flows(result: FlowReplay) -> list[Any]:
@@ -88,53 +78,28 @@ def _of_flows(result: FlowReplay) -> list[Any]:
     if busiest := found["busiest"]:
         first = busiest[0]
         rows["busiest"] = f"{first['name']}, {percent(first['utilisation'])} of the time"
-    lines = [*head_of(result.network, found["trace"], f"mapping {found['mapping']}"), pairs(rows)]
+    lines = [*_head(result), pairs(rows)]
     if path := result.critical_path:
         parts = ", ".join(
             f"{name.replace('_', ' ')} {said(part)}" for name, part in path.totals().items() if part
         )
         begun = f" from {said(path.start)} on" if path.start else ""
         lines.append(f"Critical path, {counted(len(path.rows), 'entry')}{begun}: {parts}.")
-    trusted = [] if result.interrupted else [escape(f"• {expected(found)}")]
-    return lines + _ending(result) + trusted
+    return lines + _note(result)
 
 
-def _ending(result: TraceReplay | FlowReplay) -> list[Any]:
-    """Return what contention costs, and what to know."""
-    lines: list[Any] = []
-    share = result.contention_share
-    if share is not None:
-        style = KEPT_UP if share < 0.05 else DOUBTFUL if share < 0.2 else FELL_BEHIND
-        said = f"Contention for channels is {percent(share)} of the finish time."
-        lines.append(Text(said, style=style))
-    if result.note:
-        lines.append(escape(f"• {result.note}"))
-    return lines
+def _head(result: TraceReplay | FlowReplay) -> list[str]:
+    """Return what the program runs on."""
+    network = result.network
+    return [
+        escape(f"{size_of(network.topology)}, {network.routing_name}"),
+        escape(network.router_name),
+    ]
 
 
-def sentences(record: Recorded) -> list[str]:
-    """Return when the program finished, and how much later than without contention."""
-    found = record.figures
-    if found["engine"] == "flow":
-        return _of_recorded_flows(found)
-    finish, ideal = found["finish_cycles"], found["ideal_finish_cycles"]
-    if not finish:
-        return [f"The program did not finish: {ended(found['note'] or 'nothing was sent')}"]
-    longer = f"{finish / ideal:.3g} times as long as" if ideal and finish > ideal else "as soon as"
-    beside = f", {longer} without contention" if ideal else ""
-    return [f"The program finishes after {finish:,} cycles{beside}."]
-
-
-def _of_recorded_flows(found: Mapping[str, Any]) -> list[str]:
-    unit = found["unit"]
-    finish, alone = found[f"finish_{unit}"], found[f"alone_{unit}"]
-    if not finish:
-        return [f"The program did not finish: {ended(found['note'] or 'nothing was sent')}"]
-    longer = f"{finish / alone:.3g} times as long as" if finish > alone > 0 else "as soon as"
-    said = seconds(finish) if unit == "seconds" else f"{number(finish)} cycles"
-    return [f"The program finishes after {said}, {longer} if no message met another."] + (
-        [] if found["interrupted"] else [expected(found)]
-    )
+def _note(result: TraceReplay | FlowReplay) -> list[str]:
+    """Return what to know of a run that did not come to its end."""
+    return [escape(f"• {result.note}")] if result.note else []
 
 
 def _finish(data: dict[str, Any], name: str) -> str:

@@ -28,6 +28,12 @@ def heading(record: Recorded) -> tuple[str, list[str]]:
     ]
 
 
+def footer(record: Recorded) -> list[str]:
+    """Return what was asked."""
+    title, words = heading(record)
+    return [title, *words]
+
+
 def parts(record: Recorded) -> dict[str, Part]:
     """Return the parts of the picture of transactions, by name."""
     channels = channels_chart(record, record.tables["channels"], "utilisation", ON_CHANNEL)

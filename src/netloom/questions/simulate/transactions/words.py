@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom.questions.shown import head_of, interruption, interval, number, pairs, percent
-from netloom.words import counted
+from netloom.questions.shown import head_of, interruption, interval, pairs, percent
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,0 +1,180 @@
+"""What a replayed trace comes to: when the program ends, and what it waits for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from netloom.questions.commands import command_line
+from netloom.questions.register import kind_of
+from netloom.questions.shown import percent
+from netloom.questions.simulate.flows.verdict import (
+    FEW_TIMES,
+    MANY_TIMES,
+    arrow,
+    estimated,
+    order_decides,
+)
+from netloom.questions.simulate.trace.entries import WAITS
+from netloom.questions.subject import subject
+from netloom.questions.verdict import Verdict
+from netloom.units import seconds
+from netloom.words import counted, number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LITTLE, MUCH = 0.05, 0.2
+"""Shares of the finish time that waiting takes: below, it costs little; from there on, much."""
+
+LONGER = 10
+"""Times the cycles of a run that was too short, for the next one."""
+
+PARTS = {
+    "compute": "computing",
+    "processor_wait": "waiting for a processor",
+    "source_wait": "waiting for the node's own channel",
+    "message": "messages on the way",
+    "contention": "contention in the network",
+    "receive": "receiving",
+}
+"""What a critical path is made of, in words."""
+
+LEAST_PART = 0.005
+"""Parts of the critical path below this share of the time are not said."""
+
+
+def verdict(figures: Mapping[str, Any]) -> Verdict:
+    """Return how long the program takes, and what part of that it waits."""
+    flow, unit = figures["engine"] == "flow", _unit(figures)
+    of = subject({**figures, "app": figures["trace"]})
+    finish = figures[f"finish_{unit}"]
+    if finish is None:
+        return _unfinished(figures, of)
+    if not finish:
+        return Verdict("fine", f"Takes {_said(figures, 0)}: nothing computes or moves.", of)
+    sentence, mark = _flow_sentence(figures) if flow else _sentence(figures)
+    note = estimated(figures) if flow else _other_path(figures)
+    next_ = "" if mark == "fine" else _next(figures)
+    return Verdict(mark, sentence, of, _lines(figures), next_, note)
+
+
+def _other_path(figures: Mapping[str, Any]) -> str:
+    """Say that less time would be saved than the critical path waits, where that is so."""
+    path, finish, ideal = (figures[each] for each in ("critical_path", "finish_cycles",
+                                                      "ideal_finish_cycles"))  # fmt: skip
+    if not path or sum(path[f"{part}_cycles"] for part in WAITS) <= finish - ideal:
+        return ""
+    return "* if nothing waited, another path would be critical"
+
+
+def _unfinished(figures: Mapping[str, Any], of: str) -> Verdict:
+    done, rows = figures["rows_complete"], counted(figures["rows"], "row", ",")
+    asked = figures["provenance"]["configuration"]
+    if figures["interrupted"]:
+        said = f"Interrupted: {done:,} of {rows} were complete."
+        return Verdict("unknown", said, of, next=command_line(kind_of("simulate.trace"), asked))
+    cycles = figures["cycles"]
+    said = f"Not finished after {counted(cycles, 'cycle', ',')}: {done:,} of {rows} were complete."
+    more = command_line(kind_of("simulate.trace"), asked, most_cycles=LONGER * cycles)
+    return Verdict("unknown", said, of, next=more)
+
+
+def _sentence(figures: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the sentence and the mark of a run in cycles."""
+    finish, ideal = figures["finish_cycles"], figures["ideal_finish_cycles"]
+    took = _said(figures, finish)
+    if ideal is None or ideal >= finish:
+        return f"Takes {took}, no longer than if nothing waited.", "fine"
+    lost = 1 - ideal / finish
+    return f"Takes {took}; {_said(figures, ideal)} if nothing waited ({_less(lost)}).", _mark(lost)
+
+
+def _flow_sentence(figures: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the sentence and the mark of a run of flows."""
+    unit = _unit(figures)
+    finish, alone = figures[f"finish_{unit}"], figures[f"alone_{unit}"]
+    bound, took = figures[f"bound_{unit}"], _said(figures, finish)
+    if order_decides(figures):
+        ends = sorted(figures[f"{each}_finish_{unit}"] for each in ("in_order", "shared"))
+        low, high = (_said(figures, each) for each in ends)
+        return f"Takes {low} to {high}: the order in which messages are sent decides.", "unknown"
+    if bound > alone * (1 + 1e-9):
+        over = finish / bound
+        busiest = arrow(figures["busiest"][0]["name"])
+        if over < FEW_TIMES:
+            said = f"Takes {took}: {busiest} is busy {percent(min(1 / over, 1))} of the time."
+            return said, "limited"
+        said = f"Takes {took}, {percent(over - 1)} more than {busiest} is busy for"
+        mark = "limited" if over < MANY_TIMES else "act"
+        return f"{said} ({_said(figures, bound)}).", mark
+    lost = 1 - alone / finish
+    if lost < 1e-9:
+        return f"Takes {took}, no longer than if no message met another.", "fine"
+    said = f"Takes {took}; {_said(figures, alone)} if no message met another ({_less(lost)})."
+    return said, _mark(lost)
+
+
+def _mark(lost: float) -> str:
+    return "fine" if lost < LITTLE else "limited" if lost < MUCH else "act"
+
+
+def _less(lost: float) -> str:
+    return f"{percent(lost)} less"
+
+
+def _lines(figures: Mapping[str, Any]) -> dict[str, str]:
+    unit, path = _unit(figures), figures["critical_path"]
+    found = dict[str, str]()
+    if said := _place(figures):
+        found["where"] = said
+    if path:
+        parts = {name: path[f"{name}_{unit}"] / figures[f"finish_{unit}"] for name in PARTS}
+        some = sorted((share, name) for name, share in parts.items() if share >= LEAST_PART)
+        made_of = " · ".join(f"{percent(share)} {PARTS[name]}" for share, name in reversed(some))
+        found["why"] = f"critical path: {made_of}"
+    if (used := figures["utilisation"]["max"]) and (busiest := _busiest(figures)):
+        found["busiest"] = f"{busiest}, {percent(used)} used"
+    return found
+
+
+def _place(figures: Mapping[str, Any]) -> str:
+    """Return where the critical path waits for longest; "" if nowhere."""
+    longest = figures["longest_wait"]
+    if not longest:
+        return ""
+    waits = f"{longest['id']} waits {_said(figures, longest[_unit(figures)])}"
+    if longest["part"] == "source_wait":
+        return f"{waits} for {longest['source']}'s own channel into the network"
+    if longest["part"] == "contention":
+        way = f"{longest['source']}→{longest['target']}" if longest["target"] else longest["source"]
+        return f"{waits} for other messages, {way}"
+    return f"{waits} for a processor, at {longest['source']}"
+
+
+def _busiest(figures: Mapping[str, Any]) -> str:
+    """Return the name of the busiest channel between routers."""
+    for each in figures.get("busiest_channels", figures.get("busiest")) or ():
+        if each["between"] == "routers":
+            return arrow(each["name"])
+    return ""
+
+
+def _next(figures: Mapping[str, Any]) -> str:
+    """Return what a better placement is searched with, or what shows each message's waits."""
+    asked = figures["provenance"]["configuration"]
+    if str(asked["trace"]).startswith("llm:") and asked["mapping"] == "identity":
+        return command_line(kind_of("map"), asked | {"app": asked["trace"]}, rankfile="ranks.txt")
+    return command_line(kind_of("simulate.trace"), asked, save_messages="times.csv")
+
+
+def _unit(figures: Mapping[str, Any]) -> str:
+    return str(figures.get("unit", "cycles"))
+
+
+def _said(figures: Mapping[str, Any], time: float) -> str:
+    """Return a time in the user's unit: seconds if a clock is known."""
+    if _unit(figures) == "seconds":
+        return seconds(time)
+    whole = counted(number(time), "cycle")
+    us = figures.get("cycle_us")
+    return whole if not us else seconds(time * us * 1e-6)

@@ -1,0 +1,100 @@
+"""What an answer comes to: one sentence that a busy person can act on, and what goes with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+MARKS = {"fine": "✓", "limited": "!", "act": "✗", "unknown": "?"}
+"""What stands before a sentence, by its mark."""
+
+STYLES = {"fine": "bold green", "limited": "bold yellow", "act": "bold red", "unknown": "bold cyan"}
+
+NARROWEST, WIDEST = 40, 100
+"""Letters of a line of a verdict, at least and at most."""
+
+LABEL = 8
+"""Letters for the labels of lines."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    r"""What an answer comes to.
+
+    Attributes
+    ----------
+    mark
+        ``fine``: nothing to do. ``limited``: works up to a limit that one should know. ``act``:
+        something must change. ``unknown``: the question says too little to decide.
+    sentence
+        The answer with its number and unit: at most 30 words, better 12.
+    of
+        What it is of: the program, the network and the mapping, in short.
+    lines
+        What goes with it, by label: ``where``, ``why``, ``limits`` and the like, each a sentence
+        or a part of one.
+    next
+        The command that comes next; "" if there is nothing to do.
+    note
+        What a reader must know to trust it, such as which numbers are estimates.
+
+    Examples
+    --------
+    >>> found = Verdict("act", "Contends above 28 % load.", "ring:8 on mesh:8", {"where": "0→1"})
+    >>> print(*found.text(60), sep="\n")
+    ✗ Contends above 28 % load.  ring:8 on mesh:8
+      where   0→1
+    """
+
+    mark: str
+    sentence: str
+    of: str = ""
+    lines: Mapping[str, str] = field(default_factory=dict)
+    next: str = ""
+    note: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data; ``of`` follows from the question."""
+        return {
+            "mark": self.mark, "sentence": self.sentence, "lines": dict(self.lines),
+            "next": self.next, "note": self.note,
+        }  # fmt: skip
+
+    @property
+    def marked(self) -> str:
+        """The sentence after its mark."""
+        return f"{MARKS[self.mark]} {self.sentence}"
+
+    def text(self, width: int) -> Iterator[Text]:
+        """Yield it as lines of at most so many letters; a command is never broken."""
+        width = min(max(width, NARROWEST), WIDEST)
+        first, *more = _wrapped(self.marked, width, "  ")
+        head = Text(first, STYLES[self.mark])
+        beside = not more and len(first) + len(self.of) + 2 <= width
+        if beside and self.of:
+            head.append(f"  {self.of}", "dim")
+        yield head
+        yield from (Text(each, STYLES[self.mark]) for each in more)
+        if self.of and not beside:
+            yield from (Text(each, "dim") for each in _wrapped(f"  {self.of}", width, "  "))
+        space = " " * (LABEL + 2)
+        for label, said in self.lines.items():
+            start = f"  {label:<{LABEL}}"
+            for number, each in enumerate(_wrapped(said, width - len(space), "")):
+                yield Text.assemble((start if not number else space, "dim"), each)
+        if self.next:
+            yield Text.assemble((f"  {'next':<{LABEL}}", "dim"), (self.next, "bold"))
+        if self.note:
+            yield from (Text(each, "dim") for each in _wrapped(f"  {self.note}", width, "  "))
+
+
+def _wrapped(said: str, width: int, indent: str) -> list[str]:
+    start = said[: len(said) - len(said.lstrip())]
+    return wrap(said.strip(), width, initial_indent=start, subsequent_indent=indent,
+                break_long_words=False, break_on_hyphens=False) or [""]  # fmt: skip
