@@ -18,6 +18,7 @@ from netloom.questions.analyze.busiest import (
     busiest_channel,
     busiest_router,
     injection_bandwidth,
+    inside_nodes,
     kinds_of_channels,
     oversubscription,
     sent_by_node,
@@ -28,6 +29,7 @@ from netloom.questions.named import mapping_name
 from netloom.questions.numbers import known
 from netloom.routing import half_way_round
 from netloom.topology import Cube
+from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,13 +101,6 @@ def _own(column: Column) -> Column:
     return replace(column, value=lambda found: found.own[column.name])
 
 
-def inside_nodes(found: Analysis) -> float:
-    """Return the share of the traffic that goes between hosts of one computer, by channels."""
-    mapped, computer = found.mapped, found.topology.node_of_host
-    within = (computer[mapped.source] == computer[mapped.target]) & mapped.moving
-    return float(mapped.weights[within].sum() / mapped.weights.sum())
-
-
 UNEVEN = (
     "estimates of saturation and slow-down, which are for channels of one bandwidth; the upper "
     "bound holds for any"
@@ -153,6 +148,8 @@ class Analysis(Answer):
         Whether the routing has several paths a pair.
     shifts
         What each shift on its own loads, of a program that is several (see ``busiest.each_shift``).
+    causes
+        Why the busiest channel is busy, as far as figures show that (see ``causes.causes``).
     """
 
     graph: ProcessGraph
@@ -172,6 +169,7 @@ class Analysis(Answer):
     deadlock_cycle: tuple[int, ...] | None
     several_paths: bool
     shifts: list[dict[str, Any]] | None
+    causes: dict[str, Any]
     provenance: Provenance
 
     @property
@@ -189,7 +187,7 @@ class Analysis(Answer):
         Column("offered", unit=FLITS),
         Column("slowdown_mean", "slow-down, mean", value=_slowdown("mean"), json=None),
         Column("slowdown_max", "slow-down, largest", value=_slowdown("max"), json=None),
-        Column("verdict", kind=str, value="verdict.level", json=None),
+        Column("level", kind=str, value="verdict.level", json=None),
         Column(
             "lemma_3",
             unit=FLITS,
@@ -211,7 +209,7 @@ class Analysis(Answer):
         Column("channels", kind=int, value="topology.num_network_channels"),
         Column("paths", kind=int, value=lambda found: found.mapped.moving.sum()),
         Column("local_edges", kind=int, value=lambda found: (~found.mapped.moving).sum()),
-        Column("inside_nodes", value=inside_nodes),
+        Column("inside_nodes", value=lambda found: inside_nodes(found.topology, found.mapped)),
         Column("routing", kind=str),
         Column("weight", kind=str),
         Column("slowdown", kind=dict, value="slowdown_summary"),
@@ -221,13 +219,14 @@ class Analysis(Answer):
         Column("bounds", kind=dict),
         Column("oversubscription", kind=list),
         Column("mean_message", kind=dict, value=lambda found: found.mean_message()),
-        Column("verdict", kind=dict, value="verdict_in_words"),
+        Column("verdict", kind=dict, value="verdict_by_name"),
         Column("random_mapping", kind=dict, value="random_summary"),
         Column("deadlock_free", kind=bool),
         Column("deadlock_cycle", kind=list, value="deadlock_channels"),
         Column("note", kind=str),
         Column("left_out", kind=str),
         Column("shifts", kind=list),
+        Column("causes", kind=dict),
     )
 
     @property
@@ -241,8 +240,8 @@ class Analysis(Answer):
         return [self.topology.channel_name(channel) for channel in self.deadlock_cycle or ()]
 
     @property
-    def verdict_in_words(self) -> dict[str, Any]:
-        """The verdict, and the names of the nodes that it is of."""
+    def verdict_by_name(self) -> dict[str, Any]:
+        """The figures of the verdict, and the names of the nodes that it is of."""
         affected = [self.topology.name_of(node) for node in self.verdict.affected_nodes]
         return self.verdict.to_dict() | {"affected": affected}
 
@@ -281,10 +280,10 @@ class Analysis(Answer):
         both = half_way_round(self.topology, self.mapped.source, self.mapped.target)
         if not both.any():
             return None
-        share = self.mapped.weights[both].sum() / self.mapped.weights[self.mapped.moving].sum()
+        paths = counted(int(both.sum()), "path", ",")
         return (
-            f"{both.sum()} paths with {share:.0%} of the traffic go half-way round a ring, where "
-            "both ways are as short: all take the + direction here, simulated packets take either."
+            f"{paths} go half-way round a ring. All take the + direction here, simulated packets "
+            "take either."
         )
 
     def bottleneck(self) -> dict[str, Any]:
@@ -496,5 +495,5 @@ class Analysis(Answer):
             f"<Analysis of {self.graph.name} on {self.topology.name} ({self.routing}){offered}: "
             f"saturation {estimates}{limit.upper_bound:.4g} at most (flits/node/cycle); "
             f"{self.origin}>\n"
-            f"{self.verdict.sentence}"
+            f"{self.to_dict()['verdict']['sentence']}"
         )

@@ -24,6 +24,7 @@ from netloom.mapping.named import place_program
 from netloom.progress import patience, track
 from netloom.questions.analyze.answer import Analysis
 from netloom.questions.analyze.busiest import each_shift
+from netloom.questions.analyze.causes import causes
 from netloom.questions.analyze.mapped import MappedProgram, figures
 from netloom.questions.base import MOST, option
 from netloom.questions.fields import (
@@ -226,6 +227,7 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
         deadlock_cycle=_deadlock(network, routing),
         several_paths=routing.several,
         shifts=each_shift(graph, network, routing, mapped),
+        causes=causes(graph, network, routing, mapped),
         provenance=provenance_of(question, "analyze", network),
     )
 

@@ -14,7 +14,7 @@ from netloom.mapping.search.starts import random_starts
 from netloom.questions.analyze.mapped import figures
 from netloom.questions.base import ask
 from netloom.questions.map.answer import FIGURES, SimulatedMappings
-from netloom.questions.map.verdict import paired
+from netloom.questions.map.gains import paired
 from netloom.questions.register import kind_of
 
 if TYPE_CHECKING:

@@ -1,0 +1,46 @@
+"""What an answer is of, in a few words: program, network and mapping."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FILE = re.compile(r"(?:(?:graph|fabric|machine|routes):)?(?:.*/)?([^/]+?)\.[A-Za-z]\w{0,9}")
+"""A file, perhaps behind the word for its kind, in any folder."""
+
+IN_ORDER = "rank order"
+"""What people call the mapping ``identity``."""
+
+
+def short_name(name: str) -> str:
+    """Return the name of a program or network, a file's without its folder and ending.
+
+    Examples
+    --------
+    >>> short_name("examples/lammps-64.mtx"), short_name("graph:/data/tree.graphml")
+    ('lammps-64', 'tree')
+    >>> short_name("mesh:4x4/4"), short_name("torus:8x8 without 3-4")
+    ('mesh:4x4/4', 'torus:8x8 without 3-4')
+    """
+    found = FILE.fullmatch(name)
+    return found[1] if found else name
+
+
+def subject(figures: Mapping[str, Any]) -> str:
+    """Return the program, the network and the mapping that figures are of.
+
+    Examples
+    --------
+    >>> asked = {"configuration": {"mapping": "identity"}}
+    >>> subject({"app": "examples/lammps-64.mtx", "topology": "torus:8x8", "provenance": asked})
+    'lammps-64 on torus:8x8, rank order'
+    """
+    said = f"{short_name(figures['app'])} on {short_name(figures['topology'])}"
+    mapping = figures["provenance"]["configuration"].get("mapping")
+    if mapping is None:
+        return said
+    named = short_name(mapping) if isinstance(mapping, str) else "mapping as given"
+    return f"{said}, {IN_ORDER if named == 'identity' else named}"
