@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from netloom.questions.analyze.where import carried
@@ -18,6 +19,9 @@ LESS = 0.95
 
 MOST = 0.5
 """Share of a channel's load from which on a task or a few pairs make most of it."""
+
+STRONG = 1.5
+"""Times their even share that a few pairs put on a channel."""
 
 UNEVEN = 1.25
 """Times its fair share that a channel carries if paths are spread unevenly."""
@@ -79,10 +83,9 @@ def _users(users: Mapping[str, Any]) -> Iterator[str]:
         only = pairs[0]
         yield f"one pair of ranks, {only['source']}→{only['target']}, makes all of that load"
         return
-    few = next(
-        (n for n in range(1, len(pairs) + 1) if sum(p["share"] for p in pairs[:n]) > MOST), None
-    )
-    if few is not None and few < count:
+    sums = list(accumulate(each["share"] for each in pairs))
+    few = next((many for many, made in enumerate(sums, start=1) if made > MOST), None)
+    if few is not None and sums[few - 1] >= STRONG * few / count:
         shown = [f"{p['source']}→{p['target']} ({_about(p['share'])})" for p in pairs[:few]]
         yield f"ranks {listed(shown)} make most of that load"
         return

@@ -26,7 +26,7 @@ def verdict(figures: Figures) -> Verdict:
     """Return whether a mapped program contends, by the figures of its analysis."""
     mark, sentence = _answer(figures)
     calm = mark == "fine"
-    lines = {} if _alone(figures) else {"where": where(figures)}
+    lines = {} if calm and _alone(figures) else {"where": where(figures)}
     if not calm:
         lines["why"] = why(figures)
     lines |= {"rank": _rank(figures), "limits": _limits(figures)}

@@ -45,6 +45,8 @@ def where(figures: Mapping[str, Any]) -> str:
     named = arrow(channel["name"])
     if figures["bounds"] is None:
         return f"{named} carries {load}, {_times(figures['bottleneck']['ratio'])} the busiest node"
+    if channel["bandwidth"] != 1:
+        load += f" at bandwidth {number(channel['bandwidth'])}"
     ratio = figures["bounds"]["ratio"]
     whose = "" if channel["kind"] == "network" else ", a host's own channel,"
     if ratio <= CLOSE:

@@ -63,7 +63,7 @@ def verdict(figures: Figures) -> Verdict:
     if compared:
         half = number(compared["half_width"]) + " cycles"
         if compared["quantity"] != LATENCY:
-            half = percent(compared["half_width"])
+            half = number(100 * compared["half_width"]) + " points"
         notes.append(
             f"Simulated at {percent(runs['load'])} load in {counted(compared['pairs'], 'pair')} of "
             f"runs; the difference is known to ±\u00a0{half}."
@@ -299,7 +299,7 @@ def _costs(figures: Figures) -> str:
 def _next(figures: Figures) -> str:
     """Return the command that writes the mapping, or that searches for longer."""
     asked, kind = dict(figures["provenance"]["configuration"]), kind_of("map")
-    own = {"routes": "own.routes"} if asked.get("routes") else {}
+    own = {"routes": "own.routes"} if figures["own_routes"] else {}
     if figures["verdict"]["gains"]:
         return command_line(kind, asked, **own, rankfile="ranks.txt")
     objective = figures["objective"]

@@ -112,7 +112,8 @@ def _remarks(result: ProgramMapping, data: dict[str, Any]) -> list[str]:
     ]
     network = result.topology
     if len(result.nodes) < network.num_hosts:
-        lines.append(f"{len(result.nodes):,} of {size_of(network)} may be used.")
+        all_of_them = size_of(network).partition(",")[0]
+        lines.append(f"{len(result.nodes):,} of {all_of_them} may be used.")
     if _times(data):
         whose = "of all channels, those of hosts included" if result.counts_hosts else "of channels"
         lines.append(f"max-channel-load is the largest load over bandwidth {whose}.")
