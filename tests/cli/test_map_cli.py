@@ -118,6 +118,7 @@ def test_an_allocation_and_everything_that_can_be_written(netloom, tmp_path):
     assert (code, err) == (0, "")
     assert "8 of 16 nodes may be used." in out
     assert f"Run it: mpiexec -f {tmp_path}/ranks -n 8 ./program" in out
+    assert "--rankfile" not in out  # which was asked for
     assert f"Picture: {tmp_path}/new/map.svg" in out
     used = {line.split(":")[0] for line in (tmp_path / "ranks").read_text().splitlines()}
     assert used == {f"rack{node:02}" for node in (0, 1, 2, 4, 5, 6, 7, 12)}

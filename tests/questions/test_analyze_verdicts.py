@@ -251,6 +251,19 @@ def test_downlinks_count_as_well():
     assert data["causes"]["uplinks"]["oversubscription"] == 2
 
 
+def test_groups_of_a_dragonfly_are_named():
+    """Eight hosts a group: each sends to the group after its own, over the one channel there."""
+    found = analyze("shift:8", "dragonfly:2x4x2", random_mappings=0, offered=0.9)
+    groups = found.to_dict()["causes"]["groups"]
+    assert (groups["to"] - groups["from"]) % 9 == 1
+    assert (groups["share"], groups["channels"]) == (1.0, 1)
+    assert found.to_dict()["busiest_channel"]["paths"] == 8
+    said = found.to_dict()["verdict"]["lines"]["why"]
+    assert said.startswith(
+        f"100\u00a0% of that load goes from group {groups['from']} to group {groups['to']}, over 1 "
+    )
+
+
 def test_long_paths_are_a_cause():
     """A ring of ranks laid out at random, beside other random mappings and beside its own order."""
     far = np.array([0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15])

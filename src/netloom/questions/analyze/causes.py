@@ -9,6 +9,7 @@ import numpy as np
 from netloom.contention import measure_loads
 from netloom.routing import DimensionOrder, half_way_round, paths
 from netloom.topology import Cube
+from netloom.topology.family import DragonflyShape
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from netloom.routing import Routing
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
+
+    Users = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 MOST_HOPS = 2**24
 """Hops of all paths up to which those on the busiest channel are looked for (under a second)."""
@@ -38,6 +41,8 @@ def causes(
     - ``users``: whose traffic is on the busiest channel. ``pairs`` are the first of ``count`` pairs
       of tasks, each with its ``share`` of the load. ``sender`` and ``receiver`` are the tasks that
       send and receive most of it.
+    - ``groups``: the two groups of a dragonfly that the busiest channel joins. A ``share`` of its
+      load goes from hosts of the one to hosts of the other, over ``channels`` that join the two.
     - ``uplinks``: the channels that could carry it instead, up from the same router or down to the
       same router; see ``_uplinks``.
     """
@@ -48,6 +53,7 @@ def causes(
     return {
         "half_way": _half_way(topology, routing, mapped),
         "users": None if users is None else _named(graph, *users),
+        "groups": _groups(topology, mapped, users),
         "uplinks": _uplinks(topology, mapped, users),
     }
 
@@ -76,9 +82,7 @@ def _half_way(topology: Topology, routing: Routing, mapped: MappedProgram) -> di
     }
 
 
-def _users(
-    topology: Topology, routing: Routing, mapped: MappedProgram
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _users(topology: Topology, routing: Routing, mapped: MappedProgram) -> Users:
     """Return the edges that use the busiest channel, and what each puts on it."""
     routed = paths(topology, routing, mapped.source, mapped.target)
     at = np.flatnonzero(routed.channels == mapped.contention.busiest_channel)
@@ -122,10 +126,35 @@ def _named(
     return found
 
 
+def _groups(
+    topology: Topology, mapped: MappedProgram, users: Users | None
+) -> dict[str, Any] | None:
+    """Return the groups that the busiest channel joins, and what goes from one to the other."""
+    shape, channel, inside = topology.family, mapped.contention.busiest_channel, topology.routers
+    if not isinstance(shape, DragonflyShape) or users is None:
+        return None
+    if channel >= topology.num_network_channels:
+        return None
+    begins, ends = (
+        each // shape.routers for each in (inside.channel_source, inside.channel_target)
+    )
+    first, last = int(begins[channel]), int(ends[channel])
+    if first == last:
+        return None
+    group = np.zeros(topology.num_hosts, np.int64)
+    group[topology.port_host] = topology.injection_router // shape.routers
+    edges, load = users
+    direct = (group[mapped.source[edges]] == first) & (group[mapped.target[edges]] == last)
+    return {
+        "from": first,
+        "to": last,
+        "share": float(load[direct].sum() / load.sum()),
+        "channels": int(((begins == first) & (ends == last)).sum()),
+    }
+
+
 def _uplinks(
-    topology: Topology,
-    mapped: MappedProgram,
-    users: tuple[NDArray[np.int64], NDArray[np.float64]] | None,
+    topology: Topology, mapped: MappedProgram, users: Users | None
 ) -> dict[str, Any] | None:
     """Return what shares the load of a channel between two levels of routers.
 

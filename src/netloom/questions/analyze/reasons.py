@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from netloom.questions.analyze.where import carried
+from netloom.questions.analyze.where import carried, unit
 from netloom.questions.shown import percent
 from netloom.words import counted, listed, number
 
@@ -49,6 +49,12 @@ def _causes(figures: Figures) -> Iterator[str]:
             f"{_about(half['share'])} of the traffic goes half-way round a ring, all of it in the "
             "+ direction"
         )
+    if (groups := known["groups"]) and groups["share"] > MOST:
+        over = counted(groups["channels"], "channel")
+        yield (
+            f"{_about(groups['share'])} of that load goes from group {groups['from']} to group "
+            f"{groups['to']}, over {over}"
+        )
     if links:
         yield from _uplinks(figures, links)
     if users and figures["busiest_channel"]["kind"] != "injection":
@@ -68,7 +74,7 @@ def _uplinks(figures: Figures, links: Mapping[str, Any]) -> Iterator[str]:
     named = counted(links["channels"], "uplink" if links["way"] == "up" else "downlink")
     whose = f"the {named} of {links['router']}"
     if links["load"] >= UNEVEN * links["fair_load"]:
-        fair = carried(figures["weight"], links["fair_load"])
+        fair = carried(unit(figures), links["fair_load"])
         yield f"paths are spread unevenly: {whose} carry {fair} each on average"
     elif links["oversubscription"] > 1 and (links["hosts"] or 0) > 1:
         ratio = number(float(f"{links['oversubscription']:.2g}"))
@@ -86,6 +92,11 @@ def _users(users: Mapping[str, Any]) -> Iterator[str]:
     sums = list(accumulate(each["share"] for each in pairs))
     few = next((many for many, made in enumerate(sums, start=1) if made > MOST), None)
     if few is not None and sums[few - 1] >= STRONG * few / count:
+        if few == 1:
+            first = pairs[0]
+            ends = f"{first['source']}→{first['target']}"
+            yield f"ranks {ends} make {_about(first['share'])} of that load"
+            return
         shown = [f"{p['source']}→{p['target']} ({_about(p['share'])})" for p in pairs[:few]]
         yield f"ranks {listed(shown)} make most of that load"
         return

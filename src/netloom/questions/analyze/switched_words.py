@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom.questions.analyze.where import CLOSE, carried
+from netloom.questions.analyze.where import CLOSE, carried, unit
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ HELPS = {
 
 def switched_remarks(data: dict[str, Any]) -> Iterator[str]:
     """Yield lines on the bound, the busiest router, and the taper of the network."""
-    bounds, weight = data["bounds"], data["weight"]
+    bounds, weight = data["bounds"], unit(data)
     yield _limit(bounds, weight)
     router = data["busiest_router"]
     yield f"Busiest router: {router['name']}, {carried(weight, router['load'])} pass through."

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Figures = Mapping[str, Any]
 
-ESTIMATE = "* estimate."
+ESTIMATE, SAME = "* estimate.", "the same as"
 GIVE_LOAD = "Give the load for a yes or no: --offered 0.2"
 
 
@@ -151,7 +151,7 @@ def _rank(figures: Figures) -> str:
     mappings = counted(many, "random mapping")
     own = limits[deciding]
     if found["min"] == found["max"] == own:
-        return f"the same as {mappings}: no placement of the ranks matters"
+        return f"{SAME} {'each of ' * (many > 1)}{mappings}"
     if not found["beaten"] and own < found["min"]:
         return f"worse than {'all ' * (many > 1)}{mappings}"
     return f"better than {number(found['beaten'])} of {mappings}"
@@ -173,18 +173,16 @@ def _limits(figures: Figures) -> str:
 def _next(figures: Figures, mark: str) -> str:
     """Return the command that may help, or that finds out more."""
     asked = dict(figures["provenance"]["configuration"])
-    if isinstance(asked["app"], str) and not set(":./") & set(asked["app"]):
-        asked["app"] = figures["app"]  # a pattern without a size, which is of all hosts
-    if mark == "unknown" and figures["offered"] is None:
-        return command_line(kind_of("simulate.saturation"), asked)
+    if isinstance(asked["app"], str):
+        asked["app"] = figures["app"]  # with its size, if it is a pattern of all hosts
     own_routes = str(asked["routing"]).startswith("routes:")
     movable = figures["busiest_channel"]["kind"] == "network" and not own_routes
-    random = figures["random_mapping"].get("saturation_upper_bound")
-    fixed = random is not None and random["min"] == random["max"]
+    fixed = _rank(figures).startswith(SAME)
     if movable and not fixed and mark != "unknown":
         return command_line(kind_of("map"), asked, rankfile="ranks.txt")
-    load = figures["offered"]
-    return command_line(kind_of("simulate.load"), asked, **({"load": load} if load else {}))
+    if figures["offered"] is None:
+        return command_line(kind_of("simulate.saturation"), asked)
+    return command_line(kind_of("simulate.load"), asked, load=figures["offered"])
 
 
 def _note(figures: Figures, lines: Mapping[str, str]) -> str:

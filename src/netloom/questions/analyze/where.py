@@ -27,6 +27,13 @@ def carried(weight: str, amount: float) -> str:
     return counted(number(amount), "message" if weight == "messages" else "path")
 
 
+def unit(figures: Mapping[str, Any]) -> str:
+    """Return the weight of an analysis, or ``uniform`` if each path weighs 1, as in patterns."""
+    channel = figures["busiest_channel"]
+    plain = figures["mean_message"].get("bytes", 1) == 1 and channel["load"] == channel["paths"]
+    return "uniform" if plain else str(figures["weight"])
+
+
 def arrow(channel: str) -> str:
     """Return the name of a channel as sentences have it.
 
@@ -40,8 +47,8 @@ def arrow(channel: str) -> str:
 
 def where(figures: Mapping[str, Any]) -> str:
     """Return which channel is busiest, what it carries, and how much that is."""
-    channel, weight = figures["busiest_channel"], figures["weight"]
-    load = carried(weight, channel["load"])
+    channel = figures["busiest_channel"]
+    load = carried(unit(figures), channel["load"])
     named = arrow(channel["name"])
     if figures["bounds"] is None:
         return f"{named} carries {load}, {_times(figures['bottleneck']['ratio'])} the busiest node"

@@ -8,7 +8,7 @@ from rich.markup import escape
 
 from netloom.questions.analyze.switched_words import switched_remarks
 from netloom.questions.analyze.verdict import verdict
-from netloom.questions.analyze.where import arrow
+from netloom.questions.analyze.where import arrow, unit
 from netloom.questions.shown import percent
 from netloom.questions.tables import FittingTable
 from netloom.units import seconds, size
@@ -76,7 +76,8 @@ def _figures_table(data: dict[str, Any]) -> Table:
         if many and f"{key}_max" in random:
             mean, top = random[f"{key}_mean"], random[f"{key}_max"]
             cells += [number(mean["mean"]), number(top["mean"]), f"{top['beaten']} of {many}"]
-        if data[key]["mean"] is not None:
+        known = data[key]["mean"] is not None
+        if known and (key != "weighted_channel_load" or unit(data) != "uniform"):
             table.add_row(label.format(weight=data["weight"]), *cells)
     for label, key in LOADS.items():
         cells = [percent(data["saturation"][key]), ""]

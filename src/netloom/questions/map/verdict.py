@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from netloom.questions.analyze.verdict import shares
-from netloom.questions.analyze.where import carried, where
+from netloom.questions.analyze.where import carried, unit, where
 from netloom.questions.commands import command_line
 from netloom.questions.map.gains import CLOSE, LATENCY, WORTH
 from netloom.questions.register import kind_of
@@ -132,7 +132,7 @@ def _found(figures: Figures) -> tuple[str, str]:
 
 def _gain(figures: Figures) -> str:
     """Say how much better the objective is than in rank order."""
-    objective, weight = figures["objective"], figures["weight"]
+    objective, weight = figures["objective"], _unit(figures)
     first, last, name = objective["before"], objective["after"], objective["name"]
     less = f"{change(first, last)} less than in {IN_ORDER}"
     if name == "max-channel-load" and objective["timed"]:
@@ -163,6 +163,11 @@ def _from_to(weight: str, first: float, last: float) -> str:
     return f"{before.removesuffix(f' {unit}')} → {after}"
 
 
+def _unit(figures: Figures) -> str:
+    """Return what loads are counted in, by the analysis of rank order."""
+    return str(figures["weight"]) if figures["before"] is None else unit(figures["before"])
+
+
 def _noun(figures: Figures) -> str:
     """Return what the objective is, as a noun."""
     return {
@@ -175,7 +180,7 @@ def _noun(figures: Figures) -> str:
 
 def _value(figures: Figures) -> str:
     """Return the objective in rank order with its unit; "" if it has none that people know."""
-    objective, weight = figures["objective"], figures["weight"]
+    objective, weight = figures["objective"], _unit(figures)
     value, name = objective["before"], objective["name"]
     if name == "max-channel-load" and not objective["timed"]:
         return carried(weight, value)
@@ -291,6 +296,8 @@ def _costs(figures: Figures) -> str:
         if worse < WORSE:
             continue
         shown = percent if load else number
+        if name == "weighted_channel_load_max" and _unit(figures) == "uniform":
+            continue
         said[worse, label.format(weight=figures["weight"])] = f"{shown(before)} → {shown(after)}"
     order = sorted(said, key=lambda each: -each[0])
     return " · ".join(f"{label} {said[worse, label]}" for worse, label in order[:3])
