@@ -116,7 +116,7 @@ def test_an_allocation_and_everything_that_can_be_written(netloom, tmp_path):
         f"--plot {tmp_path}/new/map.svg",
     )
     assert (code, err) == (0, "")
-    assert "8 of 16 nodes may be used." in out
+    assert "8 tasks and 16 edges on 16 nodes, 44 channels, 8 of these nodes may be used" in out
     assert f"Run it: mpiexec -f {tmp_path}/ranks -n 8 ./program" in out
     assert "--rankfile" not in out  # which was asked for
     assert f"Picture: {tmp_path}/new/map.svg" in out

@@ -115,7 +115,7 @@ def test_pairs_come_to_a_leaf_each():
     told = found.to_dict()["verdict"]
     assert told["sentence"] == (
         "Found, and proved optimal: the busiest channel carries 100\u00a0% less than in rank order "
-        "(1 → 0 B)."
+        "(1 → 0 paths)."
     )
     rows = found.channels()
     assert rows.height == 2 * found.topology.num_channels

@@ -61,7 +61,7 @@ def verdict(
 
     ``offered`` is the traffic of the average sending node, as a fraction of a channel's bandwidth.
     ``paths_meet`` is whether any two paths share a channel, of those between routers if hosts have
-    channels of their own (``hosted``); None if nobody counted.
+    channels of their own (``hosted``). None if nobody counted.
 
     Examples
     --------

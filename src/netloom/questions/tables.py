@@ -20,7 +20,7 @@ class FittingTable(Table):
     """A table without lines: names of rows wrap, and its last columns go where room is short."""
 
     def __init__(self, heads: Iterable[str]) -> None:
-        """Make a table with these heads; the first column is of words, the others of numbers."""
+        """Make a table with these heads. The first column is of words, the others of numbers."""
         super().__init__(box=None, pad_edge=False, header_style="dim", padding=(0, GAP, 0, 0))
         name, *numbers = heads
         self.add_column(name)

@@ -84,7 +84,7 @@ def _slowdown(part: str) -> Callable[[Analysis], float | None]:
 
 
 def _of_hosts(part: str) -> Column:
-    """Return the mean or the largest load of the channels of hosts; none in a direct network."""
+    """Return the mean or the largest load of the channels of hosts. None in a direct network."""
 
     def value(found: Analysis) -> float | None:
         load = found.mapped.contention.host_channel_load
@@ -123,7 +123,7 @@ class Analysis(Answer):
     Attributes
     ----------
     graph, topology, machine, routing, weight, node_of
-        What was asked about; ``machine`` is None where only a topology was named, ``weight`` is
+        What was asked about. ``machine`` is None where only a topology was named, ``weight`` is
         what an edge's share of the traffic is taken from.
     mapped
         Contention and saturation of the mapping, path by path and channel by channel.
@@ -138,11 +138,11 @@ class Analysis(Answer):
     random_path_contention
         int64[ν_max + 1]: how many paths of all random mappings together have each ν.
     estimate
-        Table 3.1 of the thesis for a random mapping; None but on square 2D meshes.
+        Table 3.1 of the thesis for a random mapping. None but on square 2D meshes.
     expected
-        Exact means over all random mappings; None on general graphs or with several tasks a node.
+        Exact means over all random mappings. None on general graphs or with several tasks a node.
     deadlock_cycle
-        Channels that could wait for each other in a circle without virtual channels; () when
+        Channels that could wait for each other in a circle without virtual channels. () when
         there is no such circle, None when it was not looked for.
     several_paths
         Whether the routing has several paths a pair.
@@ -231,7 +231,7 @@ class Analysis(Answer):
 
     @property
     def deadlock_free(self) -> bool | None:
-        """Whether no channels can wait for each other in a circle; None where nobody looked."""
+        """Whether no channels can wait for each other in a circle. None where nobody looked."""
         return None if self.deadlock_cycle is None else not self.deadlock_cycle
 
     @property
@@ -252,22 +252,22 @@ class Analysis(Answer):
 
     @property
     def busiest_router(self) -> dict[str, Any] | None:
-        """The router through which most goes; None in a direct network."""
+        """The router through which most goes. None in a direct network."""
         return busiest_router(self.topology, self.mapped.contention)
 
     @cached_property
     def bounds(self) -> dict[str, Any] | None:
-        """What no routing can beat for this mapping; None in a direct network."""
+        """What no routing can beat for this mapping. None in a direct network."""
         return bounds(self.topology, self.mapped)
 
     @property
     def oversubscription(self) -> list[dict[str, Any]] | None:
-        """What routers of each level have below and above them; None in a direct network."""
+        """What routers of each level have below and above them. None in a direct network."""
         return oversubscription(self.topology)
 
     @property
     def left_out(self) -> str | None:
-        """Which figures are not known, and why; None where all are."""
+        """Which figures are not known, and why. None where all are."""
         if self.mapped.by_path is None:
             return UNCOUNTED if self.several_paths else TOO_MANY
         return None if self.mapped.limit.estimated else UNEVEN
@@ -353,7 +353,7 @@ class Analysis(Answer):
 
     @table(CHANNELS)
     def channels(self) -> pl.DataFrame:
-        """Return one row a channel: its two vertices and its load; those of hosts come last."""
+        """Return one row a channel: its two vertices and its load. Those of hosts come last."""
         import polars as pl
 
         found = self.mapped.contention
@@ -423,7 +423,7 @@ class Analysis(Answer):
     def standing(self, figure: str) -> int:
         """Return how many of the random mappings this one beats in ``figure``.
 
-        ``figure`` is a column of ``random_table``; more is better for saturation, less elsewhere.
+        ``figure`` is a column of ``random_table``. More is better for saturation, less elsewhere.
         """
         better = -1 if figure.startswith("saturation") else 1
         return sum(better * row[figure] > better * self.own[figure] for row in self.random)
@@ -450,7 +450,7 @@ class Analysis(Answer):
 
     @cached_property
     def slowdown_summary(self) -> dict[str, float] | None:
-        """Mean (by weight) and maximum of the paths' slow-down; None if nothing estimates it."""
+        """Mean (by weight) and maximum of the paths' slow-down. None if nothing estimates it."""
         if self.offered is None or not self.mapped.limit.estimated:
             return None
         theta = self.slowdown()
@@ -460,7 +460,7 @@ class Analysis(Answer):
 
     @property
     def random_summary(self) -> dict[str, Any]:
-        """Mean, least and most of every figure over the random mappings; beaten; expectations."""
+        """Mean, least and most of each figure over random mappings, and how many are beaten."""
         summary: dict[str, Any] = {
             "mappings": len(self.random),
             "limited_by_work": self.random_limited,

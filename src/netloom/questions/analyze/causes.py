@@ -33,18 +33,17 @@ def causes(
 ) -> dict[str, Any]:
     """Return figures from which a cause of the busiest channel's load can be seen.
 
-    Each is None if it does not apply, or is not known:
+    Each is None if it does not apply, or is not known.
 
-    - ``half_way``: traffic that goes half-way round a ring, where dimension order takes the +
-      direction only. ``share`` is its part of all traffic, ``paths`` their number, and
-      ``split_load`` what the busiest channel would carry if half of it went the other way.
+    - ``half_way``: traffic that goes half-way round a ring. Dimension order sends it in the +
+      direction only. ``share`` is its part of all traffic. ``paths`` is their number. If half of
+      it went the other way, the busiest channel would carry ``split_load``.
     - ``users``: whose traffic is on the busiest channel. ``pairs`` are the first of ``count`` pairs
       of tasks, each with its ``share`` of the load. ``sender`` and ``receiver`` are the tasks that
       send and receive most of it.
     - ``groups``: the two groups of a dragonfly that the busiest channel joins. A ``share`` of its
       load goes from hosts of the one to hosts of the other, over ``channels`` that join the two.
-    - ``uplinks``: the channels that could carry it instead, up from the same router or down to the
-      same router; see ``_uplinks``.
+    - ``uplinks``: the channels that could carry it instead, from or to the same router.
     """
     hops = float(mapped.contention.channel_load.sum())
     users = None
@@ -158,9 +157,9 @@ def _uplinks(
 ) -> dict[str, Any] | None:
     """Return what shares the load of a channel between two levels of routers.
 
-    ``router`` is the lower of the two, ``channels`` how many lead from it to that level (``way``
-    is ``up``) or come from there (``down``). ``load`` is what the busiest carries, ``fair_load``
-    what it would carry if all of them worked equally long. ``hosts`` send (receive) its load.
+    ``router`` is the lower of the two. ``channels`` lead from it to that level (``way`` is ``up``)
+    or come from there (``down``). ``load`` is what the busiest carries. It would carry
+    ``fair_load`` if all of them worked equally long. ``hosts`` send (receive) its load.
     ``oversubscription`` is the bandwidth below the router over that of these channels.
     """
     channel, inside = mapped.contention.busiest_channel, topology.routers

@@ -34,7 +34,7 @@ SAID = 2
 
 
 def why(figures: Figures) -> str:
-    """Return up to two causes of the load of the busiest channel; "" if figures show none."""
+    """Return up to two causes of the load of the busiest channel. "" if figures show none."""
     found = [*_causes(figures)][:SAID]
     return " · ".join(found)
 

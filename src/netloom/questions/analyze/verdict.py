@@ -91,7 +91,7 @@ def _answer(figures: Figures) -> tuple[str, str]:
 
 
 def _contention_free(figures: Figures) -> tuple[str, str]:
-    """Say that no two paths meet; channels of hosts may still be full."""
+    """Say that no two paths meet. Channels of hosts may still be full."""
     offered, most = figures["offered"], figures["saturation"]["upper_bound"]
     if figures["busiest_router"] is None:
         return "fine", "Contention-free at any load: no two messages share a channel."

@@ -9,7 +9,7 @@ from rich.markup import escape
 from netloom.questions.analyze.switched_words import switched_remarks
 from netloom.questions.analyze.verdict import verdict
 from netloom.questions.analyze.where import arrow, unit
-from netloom.questions.shown import percent
+from netloom.questions.shown import percent, size_of
 from netloom.questions.tables import FittingTable
 from netloom.units import seconds, size
 from netloom.words import counted, listed, number
@@ -91,9 +91,11 @@ def _figures_table(data: dict[str, Any]) -> Table:
 
 def _remarks(result: Analysis, data: dict[str, Any]) -> list[str]:
     neck, channel = data["bottleneck"], data["busiest_channel"]
+    what = f"{counted(data['tasks'], 'task')} and {counted(data['paths'], 'path')}"
     lines = [
+        f"{what} on {size_of(result.topology)}, {result.routing}.",
         f"Busiest channel: {arrow(channel['name'])}, {counted(number(channel['paths']), 'path')}"
-        f"{_busy(neck, 'channel') if channel['name'] == neck['channel'] else ''}."
+        f"{_busy(neck, 'channel') if channel['name'] == neck['channel'] else ''}.",
     ]
     if not result.topology.direct:
         lines += switched_remarks(data)

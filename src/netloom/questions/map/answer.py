@@ -66,13 +66,13 @@ class SimulatedMappings:
     Attributes
     ----------
     load
-        Offered traffic of the average sending node, flits/node/cycle; None where nothing ran.
+        Offered traffic of the average sending node, flits/node/cycle. None where nothing ran.
     before, after
-        What came of it, with the seed of the question; None where it was not run to its end.
+        What came of it, with the seed of the question. None where it was not run to its end.
     note
         Why it was not.
     compared
-        All pairs of runs; None where there are none.
+        All pairs of runs. None where there are none.
     """
 
     load: float | None
@@ -122,20 +122,20 @@ class ProgramMapping(Answer):
     found
         The mapping, the value of the objective and its lower bound, and how it was found.
     scale
-        Of several objectives, what each was divided by; empty where there is only one.
+        Of several objectives, what each was divided by. Empty where there is only one.
     routes
-        Routes that belong to the mapping, one for each pair of nodes that communicate; None where
+        Routes that belong to the mapping, one for each pair of nodes that communicate. None where
         packets take those of ``routing``.
     layout
-        The layout that was asked for, with what it claims; None after a search.
+        The layout that was asked for, with what it claims. None after a search.
     before, after
-        What ``analyze`` says of identity and of the mapping; None where nothing is left that
+        What ``analyze`` says of identity and of the mapping. None where nothing is left that
         crosses the network.
     starts
         One row for each mapping that it is compared with, identity first and the result last:
         value of the objective, and figures as ``analyze`` has them. ``random`` is the mean of 25.
     simulated
-        Both simulated at one load; None where that was not asked for.
+        Both simulated at one load. None where that was not asked for.
     counts_hosts
         Whether the objective is of hosts' own channels as well: several tasks run on each, or
         their ports differ.
@@ -226,7 +226,7 @@ class ProgramMapping(Answer):
 
     @property
     def gains(self) -> bool:
-        """Whether the mapping is better than rank order; see ``MappingVerdict``."""
+        """Whether the mapping is better than rank order. See ``MappingVerdict``."""
         return self.verdict.gains
 
     @property
@@ -239,7 +239,7 @@ class ProgramMapping(Answer):
     def virtual_channels(self) -> int | None:
         """How many a channel needs, for the mapping's own routes to be free of deadlock.
 
-        Paths are put into layers of them; see ``routing.layered``. None where there are no routes.
+        Paths are put into layers of them. See ``routing.layered``. None where there are no routes.
         """
         if self.routes is None:
             return None
@@ -257,7 +257,7 @@ class ProgramMapping(Answer):
     def channels(self) -> pl.DataFrame:
         """Return one row a channel under identity (``before``) and under the mapping (``after``).
 
-        As ``Analysis.channels`` has them; with loads of 0 where nothing crosses the network.
+        As ``Analysis.channels`` has them, with loads of 0 if nothing crosses the network.
         """
         import polars as pl
 

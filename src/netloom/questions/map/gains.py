@@ -32,10 +32,11 @@ SHARE, LATENCY = "worst-node share", "packet latency"
 class MappingVerdict(NamedTuple):
     """Whether the mapping helps.
 
-    ``kind`` is ``bound`` (nothing can be better), ``better`` (than rank order), ``none`` (nothing
-    better was found, or no difference was measured) or ``worse`` (by simulation). ``gains`` is
-    whether the mapping is worth applying: better than rank order as simulated, or by 0.5 % of the
-    objective. If that is the same, hop-bytes and path contention decide.
+    ``kind`` is ``bound`` if nothing can be better, ``better`` if the mapping is better than rank
+    order, ``worse`` if it is worse by simulation. It is ``none`` if nothing better was found, or
+    no difference was measured. ``gains`` is whether the mapping is worth applying: better than
+    rank order as simulated, or by 0.5 % of the objective. If that is the same, hop-bytes and path
+    contention decide.
     """
 
     kind: Kind
@@ -68,7 +69,7 @@ class PairedRuns:
 
     @property
     def kind(self) -> Literal["better", "none", "worse"]:
-        """What was measured; ``none`` if the interval has both signs."""
+        """What was measured. ``none`` if the interval has both signs."""
         if not abs(self.difference) > self.half_width:
             return "none"
         return "better" if (self.difference < 0) == (self.quantity == LATENCY) else "worse"

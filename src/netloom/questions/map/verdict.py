@@ -159,8 +159,9 @@ def _gain(figures: Figures) -> str:
 def _from_to(weight: str, first: float, last: float) -> str:
     """Return two amounts of traffic, and their unit once if it is the same."""
     before, after = carried(weight, first), carried(weight, last)
-    unit = after.rpartition(" ")[2]
-    return f"{before.removesuffix(f' {unit}')} → {after}"
+    (value, first_unit), last_unit = before.rsplit(" ", 1), after.rpartition(" ")[2]
+    alike = first_unit.rstrip("s") == last_unit.rstrip("s")
+    return f"{value if alike else before} → {after}"
 
 
 def _unit(figures: Figures) -> str:
@@ -179,7 +180,7 @@ def _noun(figures: Figures) -> str:
 
 
 def _value(figures: Figures) -> str:
-    """Return the objective in rank order with its unit; "" if it has none that people know."""
+    """Return the objective in rank order with its unit. "" if it has none that people know."""
     objective, weight = figures["objective"], _unit(figures)
     value, name = objective["before"], objective["name"]
     if name == "max-channel-load" and not objective["timed"]:
@@ -229,7 +230,7 @@ def _kept(figures: Figures) -> str:
 
 
 def _possible(figures: Figures) -> str:
-    """Return the largest gain over rank order that the bound leaves; "" if it is not known."""
+    """Return the largest gain over rank order that the bound leaves. "" if it is not known."""
     objective = figures["objective"]
     first, bound = objective["before"], objective["bound"]
     if objective["name"] == "path-contention":

@@ -107,13 +107,14 @@ def _accepted(data: dict[str, Any]) -> dict[str, float | None]:
 
 
 def _remarks(result: ProgramMapping, data: dict[str, Any]) -> list[str]:
-    lines = [
-        f"{data['objective']['name']} by {data['weight']}: {_how(result)}, seed {data['seed']}."
-    ]
-    network = result.topology
+    network, what = result.topology, counted(data["tasks"], "task")
+    what += f" and {counted(result.graph.num_edges, 'edge')} on {size_of(network)}"
     if len(result.nodes) < network.num_hosts:
-        all_of_them = size_of(network).partition(",")[0]
-        lines.append(f"{len(result.nodes):,} of {all_of_them} may be used.")
+        what += f", {len(result.nodes):,} of these nodes may be used"
+    lines = [
+        f"{what}, {result.routing}.",
+        f"{data['objective']['name']} by {data['weight']}: {_how(result)}, seed {data['seed']}.",
+    ]
     if _times(data):
         whose = "of all channels, those of hosts included" if result.counts_hosts else "of channels"
         lines.append(f"max-channel-load is the largest load over bandwidth {whose}.")
