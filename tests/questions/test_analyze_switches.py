@@ -157,7 +157,7 @@ def test_several_paths_a_pair():
     assert "path contention" not in parts_of(record(found))
     assert chart_of(found) is not None
     assert "path_contention" not in found.paths().columns
-    assert "paths met by a path ν" not in said(found)
+    assert "paths met by a path, ν" not in said(found)
     halves = quick("shift:1", "leaf-spine:2x2x4", routing="minimal").to_dict()
     assert halves["channel_load"]["max"] == 0.5
     by_messages = quick("shift:1", "leaf-spine:2x2x4", routing="minimal", weight="messages")

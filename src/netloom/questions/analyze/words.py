@@ -27,9 +27,9 @@ __all__ = ["best", "lines", "verdict"]
 ROWS = {
     "path length D, hops": "path_length",
     "logical path length d": "logical_path_length",
-    "paths on a channel χ": "channel_load",
-    "{weight} on a channel": "weighted_channel_load",
-    "paths met by a path ν": "path_contention",
+    "channel load χ, paths": "channel_load",
+    "channel load, {weight}": "weighted_channel_load",
+    "paths met by a path, ν": "path_contention",
 }
 """Figures by mean and maximum, and what they are called."""
 
