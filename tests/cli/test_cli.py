@@ -45,7 +45,7 @@ def test_analyze_tells_a_person_and_writes_what_was_asked(tmp_path):
         "--plot", str(picture), "--offered", "0.2", "--random-mappings", "3",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "saturation, worst node" in done.stdout
+    assert "first node delayed at load" in done.stdout
     assert "mpirun -np 16" in done.stdout.replace("\n", " ")
     assert len(ranks.read_text().splitlines()) == 16
     assert picture.read_text().startswith("<svg")
@@ -188,6 +188,7 @@ def test_one_path_is_not_one_paths(tmp_path):
     file = str(tmp_path / "one.csv")
     done = netloom("analyze", file, "--on", "line:2", "--random-mappings", "1")
     said = " ".join(done.stdout.split())
-    assert "(2 tasks, 1 path) on line:2" in said
-    assert "of 1 random mapping," in said
+    assert "one on line:2, rank order" in said
+    assert "2 tasks and 1 path on 2 nodes" in said
+    assert "the same as 1 random mapping" in said
     assert "1 paths" not in said

@@ -259,7 +259,9 @@ def test_a_mapping_of_a_wished_distance():
 
 def test_paths_half_way_round_a_ring_are_told_where_there_are_any():
     torus = analyze("transpose:4", "torus:4x4", random_mappings=0)
-    assert torus.note.startswith("4 paths with 33% of the traffic go half-way round a ring")
+    assert torus.note.startswith("4 paths go half-way round a ring.")
+    half = torus.to_dict()["causes"]["half_way"]
+    assert (half["paths"], half["share"]) == (4, pytest.approx(1 / 3))
     assert torus.to_dict()["note"] == torus.note
     for on in ("mesh:4x4", "hypercube:4", "torus:5x5"):
         assert analyze("transpose:4", on, random_mappings=0).note is None

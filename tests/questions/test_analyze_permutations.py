@@ -4,8 +4,9 @@ import pytest
 
 from netloom import analyze_permutations
 from netloom.errors import InputError
-from netloom.questions.analyze.permutations.words import lines, sentences
+from netloom.questions.analyze.permutations.words import lines
 from netloom.questions.recorded import parts_of, record
+from netloom.questions.shown import percent
 
 
 def test_a_leaf_spine():
@@ -19,11 +20,15 @@ def test_a_leaf_spine():
     table = found.shift_table()
     assert table["distance"].to_list() == list(range(1, 64))
     assert table["largest_load"].max() == 2
-    words = "\n".join(lines(found))
-    assert "Effective bisection bandwidth: 6" in words
-    assert "2 paths on the busiest channel between routers in the worst of 63 shifts" in words
-    assert "works 1.00 times as long as it must" in words
-    assert len(sentences(record(found))) == 3
+    said = data["verdict"]
+    assert said["sentence"].startswith(f"Pairs get {percent(data['effective_bisection']['mean'])}")
+    assert said["lines"]["shifts"] == "the worst, by 5, puts 2 paths on one channel"
+    assert said["lines"]["all"].endswith("112 paths on the busiest channel, as few as any routing "
+                                         "allows in an all-to-all")  # fmt: skip
+    assert [list(each.cells) for each in lines(found)[0].columns[1:]] == [
+        [percent(data["effective_bisection"]["mean"]), "1.87", "112"],
+        [percent(data["effective_bisection"]["least"]), "2", "112"],
+    ]
 
 
 def test_a_direct_network():
@@ -39,7 +44,7 @@ def test_some_shifts_and_no_matchings():
     assert data["effective_bisection"]["mean"] is data["effective_bisection"]["ci"] is None
     assert data["shifts"]["count"] == 2
     assert data["all_to_all"]["max"] is None
-    assert len(sentences(record(found))) == 1
+    assert data["verdict"]["sentence"].startswith("The worst shift, by ")
     none = analyze_permutations("fat-tree:4x2", samples=2, shifts="none")
     assert none.shift_table().is_empty()
     assert none.to_dict()["note"] is None

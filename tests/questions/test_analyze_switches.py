@@ -1,13 +1,15 @@
 """What ``analyze`` says of networks whose hosts hang on routers."""
 
 import json
+from io import StringIO
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from netloom import analyze
 from netloom.errors import InputError
-from netloom.questions.analyze.words import lines
+from netloom.questions.analyze.words import lines, verdict
 from netloom.questions.recorded import chart_of, parts_of, record
 from netloom.routing import Minimal
 from netloom.topology import mesh, topology
@@ -20,7 +22,12 @@ def quick(app, on, **options):
 
 
 def said(found):
-    return "\n".join(str(line) for line in lines(found))
+    """Return what is printed, on one line."""
+    screen = Console(width=200, highlight=False, file=StringIO())
+    figures = found.to_dict()
+    for line in (*verdict(figures).text(100), *lines(found)):
+        screen.print(line)
+    return " ".join(screen.file.getvalue().split())
 
 
 def test_a_program_on_a_leaf_spine():
@@ -58,9 +65,8 @@ def test_the_loads_of_a_leaf_by_hand():
     assert data["busiest_router"] == {"name": "leaf0", "load": 13}
     assert data["bounds"]["time"] == 7
     assert data["bounds"]["ratio"] == pytest.approx(12 / 7)
-    assert "Busiest channel: leaf0 -> spine0, 2 paths, 12 bytes: 1.71 times the bound" in said(
-        found
-    )
+    assert "leaf0→spine0 carries 12 B, 1.7× the least that any routing allows" in said(found)
+    assert "Busiest channel: leaf0→spine0, 2 paths" in said(found)
     channels = found.channels()
     assert channels.height == 8 + 16
     used = channels.filter(channels["weighted_channel_load"] > 0)
@@ -115,9 +121,9 @@ def test_unequal_bandwidths():
     assert data["verdict"]["level"] == "below-bound"
     assert "saturation_worst_node" not in data["random_mapping"]
     words = said(found)
-    assert "2 bytes at bandwidth 0.25" in words
+    assert "h0→leaf0, a host's own channel, carries 2 B at bandwidth 0.25" in words
     assert "Left out: estimates" in words
-    assert "average node *" not in words
+    assert "nodes delayed at load *" not in words
     with pytest.raises(InputError, match="no estimates"):
         found.slowdown()
 
@@ -151,7 +157,7 @@ def test_several_paths_a_pair():
     assert "path contention" not in parts_of(record(found))
     assert chart_of(found) is not None
     assert "path_contention" not in found.paths().columns
-    assert "path contention ν" not in said(found)
+    assert "paths met by a path, ν" not in said(found)
     halves = quick("shift:1", "leaf-spine:2x2x4", routing="minimal").to_dict()
     assert halves["channel_load"]["max"] == 0.5
     by_messages = quick("shift:1", "leaf-spine:2x2x4", routing="minimal", weight="messages")

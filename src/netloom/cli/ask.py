@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import UnionType
@@ -189,7 +190,7 @@ def _answer(kind: Kind, values: Mapping[str, Any], given: Mapping[str, Any]) -> 
     if as_json:
         print_json(figures)
     else:
-        _show(kind, answer, figures)
+        _show(kind, answer, figures, files)
     writers = [partial(each.write, answer, path, settings) for each, path in files.items()]
     wrote = write_each(writers, quiet=as_json)
     if not as_json and (last := kind.ending(answer, wrote=wrote)):
@@ -198,10 +199,13 @@ def _answer(kind: Kind, values: Mapping[str, Any], given: Mapping[str, Any]) -> 
         raise typer.Exit(INTERRUPTED)
 
 
-def _show(kind: Kind, answer: Any, figures: Mapping[str, Any]) -> None:
+def _show(
+    kind: Kind, answer: Any, figures: Mapping[str, Any], files: Mapping[Output, Path]
+) -> None:
     """Print the verdict, then the figures that it rests on; after many of them its sentence again.
 
-    People read the first line, or the last one that is still on the screen.
+    People read the first line, or the last one that is still on the screen. The next command is
+    left out if all that it adds is a file that was asked for already.
     """
     from netloom.cli.show import console
     from netloom.questions.shown import show
@@ -211,6 +215,10 @@ def _show(kind: Kind, answer: Any, figures: Mapping[str, Any]) -> None:
     if found is None:
         show(kind.lines(answer), screen)
         return
+    written = {f"--{each.name.replace('_', '-')}" for each in files}
+    again = found.next.startswith(f"netloom {kind.words.replace('.', ' ')} ")
+    if again and written & set(found.next.split()):
+        found = replace(found, next="")
     show([*found.text(screen.width), ""], screen)
     with screen.capture() as figures_shown:
         show(kind.lines(answer), screen)

@@ -16,17 +16,21 @@ IN_ORDER = "rank order"
 
 
 def short_name(name: str) -> str:
-    """Return the name of a program or network, a file's without its folder and ending.
+    """Return the name of a program or network, without a file's folder and ending.
 
     Examples
     --------
     >>> short_name("examples/lammps-64.mtx"), short_name("graph:/data/tree.graphml")
     ('lammps-64', 'tree')
+    >>> short_name("runs/lammps_melt_16"), short_name("ring:16")
+    ('lammps_melt_16', 'ring:16')
     >>> short_name("mesh:4x4/4"), short_name("torus:8x8 without 3-4")
     ('mesh:4x4/4', 'torus:8x8 without 3-4')
     """
     found = FILE.fullmatch(name)
-    return found[1] if found else name
+    if found:
+        return found[1]
+    return name if ":" in name else name.rstrip("/").rpartition("/")[2]
 
 
 def subject(figures: Mapping[str, Any]) -> str:

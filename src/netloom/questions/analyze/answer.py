@@ -18,6 +18,7 @@ from netloom.questions.analyze.busiest import (
     busiest_channel,
     busiest_router,
     injection_bandwidth,
+    inside_nodes,
     kinds_of_channels,
     oversubscription,
     sent_by_node,
@@ -28,6 +29,7 @@ from netloom.questions.named import mapping_name
 from netloom.questions.numbers import known
 from netloom.routing import half_way_round
 from netloom.topology import Cube
+from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,7 +84,7 @@ def _slowdown(part: str) -> Callable[[Analysis], float | None]:
 
 
 def _of_hosts(part: str) -> Column:
-    """Return the mean or the largest load of the channels of hosts; none in a direct network."""
+    """Return the mean or the largest load of the channels of hosts. None in a direct network."""
 
     def value(found: Analysis) -> float | None:
         load = found.mapped.contention.host_channel_load
@@ -97,13 +99,6 @@ def _of_hosts(part: str) -> Column:
 def _own(column: Column) -> Column:
     """Return a column of ``FIGURES`` as one of an analysis."""
     return replace(column, value=lambda found: found.own[column.name])
-
-
-def inside_nodes(found: Analysis) -> float:
-    """Return the share of the traffic that goes between hosts of one computer, by channels."""
-    mapped, computer = found.mapped, found.topology.node_of_host
-    within = (computer[mapped.source] == computer[mapped.target]) & mapped.moving
-    return float(mapped.weights[within].sum() / mapped.weights.sum())
 
 
 UNEVEN = (
@@ -128,7 +123,7 @@ class Analysis(Answer):
     Attributes
     ----------
     graph, topology, machine, routing, weight, node_of
-        What was asked about; ``machine`` is None where only a topology was named, ``weight`` is
+        What was asked about. ``machine`` is None where only a topology was named, ``weight`` is
         what an edge's share of the traffic is taken from.
     mapped
         Contention and saturation of the mapping, path by path and channel by channel.
@@ -143,16 +138,18 @@ class Analysis(Answer):
     random_path_contention
         int64[ν_max + 1]: how many paths of all random mappings together have each ν.
     estimate
-        Table 3.1 of the thesis for a random mapping; None but on square 2D meshes.
+        Table 3.1 of the thesis for a random mapping. None but on square 2D meshes.
     expected
-        Exact means over all random mappings; None on general graphs or with several tasks a node.
+        Exact means over all random mappings. None on general graphs or with several tasks a node.
     deadlock_cycle
-        Channels that could wait for each other in a circle without virtual channels; () when
+        Channels that could wait for each other in a circle without virtual channels. () when
         there is no such circle, None when it was not looked for.
     several_paths
         Whether the routing has several paths a pair.
     shifts
         What each shift on its own loads, of a program that is several (see ``busiest.each_shift``).
+    causes
+        Why the busiest channel is busy, as far as figures show that (see ``causes.causes``).
     """
 
     graph: ProcessGraph
@@ -172,6 +169,7 @@ class Analysis(Answer):
     deadlock_cycle: tuple[int, ...] | None
     several_paths: bool
     shifts: list[dict[str, Any]] | None
+    causes: dict[str, Any]
     provenance: Provenance
 
     @property
@@ -189,7 +187,7 @@ class Analysis(Answer):
         Column("offered", unit=FLITS),
         Column("slowdown_mean", "slow-down, mean", value=_slowdown("mean"), json=None),
         Column("slowdown_max", "slow-down, largest", value=_slowdown("max"), json=None),
-        Column("verdict", kind=str, value="verdict.level", json=None),
+        Column("level", kind=str, value="verdict.level", json=None),
         Column(
             "lemma_3",
             unit=FLITS,
@@ -211,7 +209,7 @@ class Analysis(Answer):
         Column("channels", kind=int, value="topology.num_network_channels"),
         Column("paths", kind=int, value=lambda found: found.mapped.moving.sum()),
         Column("local_edges", kind=int, value=lambda found: (~found.mapped.moving).sum()),
-        Column("inside_nodes", value=inside_nodes),
+        Column("inside_nodes", value=lambda found: inside_nodes(found.topology, found.mapped)),
         Column("routing", kind=str),
         Column("weight", kind=str),
         Column("slowdown", kind=dict, value="slowdown_summary"),
@@ -221,18 +219,19 @@ class Analysis(Answer):
         Column("bounds", kind=dict),
         Column("oversubscription", kind=list),
         Column("mean_message", kind=dict, value=lambda found: found.mean_message()),
-        Column("verdict", kind=dict, value="verdict_in_words"),
+        Column("verdict", kind=dict, value="verdict_by_name"),
         Column("random_mapping", kind=dict, value="random_summary"),
         Column("deadlock_free", kind=bool),
         Column("deadlock_cycle", kind=list, value="deadlock_channels"),
         Column("note", kind=str),
         Column("left_out", kind=str),
         Column("shifts", kind=list),
+        Column("causes", kind=dict),
     )
 
     @property
     def deadlock_free(self) -> bool | None:
-        """Whether no channels can wait for each other in a circle; None where nobody looked."""
+        """Whether no channels can wait for each other in a circle. None where nobody looked."""
         return None if self.deadlock_cycle is None else not self.deadlock_cycle
 
     @property
@@ -241,8 +240,8 @@ class Analysis(Answer):
         return [self.topology.channel_name(channel) for channel in self.deadlock_cycle or ()]
 
     @property
-    def verdict_in_words(self) -> dict[str, Any]:
-        """The verdict, and the names of the nodes that it is of."""
+    def verdict_by_name(self) -> dict[str, Any]:
+        """The figures of the verdict, and the names of the nodes that it is of."""
         affected = [self.topology.name_of(node) for node in self.verdict.affected_nodes]
         return self.verdict.to_dict() | {"affected": affected}
 
@@ -253,22 +252,22 @@ class Analysis(Answer):
 
     @property
     def busiest_router(self) -> dict[str, Any] | None:
-        """The router through which most goes; None in a direct network."""
+        """The router through which most goes. None in a direct network."""
         return busiest_router(self.topology, self.mapped.contention)
 
     @cached_property
     def bounds(self) -> dict[str, Any] | None:
-        """What no routing can beat for this mapping; None in a direct network."""
+        """What no routing can beat for this mapping. None in a direct network."""
         return bounds(self.topology, self.mapped)
 
     @property
     def oversubscription(self) -> list[dict[str, Any]] | None:
-        """What routers of each level have below and above them; None in a direct network."""
+        """What routers of each level have below and above them. None in a direct network."""
         return oversubscription(self.topology)
 
     @property
     def left_out(self) -> str | None:
-        """Which figures are not known, and why; None where all are."""
+        """Which figures are not known, and why. None where all are."""
         if self.mapped.by_path is None:
             return UNCOUNTED if self.several_paths else TOO_MANY
         return None if self.mapped.limit.estimated else UNEVEN
@@ -281,10 +280,10 @@ class Analysis(Answer):
         both = half_way_round(self.topology, self.mapped.source, self.mapped.target)
         if not both.any():
             return None
-        share = self.mapped.weights[both].sum() / self.mapped.weights[self.mapped.moving].sum()
+        paths = counted(int(both.sum()), "path", ",")
         return (
-            f"{both.sum()} paths with {share:.0%} of the traffic go half-way round a ring, where "
-            "both ways are as short: all take the + direction here, simulated packets take either."
+            f"{paths} go half-way round a ring. All take the + direction here, simulated packets "
+            "take either."
         )
 
     def bottleneck(self) -> dict[str, Any]:
@@ -354,7 +353,7 @@ class Analysis(Answer):
 
     @table(CHANNELS)
     def channels(self) -> pl.DataFrame:
-        """Return one row a channel: its two vertices and its load; those of hosts come last."""
+        """Return one row a channel: its two vertices and its load. Those of hosts come last."""
         import polars as pl
 
         found = self.mapped.contention
@@ -424,7 +423,7 @@ class Analysis(Answer):
     def standing(self, figure: str) -> int:
         """Return how many of the random mappings this one beats in ``figure``.
 
-        ``figure`` is a column of ``random_table``; more is better for saturation, less elsewhere.
+        ``figure`` is a column of ``random_table``. More is better for saturation, less elsewhere.
         """
         better = -1 if figure.startswith("saturation") else 1
         return sum(better * row[figure] > better * self.own[figure] for row in self.random)
@@ -451,7 +450,7 @@ class Analysis(Answer):
 
     @cached_property
     def slowdown_summary(self) -> dict[str, float] | None:
-        """Mean (by weight) and maximum of the paths' slow-down; None if nothing estimates it."""
+        """Mean (by weight) and maximum of the paths' slow-down. None if nothing estimates it."""
         if self.offered is None or not self.mapped.limit.estimated:
             return None
         theta = self.slowdown()
@@ -461,7 +460,7 @@ class Analysis(Answer):
 
     @property
     def random_summary(self) -> dict[str, Any]:
-        """Mean, least and most of every figure over the random mappings; beaten; expectations."""
+        """Mean, least and most of each figure over random mappings, and how many are beaten."""
         summary: dict[str, Any] = {
             "mappings": len(self.random),
             "limited_by_work": self.random_limited,
@@ -496,5 +495,5 @@ class Analysis(Answer):
             f"<Analysis of {self.graph.name} on {self.topology.name} ({self.routing}){offered}: "
             f"saturation {estimates}{limit.upper_bound:.4g} at most (flits/node/cycle); "
             f"{self.origin}>\n"
-            f"{self.verdict.sentence}"
+            f"{self.to_dict()['verdict']['sentence']}"
         )

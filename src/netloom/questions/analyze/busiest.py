@@ -26,10 +26,10 @@ def bottleneck(
     """Return the busiest channel between routers beside the busiest node, and their times.
 
     Whatever the mapping, a node needs its time to send: over one channel in a direct network, over
-    those of its ports elsewhere. ``ratio`` is how many times longer the busiest channel takes; it
+    those of its ports elsewhere. ``ratio`` is how many times longer the busiest channel takes. It
     is one of a host's where all paths stay inside routers. Times are known where edges are weighted
     by bytes: in cycles of one flit, which is the machine's, or one byte where only a topology was
-    named; and in µs with a machine.
+    named. With a machine they are in µs too.
     """
     loads, sent = mapped.contention, sent_by_node(topology, mapped)
     time, needed = loads.channel_time, sent / injection_bandwidth(topology)
@@ -73,6 +73,13 @@ def injection_bandwidth(topology: Topology) -> NDArray[np.float64]:
     return np.where(room > 0, room, 1.0)
 
 
+def inside_nodes(topology: Topology, mapped: MappedProgram) -> float:
+    """Return the share of the traffic that goes between hosts of one computer, by channels."""
+    computer = topology.node_of_host
+    within = (computer[mapped.source] == computer[mapped.target]) & mapped.moving
+    return float(mapped.weights[within].sum() / mapped.weights.sum())
+
+
 def kinds_of_channels(topology: Topology) -> NDArray[np.str_]:
     """Return what each channel is: ``network``, ``injection`` or ``ejection``."""
     counts = topology.num_network_channels, topology.num_ports, topology.num_ports
@@ -98,7 +105,7 @@ def busiest_channel(topology: Topology, loads: ChannelLoads) -> dict[str, Any]:
 
 
 def busiest_router(topology: Topology, loads: ChannelLoads) -> dict[str, Any] | None:
-    """Return the router through which most goes; None in a direct network."""
+    """Return the router through which most goes. None in a direct network."""
     if topology.direct:
         return None
     through = np.bincount(
@@ -112,7 +119,7 @@ def busiest_router(topology: Topology, loads: ChannelLoads) -> dict[str, Any] | 
 
 
 def bounds(topology: Topology, mapped: MappedProgram) -> dict[str, Any] | None:
-    """Return what no routing can beat for this mapping, cut by cut; None in a direct network.
+    """Return what no routing can beat for this mapping, cut by cut. None in a direct network.
 
     ``time`` is that of the tightest cut, ``ratio`` how many times longer the busiest channel works.
     """
@@ -130,7 +137,7 @@ def bounds(topology: Topology, mapped: MappedProgram) -> dict[str, Any] | None:
 
 
 def oversubscription(topology: Topology) -> list[dict[str, Any]] | None:
-    """Return what the routers of each level have below and above them; None if direct."""
+    """Return what the routers of each level have below and above them. None if direct."""
     if topology.direct:
         return None
     return [asdict(each) | {"ratio": each.ratio} for each in tapers(topology)]

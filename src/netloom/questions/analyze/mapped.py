@@ -58,18 +58,18 @@ FIGURES = Columns(
     Column("hop_bytes", "hop-bytes"),
     Column("dilation", "hops a byte", key=True),
     Column(
-        "saturation_average_node", "average node held up from (estimate)", FLITS,
+        "saturation_average_node", "most nodes delayed from (estimate)", FLITS,
         json="saturation.average_node",
     ),
     Column(
-        "saturation_worst_node", "worst node held up from (estimate)", FLITS, key=True,
+        "saturation_worst_node", "first node delayed from (estimate)", FLITS, key=True,
         json="saturation.worst_node",
     ),
     Column(
         "saturation_upper_bound", "carried at most", FLITS, key=True, json="saturation.upper_bound"
     ),
 )  # fmt: skip
-"""The figures by which mappings are compared; see ``figures``."""
+"""The figures by which mappings are compared. See ``figures``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,12 +94,12 @@ class MappedProgram:
 
     @property
     def by_path(self) -> Contention | None:
-        """The contention path by path; None where only the loads of channels are known."""
+        """The contention path by path. None where only the loads of channels are known."""
         return self.contention if isinstance(self.contention, Contention) else None
 
     @property
     def paths_meet(self) -> bool | None:
-        """Whether two paths share a channel between routers; None where nobody counted."""
+        """Whether two paths share a channel between routers. None where nobody counted."""
         return None if self.by_path is None else bool(self.by_path.path_contention.any())
 
 

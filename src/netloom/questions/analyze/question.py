@@ -1,4 +1,4 @@
-"""Will this program, so mapped, contend on this network; where; and what limits it?"""
+"""Will this mapped program contend on this network, where, and what limits it?"""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from netloom.mapping.named import place_program
 from netloom.progress import patience, track
 from netloom.questions.analyze.answer import Analysis
 from netloom.questions.analyze.busiest import each_shift
+from netloom.questions.analyze.causes import causes
 from netloom.questions.analyze.mapped import MappedProgram, figures
 from netloom.questions.base import MOST, option
 from netloom.questions.fields import (
@@ -62,10 +63,10 @@ if TYPE_CHECKING:
 LOAD = "Offered load (said at most one way)"
 
 MOST_RANDOM = 25
-"""Random mappings to compare with, where it is not said how many; at least one."""
+"""Random mappings to compare with by default, at least one."""
 
 WORK, PATH_WORK = 3 * 2**30, 300
-"""What they may cost in all (some 5 seconds), and what a path does; see ``_work``."""
+"""What they may cost in all (about 5 seconds), and what a path does. See ``_work``."""
 
 
 class AnalyzeQuestion(
@@ -150,7 +151,7 @@ class MappedNetwork:
     node_of: NDArray[np.int32]
 
     def weights(self, weight: Literal["bytes", "messages", "uniform"]) -> NDArray[np.float64]:
-        """Return what each edge weighs; InputError if none weighs anything."""
+        """Return what each edge weighs. InputError if none weighs anything."""
         found = self.graph.weights(weight)
         if not found.any():
             raise InputError(self.graph.name, f"no {weight} on any edge", "another weight")
@@ -190,7 +191,7 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
 
     Patterns named without a size are of all hosts, or of all that --nodes allows: all-to-all,
     ring, shift:1,5,17 or random-permutation. Several shifts are analysed as one program in which
-    each task sends to several; "shifts" in JSON has each of them on its own. Where hosts hang on
+    each task sends to several. "shifts" in JSON has each of them on its own. Where hosts hang on
     routers, channel loads are of channels between routers, those of hosts' channels apart, and the
     busiest channel is the one of all that works longest.
 
@@ -226,6 +227,7 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
         deadlock_cycle=_deadlock(network, routing),
         several_paths=routing.several,
         shifts=each_shift(graph, network, routing, mapped),
+        causes=causes(graph, network, routing, mapped),
         provenance=provenance_of(question, "analyze", network),
     )
 
@@ -276,7 +278,7 @@ def _random_mappings(
 def _work(mapped: MappedProgram, routing: Routing) -> int:
     """Return what measuring one mapping costs, in units of 1 to 2.5 ns.
 
-    Dimension order is counted path by path; other paths are compared channel by channel, each with
+    Dimension order is counted path by path. Other paths are compared channel by channel, each with
     all others there.
     """
     found = mapped.contention

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.questions.analyze.where import CLOSE, carried, unit
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-CLOSE = 1.005
-"""Times the bound up to which a channel works for no longer than it must."""
 
 PARTS = {
     ("host", "out"): "what host {name} sends over its own channels",
@@ -36,34 +34,27 @@ HELPS = {
 """What helps where a cut is the limit."""
 
 
-def switched_remarks(data: dict[str, Any], unit: str) -> Iterator[str]:
-    """Yield lines on the busiest channel and router, the bound, and the taper of the network."""
-    channel, bounds = data["busiest_channel"], data["bounds"]
-    rate = "" if channel["bandwidth"] == 1 else f" at bandwidth {number(channel['bandwidth'])}"
-    whose = "" if channel["kind"] == "network" else ", a channel of a host"
-    many = counted(number(channel["paths"]), "path")
-    yield (
-        f"Busiest channel: {channel['name']}{whose}, {many}, {number(channel['load'])} "
-        f"{unit}{rate}: {bounds['ratio']:.2f} times the bound of any routing for this mapping."
-    )
-    yield _limit(bounds, unit)
+def switched_remarks(data: dict[str, Any]) -> Iterator[str]:
+    """Yield lines on the bound, the busiest router, and the taper of the network."""
+    bounds, weight = data["bounds"], unit(data)
+    yield _limit(bounds, weight)
     router = data["busiest_router"]
-    yield f"Busiest router: {router['name']}, {number(router['load'])} {unit} pass it."
+    yield f"Busiest router: {router['name']}, {carried(weight, router['load'])} pass through."
     hosts = data["host_channel_load"]
     yield (
-        f"Channels of hosts: {number(hosts['mean'])} paths on average, {number(hosts['max'])} at "
-        "most."
+        f"Channels of hosts: {counted(number(hosts['mean']), 'path')} on average, at most "
+        f"{number(hosts['max'])}."
     )
     for each in data["oversubscription"]:
         if each["ratio"] > 1:
             yield _taper(each)
 
 
-def _limit(bounds: dict[str, Any], unit: str) -> str:
+def _limit(bounds: dict[str, Any], weight: str) -> str:
     """Say which cut is the limit, and what would help."""
     cut = next(each for each in bounds["cuts"] if each["kind"] == bounds["tightest"])
     part = PARTS[cut["kind"], cut["way"]].format(name=cut["name"])
-    over = f"{number(cut['weight'])} {unit} over bandwidth {number(cut['bandwidth'])}"
+    over = f"{carried(weight, cut['weight'])} over bandwidth {number(cut['bandwidth'])}"
     if bounds["ratio"] <= CLOSE:
         helps = f"No routing can do better; {HELPS[cut['kind']]} would help."
     else:

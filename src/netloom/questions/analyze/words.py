@@ -1,14 +1,17 @@
-"""An analysis in words: its figures on a terminal, and what it comes to."""
+"""An analysis on a terminal: its verdict, and the figures that this rests on."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
-from rich.text import Text
 
 from netloom.questions.analyze.switched_words import switched_remarks
-from netloom.questions.shown import percent, plain_table
+from netloom.questions.analyze.verdict import verdict
+from netloom.questions.analyze.where import arrow, unit
+from netloom.questions.shown import percent, size_of
+from netloom.questions.tables import FittingTable
+from netloom.units import seconds, size
 from netloom.words import counted, listed, number
 
 if TYPE_CHECKING:
@@ -19,115 +22,100 @@ if TYPE_CHECKING:
     from netloom.questions.analyze.answer import Analysis
     from netloom.questions.recorded import Recorded
 
-LEVEL_STYLES = {
-    "contention-free": "bold green",
-    "good-enough": "bold green",
-    "some-nodes": "bold yellow",
-    "most-nodes": "bold red",
-    "depends-on-load": "bold cyan",
-    "below-bound": "bold cyan",
+__all__ = ["best", "lines", "verdict"]
+
+ROWS = {
+    "path length D, hops": "path_length",
+    "logical path length d": "logical_path_length",
+    "channel load χ, paths": "channel_load",
+    "channel load, {weight}": "weighted_channel_load",
+    "paths met by a path, ν": "path_contention",
 }
+"""Figures by mean and maximum, and what they are called."""
+
+FEW = 3
+"""Nodes that are named of many."""
+
+LOADS = {
+    "first node delayed at load *": "worst_node",
+    "most nodes delayed at load *": "average_node",
+    "most load carried": "upper_bound",
+}
+"""Limits of the load, and what they are called."""
 
 
 def lines(result: Analysis) -> list[Any]:
-    """Return the figures beside those of random mappings, remarks and the verdict."""
+    """Return the figures beside those of random mappings, and what the verdict does not say."""
     data = result.to_dict()
-    size = counted(data["nodes"], "node")
-    if not result.topology.direct:
-        size = f"{counted(data['hosts'], 'host')}, {counted(data['routers'], 'router')}"
-    head = (
-        f"[bold]{escape(result.graph.name)}[/] ({counted(data['tasks'], 'task')}, "
-        f"{counted(data['paths'], 'path')}) on "
-        f"[bold]{escape(result.topology.name)}[/] ({size}, "
-        f"{counted(data['channels'], 'channel')}), "
-        f"mapping {escape(result.mapping_name)}, {escape(result.routing)}"
-    )
-    note = _footnote(result)
     remarks = [escape(f"• {line}") for line in _remarks(result, data)]
-    verdict = Text(result.verdict.sentence, style=LEVEL_STYLES[result.verdict.level])
-    notes = [f"[dim]{note}[/]"] if note else []
-    return [head, _figures_table(data), *notes, *remarks, verdict]
+    return [_figures_table(data), f"[dim]{_footnote(data)}[/]", *remarks]
 
 
-def _footnote(result: Analysis) -> str:
+def _footnote(data: dict[str, Any]) -> str:
     """Return what the figures of the table are."""
-    limit, notes = result.mapped.limit, []
-    if limit.estimated:
-        notes.append(
-            "* estimates of the load from which most nodes and the first one are held up while "
-            "every edge carries its share (lemmas 3 and 4); in % of a channel, offered by the "
-            "average sending node"
-        )
-    if limit.lemma_3 > limit.upper_bound:
-        notes.append(f"of most nodes the bound is shown, for lemma 3 says {percent(limit.lemma_3)}")
-    if result.random:
-        many = counted(len(result.random), "random mapping")
-        notes.append(f"better than: of {many}, by the maximum")
-    return "; ".join(notes)
+    limits, notes = data["saturation"], ["Loads: % of a channel, offered by the average sender."]
+    if limits["worst_node"] is not None:
+        notes.append("* estimate (lemmas 3 and 4).")
+    lemma = limits["lemma_3"]
+    if lemma is not None and lemma > limits["upper_bound"]:
+        notes.append(f"Lemma 3 alone would allow {percent(lemma)}.")
+    if data["random_mapping"]["mappings"]:
+        notes.append("Better than: by the maximum.")
+    return " ".join(notes)
 
 
 def _figures_table(data: dict[str, Any]) -> Table:
     random = data["random_mapping"]
+    many = random["mappings"]
     heads = ["", "mean", "max"]
-    if random["mappings"]:
-        heads += ["random mean", "random max", "better than"]
-    table = plain_table(heads)
-    rows = {
-        "path length D, hops": "path_length",
-        "logical path length d": "logical_path_length",
-        "channel load χ, paths": "channel_load",
-        f"channel load, {data['weight']}": "weighted_channel_load",
-        "path contention ν": "path_contention",
-    }
-    for label, key in rows.items():
-        cells = [label, number(data[key]["mean"]), number(data[key]["max"])]
-        if random["mappings"] and f"{key}_max" in random:
+    if many:
+        heads += ["random\nmean", "random\nmax", "better\nthan"]
+    table = FittingTable(heads)
+    for label, key in ROWS.items():
+        cells = [number(data[key]["mean"]), number(data[key]["max"])]
+        if many and f"{key}_max" in random:
             mean, top = random[f"{key}_mean"], random[f"{key}_max"]
-            cells += [number(mean["mean"]), number(top["mean"])]
-            cells.append(f"{top['beaten']} of {random['mappings']}")
-        if data[key]["mean"] is not None:
-            table.add_row(*cells)
-    for label, key in (
-        ("saturation, average node *", "average_node"),
-        ("saturation, worst node *", "worst_node"),
-        ("saturation, upper bound", "upper_bound"),
-    ):
-        cells = [label, percent(data["saturation"][key]), ""]
-        if random["mappings"] and f"saturation_{key}" in random:
+            cells += [number(mean["mean"]), number(top["mean"]), f"{top['beaten']} of {many}"]
+        known = data[key]["mean"] is not None
+        if known and (key != "weighted_channel_load" or unit(data) != "uniform"):
+            table.add_row(label.format(weight=data["weight"]), *cells)
+    for label, key in LOADS.items():
+        cells = [percent(data["saturation"][key]), ""]
+        if many and f"saturation_{key}" in random:
             figure = random[f"saturation_{key}"]
-            cells += [percent(figure["mean"]), ""]
-            cells.append(f"{figure['beaten']} of {random['mappings']}")
+            cells += [percent(figure["mean"]), "", f"{figure['beaten']} of {many}"]
         if data["saturation"][key] is not None:
-            table.add_row(*cells)
+            table.add_row(label, *cells)
     return table
 
 
 def _remarks(result: Analysis, data: dict[str, Any]) -> list[str]:
-    neck = data["bottleneck"]
-    unit = result.weight if result.weight != "uniform" else "paths"
+    neck, channel = data["bottleneck"], data["busiest_channel"]
+    what = f"{counted(data['tasks'], 'task')} and {counted(data['paths'], 'path')}"
     lines = [
-        f"Busiest channel: {neck['channel']}, {counted(neck['channel_load'], 'path')}, "
-        f"{number(neck['channel_weight'])} {unit}{_busy(neck, 'channel')}: "
-        f"{neck['ratio']:.2f} times what the busiest node {neck['node']} sends."
+        f"{what} on {size_of(result.topology)}, {result.routing}.",
+        f"Busiest channel: {arrow(channel['name'])}, {counted(number(channel['paths']), 'path')}"
+        f"{_busy(neck, 'channel') if channel['name'] == neck['channel'] else ''}.",
     ]
     if not result.topology.direct:
-        lines = [*switched_remarks(data, unit)]
+        lines += switched_remarks(data)
     affected = data["verdict"]["affected"]
     if affected:
-        shown = ", ".join(affected[:8]) + (" ..." if len(affected) > 8 else "")
-        what = "Held up first" if result.offered is None else "Nodes held up"
-        lines.append(f"{what}: {shown}")
+        more = f" and {counted(len(affected) - FEW, 'more')}".removesuffix("s")
+        shown = ", ".join(affected[:FEW]) + more * (len(affected) > FEW)
+        what = "Delayed first" if result.offered is None else "Delayed"
+        lines.append(f"{what}: {shown}.")
     if data["slowdown"]:
         mean, worst = data["slowdown"]["mean"], data["slowdown"]["max"]
         lines.append(
-            f"Communication takes {mean:.2f} times as long as without contention on average, "
-            f"{worst:.2f} times on the worst path (estimates)."
+            f"Communication takes {number(mean)}× its time without contention on average, "
+            f"{number(worst)}× on the worst path (estimates)."
         )
     message = data["mean_message"]
     if "hops" in message and result.graph.messages.max() > 1:  # else nobody counted messages
-        took = f", {number(message['us'])} µs" if "us" in message else ""
+        took = f", {seconds(message['us'] * 1e-6)}" if "us" in message else ""
         lines.append(
-            f"Mean message: {number(message['bytes'])} bytes over {message['hops']:.2f} hops, "
+            f"Mean message: {size(message['bytes'])} over {number(message['hops'])} hops, "
             f"{number(message['cycles'])} cycles{took} without contention."
         )
     if result.random_limited:
@@ -138,8 +126,8 @@ def _remarks(result: Analysis, data: dict[str, Any]) -> list[str]:
         lines.append(f"Inside a {where}, without a channel: {edges}.")
     if data["inside_nodes"]:
         lines.append(
-            f"Between hosts of one node: {percent(data['inside_nodes'])} of the traffic. It counts "
-            "on channels here; netloom fabric and netloom route leave it out."
+            f"Between hosts of one node: {percent(data['inside_nodes'])} of the traffic. It is "
+            "counted here; netloom fabric and netloom route leave it out."
         )
     if data["shifts"]:
         loads = [each["channel_load"]["max"] for each in data["shifts"]]
@@ -154,7 +142,7 @@ def _remarks(result: Analysis, data: dict[str, Any]) -> list[str]:
     if data["deadlock_cycle"]:
         lines.append(
             f"Needs virtual channels: without them {len(data['deadlock_cycle'])} channels can "
-            f"deadlock, {data['deadlock_cycle'][0]}, {data['deadlock_cycle'][1]} ..."
+            f"deadlock, beginning with {arrow(data['deadlock_cycle'][0])}."
         )
     return lines
 
@@ -178,8 +166,8 @@ def _few_random(result: Analysis) -> str:
 def _busy(neck: dict[str, Any], what: str) -> str:
     if f"{what}_busy_cycles" not in neck:
         return ""
-    took = f", {number(neck[f'{what}_busy_us'])} µs" if f"{what}_busy_us" in neck else ""
-    return f" ({number(neck[f'{what}_busy_cycles'])} cycles{took})"
+    took = f", {seconds(neck[f'{what}_busy_us'] * 1e-6)}" if f"{what}_busy_us" in neck else ""
+    return f", busy for {number(neck[f'{what}_busy_cycles'])} cycles{took}"
 
 
 def best(records: Sequence[tuple[str, Recorded]]) -> list[str]:
@@ -189,12 +177,12 @@ def best(records: Sequence[tuple[str, Recorded]]) -> list[str]:
     if len(carried) < 2:
         return []
     most = max(carried.values())
-    of_channel = f"{100 * most:.3g}\u00a0% of a channel from the average node"
+    of_channel = f"{percent(most)} load from the average node"
     names = [each for each, value in carried.items() if value == most]
     worst = min(carried, key=lambda each: carried[each])
     if len(names) == len(carried):
         return [f"All have the same upper bound: {of_channel}."]
     return [
         f"The upper bound is highest with {listed(names)}: {of_channel}, "
-        f"{most / carried[worst]:.3g} times that with {worst}."
+        f"{number(most / carried[worst])} times that with {worst}."
     ]

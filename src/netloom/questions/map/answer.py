@@ -1,4 +1,4 @@
-"""The answer of ``find_mapping``: a mapping, and what it bought."""
+"""The answer of ``find_mapping``: a mapping, and what it gains."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from netloom.questions.analyze import answer as analysis
 from netloom.questions.analyze.mapped import FIGURES as ANALYSED
 from netloom.questions.answers import Answer, Column, Columns, asked, table
-from netloom.questions.map.verdict import better_than_identity, worst_share
+from netloom.questions.map.gains import worst_share
 from netloom.routing.hosted import between_routers
 from netloom.routing.layered import layers
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from netloom.mapping import FoundMapping, Layout
     from netloom.provenance import Provenance
     from netloom.questions.analyze.answer import Analysis
-    from netloom.questions.map.verdict import MappingVerdict, PairedRuns
+    from netloom.questions.map.gains import MappingVerdict, PairedRuns
     from netloom.questions.simulate.load.answer import Simulation
     from netloom.routing import Routing, SourceRoutes
     from netloom.topology import Topology
@@ -66,13 +66,13 @@ class SimulatedMappings:
     Attributes
     ----------
     load
-        Offered traffic of the average sending node, flits/node/cycle; None where nothing ran.
+        Offered traffic of the average sending node, flits/node/cycle. None where nothing ran.
     before, after
-        What came of it, with the seed of the question; None where it was not run to its end.
+        What came of it, with the seed of the question. None where it was not run to its end.
     note
         Why it was not.
     compared
-        All pairs of runs; None where there are none.
+        All pairs of runs. None where there are none.
     """
 
     load: float | None
@@ -111,7 +111,7 @@ def _json_of(part: str) -> Callable[[ProgramMapping], dict[str, Any] | None]:
 
 @dataclass(frozen=True, eq=False)
 class ProgramMapping(Answer):
-    """A mapping of a program onto a network, and what it bought.
+    """A mapping of a program onto a network, and what it gains.
 
     Attributes
     ----------
@@ -122,20 +122,20 @@ class ProgramMapping(Answer):
     found
         The mapping, the value of the objective and its lower bound, and how it was found.
     scale
-        Of several objectives, what each was divided by; empty where there is only one.
+        Of several objectives, what each was divided by. Empty where there is only one.
     routes
-        Routes that belong to the mapping, one for each pair of nodes that communicate; None where
+        Routes that belong to the mapping, one for each pair of nodes that communicate. None where
         packets take those of ``routing``.
     layout
-        The layout that was asked for, with what it claims; None after a search.
+        The layout that was asked for, with what it claims. None after a search.
     before, after
-        What ``analyze`` says of identity and of the mapping; None where nothing is left that
+        What ``analyze`` says of identity and of the mapping. None where nothing is left that
         crosses the network.
     starts
         One row for each mapping that it is compared with, identity first and the result last:
         value of the objective, and figures as ``analyze`` has them. ``random`` is the mean of 25.
     simulated
-        Both simulated at one load; None where that was not asked for.
+        Both simulated at one load. None where that was not asked for.
     counts_hosts
         Whether the objective is of hosts' own channels as well: several tasks run on each, or
         their ports differ.
@@ -175,6 +175,7 @@ class ProgramMapping(Answer):
         ),
         Column("objective_after", value="value", json="objective.after"),
         Column("objective_bound", value="bound", json="objective.bound"),
+        Column("objective_timed", kind=bool, value="timed", json="objective.timed"),
         Column("objective_scale", kind=dict, value="scale", json="objective.scale"),
         Column("before", kind=dict, value=_json_of("before")),
         Column("after", kind=dict, value=_json_of("after")),
@@ -225,19 +226,20 @@ class ProgramMapping(Answer):
 
     @property
     def gains(self) -> bool:
-        """Whether the mapping is better than ranks in order: as simulated, or by what is counted.
+        """Whether the mapping is better than rank order. See ``MappingVerdict``."""
+        return self.verdict.gains
 
-        Of the same objective, with fewer hop-bytes or less path contention.
-        """
-        if self.simulated is not None and self.simulated.compared is not None:
-            return self.verdict.kind in ("bound", "better")
-        return better_than_identity(self.found, self.before, self.after)
+    @property
+    def timed(self) -> bool:
+        """Whether the objective is of more than loads between routers: of times, or of hosts."""
+        between = self.topology.routers.channel_bandwidth
+        return self.counts_hosts or bool((between != 1).any())
 
     @cached_property
     def virtual_channels(self) -> int | None:
         """How many a channel needs, for the mapping's own routes to be free of deadlock.
 
-        Paths are put into layers of them; see ``routing.layered``. None where there are no routes.
+        Paths are put into layers of them. See ``routing.layered``. None where there are no routes.
         """
         if self.routes is None:
             return None
@@ -255,7 +257,7 @@ class ProgramMapping(Answer):
     def channels(self) -> pl.DataFrame:
         """Return one row a channel under identity (``before``) and under the mapping (``after``).
 
-        As ``Analysis.channels`` has them; with loads of 0 where nothing crosses the network.
+        As ``Analysis.channels`` has them, with loads of 0 if nothing crosses the network.
         """
         import polars as pl
 
@@ -313,5 +315,5 @@ class ProgramMapping(Answer):
         return (
             f"<{self.graph.name} mapped onto {self.topology.name} for {found.objective}, by "
             f"{found.found_by}; {self.origin}>\n"
-            f"{self.verdict.sentence}"
+            f"{self.to_dict()['verdict']['sentence']}"
         )

@@ -14,7 +14,7 @@ from netloom.mapping.search.starts import random_starts
 from netloom.questions.analyze.mapped import figures
 from netloom.questions.base import ask
 from netloom.questions.map.answer import FIGURES, SimulatedMappings
-from netloom.questions.map.verdict import paired
+from netloom.questions.map.gains import paired
 from netloom.questions.register import kind_of
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ IDLE = {name: np.inf if name.startswith("saturation") else 0 for name in FIGURES
 def analysis_of(
     task: MappingTask, node_of: NDArray[np.int32], routes: SourceRoutes | None
 ) -> Analysis | None:
-    """Analyse a mapping; None where it leaves no traffic on the network."""
+    """Analyse a mapping. None where it leaves no traffic on the network."""
     if not task.crosses(node_of):
         return None
     kind = kind_of("analyze")
@@ -66,7 +66,7 @@ def compared_mappings(
 ) -> Iterator[dict[str, Any]]:  # fmt: skip
     """Yield the figures of all mappings compared: identity first, the result last.
 
-    ``placed`` is the value of what was found without routes of its own; a layout's is in its row.
+    ``placed`` is the value of what was found without routes of its own. A layout's is in its row.
     """
     asked = task.question
     drawn = random_starts(task.graph.num_tasks, task.nodes, task.tasks_per_host, asked.seed)
@@ -84,7 +84,7 @@ def compared_mappings(
 
 
 def _mean(values: list[float | None]) -> float | None:
-    """Return the mean; None where a figure is not known, as ν where pairs have several paths."""
+    """Return the mean. None where a figure is not known, as ν where pairs have several paths."""
     known = [value for value in values if value is not None]
     return float(np.mean(known)) if len(known) == len(values) else None
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class MappingTask(MappedNetwork):
-    """What a question about a mapping names, read and built once; mapped in order.
+    """What a question about a mapping names, read and built once, mapped in order.
 
     Attributes
     ----------

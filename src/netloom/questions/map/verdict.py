@@ -1,253 +1,318 @@
-"""Whether a mapping helps: by the objective and its bound, or by simulation where that was run."""
+"""What a search for a mapping comes to: apply what was found, or keep rank order."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from netloom.simulation.intervals import batch_interval
+from netloom.questions.analyze.verdict import shares
+from netloom.questions.analyze.where import carried, unit, where
+from netloom.questions.commands import command_line
+from netloom.questions.map.gains import CLOSE, LATENCY, WORTH
+from netloom.questions.register import kind_of
+from netloom.questions.shown import percent
+from netloom.questions.subject import IN_ORDER, short_name, subject
+from netloom.questions.verdict import Verdict
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping
 
-    from netloom.mapping import FoundMapping
-    from netloom.questions.analyze.answer import Analysis
-    from netloom.questions.map.answer import SimulatedMappings
-    from netloom.questions.simulate.load.answer import Simulation
+    Figures = Mapping[str, Any]
 
-Kind: TypeAlias = Literal["bound", "better", "none", "worse"]
+LITTLE = 0.2
+"""A change from which on a gain is not small."""
 
-CLOSE = 1e-9
-"""Relative difference of two values of an objective that is none."""
+WORSE = 0.01
+"""A change from which on another figure is worse."""
 
-WORTH = 0.005
-"""Share of hop-bytes from which on it is worth saying that they are less."""
+LONGER = 6
+"""Times as long a search that may still find something is worth."""
 
-LESS = {
-    "max-channel-load": "The busiest channel carries {share:.3g} of what it does under identity",
-    "hop-bytes": "All traffic together takes {share:.3g} of the hops that it does under identity",
-    "path-contention": "The path that meets most others meets {after}, {before} under identity",
-    "saturation": "The worst node can offer {times:.3g} times what it can under identity",
+OTHERS = {
+    "hop_bytes": "hop-bytes",
+    "channel_load_max": "most paths on a channel",
+    "weighted_channel_load_max": "most {weight} on a channel",
+    "path_contention_mean": "paths met on average",
+    "path_contention_max": "most paths met",
+    "saturation_worst_node": "first node delayed at load",
+    "saturation_upper_bound": "most load carried",
 }
-"""What a smaller value of an objective means."""
+"""Figures by which mappings are compared, and what they are called."""
 
-LEAST = {
-    "max-channel-load": "no mapping can make that less than {bound:.3g}",
-    "hop-bytes": "no mapping can make that less than {bound:.3g}",
-    "path-contention": "no mapping can make that less than {least:.0f}",
-    "saturation": "no mapping can make that more than {most:.3g}",
+OF_OBJECTIVE = {
+    "hop-bytes": "hop_bytes",
+    "max-channel-load": "weighted_channel_load_max",
+    "path-contention": "path_contention_max",
+    "saturation": "saturation_worst_node",
 }
-"""What a lower bound of an objective means."""
-
-SHARE, LATENCY = "worst-node share", "packet latency"
-"""What pairs of runs are compared by."""
+"""The figure that an objective is."""
 
 
-class MappingVerdict(NamedTuple):
-    """Whether the mapping helps.
-
-    ``kind`` is ``bound`` (nothing can be better), ``better`` (than identity), ``none`` (nothing
-    better than identity was found, or no difference was measured) or ``worse`` (by simulation).
-    """
-
-    kind: Kind
-    sentence: str
-
-
-@dataclass(frozen=True)
-class PairedRuns:
-    """Pairs of simulations, before and after, each pair with one seed.
-
-    Attributes
-    ----------
-    quantity
-        ``packet latency``, mean, in cycles, where all runs keep up; else ``worst-node share``, what
-        the worst node gets accepted of what it offers.
-    pairs
-        How many.
-    before, after
-        Means over the runs.
-    difference, half_width
-        Of the pairs, after less before: the mean, and half of its 95 % confidence interval.
-    """
-
-    quantity: str
-    pairs: int
-    before: float
-    after: float
-    difference: float
-    half_width: float
-
-    @property
-    def kind(self) -> Literal["better", "none", "worse"]:
-        """What was measured; ``none`` where the interval has both signs."""
-        if not abs(self.difference) > self.half_width:
-            return "none"
-        return "better" if (self.difference < 0) == (self.quantity == LATENCY) else "worse"
-
-    @property
-    def sentence(self) -> str:
-        """The comparison in words."""
-        said = {
-            "better": "Simulated, the mapping is better",
-            "none": "Simulated, no difference was measured",
-            "worse": "Simulated, the mapping is worse",
-        }[self.kind]
-        scale, unit = (1.0, "cycles") if self.quantity == LATENCY else (100.0, "points")
-        before, after = scale * self.before, scale * self.after
-        change, half = scale * self.difference, scale * self.half_width
-        if self.quantity == LATENCY:
-            figures = f"packets take {after:.1f} cycles, {before:.1f} under identity"
-        else:
-            figures = (
-                f"the worst node gets {after:.1f} % of its traffic accepted, {before:.1f} % under "
-                "identity"
-            )
-        return f"{said}: {figures} ({change:+.2g} ± {half:.2g} {unit}, {self.pairs} paired runs)."
-
-
-def worst_share(simulation: Simulation) -> float:
-    """Return how much of what it offers the worst node gets accepted."""
-    run, rate = simulation.point.run, simulation.network.traffic.rate
-    return float(run.accepted_worst_node / (run.load * rate[run.worst_node]))
-
-
-def paired(before: Sequence[Simulation], after: Sequence[Simulation]) -> PairedRuns | None:
-    """Compare runs of two mappings, the first of the one with the first of the other.
-
-    Where all keep up, all that is offered is accepted, and packets' latencies tell them apart; else
-    it is what the worst node gets accepted. None if nothing was measured.
-    """
-    quantity, values = SHARE, [[worst_share(run) for run in runs] for runs in (before, after)]
-    latencies = [[run.packet_latency for run in runs] for runs in (before, after)]
-    if all(each is not None for runs in latencies for each in runs):
-        quantity = LATENCY
-        values = [[float(each or 0.0) for each in runs] for runs in latencies]
-    first, second = np.array(values[0]), np.array(values[1])
-    if not (np.isfinite(first).all() and np.isfinite(second).all() and len(first) > 1):
-        return None
-    difference, half_width = batch_interval(second - first, np.ones(len(first)))
-    means = float(first.mean()), float(second.mean())
-    return PairedRuns(quantity, len(first), *means, difference, half_width)
-
-
-def mapping_verdict(
-    found: FoundMapping,
-    before: Analysis | None,
-    after: Analysis | None,
-    simulated: SimulatedMappings | None = None,
-) -> MappingVerdict:
-    """Return whether a mapping helps, beside the least that any can reach.
-
-    Parameters
-    ----------
-    before, after
-        Analyses of identity and of the mapping, which name what a path meets.
-    simulated
-        Both simulated: where that was run, it has the first word.
-    """
-    counted = _counted(found, before, after)
-    compared = None if simulated is None else simulated.compared
-    if compared is None:
-        return counted
-    kind: Kind = compared.kind
-    if (kind, counted.kind) == ("better", "bound"):
-        kind = "bound"
-    return MappingVerdict(kind, f"{compared.sentence} By the objective: {counted.sentence}")
-
-
-def _counted(
-    found: FoundMapping, before: Analysis | None, after: Analysis | None
-) -> MappingVerdict:
-    """Return whether a mapping helps by what is counted, without a simulation."""
-    first, value, bound = found.starts["identity"], found.value, found.bound
-    at_bound = value <= bound * (1 + CLOSE)
-    if value >= first * (1 - CLOSE):
-        return _no_help(found, before, after)
-    if value == 0 and after is None:
-        return MappingVerdict("bound", "Nothing is left that crosses the network.")
-    if value == 0 and found.objective in ("hop-bytes", "max-channel-load"):
-        said = "Nothing is left that goes from router to router: no mapping can do better."
-        return MappingVerdict("bound", said)
-    named = found.objective if found.objective in LESS else None
-    most_met = [_most_met(each) for each in (before, after)]
-    known = {
-        "share": value / first,
-        "times": first / value if value else float("inf"),
-        "before": most_met[0],
-        "after": most_met[1],
-        "bound": bound / first,
-        "least": bound // 1,
-        "most": first / bound if bound else float("inf"),
-    }
-    said = LESS.get(named or "", "The objective is {share:.3g} of what it is under identity")
-    if at_bound:
-        end = "that is the bound: no mapping can do better"
-    elif bound > 0:
-        end = LEAST.get(named or "", LEAST["hop-bytes"])
+def verdict(figures: Figures) -> Verdict:
+    """Return whether a mapping should be applied, by the figures of its search."""
+    gains, runs = figures["verdict"]["gains"], figures["simulated"]
+    compared = runs and runs["compared"]
+    if compared:
+        mark, sentence = _simulated(compared, gains=gains)
+    elif gains:
+        mark, sentence = _found(figures)
     else:
-        end = "how low a mapping can come is not known"
-    sentence = f"{said.format(**known)}; {end.format(**known)}."
-    return MappingVerdict("bound" if at_bound else "better", sentence)
-
-
-def better_than_identity(
-    found: FoundMapping, before: Analysis | None, after: Analysis | None
-) -> bool:
-    """Whether a mapping is better by its objective or, where that is the same, by what decides."""
-    first, value = found.starts["identity"], found.value
-    if value > first * (1 + CLOSE):
-        return False
-    return value < first * (1 - CLOSE) or _tie(found, before, after) is not None
-
-
-def _no_help(
-    found: FoundMapping, before: Analysis | None, after: Analysis | None
-) -> MappingVerdict:
-    """Say that identity is as good, or better; and where a tie was broken, by what."""
-    objective, first = found.objective, found.starts["identity"]
-    value, bound = found.value, found.bound
-    if bound == 0 < first:
-        near = "how low a mapping can come is not known"
-    elif first <= bound * (1 + CLOSE):
-        near = f"identity is at the bound of {objective}, below which no mapping is"
-    elif first <= 2 * bound:
-        near = f"identity is within {100 * (first / bound - 1):.3g} % of the bound"
-    else:
-        near = f"no mapping can be below {bound / first:.3g} of identity"
-    if value > first * (1 + CLOSE):
-        said = f"Identity is better: {objective} is {value / first:.3g} times what it is there"
-        return MappingVerdict("none", f"{said}; {near}.")
-    if (better := _tie(found, before, after)) is not None:
-        near = f"{better}; {near}"
-    elif np.array_equal(found.node_of, found.mappings.get("identity", ())):
-        near = f"ranks stay in order; {near}"
-    if first <= bound * (1 + CLOSE):
-        return MappingVerdict("bound", f"Nothing helps {objective}: {near}.")
-    return MappingVerdict("none", f"Nothing with less {objective} than identity was found: {near}.")
-
-
-def _most_met(analysis: Analysis | None) -> int:
-    """Return the highest ν; 0 if nothing crosses the network, or pairs have several paths."""
-    if analysis is None or analysis.mapped.by_path is None:
-        return 0
-    return int(analysis.mapped.by_path.path_contention.max())
-
-
-def _tie(found: FoundMapping, before: Analysis | None, after: Analysis | None) -> str | None:
-    """Say what a mapping that is as good as identity has that is better; None if nothing."""
-    if before is None or after is None:
-        return None
-    each = before.to_dict(), after.to_dict()
-    hops = [figures["hop_bytes"] for figures in each]
-    if None not in hops and hops[1] < hops[0] * (1 - WORTH):
-        return f"at the same {found.objective}, hop-bytes fall to {hops[1] / hops[0]:.3g} of theirs"
-    met = [_most_met(analysis) for analysis in (before, after)]
-    if met[1] < met[0]:
-        return (
-            f"at the same {found.objective}, the path that meets most others meets {met[1]}, "
-            f"{met[0]} under identity"
+        mark, sentence = "fine", _kept(figures)
+    lines = dict(_lines(figures, gains=gains, counted_too=bool(compared)))
+    notes = ["* estimate."] * ("*" in lines.get("limits", ""))
+    if compared:
+        half = number(compared["half_width"]) + " cycles"
+        if compared["quantity"] != LATENCY:
+            half = number(100 * compared["half_width"]) + " points"
+        notes.append(
+            f"Simulated at {percent(runs['load'])} load in {counted(compared['pairs'], 'pair')} of "
+            f"runs; the difference is known to ±\u00a0{half}."
         )
-    return None
+    return Verdict(mark, sentence, subject(figures), lines, _next(figures), " ".join(notes))
+
+
+def change(before: float, after: float) -> str:
+    r"""Return a change in percent, without its sign.
+
+    Examples
+    --------
+    >>> change(10.2, 4.7).replace("\xa0", " "), change(100.0, 101.0).replace("\xa0", " ")
+    ('54 %', '1 %')
+    """
+    return percent(float(f"{abs(after - before) / before:.2g}"))
+
+
+def _simulated(compared: Mapping[str, Any], *, gains: bool) -> tuple[str, str]:
+    """Return the mark and the sentence by what was simulated."""
+    first, last = compared["before"], compared["after"]
+    kept = f"Keep {IN_ORDER}: simulated,"
+    if compared["quantity"] == LATENCY:
+        values = f"({number(first)} → {number(last)} cycles)"
+        if gains:
+            said = (
+                f"Found: simulated, packets take {change(first, last)} less time than in {IN_ORDER}"
+            )
+        elif compared["kind"] == "worse":
+            said = f"{kept} packets take {change(first, last)} longer with the mapping"
+        else:
+            said = f"{kept} the mapping makes no measurable difference"
+        return "fine", f"{said} {values}."
+    before, after = shares(first, last)
+    if gains:
+        return "fine", (
+            f"Found: simulated, the worst node gets {after} of its traffic accepted, {before} in "
+            f"{IN_ORDER}."
+        )
+    if compared["kind"] == "worse":
+        return "fine", (
+            f"{kept} the worst node gets only {after} of its traffic accepted with the mapping, "
+            f"not {before}."
+        )
+    return "fine", f"{kept} the mapping makes no measurable difference to the worst node ({after})."
+
+
+def _found(figures: Figures) -> tuple[str, str]:
+    """Return the mark and the sentence of a mapping that gains something."""
+    objective = figures["objective"]
+    first, last = objective["before"], objective["after"]
+    if figures["after"] is None:
+        return (
+            "fine",
+            "Found, and proved optimal: 0 B cross the network, all traffic is inside nodes.",
+        )
+    optimal = figures["verdict"]["kind"] == "bound"
+    if last >= first * (1 - WORTH):
+        return "limited", f"Small gain: {_noun(figures)} is as in {IN_ORDER}, {_tie(figures)}."
+    said = _gain(figures)
+    if optimal:
+        return "fine", f"Found, and proved optimal: {said}."
+    little = (first / last - 1 if objective["name"] == "saturation" else 1 - last / first) < LITTLE
+    return ("limited", f"Small gain: {said}.") if little else ("fine", f"Found: {said}.")
+
+
+def _gain(figures: Figures) -> str:
+    """Say how much better the objective is than in rank order."""
+    objective, weight = figures["objective"], _unit(figures)
+    first, last, name = objective["before"], objective["after"], objective["name"]
+    less = f"{change(first, last)} less than in {IN_ORDER}"
+    if name == "max-channel-load" and objective["timed"]:
+        return f"the busiest channel works {less}"
+    if name == "max-channel-load":
+        return f"the busiest channel carries {less} ({_from_to(weight, first, last)})"
+    if name == "hop-bytes":
+        return f"hop-bytes are {less} ({number(first)} → {number(last)})"
+    if name == "saturation":
+        more = number(float(f"{100 * (first / last - 1):.2g}")) if last else "∞"
+        return f"the worst node may send {more}\u00a0% more than in {IN_ORDER}"
+    if name == "path-contention" and int(last) < int(first):
+        met = counted(int(last), "other")
+        less = change(int(first), int(last))
+        return (
+            f"the path that meets most others meets {met}, {int(first)} in {IN_ORDER} ({less} less)"
+        )
+    if name == "path-contention":
+        mean = [figures[when]["path_contention"]["mean"] for when in ("before", "after")]
+        return f"paths meet {change(*mean)} fewer others on average than in {IN_ORDER}"
+    return f"the mixed objective is {less}"
+
+
+def _from_to(weight: str, first: float, last: float) -> str:
+    """Return two amounts of traffic, and their unit once if it is the same."""
+    before, after = carried(weight, first), carried(weight, last)
+    (value, first_unit), last_unit = before.rsplit(" ", 1), after.rpartition(" ")[2]
+    alike = first_unit.rstrip("s") == last_unit.rstrip("s")
+    return f"{value if alike else before} → {after}"
+
+
+def _unit(figures: Figures) -> str:
+    """Return what loads are counted in, by the analysis of rank order."""
+    return str(figures["weight"]) if figures["before"] is None else unit(figures["before"])
+
+
+def _noun(figures: Figures) -> str:
+    """Return what the objective is, as a noun."""
+    return {
+        "max-channel-load": "the busiest channel's load",
+        "hop-bytes": "the number of hop-bytes",
+        "path-contention": "the most paths that one meets",
+        "saturation": "the worst node's limit",
+    }.get(figures["objective"]["name"], "the mixed objective")
+
+
+def _value(figures: Figures) -> str:
+    """Return the objective in rank order with its unit. "" if it has none that people know."""
+    objective, weight = figures["objective"], _unit(figures)
+    value, name = objective["before"], objective["name"]
+    if name == "max-channel-load" and not objective["timed"]:
+        return carried(weight, value)
+    if name == "path-contention":
+        return counted(int(value), "path")
+    return ""
+
+
+def _tie(figures: Figures) -> str:
+    """Say what is better if the objective is not."""
+    hops = [figures[when]["hop_bytes"] for when in ("before", "after")]
+    if None not in hops and hops[1] < hops[0] * (1 - WORTH):
+        return f"but hop-bytes are {change(*hops)} less ({number(hops[0])} → {number(hops[1])})"
+    met = [figures[when]["path_contention"]["max"] for when in ("before", "after")]
+    return f"but the path that meets most others meets {counted(met[1], 'path')}, not {met[0]}"
+
+
+def _kept(figures: Figures) -> str:
+    """Say why rank order should stay."""
+    objective, asked = figures["objective"], figures["provenance"]["configuration"]
+    first, last = objective["before"], objective["after"]
+    kept = f"Keep {IN_ORDER}:"
+    if figures["before"] is None:
+        return f"{kept} 0 B cross the network, all traffic is inside nodes."
+    if last > first * (1 + CLOSE):
+        whose = "the layout" if figures["layout"] else "what was found"
+        return f"{kept} with {whose}, {_noun(figures)} is {change(first, last)} worse."
+    value = _value(figures)
+    if last < first * (1 - CLOSE):
+        return f"{kept} what was found gains only {change(first, last)} of {_noun(figures)}."
+    if figures["verdict"]["kind"] == "bound":
+        most = f" ({value})" if value else ", a gain of 0\u00a0% is possible"
+        return f"{kept} proved optimal for {_noun(figures)}{most}."
+    possible = _possible(figures)
+    most = (
+        f"a gain of at most {possible} is possible"
+        if possible
+        else "how much is possible is unknown"
+    )
+    if figures["layout"]:
+        return f"{kept} the layout {short_name(figures['layout']['name'])} gains 0\u00a0% ({most})."
+    long = counted(figures["rounds"], "round")
+    if asked["rounds"] is None and not figures["interrupted"]:
+        long = f"{number(asked['seconds'])} s"
+    return f"{kept} no better mapping found in {long} ({most})."
+
+
+def _possible(figures: Figures) -> str:
+    """Return the largest gain over rank order that the bound leaves. "" if it is not known."""
+    objective = figures["objective"]
+    first, bound = objective["before"], objective["bound"]
+    if objective["name"] == "path-contention":
+        first, bound = int(first), int(bound)
+    if not bound or not first:
+        return ""
+    if objective["name"] == "saturation":
+        return f"{number(float(f'{first / bound:.2g}'))}×"
+    return change(first, bound)
+
+
+def _lines(figures: Figures, *, gains: bool, counted_too: bool) -> Iterator[tuple[str, str]]:
+    """Yield what goes with the sentence, by label."""
+    if figures["before"] is None or figures["after"] is None:
+        return
+    if counted_too and figures["objective"]["after"] < figures["objective"]["before"] * (1 - CLOSE):
+        yield "counted", _gain(figures)
+    if not gains:
+        return
+    yield "where", where(figures["after"])
+    if (possible := _possible(figures)) and figures["verdict"]["kind"] != "bound":
+        more = figures["objective"]["name"] == "saturation"
+        yield "bound", (
+            f"no mapping allows more than {possible} the load of {IN_ORDER}" if more else
+            f"no mapping can save more than {possible}"
+        )  # fmt: skip
+    if limits := _limits(figures):
+        yield "limits", limits
+    if costs := _costs(figures):
+        yield "costs", costs
+
+
+def _limits(figures: Figures) -> str:
+    """Return the loads at which the first node is delayed and the network is full, if changed."""
+    both = [figures[when]["saturation"] for when in ("before", "after")]
+    node = "node" if figures["before"]["busiest_router"] is None else "host"
+    said = []
+    for of, label, star in (
+        ("worst_node", f"first {node} delayed at", "*"), ("upper_bound", "nothing beyond", ""),
+    ):  # fmt: skip
+        known = [each[of] for each in both]
+        if None in known:
+            continue
+        before, after = (percent(float(f"{each:.2g}")) for each in known)
+        if before != after:
+            said.append(f"{label} {after}{star} ({before}{star} before)")
+    return " · ".join(said)
+
+
+def _costs(figures: Figures) -> str:
+    """Say which other figures got worse, the worst first."""
+    first, last = (
+        next(row for row in figures["starts"] if row["mapping"] == name)
+        for name in ("identity", "result")
+    )
+    aim = OF_OBJECTIVE.get(figures["objective"]["name"])
+    said = {}
+    for name, label in OTHERS.items():
+        before, after = first[name], last[name]
+        if name == aim or before is None or after is None or not before:
+            continue
+        load = name.startswith("saturation")
+        worse = before / after - 1 if load and after else after / before - 1
+        if worse < WORSE:
+            continue
+        shown = percent if load else number
+        if name == "weighted_channel_load_max" and _unit(figures) == "uniform":
+            continue
+        said[worse, label.format(weight=figures["weight"])] = f"{shown(before)} → {shown(after)}"
+    order = sorted(said, key=lambda each: -each[0])
+    return " · ".join(f"{label} {said[worse, label]}" for worse, label in order[:3])
+
+
+def _next(figures: Figures) -> str:
+    """Return the command that writes the mapping, or that searches for longer."""
+    asked, kind = dict(figures["provenance"]["configuration"]), kind_of("map")
+    own = {"routes": "own.routes"} if figures["own_routes"] else {}
+    if figures["verdict"]["gains"]:
+        return command_line(kind, asked, **own, rankfile="ranks.txt")
+    objective = figures["objective"]
+    room = bool(objective["bound"]) and objective["bound"] < objective["before"] * (1 - LITTLE)
+    searched = asked["layout"] is None and asked["rounds"] is None and figures["before"] is not None
+    if room and searched and figures["simulated"] is None:
+        return command_line(kind, asked, **own, seconds=LONGER * asked["seconds"])
+    return ""

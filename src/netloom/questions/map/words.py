@@ -1,13 +1,14 @@
-"""A mapping that was found, and what it bought, as tables on a terminal."""
+"""A mapping on a terminal: its verdict, and the mappings that it was compared with."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
-from rich.text import Text
 
-from netloom.questions.shown import DOUBTFUL, KEPT_UP, percent, plain_table, size_of
+from netloom.questions.map.verdict import verdict
+from netloom.questions.shown import percent, size_of
+from netloom.questions.tables import FittingTable
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
@@ -15,69 +16,33 @@ if TYPE_CHECKING:
 
     from netloom.questions.map.answer import ProgramMapping
 
-STYLES = {"bound": KEPT_UP, "better": KEPT_UP, "none": DOUBTFUL, "worse": DOUBTFUL}
-
-APPLY = "Apply it: --rankfile FILE for a launcher, --save-mapping FILE for netloom."
-"""Said where no file was asked for."""
-
-GAINLESS = "It gains nothing over ranks in order: leave these as they are."
-"""Said of a mapping that is no better than ranks in order, whether files were asked for or not."""
-
-UNCHANGED = "Ranks stay in order: there is no mapping to apply."
-"""Said where nothing better was found; files that were asked for have ranks in order."""
+__all__ = ["lines", "verdict"]
 
 NAMES = {
-    "identity": "identity (before)",
+    "identity": "rank order",
     "random": "random, mean of 25",
     "random_best": "random, best of 25",
     "mapping": "mapping, without routes",
-    "result": "result (after)",
+    "result": "found",
 }
 
 
 def lines(result: ProgramMapping) -> list[Any]:
-    """Return what was asked, all mappings by their figures, remarks and the verdict."""
-    note = (
-        "* saturation of the worst node (estimate, lemma 4), and its bound: in % of a channel, "
-        "offered by the average sending node"
-    )
-    if _accepted(result):
-        assert result.simulated is not None
-        note += (
-            f"; ** of its traffic, what the worst node gets accepted where the average node "
-            f"offers {percent(result.simulated.load)}"
-        )
-    remarks = [escape(f"• {line}") for line in _remarks(result)]
-    verdict = Text(result.verdict.sentence, style=STYLES[result.verdict.kind])
-    return [*_head(result), _table(result), f"[dim]{note}[/]", *remarks, verdict]
+    """Return all mappings by their figures, and what the verdict does not say."""
+    data = result.to_dict()
+    remarks = [escape(f"• {line}") for line in _remarks(result, data)]
+    return [_table(data), f"[dim]{_footnote(data)}[/]", *remarks]
 
 
-def ending(result: ProgramMapping, *, wrote: bool) -> str:
-    """Return how to apply the mapping, if it gains something and no file was asked for."""
-    if result.unchanged:
-        return UNCHANGED
-    if not result.gains:
-        return GAINLESS
-    return "" if wrote else APPLY
-
-
-def _head(result: ProgramMapping) -> list[str]:
-    asked, network = result.provenance.configuration, result.topology
-    allowed = (
-        ""
-        if len(result.nodes) == network.num_hosts
-        else f", {len(result.nodes)} of which may be used"
-    )
-    size = size_of(network).replace(", ", f"{allowed}, ", 1)
-    per_node = asked["tasks_per_node"]
-    several = f", up to {counted(per_node, 'task')} a node" if per_node > 1 else ""
-    return [
-        f"[bold]{escape(result.graph.name)}[/] ({counted(result.graph.num_tasks, 'task')}, "
-        f"{counted(result.graph.num_edges, 'edge')}) on [bold]{escape(network.name)}[/] "
-        f"({size}){several}, {escape(str(result.routing))}",
-        f"{escape(result.found.objective)} by {asked['weight']}; {escape(_how(result))}, seed "
-        f"{asked['seed']}",
-    ]
+def _footnote(data: dict[str, Any]) -> str:
+    """Return what the figures of the table are."""
+    notes = ["Loads: % of a channel, offered by the average sender."]
+    if any(row["saturation_worst_node"] is not None for row in data["starts"]):
+        notes.append("* estimate (lemma 4).")
+    if _accepted(data):
+        load = percent(data["simulated"]["load"])
+        notes.append(f"Accepted: simulated, of the worst node's traffic at {load} load.")
+    return " ".join(notes)
 
 
 def _how(result: ProgramMapping) -> str:
@@ -88,32 +53,36 @@ def _how(result: ProgramMapping) -> str:
     ended = "interrupted after" if found.interrupted else "searched for"
     began = "a random mapping" if found.found_by == "search" else NAMES.get(
         found.found_by, found.found_by
-    ).removesuffix(" (before)")  # fmt: skip
+    )  # fmt: skip
     rounds = counted(found.rounds, "round") if found.rounds else "less than a whole round"
     effort = f"{found.seconds:.2g} s of processor time, {rounds}"
     return f"{ended} {effort}, from {began}"
 
 
-def _table(result: ProgramMapping) -> Table:
+def _table(data: dict[str, Any]) -> Table:
     """All mappings, a row each, with the figures by which they are compared."""
-    weight = result.provenance.configuration["weight"]
-    single = not result.scale and not _times(result)
+    weight, objective = data["weight"], data["objective"]
+    single = not objective["scale"] and not _times(data)
     columns = {} if single else {"objective": "objective"}
     columns |= {
-        "hop-bytes": "hop_bytes",
-        f"max load, {'paths' if weight == 'uniform' else weight}":
-            "weighted_channel_load_max",
-        "χ max": "channel_load_max",
-        "ν mean": "path_contention_mean",
-        "ν max": "path_contention_max",
-        "saturates *": "saturation_worst_node",
-        "at most": "saturation_upper_bound",
+        f"most\n{'paths' if weight == 'uniform' else weight}": "weighted_channel_load_max",
+        "hop-\nbytes": "hop_bytes",
+        "first\ndelay *": "saturation_worst_node",
+        "most\nload": "saturation_upper_bound",
+        "most\npaths χ": "channel_load_max",
+        "most\nmet ν": "path_contention_max",
+        "mean\nmet ν": "path_contention_mean",
     }  # fmt: skip
-    accepted = _accepted(result)
-    table = plain_table(("", *columns, *(["simulated **"] if accepted else [])))
-    for row in result.starts:
+    known = {
+        head: name
+        for head, name in columns.items()
+        if any(row[name] is not None for row in data["starts"])
+    }
+    accepted = _accepted(data)
+    table = FittingTable(("", *known, *(["accep-\nted"] if accepted else [])))
+    for row in data["starts"]:
         name = row["mapping"]
-        cells = [_cell(column, row[column]) for column in columns.values()]
+        cells = [_cell(column, row[column]) for column in known.values()]
         if accepted:
             cells.append(percent(accepted.get(name)) if name in accepted else "")
         bold = name in ("identity", "result")
@@ -121,58 +90,47 @@ def _table(result: ProgramMapping) -> Table:
     return table
 
 
-def _paths(load: float) -> str:
-    """Return how many paths, or how many are expected, in words."""
-    return counted(int(load), "path") if float(load).is_integer() else f"{load:.4g} paths"
-
-
-def _times(result: ProgramMapping) -> bool:
+def _times(data: dict[str, Any]) -> bool:
     """Whether the objective is of more than loads between routers: of times, or hosts' channels."""
-    between = result.topology.routers.channel_bandwidth
-    timed = result.counts_hosts or bool((between != 1).any())
-    return timed and "max-channel-load" in result.found.objective
+    return bool(data["objective"]["timed"]) and "max-channel-load" in data["objective"]["name"]
 
 
-def _cell(column: str, value: float) -> str:
+def _cell(column: str, value: float | None) -> str:
     return percent(value) if column.startswith("saturation") else number(value)
 
 
-def _accepted(result: ProgramMapping) -> dict[str, float | None]:
-    """What part of its traffic the worst node gets accepted, where that was simulated."""
-    if result.simulated is None or result.simulated.load is None:
-        return {}
-    before, after = result.simulated.worst_shares()
-    return {} if before is None else {"identity": before, "result": after}
+def _accepted(data: dict[str, Any]) -> dict[str, float | None]:
+    """Return the part of its traffic that the worst node gets accepted, if that was simulated."""
+    runs = data["simulated"] or {}
+    both = {"identity": runs.get("before"), "result": runs.get("after")}
+    return {name: run["worst_node_share"] for name, run in both.items() if run}
 
 
-def _remarks(result: ProgramMapping) -> list[str]:
-    lines = []
-    if _times(result):
-        counts = (
-            "of all channels, those of hosts included" if result.counts_hosts else "of channels"
-        )
-        lines.append(f"max-channel-load is the largest load over bandwidth {counts}.")
-    data = result.promise()
-    if data is not None:
-        own = " on its own routes" if result.routes is not None else ""
-        promised = data["promised_channel_load"]
-        promises = "promises nothing of" if promised is None else f"promises at most {promised} for"
+def _remarks(result: ProgramMapping, data: dict[str, Any]) -> list[str]:
+    network, what = result.topology, counted(data["tasks"], "task")
+    what += f" and {counted(result.graph.num_edges, 'edge')} on {size_of(network)}"
+    if len(result.nodes) < network.num_hosts:
+        what += f", {len(result.nodes):,} of these nodes may be used"
+    lines = [
+        f"{what}, {result.routing}.",
+        f"{data['objective']['name']} by {data['weight']}: {_how(result)}, seed {data['seed']}.",
+    ]
+    if _times(data):
+        whose = "of all channels, those of hosts included" if result.counts_hosts else "of channels"
+        lines.append(f"max-channel-load is the largest load over bandwidth {whose}.")
+    layout = data["layout"]
+    if layout is not None:
+        own = " on its own routes" if data["own_routes"] else ""
+        promised = layout["promised_channel_load"]
+        said = "no largest χ" if promised is None else f"a largest χ of {promised}"
         lines.append(
-            f"The layout {promises} χ max{own}; measured: {data['measured_channel_load']}."
+            f"The layout promises {said}{own}; measured: {layout['measured_channel_load']}."
         )
-    if result.after is not None:
-        neck = result.after.bottleneck()
-        lines.append(
-            f"Busiest channel now: {neck['channel']}, {_paths(neck['channel_load'])}, "
-            f"{neck['ratio']:.2f} times what the busiest node {neck['node']} sends."
-        )
-    if result.virtual_channels is not None:
-        lines.append(
-            f"Its own routes need {counted(result.virtual_channels, 'virtual channel')} to be free "
-            "of deadlock."
-        )
-    if result.simulated is not None and result.simulated.note is not None:
-        lines.append(f"Simulation: {result.simulated.note}")
+    if data["virtual_channels"] is not None:
+        many = counted(data["virtual_channels"], "virtual channel")
+        lines.append(f"Its own routes need {many} to be free of deadlock.")
+    if data["simulated"] is not None and data["simulated"]["note"] is not None:
+        lines.append(f"Not simulated: {data['simulated']['note']}.")
     if result.found.interrupted:
         lines.append("Interrupted: the best mapping found by then.")
     return lines

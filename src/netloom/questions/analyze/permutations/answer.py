@@ -45,17 +45,17 @@ class PermutationAnalysis(Answer):
     Attributes
     ----------
     topology, routing, hosts
-        What was asked about; how many hosts take part.
+        What was asked about, and how many hosts take part.
     bisection
-        What pairs get in random matchings of random halves; None if not asked for.
+        What pairs get in random matchings of random halves. None if not asked for.
     shifts
-        What each shift loads; None if there are too many hosts, or none was asked for.
+        What each shift loads. None if there are too many hosts, or none was asked for.
     all_shifts
         Whether these are all shifts, which together are an all-to-all.
     bound
-        What no routing can beat in an all-to-all, in channel time; None where it is not known.
+        What no routing can beat in an all-to-all, in channel time. None where it is not known.
     left_out
-        What is not known, and why; None where all is.
+        What is not known, and why. None where all is.
     """
 
     topology: Topology
@@ -102,7 +102,7 @@ class PermutationAnalysis(Answer):
 
     @property
     def interval(self) -> list[float] | None:
-        """The ends of the 95 % confidence interval of the mean; None of a single matching."""
+        """The ends of the 95 % confidence interval of the mean. None of a single matching."""
         found = self.bisection
         if found is None or found.samples < 2:
             return None

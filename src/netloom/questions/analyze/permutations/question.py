@@ -81,7 +81,7 @@ def analyze_permutations(question: PermutationQuestion, ready: RoutedHosts) -> P
     The effective bisection bandwidth (Hoefler, Schneider & Lumsdaine 2008) is the mean share that
     pairs get in random matchings of random halves of the hosts: 1 over the paths on the busiest
     channel of a pair's path. A shift by d is the permutation by which host i sends to host i + d,
-    modulo their number; all shifts together are an all-to-all.
+    modulo their number. All shifts together are an all-to-all.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def analyze_permutations(question: PermutationQuestion, ready: RoutedHosts) -> P
 
 
 def _distances(asked: str, ready: RoutedHosts) -> tuple[NDArray[np.int64], str | None]:
-    """Return the distances of the shifts asked for; and why there are none, if there are too many.
+    """Return the distances of the shifts asked for, and why there are none if there are too many.
 
     Raises
     ------

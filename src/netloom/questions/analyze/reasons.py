@@ -1,0 +1,114 @@
+"""Why the busiest channel of an analysis is busy, in words: only causes that figures show."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from netloom.questions.analyze.where import carried, unit
+from netloom.questions.shown import percent
+from netloom.words import counted, listed, number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    Figures = Mapping[str, Any]
+
+LESS = 0.95
+"""The busiest channel would carry at most this part of its load, were a cause removed."""
+
+MOST = 0.5
+"""Share of a channel's load from which on a task or a few pairs make most of it."""
+
+STRONG = 1.5
+"""Times their even share that a few pairs put on a channel."""
+
+UNEVEN = 1.25
+"""Times its fair share that a channel carries if paths are spread unevenly."""
+
+LONG = 1.1
+"""Times those of random mappings that paths are long."""
+
+SAID = 2
+"""Causes that are said, the first that apply."""
+
+
+def why(figures: Figures) -> str:
+    """Return up to two causes of the load of the busiest channel. "" if figures show none."""
+    found = [*_causes(figures)][:SAID]
+    return " · ".join(found)
+
+
+def _causes(figures: Figures) -> Iterator[str]:
+    """Yield causes, the strongest kind first."""
+    known = figures["causes"]
+    half, users, links = known["half_way"], known["users"], known["uplinks"]
+    busiest = figures["busiest_channel"]["load"]
+    if half and half["split_load"] <= LESS * busiest:
+        yield (
+            f"{_about(half['share'])} of the traffic goes half-way round a ring, all of it in the "
+            "+ direction"
+        )
+    if (groups := known["groups"]) and groups["share"] > MOST:
+        over = counted(groups["channels"], "channel")
+        yield (
+            f"{_about(groups['share'])} of that load goes from group {groups['from']} to group "
+            f"{groups['to']}, over {over}"
+        )
+    if links:
+        yield from _uplinks(figures, links)
+    if users and figures["busiest_channel"]["kind"] != "injection":
+        yield from _users(users)
+    random = figures["random_mapping"]
+    if figures["dilation"] is not None and "dilation" in random:
+        own, mean = figures["dilation"], random["dilation"]["mean"]
+        if mean and own >= LONG * mean:
+            yield (
+                f"bytes travel {number(float(f'{own:.2g}'))} hops on average, "
+                f"{number(float(f'{own / mean:.2g}'))}× as many as under random mappings"
+            )
+
+
+def _uplinks(figures: Figures, links: Mapping[str, Any]) -> Iterator[str]:
+    """Say that paths are spread unevenly, or that several hosts share too few channels."""
+    named = counted(links["channels"], "uplink" if links["way"] == "up" else "downlink")
+    whose = f"the {named} of {links['router']}"
+    if links["load"] >= UNEVEN * links["fair_load"]:
+        fair = carried(unit(figures), links["fair_load"])
+        yield f"paths are spread unevenly: {whose} carry {fair} each on average"
+    elif links["oversubscription"] > 1 and (links["hosts"] or 0) > 1:
+        ratio = number(float(f"{links['oversubscription']:.2g}"))
+        verb = "is" if links["channels"] == 1 else "are"
+        yield f"{links['hosts']} hosts share it: {whose} {verb} oversubscribed {ratio}:1"
+
+
+def _users(users: Mapping[str, Any]) -> Iterator[str]:
+    """Say which pairs, or which sender or receiver, make most of the load."""
+    pairs, count = users["pairs"], users["count"]
+    if count == 1:
+        only = pairs[0]
+        yield f"one pair of ranks, {only['source']}→{only['target']}, makes all of that load"
+        return
+    sums = list(accumulate(each["share"] for each in pairs))
+    few = next((many for many, made in enumerate(sums, start=1) if made > MOST), None)
+    if few is not None and sums[few - 1] >= STRONG * few / count:
+        if few == 1:
+            first = pairs[0]
+            ends = f"{first['source']}→{first['target']}"
+            yield f"ranks {ends} make {_about(first['share'])} of that load"
+            return
+        shown = [f"{p['source']}→{p['target']} ({_about(p['share'])})" for p in pairs[:few]]
+        yield f"ranks {listed(shown)} make most of that load"
+        return
+    for who, said in (("sender", "sends"), ("receiver", "receives")):
+        task = users[who]
+        if task["share"] > MOST and task["pairs"] > 1:
+            partners = counted(task["pairs"], "rank")
+            ends = f"to {partners}" if who == "sender" else f"from {partners}"
+            yield f"rank {task['task']} {said} {_about(task['share'])} of that load, {ends}"
+            return
+
+
+def _about(share: float) -> str:
+    """Return a share in percent to two digits."""
+    return percent(float(f"{share:.2g}"))

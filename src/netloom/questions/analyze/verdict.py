@@ -1,0 +1,193 @@
+"""What an analysis comes to: whether it contends, where, why, and what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from netloom.questions.analyze.reasons import why
+from netloom.questions.analyze.where import where
+from netloom.questions.commands import command_line
+from netloom.questions.register import kind_of
+from netloom.questions.shown import percent
+from netloom.questions.subject import subject
+from netloom.questions.verdict import Verdict
+from netloom.words import counted, number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    Figures = Mapping[str, Any]
+
+ESTIMATE, SAME = "* estimate.", "the same as"
+GIVE_LOAD = "Give the load for a yes or no: --offered 0.2"
+
+
+def verdict(figures: Figures) -> Verdict:
+    """Return whether a mapped program contends, by the figures of its analysis."""
+    mark, sentence = _answer(figures)
+    calm = mark == "fine"
+    lines = {} if calm and _alone(figures) else {"where": where(figures)}
+    if not calm:
+        lines["why"] = why(figures)
+    lines |= {"rank": _rank(figures), "limits": _limits(figures)}
+    known = {label: said for label, said in lines.items() if said}
+    return Verdict(
+        mark, sentence, subject(figures), known, "" if calm else _next(figures, mark),
+        _note(figures, known),
+    )  # fmt: skip
+
+
+def shares(*values: float) -> list[str]:
+    r"""Return shares in percent, with as few digits as tell them apart: two, or more.
+
+    Examples
+    --------
+    >>> [each.replace("\xa0", " ") for each in shares(0.2776, 0.5781)]
+    ['28 %', '58 %']
+    >>> [each.replace("\xa0", " ") for each in shares(0.5776, 0.5781)]
+    ['57.76 %', '57.81 %']
+    """
+    for digits in range(2, 17):
+        rounded = [float(f"{each:.{digits - 1}e}") for each in values]
+        if len(set(rounded)) == len(set(values)):
+            break
+    if digits <= 3:
+        return list(map(percent, rounded))
+    return [f"{100 * each:.{digits}g}\u00a0%" for each in values]
+
+
+def _alone(figures: Figures) -> bool:
+    """Whether no two paths meet, and nothing is too full."""
+    found = figures["verdict"]
+    return found["level"] == "contention-free" and not found["beyond_capacity"]
+
+
+def _answer(figures: Figures) -> tuple[str, str]:
+    """Return the mark and the sentence."""
+    found, offered = figures["verdict"], figures["offered"]
+    limits = figures["saturation"]
+    most, level = limits["upper_bound"], found["level"]
+    if found["beyond_capacity"]:
+        asked, carried = shares(offered, most)
+        return "act", f"Overloaded: {asked} load is offered, at most {carried} can be carried."
+    if level == "contention-free":
+        return _contention_free(figures)
+    first = limits["worst_node"]
+    if first is None:
+        return _by_bound(offered, most)
+    if level == "good-enough":
+        return "fine", _good_enough(figures)
+    if offered is None:
+        (begins,) = shares(first)
+        return (
+            "act" if figures["bottleneck"]["ratio"] > 1 else "limited",
+            f"Contends above {begins} load.",
+        )
+    asked, begins = shares(offered, first)
+    node = "node" if figures["busiest_router"] is None else "host"
+    many = f"{number(len(found['affected_nodes']))} of {counted(found['senders'], node)}"
+    mark = "act" if level == "most-nodes" else "limited"
+    return mark, f"Delays {many} at {asked} load: contention begins near {begins}."
+
+
+def _contention_free(figures: Figures) -> tuple[str, str]:
+    """Say that no two paths meet. Channels of hosts may still be full."""
+    offered, most = figures["offered"], figures["saturation"]["upper_bound"]
+    if figures["busiest_router"] is None:
+        return "fine", "Contention-free at any load: no two messages share a channel."
+    if most >= 1:
+        return "fine", "Contention-free: no two messages share a channel between routers."
+    if offered is None:
+        (full,) = shares(most)
+        return (
+            "limited",
+            f"Contention-free between routers, but a host's own channel is full at {full} load.",
+        )
+    asked, full = shares(offered, most)
+    return "fine", (
+        f"Contention-free between routers: your load is {asked}, and the busiest host's channel "
+        f"is full at {full}."
+    )
+
+
+def _good_enough(figures: Figures) -> str:
+    """Say that no contention is expected, and from which load on it would be."""
+    offered, limits = figures["offered"], figures["saturation"]
+    if offered is not None:
+        asked, begins = shares(offered, limits["worst_node"])
+        room = number(float(f"{limits['worst_node'] / offered:.2g}"))
+        return (
+            f"No contention expected: your load is {asked}, trouble starts near {begins} "
+            f"({room}× headroom)."
+        )
+    if figures["busiest_router"] is None:
+        (begins,) = shares(limits["worst_node"])
+        return (
+            f"No contention expected: it would begin near {begins} load, above what a node sends."
+        )
+    (full,) = shares(limits["upper_bound"])
+    return f"No contention expected up to {full} load, at which the busiest channel is full."
+
+
+def _by_bound(offered: float | None, most: float) -> tuple[str, str]:
+    """Say what can be carried, if nothing estimates where contention begins."""
+    if offered is None:
+        (carried,) = shares(most)
+        return "unknown", f"Carries at most {carried} load; where contention begins is not known."
+    asked, carried = shares(offered, most)
+    return "unknown", (
+        f"Can be carried: your load is {asked}, at most {carried} is possible. Delays are not "
+        "estimated here."
+    )
+
+
+def _rank(figures: Figures) -> str:
+    """Say how many random mappings this one beats, by what the sentence is about."""
+    random, limits = figures["random_mapping"], figures["saturation"]
+    deciding = "worst_node" if limits["worst_node"] is not None else "upper_bound"
+    found, many = random.get(f"saturation_{deciding}"), random["mappings"]
+    if not many or found is None:
+        return ""
+    mappings = counted(many, "random mapping")
+    own = limits[deciding]
+    if found["min"] == found["max"] == own:
+        return f"{SAME} {'each of ' * (many > 1)}{mappings}"
+    if not found["beaten"] and own < found["min"]:
+        return f"worse than {'all ' * (many > 1)}{mappings}"
+    return f"better than {number(found['beaten'])} of {mappings}"
+
+
+def _limits(figures: Figures) -> str:
+    """Return the loads at which the first node, most nodes and the network are at their limit."""
+    limits = figures["saturation"]
+    first, most, bound = (limits[each] for each in ("worst_node", "average_node", "upper_bound"))
+    if first is None or _alone(figures):
+        return ""
+    node = "node" if figures["busiest_router"] is None else "host"
+    begins, average, end = shares(first, most, bound)
+    said = [f"first {node} delayed at {begins}*"] if first < bound else []
+    said += [f"most {node}s at {average}*"] if first < most < bound else []
+    return " · ".join([*said, f"nothing beyond {end}"])
+
+
+def _next(figures: Figures, mark: str) -> str:
+    """Return the command that may help, or that finds out more."""
+    asked = dict(figures["provenance"]["configuration"])
+    if isinstance(asked["app"], str):
+        asked["app"] = figures["app"]  # with its size, if it is a pattern of all hosts
+    own_routes = str(asked["routing"]).startswith("routes:")
+    movable = figures["busiest_channel"]["kind"] == "network" and not own_routes
+    fixed = _rank(figures).startswith(SAME)
+    if movable and not fixed and mark != "unknown":
+        return command_line(kind_of("map"), asked, rankfile="ranks.txt")
+    if figures["offered"] is None:
+        return command_line(kind_of("simulate.saturation"), asked)
+    return command_line(kind_of("simulate.load"), asked, load=figures["offered"])
+
+
+def _note(figures: Figures, lines: Mapping[str, str]) -> str:
+    """Say which numbers are estimates, and how to get a plain answer."""
+    said = [ESTIMATE] * ("*" in lines.get("limits", ""))
+    if figures["offered"] is None and figures["verdict"]["level"] == "depends-on-load":
+        said.append(GIVE_LOAD)
+    return " ".join(said)
