@@ -12,6 +12,8 @@ from netloom.words import give_or_take, number
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from netloom.questions.recorded import Recorded
+
 SLOW = 3.0
 """Latency, in times that of the idle network, from which a network counts as saturated."""
 
@@ -101,3 +103,9 @@ def longer(words: str, figures: Mapping[str, Any]) -> str:
 def setup_of(network: Any) -> str:
     """Return the engine, the routing and the size of the network that ran a program."""
     return f"{network.router_name}, {network.routing_name}, {size_of(network.topology)}"
+
+
+def sentences(record: Recorded) -> list[str]:
+    """Return what a recorded answer comes to: the sentence of its verdict, which has its notes."""
+    found = record.kind.verdict(record.figures)
+    return [found.sentence] if found else []

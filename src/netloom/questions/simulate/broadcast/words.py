@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from netloom.questions.fitted import FittedTable, Head
 from netloom.questions.shown import pairs, percent
 from netloom.questions.simulate.broadcast.verdict import is_known, verdict
-from netloom.questions.simulate.said import setup_of
+from netloom.questions.simulate.said import sentences, setup_of
 from netloom.words import counted, give_or_take, number
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from netloom.questions.simulate.broadcast.answer import BroadcastSimulation
 
-__all__ = ["lines", "verdict"]
+__all__ = ["lines", "sentences", "verdict"]
 
 RATE = "messages\n/node/cycle"
 

@@ -13,6 +13,7 @@ from netloom.questions.curve_kind import Axes, CurveKind
 from netloom.questions.numbers import known, parse_numbers, tidy
 from netloom.questions.simulate.load import VERB
 from netloom.questions.simulate.load.programs import PROGRAMS, program_loads
+from netloom.questions.simulate.load.verdict import verdict
 from netloom.questions.simulate.network import NETWORK
 from netloom.simulation.intervals import Batches, paired_ratio
 from netloom.topology.measures import busy_shares
@@ -464,7 +465,8 @@ def point_at(record: Recorded, load: float, technique: str) -> Recorded:
         name: table.filter(only & (pl.col("switching") == technique))
         for name, table in record.tables.items()
     }
-    return Recorded(VERB, figures | here, tables)
+    one = figures | here
+    return Recorded(VERB, one | {"verdict": verdict(one).to_dict()}, tables)
 
 
 def detail(record: Recorded, load: float, technique: str) -> Recorded:

@@ -9,13 +9,12 @@ from rich.markup import escape
 from netloom.questions.fitted import FittedTable, Head
 from netloom.questions.shown import interval, pairs, percent, size_of
 from netloom.questions.simulate.load.verdict import is_known, verdict
-from netloom.questions.simulate.said import cycles, link
+from netloom.questions.simulate.said import cycles, link, sentences
 from netloom.words import counted, give_or_take, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from netloom.questions.recorded import Recorded
     from netloom.questions.simulate.load.answer import Simulation
     from netloom.questions.simulate.network import SimulatedNetwork
 
@@ -154,11 +153,6 @@ def _state(point: Mapping[str, Any]) -> str:
     if not is_known(point):
         return "? too short"
     return "" if point["warmed_up"] and point["precise"] else "? less precise"
-
-
-def sentences(record: Recorded) -> list[str]:
-    """Return what it comes to."""
-    return [verdict(record.figures).sentence]
 
 
 def remarks_of(network: SimulatedNetwork) -> list[str]:

@@ -10,14 +10,14 @@ from netloom.questions.fitted import FittedTable, Head
 from netloom.questions.shown import interval, pairs
 from netloom.questions.simulate.load.words import TRAFFIC
 from netloom.questions.simulate.loop.verdict import verdict
-from netloom.questions.simulate.said import setup_of
+from netloom.questions.simulate.said import sentences, setup_of
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from netloom.questions.simulate.loop.answer import LoopSimulation
     from netloom.simulation.loops import LoopRun
 
-__all__ = ["lines", "verdict"]
+__all__ = ["lines", "sentences", "verdict"]
 
 SPEEDS = {
     "applied": Head("applied", TRAFFIC),

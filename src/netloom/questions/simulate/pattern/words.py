@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 from netloom.questions.fitted import FittedTable, Head
 from netloom.questions.shown import pairs
 from netloom.questions.simulate.pattern.verdict import verdict
-from netloom.questions.simulate.said import setup_of
+from netloom.questions.simulate.said import sentences, setup_of
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from netloom.questions.simulate.pattern.answer import PatternSimulation
 
-__all__ = ["lines", "verdict"]
+__all__ = ["lines", "sentences", "verdict"]
 
 TIMES = {
     "message_bytes": Head("size", "bytes"),

@@ -9,12 +9,11 @@ from rich.markup import escape
 from netloom.questions.fitted import FittedTable, Head
 from netloom.questions.shown import pairs
 from netloom.questions.simulate.load.words import TRAFFIC, remarks_of, router_of
-from netloom.questions.simulate.said import around
+from netloom.questions.simulate.said import around, sentences
 from netloom.questions.simulate.saturation.verdict import carried, verdict
 from netloom.words import listed, number
 
 if TYPE_CHECKING:
-    from netloom.questions.recorded import Recorded
     from netloom.questions.simulate.saturation.answer import NetworkSaturation
 
 __all__ = ["lines", "sentences", "verdict"]
@@ -60,8 +59,3 @@ def _searches(result: NetworkSaturation) -> FittedTable:
             ]
         )
     return table
-
-
-def sentences(record: Recorded) -> list[str]:
-    """Return what it comes to."""
-    return [verdict(record.figures).sentence]
