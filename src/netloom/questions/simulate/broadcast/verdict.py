@@ -9,7 +9,7 @@ from netloom.questions.verdict import Verdict
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     Figures = Mapping[str, Any]
 
@@ -27,8 +27,9 @@ def verdict(found: Figures) -> Verdict:
     carried = [each for each in points if each["stable"]]
     failed = next((each for each in points if not each["stable"]), None)
     if not carried:
+        less = [part * points[0]["accepted"] for part in (0.25, 0.5, 0.75, 1)]
         return Verdict("act", f"Overloaded: {_overload(points[0])}. No latency exists here.", of,
-                       _accepted(points[0]))  # fmt: skip
+                       _accepted(points[0]), _asked(found, less))  # fmt: skip
     last = carried[-1]
     rate = f"{number(last['rate'])} {UNIT}"
     lines = _lines(last)
@@ -41,7 +42,13 @@ def verdict(found: Figures) -> Verdict:
         said = said.removesuffix(".") + ", in runs too short to be sure."
         return Verdict("unknown", said, of, lines, longer(WORDS, found))
     slow = failed is not None or _is_slow(last)
-    more = "" if failed else again(WORDS, found, rate=_further(last), cycles=None)
+    if failed is None:
+        most = 1 / found["packet_flits"]["mean"]
+        rates = [min(times * last["rate"], most) for times in (1, 1.5, 2, 3, 4)]
+    else:
+        apart = (failed["rate"] - last["rate"]) / 4
+        rates = [last["rate"] + step * apart for step in range(1, 4)]
+    more = _asked(found, rates)
     return Verdict("limited" if slow else "fine", said, of, lines, more)
 
 
@@ -96,13 +103,13 @@ def _lines(point: Figures) -> dict[str, str]:
     used = point["utilisation"]
     share = f"the busiest link is {rough(used['max'])} busy, the average link {rough(used['mean'])}"
     lines = {"where": share}
-    if used["mean"] and used["broadcast"] is not None:
+    if used["mean"] and used["broadcast"]:
         part = rough(used["broadcast"] / used["mean"])
         lines["why"] = f"broadcasts make {part} of the traffic on links"
     return lines
 
 
-def _further(point: Figures) -> str:
-    """Return rates from the last that was carried on, as a question takes them."""
-    rate = point["rate"]
-    return ",".join(f"{rate * times:.3g}" for times in (1, 1.5, 2, 3, 4) if rate * times <= 1)
+def _asked(found: Figures, rates: Sequence[float]) -> str:
+    """Return the command that asks for these rates."""
+    shown = dict.fromkeys(f"{rate:.3g}" for rate in rates)
+    return again(WORDS, found, rate=",".join(shown), cycles=None)

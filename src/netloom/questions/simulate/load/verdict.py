@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     Figures = Mapping[str, Any]
 
+NOTABLE = 1.005
+"""Latency beside other programs, in times that alone, that is worth a word."""
+
 SATURATION, LOAD = "simulate.saturation", "simulate.load"
 
 
@@ -131,8 +134,9 @@ def _where(point: Figures) -> dict[str, str]:
     used = point["utilisation"]
     if used["busiest_channel"] is None:
         return {}
-    said = f"{link(used['busiest_channel'])} is the busiest link, the average link is "
-    return {"where": f"{said}{rough(used['mean'])} busy"}
+    said = f"{link(used['busiest_channel'])} is {rough(used['max'])} busy"
+    average = f"the average link {rough(used['mean'])}"
+    return {"where": f"{said} at {number(point['offered'])}, {average}"}
 
 
 def _accepted(point: Figures) -> dict[str, str]:
@@ -155,6 +159,8 @@ def _shared(point: Figures) -> dict[str, str]:
     if not slower:
         return {}
     times, name = max(slower)
+    if times < NOTABLE:
+        return {"shared": "no program delays another"}
     return {"shared": f"{name} suffers most: {number(times)} times its latency alone"}
 
 

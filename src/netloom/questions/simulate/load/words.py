@@ -86,7 +86,7 @@ def _programs(result: Simulation) -> FittedTable:
     """Return what each of several programs gets, beside the others and alone."""
     table = FittedTable(
         (
-            Head("program", words=True), Head("nodes", spare=3), Head("offered", TRAFFIC, spare=2),
+            Head("program", words=True), Head("nodes", spare=2), Head("offered", TRAFFIC),
             Head("accepted", TRAFFIC, spare=1), Head("latency", "cycles"), Head("alone", "cycles"),
             Head("slow-down", "times"),
         )
@@ -101,7 +101,7 @@ def _programs(result: Simulation) -> FittedTable:
                 number(program.measured.accepted),
                 number(program.latency),
                 number(alone.measured.packet_latency if alone and alone.stable else None),
-                interval(program.latency_slowdown, program.latency_slowdown_ci95),
+                give_or_take(program.latency_slowdown, program.latency_slowdown_ci95),
             ]
         )
     return table

@@ -17,6 +17,9 @@ LITTLE, MUCH = 0.1, 0.5
 """Shares of their sending rate that ranks may lose before something is to be done, and to be
 changed."""
 
+NOTABLE_SLOWDOWN = 1.005
+"""Time of a loop beside other programs, in times that alone, that is worth a word."""
+
 NOTABLE = 0.05
 """Share of a loop from which waiting for other messages is worth another mapping."""
 
@@ -88,6 +91,8 @@ def _shared(point: Figures) -> dict[str, str]:
     if not slower:
         return {}
     times, name = max(slower)
+    if times < NOTABLE_SLOWDOWN:
+        return {"shared": "no program delays another"}
     return {"shared": f"{name} suffers most: its loops take {number(times)} times as long as alone"}
 
 

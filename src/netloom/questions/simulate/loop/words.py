@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from netloom.questions.fitted import FittedTable, Head
-from netloom.questions.shown import interval, pairs
+from netloom.questions.shown import pairs
 from netloom.questions.simulate.load.words import TRAFFIC
 from netloom.questions.simulate.loop.verdict import verdict
 from netloom.questions.simulate.said import sentences, setup_of
-from netloom.words import counted, number
+from netloom.words import counted, give_or_take, number
 
 if TYPE_CHECKING:
     from netloom.questions.simulate.loop.answer import LoopSimulation
@@ -69,7 +69,7 @@ def _side_by_side(point: LoopRun) -> FittedTable:
                 number(times.worst_node if times else None),
                 number(float(times.cycles.mean()) if times else None),
                 number(float(alone.cycles.mean()) if alone else None),
-                interval(program.slowdown, program.slowdown_ci95),
+                give_or_take(program.slowdown, program.slowdown_ci95),
             ]
         )
     return table

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from netloom.questions.simulate.load.verdict import is_known, is_sure, of
 from netloom.questions.simulate.said import again, around, bound_said, link, longer, rough
 from netloom.questions.verdict import Verdict
-from netloom.words import listed, number
+from netloom.words import counted, listed, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     Figures = Mapping[str, Any]
 
 WORDS = "simulate.saturation"
+
+LONG = 200_000
+"""Cycles of a run from which where it saturates is known about as well as a run can tell."""
 
 CURVE_LOADS = 8
 """About how many loads the next command asks for."""
@@ -35,7 +38,7 @@ def _of_one(found: Figures) -> Verdict:
         said = f"Runs too short: of none is it known whether {load} flits/node/cycle is carried."
         return Verdict("unknown", said, of(found), lines, longer(WORDS, found))
     lines = _where(found, last) | lines
-    sure = is_sure(last)
+    sure = _is_long(last)
     more = again("simulate.load", found, load=_range(found), cycles=None, plot="curve.svg")
     if not found["saturates"]:
         latency = number(last["packet_latency"]["mean"])
@@ -47,9 +50,15 @@ def _of_one(found: Figures) -> Verdict:
         said = f"Saturates at {where} flits/node/cycle, {_of_bound(found)}"
         mark = "limited"
     if not sure:
-        said = said.replace("Saturates at", "Saturates near") + ", in runs too short to be sure"
+        ran = counted(last["cycles"], "cycle", ",")
+        said = f"{said.replace('Saturates at', 'Saturates near')}, in short runs of {ran}"
         mark, more = "unknown", longer(WORDS, found)
     return Verdict(mark, f"{said}.", of(found), lines, more, _note(found))
+
+
+def _is_long(run: Figures) -> bool:
+    """Whether a run near saturation was long enough to rely on."""
+    return is_sure(run) or bool(run["warmed_up"] and run["cycles"] >= LONG)
 
 
 def carried(found: Figures) -> Figures | None:
@@ -93,13 +102,14 @@ def _range(found: Figures) -> str:
     """Return loads up to where the network saturates, as a question takes them."""
     most = found["saturation_offered"]
     step = float(f"{most / CURVE_LOADS:.1g}")
-    return f"{step:g}:{most + step:.3g}:{step:g}"
+    return f"{step:g}:{min(most + step, 1):.3g}:{step:g}"
 
 
 def _note(found: Figures) -> str:
-    times = number(found["latency_factor"])
-    return f"Saturated: more arrives than leaves, or latency is over {times} times the idle " + (
-        f"{number(found['zero_load_latency'])} cycles."
+    times, idle = number(found["latency_factor"]), number(found["zero_load_latency"])
+    return (
+        f"Saturated: traffic piles up, or latency is over {times} times the idle {idle} cycles. "
+        "± is the last step of the search. Chance and short runs move saturation by about 2\u00a0%."
     )
 
 
@@ -129,9 +139,9 @@ def _of_techniques(figures: Figures, searches: Sequence[Figures]) -> Verdict:
     said = f"{names[0].upper()}{names[1:]} {verb} most: up to {load} flits/node/cycle"
     said += f", {_of_bound(most)}"
     runs = [carried(each) for each in ended]
-    if not all(run is not None and is_sure(run) for run in runs):
+    if not all(run is not None and _is_long(run) for run in runs):
         return Verdict("unknown", f"{said}, in runs too short to be sure.", of(figures), lines,
-                       longer(WORDS, figures))  # fmt: skip
+                       longer(WORDS, figures), _note(most))  # fmt: skip
     mark = "limited" if any(each["saturates"] for each in ended) else "fine"
     more = again("simulate.load", figures, load=_range(most), cycles=None, plot="curve.svg")
     return Verdict(mark, f"{said}.", of(figures), lines, more, _note(most))

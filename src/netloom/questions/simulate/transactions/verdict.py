@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom.questions.simulate.said import again, rough
+from netloom.questions.simulate.said import again, configuration, rough
 from netloom.questions.verdict import Verdict
 from netloom.words import counted, number
 
@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 
 BUSY, IDLE = 0.8, 0.5
 """Use of the busiest link above which bandwidth is the limit, and below which latency is."""
+
+END_BUSY = 0.6
+"""Use of the link between a node and its router from which more contexts gain nothing: messages
+come in bursts, and wait for each other there."""
 
 AT_WORK = 0.9
 """Share of its time from which a processor counts as at work."""
@@ -33,12 +37,18 @@ def verdict(found: Mapping[str, Any]) -> Verdict:
     works = f"Processors compute {rough(use)} of the time"
     if use >= AT_WORK:
         return Verdict("fine", f"{works}: the network hardly delays them.", of, lines)
-    most = links["max"] or 0.0
+    most, ends = links["max"] or 0.0, _of_ends(found)
     waits = f"{works} and wait {rough(1 - use)}"
-    mark = "limited"
+    if not found["run_cycles"]:
+        every = number(found["inter_transaction_cycles"])
+        waits = f"Processors only wait, a transaction every {every} cycles"
+    more, mark = "", "limited"
     if most > BUSY:
         said = f"{waits}: the busiest link is {rough(most)} busy, so bandwidth is the limit."
-        more = again("map", found, rankfile="ranks.txt")
+        if configuration(found)["mapping"] == "identity":
+            more = again("map", found, rankfile="ranks.txt")
+    elif ends > END_BUSY:
+        said = f"{waits}: the link of each node to its router is the limit, {rough(ends)} busy."
     elif most < IDLE:
         said = f"{waits}. Links are at most {rough(most)} busy: latency, not bandwidth, is the "
         said += "limit."
@@ -55,6 +65,16 @@ def _lines(found: Mapping[str, Any]) -> dict[str, str]:
     count = number(found["messages_per_transaction"])
     why = f"a transaction takes {waits} cycles, for {number(found['run_cycles'])} of computation:"
     return {"why": f"{why} its {count} messages take {message} cycles each"}
+
+
+def _of_ends(found: Mapping[str, Any]) -> float:
+    """Return how busy the link from a node to its router is; 0 if that is no limit, or unknown."""
+    router = found["router"]
+    links = router.get("injection_channels", router.get("end_channels"))
+    if links != 1:
+        return 0.0
+    busy = float(found["message_rate"]) * float(found["message_flits"] or 0)
+    return busy if busy <= 1 else 0.0
 
 
 def _more_contexts(found: Mapping[str, Any]) -> str:
