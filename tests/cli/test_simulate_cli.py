@@ -71,7 +71,7 @@ def test_saturation_as_json_and_as_a_table(simulate):
     assert "saturates at" in out
     assert "the 4 links from row 1 to row 2" in out
     assert out.startswith("? Saturates near 0.6")
-    assert "in runs too short to be sure." in " ".join(out.split())
+    assert "in short runs of 3,000 cycles." in " ".join(out.split())
 
 
 def test_one_load_is_told_to_a_person(simulate):

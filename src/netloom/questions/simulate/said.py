@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.questions.commands import command_line
 from netloom.questions.register import kind_of
-from netloom.questions.shown import percent, size_of
+from netloom.questions.shown import percent, plain_table, size_of
 from netloom.words import give_or_take, number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
+
+    from rich.table import Table
 
     from netloom.questions.recorded import Recorded
 
@@ -103,6 +105,13 @@ def longer(words: str, figures: Mapping[str, Any]) -> str:
 def setup_of(network: Any) -> str:
     """Return the engine, the routing and the size of the network that ran a program."""
     return f"{network.router_name}, {network.routing_name}, {size_of(network.topology)}"
+
+
+def table_with_units(heads: Iterable[tuple[str, str]]) -> Table:
+    """Return a table of columns with units below their heads; what has no unit is words."""
+    heads = tuple(heads)
+    words = tuple(name for name, unit in heads if not unit)
+    return plain_table((f"{name}\n{unit}" if unit else name for name, unit in heads), words)
 
 
 def sentences(record: Recorded) -> list[str]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom.questions.fitted import FittedTable, Head
 from netloom.questions.shown import pairs, percent
 from netloom.questions.simulate.broadcast.verdict import is_known, verdict
-from netloom.questions.simulate.said import sentences, setup_of
+from netloom.questions.simulate.said import sentences, setup_of, table_with_units
 from netloom.words import counted, give_or_take, number
 
 if TYPE_CHECKING:
@@ -20,36 +19,34 @@ __all__ = ["lines", "sentences", "verdict"]
 RATE = "messages\n/node/cycle"
 
 HEADS = (
-    Head("rate", RATE),
-    Head("accepted", RATE, spare=4),
-    Head("unicast", "cycles"),
-    Head("p99", "cycles", spare=3),
-    Head("idle", "cycles", spare=2),
-    Head("to the last", "cycles"),
-    Head("to each", "cycles", spare=5),
-    Head("busiest", "link, %", spare=1),
-    Head("", words=True),
+    ("rate", RATE),
+    ("accepted", RATE),
+    ("unicast", "cycles"),
+    ("p99", "cycles"),
+    ("idle", "cycles"),
+    ("to the last", "cycles"),
+    ("to each", "cycles"),
+    ("busiest", "link, %"),
+    ("", ""),
 )
 
 
 def lines(result: BroadcastSimulation) -> list[Any]:
     """Return the latencies of unicast and broadcast messages by rate."""
-    table = FittedTable(HEADS)
+    table = table_with_units(HEADS)
     figures = result.to_dict()
     for point in figures.get("points", [figures]):
         unicast, last = point["unicast_latency"], point["broadcast_latency"]
-        table.add_cells(
-            [
-                number(point["rate"]),
-                number(point["accepted"]),
-                give_or_take(unicast["mean"], unicast["ci95"]),
-                number(unicast["p99"]),
-                number(point["zero_load_latency"]),
-                give_or_take(last["mean"], last["ci95"]),
-                number(point["target_latency"]["mean"]),
-                number(100 * point["utilisation"]["max"]),
-                _state(point),
-            ]
+        table.add_row(
+            number(point["rate"]),
+            number(point["accepted"]),
+            give_or_take(unicast["mean"], unicast["ci95"]),
+            number(unicast["p99"]),
+            number(point["zero_load_latency"]),
+            give_or_take(last["mean"], last["ci95"]),
+            number(point["target_latency"]["mean"]),
+            number(100 * point["utilisation"]["max"]),
+            _state(point),
         )
     who = counted(result.multicast_targets, "target") if result.multicast_targets else "all nodes"
     rows = {
@@ -59,7 +56,7 @@ def lines(result: BroadcastSimulation) -> list[Any]:
         "network": setup_of(result.network),
         "seed": str(figures["seed"]),
     }
-    return [table, pairs(rows)]
+    return [table, "", pairs(rows)]
 
 
 def _state(point: Mapping[str, Any]) -> str:

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from netloom.questions.fitted import FittedTable, Head
 from netloom.questions.shown import interval, pairs, percent, size_of
 from netloom.questions.simulate.load.verdict import is_known, verdict
-from netloom.questions.simulate.said import cycles, link, sentences
+from netloom.questions.simulate.said import cycles, link, sentences, table_with_units
 from netloom.words import counted, give_or_take, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from rich.table import Table
 
     from netloom.questions.simulate.load.answer import Simulation
     from netloom.questions.simulate.network import SimulatedNetwork
@@ -28,8 +29,8 @@ def lines(result: Simulation) -> list[Any]:
     """Return the figures of one load or the table of several, then the router and remarks."""
     found = [_curve(result) if result.several else _figures(result)]
     if any(point.programs for point in result.points):
-        found.append(_programs(result))
-    router = [pairs({"router": router_of(result.network)})] if result.several else []
+        found += ["", _programs(result)]
+    router = ["", pairs({"router": router_of(result.network)})] if result.several else []
     return [*found, *router, *(escape(line) for line in remarks_of(result.network))]
 
 
@@ -82,49 +83,45 @@ def _figures(result: Simulation) -> Any:
     return pairs(rows)
 
 
-def _programs(result: Simulation) -> FittedTable:
+def _programs(result: Simulation) -> Table:
     """Return what each of several programs gets, beside the others and alone."""
-    table = FittedTable(
+    table = table_with_units(
         (
-            Head("program", words=True), Head("nodes", spare=2), Head("offered", TRAFFIC),
-            Head("accepted", TRAFFIC, spare=1), Head("latency", "cycles"), Head("alone", "cycles"),
-            Head("slow-down", "times"),
+            ("program", ""), ("on", "nodes"), ("offered", TRAFFIC),
+            ("accepted", TRAFFIC), ("latency", "cycles"), ("alone", "cycles"),
+            ("slow-down", "times"),
         )
     )  # fmt: skip
     for program in (program for point in result.points for program in point.programs):
         alone = program.alone
-        table.add_cells(
-            [
-                program.name,
-                str(program.nodes),
-                number(program.offered),
-                number(program.measured.accepted),
-                number(program.latency),
-                number(alone.measured.packet_latency if alone and alone.stable else None),
-                give_or_take(program.latency_slowdown, program.latency_slowdown_ci95),
-            ]
+        table.add_row(
+            escape(program.name),
+            str(program.nodes),
+            number(program.offered),
+            number(program.measured.accepted),
+            number(program.latency),
+            number(alone.measured.packet_latency if alone and alone.stable else None),
+            give_or_take(program.latency_slowdown, program.latency_slowdown_ci95),
         )
     return table
 
 
 CURVE = (
-    Head("switching", words=True),
-    Head("offered", TRAFFIC),
-    Head("accepted", TRAFFIC),
-    Head("worst node", TRAFFIC, spare=3),
-    Head("latency", "cycles"),
-    Head("p99", "cycles", spare=1),
-    Head("network", "cycles", spare=5),
-    Head("path", "hops", spare=4),
-    Head("busiest", "link, %", spare=2),
-    Head("", words=True),
+    ("switching", ""),
+    ("offered", TRAFFIC),
+    ("accepted", TRAFFIC),
+    ("worst node", TRAFFIC),
+    ("latency", "cycles"),
+    ("p99", "cycles"),
+    ("busiest", "link, %"),
+    ("", ""),
 )
 """Columns of the table of several runs."""
 
 
-def _curve(result: Simulation) -> FittedTable:
+def _curve(result: Simulation) -> Table:
     compares = result.network.compares
-    table = FittedTable(CURVE if compares else CURVE[1:])
+    table = table_with_units(CURVE if compares else CURVE[1:])
     for point in result.points:
         figures = point.to_dict()
         latency = figures["packet_latency"]
@@ -135,12 +132,10 @@ def _curve(result: Simulation) -> FittedTable:
             number(figures["accepted_worst_node"]),
             give_or_take(latency["mean"], latency["ci95"]),
             number(latency["p99"]),
-            number(figures["network_latency"]["mean"]),
-            number(figures["hops"]["mean"]),
             number(None if busiest is None else 100 * busiest),
             _state(figures),
         ]
-        table.add_cells([figures["switching"], *row] if compares else row)
+        table.add_row(*([figures["switching"]] if compares else []), *row)
     return table
 
 

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from netloom.questions.fitted import FittedTable, Head
 from netloom.questions.shown import pairs
 from netloom.questions.simulate.load.words import TRAFFIC, remarks_of, router_of
-from netloom.questions.simulate.said import around, sentences
+from netloom.questions.simulate.said import around, sentences, table_with_units
 from netloom.questions.simulate.saturation.verdict import carried, verdict
 from netloom.words import listed, number
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from netloom.questions.simulate.saturation.answer import NetworkSaturation
 
 __all__ = ["lines", "sentences", "verdict"]
@@ -23,7 +24,7 @@ def lines(result: NetworkSaturation) -> list[Any]:
     """Return where each technique saturates, the router, and remarks."""
     remarks = [escape(line) for line in remarks_of(result.network)]
     rows = {"runs": _runs(result), "router": router_of(result.network)}
-    return [_searches(result), pairs(rows), *remarks]
+    return [_searches(result), "", pairs(rows), *remarks]
 
 
 def _runs(result: NetworkSaturation) -> str:
@@ -35,27 +36,25 @@ def _runs(result: NetworkSaturation) -> str:
     return f"{len(result.points)} runs{length}, seed {result.network.seed}"
 
 
-def _searches(result: NetworkSaturation) -> FittedTable:
+def _searches(result: NetworkSaturation) -> Table:
     """Return a row a technique."""
-    table = FittedTable(
+    table = table_with_units(
         (
-            Head("switching", words=True), Head("saturates at", TRAFFIC),
-            Head("bound", TRAFFIC), Head("accepted", TRAFFIC, spare=2),
-            Head("worst node", TRAFFIC, spare=3), Head("most accepted", TRAFFIC, spare=4),
-            Head("idle latency", "cycles", spare=1), Head("", words=True),
+            ("switching", ""), ("saturates at", TRAFFIC),
+            ("bound", TRAFFIC), ("accepted", TRAFFIC),
+            ("worst node", TRAFFIC), ("most accepted", TRAFFIC),
+            ("idle latency", "cycles"), ("", ""),
         )
     )  # fmt: skip
     for search in result.searches:
         found = search.found
         state = "✗ interrupted" if search.interrupted else "" if search.saturates else "✓ never"
-        table.add_cells(
-            [
-                search.setting.router.switching,
-                around(found.load, found.load_width / 2 if search.saturates else None),
-                number(search.setting.bound.load),
-                *map(number, (found.accepted, found.accepted_worst_node, found.peak_accepted)),
-                number(found.zero_load_latency),
-                state,
-            ]
+        table.add_row(
+            search.setting.router.switching,
+            around(found.load, found.load_width / 2 if search.saturates else None),
+            number(search.setting.bound.load),
+            *map(number, (found.accepted, found.accepted_worst_node, found.peak_accepted)),
+            number(found.zero_load_latency),
+            state,
         )
     return table
