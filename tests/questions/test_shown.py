@@ -57,3 +57,17 @@ def test_a_terminal_breaks_lines_between_words_and_a_file_has_them_whole():
     assert max(map(len, wrapped)) <= 41
     assert " ".join(" ".join(wrapped).split()) == said
     assert shown(40, [said]) == said + "\n"
+
+
+def test_a_part_that_hardly_fits_is_not_cropped():
+    traffic = "flits/node\n/cycle"
+    heads = (
+        "switching", f"saturates at\n{traffic}", *(f"{each}\n{traffic}" for each in "abc"),
+        f"most accepted\n{traffic}", "idle latency\ncycles", "",
+    )  # fmt: skip
+    made = plain_table(heads, ("switching", ""))
+    made.add_row("wormhole", "1", "2", "3", "4", "5", "10", "never")
+    for width in range(40, 130):
+        out = shown(width, [made], force_terminal=True)
+        assert {"10", "never", "latency", "5"} <= set(out.split())
+        assert all(len(line.rstrip()) <= width for line in out.splitlines())

@@ -12,9 +12,10 @@ from rich.table import Table
 from netloom.words import counted, give_or_take, number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from rich.console import Console
+    from rich.table import Column
 
     from netloom.questions.answers import Columns
     from netloom.questions.recorded import Recorded
@@ -59,7 +60,8 @@ def _fitting(table: Table, screen: Console) -> list[Table]:
         right = column.justify == "right"
         words = max(head.minimum, *(each.maximum if right else each.minimum for each in cells), 1)
         column.min_width = max(min(words, screen.width), column.min_width or 0)
-        column.no_wrap = max(each.maximum for each in (head, *cells)) <= column.min_width
+        column.max_width = max(each.maximum for each in (head, *cells))
+        column.no_wrap = column.max_width <= column.min_width
     first, *others = table.columns
     groups, room = [[first]], screen.width - (first.min_width or 0)
     for column in others:
@@ -68,6 +70,8 @@ def _fitting(table: Table, screen: Console) -> list[Table]:
             groups.append([first])
             room = screen.width - (first.min_width or 0) - (column.min_width or 0) - GAP
         groups[-1].append(column)
+    for group in groups:
+        _share_out(group, screen.width)
     if len(groups) == 1:
         return [table]
     parts = []
@@ -78,6 +82,15 @@ def _fitting(table: Table, screen: Console) -> list[Table]:
         part.rows = table.rows
         parts.append(part)
     return parts
+
+
+def _share_out(columns: Sequence[Column], width: int) -> None:
+    """Give columns their widths: what is left of the line goes to the first that could be wider."""
+    room = width - sum(each.min_width or 0 for each in columns) - GAP * (len(columns) - 1)
+    for each in columns:
+        least = each.min_width or 0
+        more = max(min((each.max_width or 0) - least, room), 0)
+        each.width, room = least + more, room - more
 
 
 def sentences(record: Recorded) -> list[str]:
