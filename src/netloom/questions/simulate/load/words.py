@@ -76,8 +76,7 @@ def _figures(result: Simulation) -> Any:
     rows |= {
         "measured": f"{counted(data['cycles'], 'cycle', ',')} after {data['warmup_cycles']:,} of "
         f"warm-up: {counted(data['packets'], 'packet', ',')}, "
-        f"{counted(number(data['flit_hops']), 'flit-hop')}, {number(data['cpu_seconds'])} CPU s, "
-        f"seed {data['seed']}",
+        f"{counted(number(data['flit_hops']), 'flit-hop')}, seed {data['seed']}",
         "router": router_of(result.network),
     }
     return pairs(rows)
