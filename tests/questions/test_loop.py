@@ -292,8 +292,12 @@ def test_what_says_nothing_of_a_loop_is_refused(wrong):
 def test_what_a_program_gets_through_is_said_in_words():
     kept = record(simulate_loop("mesh:4x4", app="transpose:4", applied="0.1,0.9", loops=5, **WORM))
     actual = kept.points[-1]["actual"]
-    worst = actual["worst_node"] / 0.9
-    assert kept.kind.sentences(kept)[0].startswith("At applied traffic 0.9 an average task gets")
-    assert f"the worst {100 * worst:.3g} %." in kept.kind.sentences(kept)[0]
+    lost = [100 * (1 - actual[name] / 0.9) for name in ("average_node", "worst_node")]
+    (sentence,) = (each.replace("\u00a0", " ") for each in kept.kind.sentences(kept))
+    assert sentence.startswith(f"Ranks lose {lost[0]:.2g} % of their sending rate to the network ")
+    assert sentence.endswith(f"at applied traffic 0.9, the slowest {lost[1]:.2g} %.")
     stopped = record(simulate_loop("mesh:4x4", app="ring:16", applied=0.1, most_cycles=3000))
-    assert "some task had gone round" in stopped.kind.sentences(stopped)[0]
+    (sentence,) = stopped.kind.sentences(stopped)
+    assert sentence == (
+        "Not known at applied traffic 0.1: after 3,000 cycles some rank has too few loops."
+    )

@@ -7,7 +7,6 @@ from netloom import simulate_pattern
 from netloom.errors import InputError
 from netloom.machines import node_costs
 from netloom.questions.named import find_network
-from netloom.questions.register import kind_of
 from netloom.workload.programs.node_costs import NodeCosts
 
 FREE = NodeCosts(alpha_us=0, packet_bytes=256, packet_us=12.8, byte_us=0.05, cycle_us=0.05)
@@ -81,8 +80,9 @@ def test_the_network_is_found_once(monkeypatch):
 
 def test_what_was_interrupted_says_so():
     found = simulate_pattern("symult2010:4x4", pattern="ab-1nn", loops=5)
-    (*_, last) = kind_of("simulate.pattern").lines(replace(found, asked=2))
-    assert last == "• interrupted: what was known by then"
+    said = replace(found, asked=2).to_dict()["verdict"]
+    assert said["mark"] == "unknown"
+    assert said["sentence"].startswith("Interrupted: messages take up to ")
 
 
 @pytest.mark.parametrize(

@@ -207,6 +207,8 @@ def _show(
     People read the first line, or the last one that is still on the screen. The next command is
     left out if all that it adds is a file that was asked for already.
     """
+    from rich.text import Text
+
     from netloom.cli.show import console
     from netloom.questions.shown import show
     from netloom.questions.verdict import STYLES
@@ -226,7 +228,7 @@ def _show(
     typer.echo(below, nl=False)
     if below.count("\n") > MOST_BELOW:
         screen.print()
-        screen.print(found.marked, style=STYLES[found.mark], markup=False, highlight=False)
+        show([Text(found.marked, STYLES[found.mark])], screen)
 
 
 def _fields(kind: Kind, given: Mapping[str, Any], files: Mapping[Output, Path]) -> dict[str, Any]:

@@ -97,7 +97,7 @@ class BroadcastRun:
         of all nodes that broadcasts reached. Start-up included.
     hops, flits
         Means over the unicast messages.
-    stable, reason
+    stability
         Whether the network kept up, and why it is thought so.
     interrupted, warmed_up, precise
         Whether the run was stopped from outside, its start-up seen to end, and the precision asked
@@ -123,8 +123,7 @@ class BroadcastRun:
     target: Latency
     hops: float
     flits: float
-    stable: bool
-    reason: str
+    stability: Stability
     interrupted: bool
     warmed_up: bool
     precise: bool
@@ -134,6 +133,16 @@ class BroadcastRun:
     channel_utilisation: NDArray[np.float64]
     class_utilisation: NDArray[np.float64]
     broadcast_by_direction: NDArray[np.float64] | None
+
+    @property
+    def stable(self) -> bool:
+        """Whether the network kept up."""
+        return self.stability.stable
+
+    @property
+    def reason(self) -> str:
+        """Why it is thought so."""
+        return self.stability.reason
 
 
 class _Seen(NamedTuple):
@@ -351,8 +360,7 @@ def _found(
         target=run.latency[2],
         hops=float(seen.hops[unicast].mean()) if unicast.any() else np.nan,
         flits=float(sent.flits[unicast].mean()) if unicast.any() else np.nan,
-        stable=run.verdict.stable,
-        reason=run.verdict.reason,
+        stability=run.verdict,
         interrupted=interrupted,
         warmed_up=warmed_up,
         precise=run.is_precise,

@@ -229,10 +229,23 @@ SAME = 1e-9
 
 
 class Stability(NamedTuple):
-    """Whether a run is stable, and the sentence that says why."""
+    """Whether a run is stable, and the sentence that says why.
+
+    Attributes
+    ----------
+    growth
+        What piles up in the whole network, as a fraction of the traffic offered; None if that is
+        not known. Near 0 if the run is stable.
+    node, node_growth
+        The node whose queue keeps growing, and by what fraction of the traffic that it offers; None
+        if there is no such node.
+    """
 
     stable: bool
     reason: str
+    growth: float | None = None
+    node: int | None = None
+    node_growth: float | None = None
 
 
 def past_limit(load: float, limit: float, what: str, *, by_chance: bool) -> Stability | None:
@@ -314,7 +327,7 @@ def stability(
     --------
     >>> when = np.arange(0, 10_000, 500)
     >>> stability(when, 40 + when // 10, [[0, 5], [0, 60], [0, 115]], [0.5, 0.5], 8).reason
-    'the backlog grows by 0.1 flits/cycle, 10 % of the traffic offered (R² = 1.00)'
+    'the backlog grows by 0.1 flits/cycle, 10 % of the traffic offered'
     >>> stability(when, 40 + when % 3, [[0, 5], [1, 3], [2, 4]], [0.5, 0.5], 8).stable
     True
     """
@@ -332,7 +345,8 @@ def stability(
         return Stability(
             stable=False,
             reason=f"the backlog grows by {slope:.3g} flits/cycle, {100 * slope / total:.3g} % "
-            f"of the traffic offered (R² = {straight:.2f})",
+            "of the traffic offered",
+            growth=slope / total,
         )
     parts = times[[0, half, -1]]
     sure = SURE_NODE if interim else 0.0
@@ -342,11 +356,15 @@ def stability(
             stable=False,
             reason=f"the queue of node {node} grows by {100 * behind:.3g} % of the traffic that "
             "it offers, or more, in both halves of the window",
+            growth=slope / total,
+            node=node,
+            node_growth=behind,
         )
     return Stability(
         stable=True,
-        reason=f"the backlog changes by {100 * slope / total:.2g} % of the traffic offered "
-        f"(R² = {straight:.2f}), and no node's queue keeps growing",
+        reason=f"the backlog changes by {100 * slope / total:.2g} % of the traffic offered, and no "
+        "node's queue keeps growing",
+        growth=slope / total,
     )
 
 

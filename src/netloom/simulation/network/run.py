@@ -84,7 +84,7 @@ class NetworkRun:
     measured
         Latencies, hops, accepted traffic and how precise they are. Latencies of a network that
         falls behind say how long was waited, and nothing else.
-    stable, reason
+    stability
         Whether the network keeps up, and why it is thought so. A load above a proven limit is past
         saturation, however little the run shows of it.
     interrupted
@@ -122,8 +122,7 @@ class NetworkRun:
     load: float
     created: float
     measured: Measured
-    stable: bool
-    reason: str
+    stability: Stability
     interrupted: bool
     warmed_up: bool
     precise: bool
@@ -140,6 +139,16 @@ class NetworkRun:
     latency_batches: tuple[Batches, ...]
     step: int
     stops: tuple[int, ...]
+
+    @property
+    def stable(self) -> bool:
+        """Whether the network kept up."""
+        return self.stability.stable
+
+    @property
+    def reason(self) -> str:
+        """Why it is thought so."""
+        return self.stability.reason
 
 
 @dataclass
@@ -319,8 +328,7 @@ def run_network(
         load=run.load,
         created=float((run.born_flits - born).sum() / cycles / run.senders),
         measured=measured,
-        stable=verdict.stable,
-        reason=verdict.reason,
+        stability=verdict,
         interrupted=not ended,
         warmed_up=warmed_up,
         precise=measured.packets >= LEAST_PACKETS
@@ -422,7 +430,7 @@ class _Window:
         if self.behind is None:
             found = self.stability(self.tally.packets, interim=True)
             where = f"{found.reason}, in the first {self.tally.cycles} cycles"
-            self.behind = None if found.stable else Stability(stable=False, reason=where)
+            self.behind = None if found.stable else found._replace(reason=where)
         if self.limits.cycles is not None or self.behind:
             return self.limits.cycles is None
         measured, goal = self.tally.measured(self.run.senders), self.limits.precision

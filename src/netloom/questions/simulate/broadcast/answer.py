@@ -13,7 +13,7 @@ from netloom.questions.answers import CYCLES, Answer, Column, Columns, table
 from netloom.questions.channel_table import USED, channel_columns, channels_by
 from netloom.questions.curve_kind import Axes, CurveKind
 from netloom.questions.simulate.engines import NETWORK
-from netloom.questions.simulate.load.answer import note_of
+from netloom.questions.simulate.load.answer import backlog_columns, note_of
 from netloom.topology import Cube
 
 if TYPE_CHECKING:
@@ -129,6 +129,11 @@ class AtRate:
         return head + ", ".join(parts) + (f"; {self.note}" if self.note else "")
 
 
+def _node_name(at: AtRate) -> str | None:
+    node = at.run.stability.node
+    return None if node is None else at.found.network.topology.name_of(node)
+
+
 @dataclass(frozen=True, eq=False)
 class BroadcastSimulation(Answer):
     """What ``simulate_broadcast`` found, at one rate or at several.
@@ -169,6 +174,7 @@ class BroadcastSimulation(Answer):
         _of_run("warmup_cycles", int, "warm-up", CYCLES),
         _of_run("flit_hops", int),
         _of_run("stable", bool, "keeps up", key=True),
+        *backlog_columns(_node_name),
         _of_run("reason", str),
         _of_run("precise", bool),
         _of_run("warmed_up", bool),

@@ -4,28 +4,67 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom.questions.shown import figures_table, head_of, interruption, percent
-from netloom.words import counted
+from netloom.questions.shown import pairs, percent
+from netloom.questions.simulate.broadcast.verdict import is_known, verdict
+from netloom.questions.simulate.said import sentences, setup_of, table_with_units
+from netloom.words import counted, give_or_take, number
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from netloom.questions.simulate.broadcast.answer import BroadcastSimulation
+
+__all__ = ["lines", "sentences", "verdict"]
+
+RATE = "messages\n/node/cycle"
+
+HEADS = (
+    ("rate", RATE),
+    ("accepted", RATE),
+    ("unicast", "cycles"),
+    ("p99", "cycles"),
+    ("idle", "cycles"),
+    ("to the last", "cycles"),
+    ("to each", "cycles"),
+    ("busiest", "link, %"),
+    ("", ""),
+)
 
 
 def lines(result: BroadcastSimulation) -> list[Any]:
     """Return the latencies of unicast and broadcast messages by rate."""
-    columns = {
-        "rate": "rate", "accepted": "accepted", "unicast": "unicast_latency_mean",
-        "± 95 %": "unicast_latency_ci95", "p99": "unicast_latency_p99",
-        "zero load": "zero_load_latency", "to the last": "broadcast_latency_mean",
-        "± 95 % ": "broadcast_latency_ci95", "to each": "target_latency_mean",
-    }  # fmt: skip
-    table = figures_table(
-        columns, {"busiest channel": "utilisation_max"}, result.table().to_dicts(),
-        lambda row: "" if row["stable"] else "[red]past saturation[/]",
-    )  # fmt: skip
+    table = table_with_units(HEADS)
+    figures = result.to_dict()
+    for point in figures.get("points", [figures]):
+        unicast, last = point["unicast_latency"], point["broadcast_latency"]
+        table.add_row(
+            number(point["rate"]),
+            number(point["accepted"]),
+            give_or_take(unicast["mean"], unicast["ci95"]),
+            number(unicast["p99"]),
+            number(point["zero_load_latency"]),
+            give_or_take(last["mean"], last["ci95"]),
+            number(point["target_latency"]["mean"]),
+            number(100 * point["utilisation"]["max"]),
+            _state(point),
+        )
     who = counted(result.multicast_targets, "target") if result.multicast_targets else "all nodes"
-    what = f"{result.traffic.name}, {percent(result.broadcast)} of it to {who}"
-    how = f"{result.tree} trees; messages of {result.lengths.name} flits"
-    note = "[dim]Rates in messages/node/cycle, latencies in cycles; of broadcasts: to the last "
-    note += "target, and on average to each.[/]"
-    return [*head_of(result.network, what, how), table, note, *interruption(result)]
+    rows = {
+        "broadcasts": f"{percent(result.broadcast)} of the messages, to {who} by {result.tree} "
+        "trees: cycles to the last target, and on average to each",
+        "messages": f"{result.lengths.name} flits",
+        "network": setup_of(result.network),
+        "seed": str(figures["seed"]),
+    }
+    return [table, "", pairs(rows)]
+
+
+def _state(point: Mapping[str, Any]) -> str:
+    """Return in a word what is to be known of a run beside its figures."""
+    if point["interrupted"]:
+        return "interrupted"
+    if not point["stable"]:
+        return "✗ overloaded"
+    if not is_known(point):
+        return "? too short"
+    return "" if point["warmed_up"] and point["precise"] else "? less precise"

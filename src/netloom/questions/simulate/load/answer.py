@@ -13,6 +13,7 @@ from netloom.questions.curve_kind import Axes, CurveKind
 from netloom.questions.numbers import known, parse_numbers, tidy
 from netloom.questions.simulate.load import VERB
 from netloom.questions.simulate.load.programs import PROGRAMS, program_loads
+from netloom.questions.simulate.load.verdict import verdict
 from netloom.questions.simulate.network import NETWORK
 from netloom.simulation.intervals import Batches, paired_ratio
 from netloom.topology.measures import busy_shares
@@ -42,14 +43,14 @@ def note_of(run: NetworkRun | BroadcastRun, count: int, what: str) -> str | None
         return "nothing was measured" + ": interrupted" * run.interrupted
     if not run.stable:
         return (
-            f"past saturation: {run.reason}; latencies would grow for as long as one waited, "
-            "so none is given"
+            f"past saturation: {run.reason}. No latency is given, because it would grow with the "
+            "length of the run"
         )
-    doubts = ["interrupted: what was known by then"] * run.interrupted
+    doubts = ["interrupted: these are the figures up to then"] * run.interrupted
     doubts += ["the start-up was not seen to end"] * (not run.warmed_up)
     if not (run.precise or run.interrupted):
         doubts.append(f"precision not reached: {counted(count, what)}")
-    return "; ".join(doubts) or None
+    return ", ".join(doubts) or None
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,12 +190,34 @@ LOADS = Columns(
 )  # fmt: skip
 """The columns of one run, in tables."""
 
+
+def backlog_columns(name_of: Callable[[Any], str | None]) -> tuple[Column, ...]:
+    """Return what JSON says of what piles up in a run, as shares of the traffic offered.
+
+    ``name_of`` gives the name of the node whose queue keeps growing, if there is one.
+    """
+    growth, of_node = "run.stability.growth", "run.stability.node_growth"
+    return (
+        Column("backlog_growth", value=growth, table=False, json="backlog.growth"),
+        Column("backlog_node", kind=str, value=name_of, table=False, json="backlog.node"),
+        Column("backlog_node_growth", value=of_node, table=False, json="backlog.node_growth"),
+    )
+
+
+def _node_name(point: SimulatedLoad) -> str | None:
+    node = point.run.stability.node
+    return None if node is None else point.network.topology.name_of(node)
+
+
 RUNS = LOADS + Columns(
     Column("busiest_channel", kind=str, json="utilisation.busiest_channel", table=False),
     Column(
         "worst_node", kind=str, table=False,
         value=lambda point: point.network.topology.name_of(point.run.worst_node),
     ),
+    Column("warmed_up", kind=bool, value="run.warmed_up", table=False),
+    Column("precise", kind=bool, value="run.precise", table=False),
+    *backlog_columns(_node_name),
     Column("reason", kind=str, value="run.reason", table=False),
     Column("note", kind=str, table=False),
     Column("vc_occupancy", kind=list, value="run.vc_occupancy", table=False),
@@ -442,7 +465,8 @@ def point_at(record: Recorded, load: float, technique: str) -> Recorded:
         name: table.filter(only & (pl.col("switching") == technique))
         for name, table in record.tables.items()
     }
-    return Recorded(VERB, figures | here, tables)
+    one = figures | here
+    return Recorded(VERB, one | {"verdict": verdict(one).to_dict()}, tables)
 
 
 def detail(record: Recorded, load: float, technique: str) -> Recorded:

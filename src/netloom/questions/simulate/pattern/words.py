@@ -4,22 +4,43 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom.questions.shown import figures_table, head_of, interruption
-from netloom.words import counted
+from netloom.questions.shown import pairs
+from netloom.questions.simulate.pattern.verdict import verdict
+from netloom.questions.simulate.said import sentences, setup_of, table_with_units
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from netloom.questions.simulate.pattern.answer import PatternSimulation
 
+__all__ = ["lines", "sentences", "verdict"]
+
+TIMES = {
+    "message_bytes": ("size", "bytes"),
+    "think_us": ("compute", "µs"),
+    "loop_us_mean": ("loop", "µs"),
+    "loop_us_max": ("worst loop", "µs"),
+    "message_us": ("alone", "µs"),
+    "communication_us_mean": ("message", "µs"),
+    "communication_us_max": ("worst", "µs"),
+}
+"""Columns of times, by those of the answer."""
+
+SHARES = {
+    "applied": ("applied", "link, %"),
+    "average_node": ("actual", "link, %"),
+    "worst_node": ("worst", "link, %"),
+}
+"""Columns of traffic, in shares of a link."""
+
 
 def lines(result: PatternSimulation) -> list[Any]:
     """Return the times of loops and messages, and the traffic."""
-    columns = {
-        "bytes": "message_bytes", "computing": "think_us", "loop": "loop_us_mean",
-        "worst": "loop_us_max", "a message": "communication_us_mean",
-        "worst ": "communication_us_max", "alone": "message_us",
-    }  # fmt: skip
-    shares = {"applied": "applied", "average node": "average_node", "worst node": "worst_node"}
-    table = figures_table(columns, shares, result.table().to_dicts())
-    what = f"{result.pattern}, {counted(len(result.nodes), 'node')} of it active"
-    head = head_of(result.network, what, "times in µs, traffic in shares of a channel")
-    return [*head, table, *interruption(result)]
+    table = table_with_units((*TIMES.values(), *SHARES.values()))
+    for row in result.table().to_dicts():
+        cells = [number(row[name]) for name in TIMES]
+        table.add_row(*cells, *(number(100 * row[name]) for name in SHARES))
+    rows = {
+        "nodes": f"{counted(len(result.nodes), 'node')} of the pattern",
+        "network": setup_of(result.network),
+    }
+    return [table, "", pairs(rows)]

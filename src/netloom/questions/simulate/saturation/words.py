@@ -6,65 +6,55 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from netloom.questions.shown import plain_table
-from netloom.questions.simulate.load.words import head_of, remarks_of, units_of
-from netloom.words import number
+from netloom.questions.shown import pairs
+from netloom.questions.simulate.load.words import TRAFFIC, remarks_of, router_of
+from netloom.questions.simulate.said import around, sentences, table_with_units
+from netloom.questions.simulate.saturation.verdict import carried, verdict
+from netloom.words import listed, number
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from netloom.questions.recorded import Recorded
-    from netloom.questions.simulate.saturation.answer import NetworkSaturation, Search
+    from netloom.questions.simulate.saturation.answer import NetworkSaturation
+
+__all__ = ["lines", "sentences", "verdict"]
 
 
 def lines(result: NetworkSaturation) -> list[Any]:
-    """Return where each technique saturates."""
-    found: list[Any] = [*head_of(result.network), _searches(result)]
-    for search in result.searches:
-        if search.interrupted:
-            found.append("• interrupted: how far the search had come by then")
-        elif not search.saturates:
-            found.append(f"• {_never(search)}")
-    said = "Saturated: the network falls behind, or its latency is 3 times the zero-load."
+    """Return where each technique saturates, the router, and remarks."""
     remarks = [escape(line) for line in remarks_of(result.network)]
-    return [*found, *remarks, said, units_of(result.network)]
+    rows = {"runs": _runs(result), "router": router_of(result.network)}
+    return [_searches(result), "", pairs(rows), *remarks]
+
+
+def _runs(result: NetworkSaturation) -> str:
+    """Return how many runs there were, and how long those at the highest loads carried."""
+    figures = result.to_dict()
+    last = [carried(each) for each in figures.get("points", [figures])]
+    lengths = [f"{run['cycles']:,}" for run in last if run is not None]
+    length = f", {listed(lengths)} cycles at the highest load carried" if lengths else ""
+    return f"{len(result.points)} runs{length}, seed {result.network.seed}"
 
 
 def _searches(result: NetworkSaturation) -> Table:
     """Return a row a technique."""
-    table = plain_table(
+    table = table_with_units(
         (
-            "switching", "saturates at", "±", "accepted", "worst node", "most accepted",
-            "zero-load latency", "limit",
-        ),
-        words=("switching",),
+            ("switching", ""), ("saturates at", TRAFFIC),
+            ("bound", TRAFFIC), ("accepted", TRAFFIC),
+            ("worst node", TRAFFIC), ("most accepted", TRAFFIC),
+            ("idle latency", "cycles"), ("", ""),
+        )
     )  # fmt: skip
     for search in result.searches:
         found = search.found
-        figures = (
-            found.load, found.load_width / 2, found.accepted, found.accepted_worst_node,
-            found.peak_accepted, found.zero_load_latency, search.setting.bound.load,
-        )  # fmt: skip
-        table.add_row(search.setting.router.switching, *map(number, figures))
+        state = "✗ interrupted" if search.interrupted else "" if search.saturates else "✓ never"
+        table.add_row(
+            search.setting.router.switching,
+            around(found.load, found.load_width / 2 if search.saturates else None),
+            number(search.setting.bound.load),
+            *map(number, (found.accepted, found.accepted_worst_node, found.peak_accepted)),
+            number(found.zero_load_latency),
+            state,
+        )
     return table
-
-
-def sentences(record: Recorded) -> list[str]:
-    """Return where each technique saturates."""
-    return [
-        f"Saturates with {each['switching']} at {number(each['saturation_offered'])} "
-        f"flits/node/cycle offered, and accepts {number(each['saturation_throughput'])} there."
-        if each["saturates"]
-        else f"Keeps up with {each['switching']} up to {number(each['saturation_offered'])} "
-        "flits/node/cycle, the most that it can be offered."
-        for each in record.points
-    ]
-
-
-def _never(search: Search) -> str:
-    """Say that a technique was not seen to saturate, and how far that can be trusted."""
-    last = search.found.runs[-1]
-    said = f"{search.setting.router.switching} keeps up with all that it can be offered"
-    if last.precise:
-        return said
-    return f"{said} in runs of {last.measured.cycles:,} cycles, too short for the precision asked"
