@@ -44,8 +44,8 @@ def verdict(figures: Mapping[str, Any]) -> Verdict:
         point, mark = bad, "limited"
         below = [each for each in kept if each["rate"] < bad["rate"]][-1]
         said = (
-            f"Keeps up to rate {number(below['rate'])}: {_steps(below)}. At "
-            f"{number(bad['rate'])} {_too_much(bad)}."
+            f"Keeps up to rate {number(below['rate'])}: {_steps(below)}. At rate "
+            f"{number(bad['rate'])}, {_too_much(bad)}."
         )
     note = point["note"] or ""
     return Verdict(
