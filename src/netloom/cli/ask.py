@@ -203,8 +203,11 @@ def _show(kind: Kind, answer: Any, figures: Mapping[str, Any]) -> None:
 
     People read the first line, or the last one that is still on the screen.
     """
+    from rich.text import Text
+
     from netloom.cli.show import console
     from netloom.questions.shown import show
+    from netloom.questions.verdict import STYLES
 
     screen, found = console(), kind.verdict(figures)
     if found is None:
@@ -217,7 +220,7 @@ def _show(kind: Kind, answer: Any, figures: Mapping[str, Any]) -> None:
     typer.echo(below, nl=False)
     if below.count("\n") > MOST_BELOW:
         screen.print()
-        screen.print(next(found.text(screen.width)), soft_wrap=True)
+        show([Text(found.marked, STYLES[found.mark])], screen)
 
 
 def _fields(kind: Kind, given: Mapping[str, Any], files: Mapping[Output, Path]) -> dict[str, Any]:

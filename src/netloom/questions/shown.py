@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.table import Table
 
 from netloom.words import counted, give_or_take, number
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 WIDTH = 110
 """Letters of a line where there is no terminal."""
 
+GAP = 2
+"""Letters between two columns of a table."""
+
 KEPT_UP, DOUBTFUL, FELL_BEHIND = "bold green", "bold yellow", "bold red"
 """Styles of verdicts."""
 
@@ -33,9 +38,45 @@ def lines(answer: Any) -> list[Any]:
 
 
 def show(lines: Iterable[Any], screen: Console) -> None:
-    """Print lines and tables."""
+    """Print lines, which a terminal breaks between words, and tables, which never cut a number."""
     for line in lines:
-        screen.print(line, soft_wrap=not isinstance(line, Table))
+        if isinstance(line, Table):
+            for place, part in enumerate(_fitting(line, screen)):
+                screen.print(*[""] * bool(place), part, sep="\n")
+        else:
+            screen.print(line, soft_wrap=not screen.is_terminal)
+
+
+def _fitting(table: Table, screen: Console) -> list[Table]:
+    """Return a table that is too wide as several, each with the first column.
+
+    Columns of words may become as narrow as their longest word, those of numbers keep their width.
+    """
+    table.collapse_padding = table.pad_edge = False
+    for column in table.columns:
+        head, *cells = (Measurement.get(screen, screen.options.update(max_width=10_000), cell)
+                        for cell in (column.header, *column.cells))  # fmt: skip
+        right = column.justify == "right"
+        words = max(head.minimum, *(each.maximum if right else each.minimum for each in cells), 1)
+        column.min_width = max(min(words, screen.width), column.min_width or 0)
+    first, *others = table.columns
+    groups, room = [[first]], screen.width - (first.min_width or 0)
+    for column in others:
+        room -= (column.min_width or 0) + GAP
+        if room < 0 and len(groups[-1]) > 1:
+            groups.append([first])
+            room = screen.width - (first.min_width or 0) - (column.min_width or 0) - GAP
+        groups[-1].append(column)
+    if len(groups) == 1:
+        return [table]
+    parts = []
+    for group in groups:
+        part = Table(box=None, pad_edge=False, header_style=table.header_style,
+                     show_header=table.show_header)  # fmt: skip
+        part.columns = [replace(each, _index=place) for place, each in enumerate(group)]
+        part.rows = table.rows
+        parts.append(part)
+    return parts
 
 
 def sentences(record: Recorded) -> list[str]:
