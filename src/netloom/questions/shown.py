@@ -59,6 +59,7 @@ def _fitting(table: Table, screen: Console) -> list[Table]:
         right = column.justify == "right"
         words = max(head.minimum, *(each.maximum if right else each.minimum for each in cells), 1)
         column.min_width = max(min(words, screen.width), column.min_width or 0)
+        column.no_wrap = max(each.maximum for each in (head, *cells)) <= column.min_width
     first, *others = table.columns
     groups, room = [[first]], screen.width - (first.min_width or 0)
     for column in others:
