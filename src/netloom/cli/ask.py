@@ -15,7 +15,7 @@ from netloom.cli.help import HelpedCommand, show_short_help
 from netloom.cli.output import FILES, check_apart, compilation_announced, print_json, write_each
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pydantic.fields import FieldInfo
 
@@ -189,7 +189,7 @@ def _answer(kind: Kind, values: Mapping[str, Any], given: Mapping[str, Any]) -> 
     if as_json:
         print_json(figures)
     else:
-        _show(kind, answer, figures)
+        _show(kind, answer, figures, [each.name for each in files])
     writers = [partial(each.write, answer, path, settings) for each, path in files.items()]
     wrote = write_each(writers, quiet=as_json)
     if not as_json and (last := kind.ending(answer, wrote=wrote)):
@@ -198,11 +198,14 @@ def _answer(kind: Kind, values: Mapping[str, Any], given: Mapping[str, Any]) -> 
         raise typer.Exit(INTERRUPTED)
 
 
-def _show(kind: Kind, answer: Any, figures: Mapping[str, Any]) -> None:
+def _show(kind: Kind, answer: Any, figures: Mapping[str, Any], written: Sequence[str]) -> None:
     """Print the verdict, then the figures that it rests on; after many of them its sentence again.
 
-    People read the first line, or the last one that is still on the screen.
+    People read the first line, or the last one that is still on the screen. A next command that
+    only writes what this one writes is left out.
     """
+    from dataclasses import replace
+
     from rich.text import Text
 
     from netloom.cli.show import console
@@ -213,6 +216,8 @@ def _show(kind: Kind, answer: Any, figures: Mapping[str, Any]) -> None:
     if found is None:
         show(kind.lines(answer), screen)
         return
+    if any(f" --{name.replace('_', '-')} " in found.next for name in written):
+        found = replace(found, next="")
     show([*found.text(screen.width), ""], screen)
     with screen.capture() as figures_shown:
         show(kind.lines(answer), screen)
