@@ -1,4 +1,4 @@
-"""One counter that all ask for: what switches that combine buy, and the buffers that they need."""
+"""One counter that all ask for: what combining switches gain, and the buffers that they need."""
 
 import netloom as nl
 
@@ -6,6 +6,6 @@ counter = {"pes": 64, "hot_spots": 1, "assign": 1.0}
 for combining in ("none", "waiting"):
     found = nl.simulate_hot_spots(**counter, rate=0.15, combining=combining).point
     steps = found.steps()
-    print(f"{combining:8} {steps['mean']:.0f} steps, {steps['unhindered']} unhindered")
+    print(f"{combining:8} {steps['mean']:.0f} steps, {steps['unhindered']} idle")
     print(f"         {found.sentence}")
 print(nl.find_critical_queue(64, 4, rate=[0.1, 0.3]))

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from netloom.cli import main
+from netloom.words import share
 
 
 @pytest.fixture
@@ -41,9 +42,10 @@ def test_torus_broadcast_of_the_issue(netloom):
     assert 0.01 < data["saturation_rate"] < 0.016
     code, out, err = netloom(asked)
     assert (code, err) == (0, "")
-    assert float(row(out, "latency")[1]) == pytest.approx(data["latency"], rel=1e-3)
-    assert "saturates at 0.01" in out
-    assert "How far to trust it" in out
+    assert out.startswith(f"✓ About {data['latency']:.3g} cycles at rate 0.002 (")
+    assert float(row(out, "latency")[1]) == float(f"{data['latency']:.3g}")
+    assert f"Saturates near {data['saturation_rate']:.3g}" in out
+    assert "model error 0.7\u00a0%" in out
 
 
 def test_the_other_commands_of_the_issue(netloom):
@@ -62,17 +64,17 @@ def test_the_other_commands_of_the_issue(netloom):
         "--offered 0.05:0.5:0.05",
     )
     assert (code, err) == (0, "")
-    assert row(out, "0.05")[1] == "31.85"
+    assert row(out, "0.05")[1] == "31.9"
     assert row(out, "0.25")[-1] == "%"
-    assert row(out, "0.3")[-2:] == ["knee:", "simulate"]
-    assert "saturates by channel (4,4) -> (4,3), busy" in out
-    assert row(out, "0.35")[-1] == "saturated"
-    assert "limit 0.3083 by channel (4,4) -> (4,3)" in out
+    assert row(out, "0.3")[-3:] == ["!", "knee:", "simulate"]
+    assert "channel (4,4)→(4,3) saturates first, busy" in out
+    assert row(out, "0.35")[-2:] == ["✗", "saturated"]
+    assert "nothing beyond 0.308 (channel (4,4)→(4,3))" in " ".join(out.split())
 
     code, out, err = netloom("wiring --nodes 64,256,1024,4096")
     assert (code, err) == (0, "")
     first = row(out, "256")
-    assert first[1:8] == ["17", ":", "170", "10", "2.652", "constant", "1"]
+    assert first[1:8] == ["17", ":", "170", "10", "2.65", "constant", "1"]
     assert row(out, "linear")[:3] == ["linear", "1.65", "7.7"]
 
 
@@ -89,11 +91,11 @@ def test_a_simulated_curve_and_its_picture(netloom, tmp_path):
     _, plain, _ = netloom(asked, "--json")
     data = json.loads(plain)
     assert len(data["points"]) == 5
-    second = row(out, f"{data['points'][1]['rate']:.4g}")
+    second = row(out, f"{data['points'][1]['rate']:.3g}")
     measured = data["points"][1]["simulated"]
-    assert float(second[1]) == pytest.approx(data["points"][1]["latency"], rel=1e-3)
-    assert float(second[-4]) == pytest.approx(measured["latency"], rel=1e-3)
-    assert float(second[-2]) == pytest.approx(100 * measured["error"], abs=0.051)
+    assert float(second[1]) == float(f"{data['points'][1]['latency']:.3g}")
+    assert float(second[-4]) == float(f"{measured['latency']:.3g}")
+    assert " ".join(second[-2:]) == share(measured["error"]).replace("\u00a0", " ")
     assert "less the 3 cycles on the channels at the ends" in out
     assert data["simulated_network"]["cycles_at_ends_taken_off"] == 3
 
@@ -105,15 +107,16 @@ def test_a_program_on_a_torus(netloom, tmp_path):
     _, plain, _ = netloom(asked, "--json")
     data = json.loads(plain)
     assert code == 0
-    assert "mapping distance:3; 4 contexts a processor" in out
+    assert "Mapping distance:3 " in out.splitlines()[0]
+    assert "4 contexts per processor" in out
     distances = next(line.split() for line in out.splitlines() if "distance, hops" in line)
     shown = [float(word) for word in distances[-3:]]
-    assert shown == pytest.approx([1, data["random"]["distance"], data["distance"]], rel=1e-3)
+    assert shown == pytest.approx([1, data["random"]["distance"], data["distance"]], rel=5e-3)
     assert data["distance"] == pytest.approx(3, rel=0.1)  # weighted by bytes
     assert "useful work" in picture.read_text()
     code, out, _ = netloom("locality --nodes 10:1000:x10 --distance 2 --contexts 1")
     assert row(out, "1,000")[0] == "1,000"
-    assert "1 context a processor" in out
+    assert "1 context per processor" in out
 
 
 def test_processors_that_hide_all_latency_are_named(netloom):
@@ -134,7 +137,7 @@ def test_past_saturation(netloom):
     assert "in the network" not in out
     assert "tightest" not in out
     _, out, _ = netloom("latency --on mesh:4x4 --vcs 1 --offered 0.1")
-    assert "! one VC: " in out
+    assert "care    one VC: " in out
     assert "nine of ten times" in out
 
 
@@ -144,8 +147,8 @@ def test_the_parts_of_a_latency_add_up(netloom):
     cycles = {" ".join(line[:-1]): line[-1] for line in words if line}
     parts = ("in the network", "in the source queue", "starting up")
     added = sum(float(cycles[part]) for part in parts)
-    assert added == pytest.approx(float(cycles["latency"]), rel=1e-3)
-    assert "Latency: of the messages that are not broadcast." in out
+    assert added == pytest.approx(float(cycles["latency"]), rel=5e-3)
+    assert "Latency: of the messages that are not broadcast." in " ".join(out.split())
     _, out, _ = netloom("torus-broadcast --k 4 --rate 0.002")
     assert "starting up" not in out
     assert "not broadcast" not in out

@@ -17,7 +17,7 @@ SAYS = {
     "05_without_simulating.py": [
         "identity 24.2 cycles, saturates at 0.587",
         "simulated: 40.",
-        "under mapping identity (1.08)",
+        "Rank order already has 8.3 of the 12\u00a0% that placement can give",
     ],
     "06_compile_a_pattern.py": [
         "322 connections in 2 phases, the lower bound",
@@ -31,7 +31,7 @@ SAYS = {
         "'promised_channel_load': 2, 'measured_channel_load': 2",
         "than identity was found: ranks stay in order",
     ],
-    "04_shared_counter.py": ["waiting  14 steps, 14 unhindered", "Falls behind", "Keeps up"],
+    "04_shared_counter.py": ["waiting  14 steps, 14 idle", "Cannot keep up", "Keeps up"],
 }
 
 

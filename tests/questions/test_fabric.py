@@ -8,8 +8,10 @@ import pytest
 from rich.console import Console
 
 from netloom import InputError, check_fabric, topology
+from netloom.questions.fabric.verdict import verdict
 from netloom.questions.fabric.words import lines, sentences
 from netloom.questions.recorded import parts_of, record
+from netloom.questions.shown import show
 from netloom.routing import parse_routing
 from netloom.topology import without
 
@@ -19,9 +21,9 @@ MINHOP = "lfts:examples/dgx-40-minhop.lfts"
 
 def page(found):
     """The page of an answer, as letters."""
-    console = Console(width=80, record=True, file=StringIO())
-    for line in lines(found):
-        console.print(line)
+    console = Console(width=80, record=True, file=StringIO(), force_terminal=True)
+    said = verdict(found.to_dict())
+    show([*said.text(80), "", *lines(found)], console)
     return console.export_text()
 
 
@@ -47,22 +49,26 @@ def test_a_real_fabric_under_the_tables_that_opensm_installs(dgx):
     assert "B09-P1-IBLEAF-01-05" in first["to"]
     assert data["cause"]["way"] == "down"
     assert data["cause"]["beside"] == 16
-    assert data["verdict"]["mark"] == "bad"
+    assert data["verdict"]["mark"] == "act"
     assert data["others_circle"], "aggregation nodes close a circle"
     assert any("IBLEAF-03-01" in each and "absent" in each for each in data["missing"])
 
 
 def test_its_page_says_so_within_eighty_columns(dgx):
     said = page(dgx)
-    assert max(map(len, said.splitlines()[:-1])) <= 80
-    assert said.index("2,168 paths of an all-to-all, 3.4 times") < said.index("Where:")
-    assert "A10-P1-IBSPINE-04 port 33 → B09-P1-IBLEAF-01-05 port 39" in said
-    assert "✓ No credit loop between hosts" in said
-    assert "✗ With the 40 aggregation nodes a credit loop" in said
-    assert f"netloom route {DGX} --out better.lfts" in said
+    assert max(map(len, said.splitlines())) <= 80
+    assert said.startswith("✗ The busiest cable carries 2,168 paths of an all-to-all, 3.45×")
+    whole = " ".join(said.split())
+    assert "where A10-P1-IBSPINE-04 port 33 → B09-P1-IBLEAF-01-05 port 39" in whole
+    assert "loops none between hosts (1 lane); with the 40 aggregation nodes: B10-P1-" in whole
     told = " ".join(sentences(record(dgx)))
     assert "2,168 paths" in told
     assert "IBLEAF-03-01" in told
+
+
+def test_its_next_command_makes_better_tables_than_those_that_were_checked(dgx):
+    said = dgx.to_dict()["verdict"]["next"]
+    assert said == f"netloom route {DGX} --routing {MINHOP} --out better.lfts"
 
 
 def test_a_full_tree_is_proved_as_good_as_can_be():
@@ -70,11 +76,11 @@ def test_a_full_tree_is_proved_as_good_as_can_be():
     data = found.to_dict()
     assert data["all_to_all"]["ratio"] == 1
     assert data["verdict"]["level"] == "good"
-    assert data["verdict"]["next"] == data["verdict"]["cause"] == ""
+    assert data["verdict"]["next"] == ""
+    assert "why" not in data["verdict"]["lines"]
     assert [each["way"] for each in data["ways"]] == ["up", "down"]
     said = page(found)
     assert "no routing can do better (proved)" in " ".join(said.split())
-    assert "Next:" not in said
 
 
 def test_a_circle_comes_before_the_busiest_cable_and_is_named():
@@ -85,7 +91,7 @@ def test_a_circle_comes_before_the_busiest_cable_and_is_named():
     assert len(circle) > 2
     for one, two in zip(circle, [*circle[1:], circle[0]], strict=True):
         assert one["to"] == two["from"]
-    assert circle[0]["from"] in data["verdict"]["place"]
+    assert circle[0]["from"] in data["verdict"]["lines"]["where"]
     assert "can wait for each other in a circle" in " ".join(page(found).split())
 
 
@@ -108,7 +114,7 @@ def test_pairs_without_a_path_are_counted_and_their_fault_named():
     assert data["unrouted"] == 2
     assert data["verdict"]["level"] == "lost"
     assert data["problems"][0]["pairs"] == 2
-    assert "h2" in data["verdict"]["cause"]
+    assert "h2" in data["verdict"]["lines"]["why"]
     assert "2 of 12 pairs of hosts have no path" in " ".join(page(found).split())
 
 
@@ -152,7 +158,7 @@ def test_jobs_are_told_whom_they_share_which_cable_with():
     assert {each["use"] for each in data["shared_cables"]} == {2.0}
     assert found.shared_cables().height == 2 * len(data["shared_cables"])
     said = " ".join(page(found).split())
-    assert "Job a (2 nodes, 2 hosts, ring:2) takes up to 2.00 times as long as alone" in said
+    assert "Job a (2 nodes, 2 hosts, ring:2) takes up to 2 times as long as alone" in said
     assert "Job c (2 nodes, 2 hosts, all-to-all:2) shares no cable" in said
 
 
@@ -184,6 +190,72 @@ def test_its_picture(dgx):
     assert re.search(r"\d+ of 1,064 channels carry more than the busiest must", said)
     jobs = check_fabric("leaf-spine:2x1x4", jobs=["a=h0,h4", "b=h1,h5"], samples=0)
     assert list(parts_of(record(jobs))) == ["cables", "jobs", "network"]
+
+
+JOBS = ["a=h0,h4:ring", "b=h1,h5:ring"]
+
+
+@pytest.mark.parametrize(
+    ("on", "asked", "mark", "said"),
+    [
+        (
+            "leaf-spine:8x4x8",
+            {},
+            "fine",
+            "The busiest cable carries 112 paths of an all-to-all: ",
+        ),
+        (
+            "fat-tree:4x3",
+            {},
+            "act",
+            "The busiest cable carries 192 paths of an all-to-all, 3.2× ",
+        ),
+        ("torus:4x4", {}, "act", "Packets can wait for each other in a circle of 4 cables"),
+        ("leaf-spine:2x1x4", {"jobs": JOBS}, "act", "Job a takes up to 2 times as long beside b"),
+        (
+            "leaf-spine:2x1x4",
+            {"jobs": "c=h[6-7]"},
+            "fine",
+            "No job is slowed by another: 1 job",
+        ),
+        ("leaf-spine:2x4x4", {"jobs": ["a=h0,h4", "b=h1,h5"]}, "fine", "No job is slowed by anoth"),
+        (
+            "leaf-spine:2x2x4",
+            {"without_hosts": "h0,h[4-7]"},
+            "fine",
+            "No packet crosses any of",
+        ),
+        (
+            "leaf-spine:4x4x2",
+            {"failed_channels": "leaf1-spine2"},
+            "limited",
+            "The busiest cable",
+        ),
+        ("dragonfly:2x4x2", {}, "act", "Packets can wait for each other in a circle"),
+        ("mesh:3x3", {}, "act", "Packets can wait"),
+    ],
+)
+def test_the_verdict_by_the_worst_of_what_was_found(on, asked, mark, said):
+    data = check_fabric(on, samples=0, **asked).to_dict()
+    verdict = data["verdict"]
+    assert verdict["sentence"].startswith(said)
+    assert verdict["mark"] == mark
+    found = re.search(r"carries ([\d,]+) paths?", verdict["sentence"])
+    if found:
+        assert int(found[1].replace(",", "")) == data["all_to_all"]["max"]
+    times = re.search(r"([\d.]+)× what it must \(([\d.]+)\)", verdict["sentence"])
+    if times:
+        assert float(times[1]) == float(f"{data['all_to_all']['ratio']:.3g}")
+        assert float(times[2]) == float(f"{data['all_to_all']['bound']:.3g}")
+    if verdict["next"]:
+        assert verdict["next"].startswith(f"netloom route {on}")
+        assert "--out" not in verdict["next"]  # it has no LIDs, so no tables can be written
+
+
+def test_jobs_ask_for_tables_of_their_own():
+    asked = ["a=h0,h4:ring", "b=h1,h5"]
+    said = check_fabric("leaf-spine:2x1x4", samples=0, jobs=asked).to_dict()["verdict"]["next"]
+    assert said == "netloom route leaf-spine:2x1x4 --for ring@h0,h4 --for all-to-all@h1,h5"
 
 
 def test_the_configuration_asks_it_again():

@@ -143,8 +143,13 @@ def test_falling_behind_is_said_and_figures_are_given():
     assert data["steps"]["mean"] > 1000
     assert "grow by" in data["reason"]
     assert "how long a run lasts" in data["note"]
-    assert data["verdict"].startswith("Falls behind: ")
-    assert "wait buffer" not in data["verdict"]
+    whole = simulate_hot_spots(**COUNTER | {"pes": 64}, combining="none").to_dict()["verdict"]
+    assert whole["mark"] == "act"
+    assert whole["sentence"].startswith("Cannot keep up at rate 0.15: ")
+    assert f"{100 * data['piled_up']:.3g}\u00a0% of the requests pile up" in whole["sentence"]
+    assert 64 * 0.15 * (1 - data["piled_up"]) == pytest.approx(1, rel=0.1)  # the rest is served
+    assert "wait buffer" not in whole["sentence"]
+    assert whole["next"] == "netloom hotspot --pes 64 --hot-spots 1 --assign 1.0"
     assert data["wait_buffer"]["max"] == 0
     assert 64 * data["throughput"] == pytest.approx(1, rel=0.01)  # all that the module can do
     assert data["steps"]["ci95"] is None  # the mean never settles
@@ -155,7 +160,8 @@ def test_falling_behind_is_said_and_figures_are_given():
     assert "refused" in refused.note
     assert "how long" not in refused.note
     assert not any(run.piles_up for run in refused.runs)
-    assert "(all that it holds)" in refused.sentence
+    share = refused.to_dict()["discarded"]["full_share"]
+    assert f"{100 * share:.3g}\u00a0% of the requests are refused" in refused.sentence
     unstable = sum(run.stable is False for run in refused.runs)
     assert f"in {'all 4' if unstable == 4 else f'{unstable} of 4'} replications" in refused.reason
 
@@ -179,7 +185,7 @@ def test_queues_too_large_to_be_full_by_the_end_do_not_make_it_settle():
 def test_a_point_tells_its_story():
     found = simulate_hot_spots(**COUNTER)
     assert repr(found.point) in repr(found)
-    assert repr(found.point).startswith("rate 0.15: 10 steps, 10 unhindered. Keeps up: ")
+    assert repr(found.point).startswith("Keeps up at rate 0.15: 10 steps (10 idle).")
 
 
 def test_unlimited_combining_relieves_a_slow_memory():
@@ -195,9 +201,9 @@ def test_the_verdict_names_the_fullest_stage_and_the_sizes():
     (run,) = point.runs
     fullest = int(np.argmax(run.queue_mean[1:10]))
     assert run.queue_mean[1:10].max() > run.queue_mean[11:].max()
-    assert point.fullest == (f"requests behind stage {fullest}", run.queue_mean.max())
+    assert point.fullest == (f"requests at the outputs of stage {fullest}", run.queue_mean.max())
     assert point.sizes_used == (run.queue_max.max(), run.wait_max.max())
-    sizes = f"at most {run.queue_max.max()} packets were in a queue and {run.wait_max.max()} in a"
+    sizes = f"Most ever held: {run.queue_max.max()} packets in a queue, {run.wait_max.max()} in a"
     assert sizes in point.sentence
 
 
@@ -207,10 +213,12 @@ def test_short_and_empty_runs_give_plain_data(odd):
     data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     if not data["requests"]["total"]:
         assert data["steps"]["mean"] is None
-        assert data["verdict"] == "No request was completed."
+        assert data["verdict"]["mark"] == "unknown"
+        assert data["verdict"]["sentence"].startswith("No request was completed at rate ")
     if odd == {"steps": 1}:
         assert data["stable"] is None
         assert "too short" in data["reason"]
+        assert data["verdict"]["sentence"].startswith("Too short to tell at rate 0.15: ")
         assert data["throughput"] is None
     assert found.stages().height == 2 * 20
     assert "omega:64" in repr(found)
@@ -281,7 +289,7 @@ def test_the_critical_queue_is_the_largest_that_shows():
         rises = dict(zip(tried["size"], tried["rise"], strict=True))
         assert rises[None] == 0
         assert rises[size] > 0.1 >= rises[size + 1]
-        assert f"critical size {size}: queues of {size + 1}" in found.sentence(rate)
+        assert found.sentence(rate).startswith(f"Build queues of {size + 1} (")
     strict = find_critical_queue(64, 4, rate=0.2, steps=500, replications=5, rise=2)
     assert strict.sizes[0.2] < found.sizes[0.2]
     data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
@@ -292,12 +300,12 @@ def test_the_critical_queue_is_the_largest_that_shows():
 def test_there_may_be_no_critical_queue():
     piles_up = find_critical_queue(64, 1, assign=1.0, rate=0.5, combining="none", replications=2)
     assert piles_up.sizes == {0.5: None}
-    assert "pile up even in unbounded queues in all 2 runs" in repr(piles_up)
+    assert "pile up even in unbounded queues, 2 times in 2 replications" in repr(piles_up)
     assert piles_up.table().height == 0
     assert not piles_up.interrupted
     calm = find_critical_queue(16, 1, rate=0.01, replications=3)
     assert calm.sizes == {0.01: 0}
-    assert "queues of 1 do nearly as well" in repr(calm)
+    assert "Build queues of 1 (10.2 steps, unbounded 10)" in repr(calm)
 
 
 def test_ctrl_c_ends_a_search(ctrl_c_after):
@@ -306,7 +314,8 @@ def test_ctrl_c_ends_a_search(ctrl_c_after):
     assert isinstance(found, CriticalQueues)
     assert found.interrupted
     assert found.sizes == {0.1: None}
-    assert "interrupted" in found.sentence(0.1)
+    assert "Interrupted" in found.sentence(0.1)
+    assert found.to_dict()["verdict"]["mark"] == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -326,7 +335,7 @@ def test_mistakes_of_a_search_are_named(options, message):
 
 def test_a_record_says_in_words_what_was_found_for_a_rate():
     kept = record(find_critical_queue(64, 4, rate=0.2, steps=300, replications=3))
-    assert kept.kind.sentences(kept)[0].startswith("At rate 0.2: critical size ")
+    assert kept.kind.sentences(kept)[0].startswith("Build queues of ")
     one = record(simulate_hot_spots(**COUNTER))
-    assert one.kind.sentences(one)[0].startswith("Keeps up: ")
+    assert one.kind.sentences(one)[0].startswith("Keeps up at rate 0.15: ")
     assert set(one.tables) == {"table", "rates", "latencies", "stages"}

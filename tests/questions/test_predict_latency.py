@@ -1,4 +1,5 @@
 import json
+import re
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from netloom.questions.recorded import record
 from netloom.routing import virtual_channel_routing
 from netloom.simulation.network.routers import PRESETS, Router
 from netloom.topology import mesh
+from netloom.words import share
 from netloom.workload.traffic import pairs, uniform
 
 LAMMPS = {"app": "examples/lammps-64.mtx", "mapping": "random", "seed": 1}
@@ -90,7 +92,7 @@ def test_what_is_simulated_is_the_same_network():
             assert measured["error"] == pytest.approx(point["latency"] / measured["latency"] - 1)
             assert abs(measured["error"]) < 0.1
     assert found.table()["error"][0] == points[0]["simulated"]["error"]
-    assert f"error {points[0]['simulated']['error']:+.1%}" in repr(found)
+    assert f"error {share(points[0]['simulated']['error'])}" in repr(found)
 
 
 def test_loads_that_no_router_could_carry_are_not_simulated():
@@ -271,10 +273,59 @@ def test_what_can_deadlock_is_refused():
         predict_latency("torus:4x4", vcs=1)
 
 
+NUMBER = r"([0-9.,]+)"
+
+
+@pytest.mark.parametrize(
+    ("offered", "mark", "begins"),
+    [
+        (0, "fine", "About 20.7 cycles at 0 ("),
+        (0.1, "fine", "About 21."),
+        (0.65, "unknown", "0.65 is too near saturation for a model ("),
+        (0.7, "unknown", "0.7 is too near saturation"),
+        (0.85, "act", "Overloaded at 0.85: saturates near "),
+        (0.95, "act", "Overloaded: 0.95 is offered, at most 0.938 flits/node/cycle"),
+        ([0.1, 0.3], "fine", "All 2 loads are carried: about 25.1 cycles at 0.3 ("),
+        ("0:auto:4", "limited", "Saturates near 0.693 flits/node/cycle (0.623 to 0.781): 20.7 cyc"),
+        ([0.1, 0.65, 0.95], "limited", "Saturates near 0.693"),
+        ([0.96, 0.97], "act", "Overloaded: 0.96 is offered"),
+    ],
+)
+def test_the_verdict_of_a_load_and_its_numbers_are_those_of_the_figures(offered, mark, begins):
+    data = predict_latency("mesh:4x4", offered=offered).to_dict()
+    verdict = data["verdict"]
+    said = verdict["sentence"]
+    assert verdict["mark"] == mark
+    assert said.startswith(begins)
+    if found := re.search(rf"[Ss]aturates near {NUMBER} ", said):
+        assert float(found[1]) == float(f"{data['saturation_offered']:.3g}")
+    if found := re.search(
+        rf"[Aa]bout {NUMBER} cycles at {NUMBER} .* idle, model error (.*)\)", said
+    ):
+        point = data.get("points", [data])[-1]
+        assert float(found[1]) == float(f"{point['latency']:.3g}")
+        assert float(found[2]) == point["offered"]
+        assert found[3] == f"{100 * point['expected_error']:.2g}\u00a0%"
+    low, high = data["saturation_range"]
+    assert f"saturates at {low:.3g} to {high:.3g}*" in verdict["lines"]["limits"]
+    assert f"within {100 * data['saturation_expected_error']:.2g}\u00a0% of it" in verdict["note"]
+
+
+def test_what_is_overloaded_leads_to_another_mapping():
+    found = predict_latency("torus:8x8", app="examples/lammps-64.mtx", offered=0.8).to_dict()
+    assert found["verdict"]["mark"] == "act"
+    assert found["verdict"]["next"] == "netloom map examples/lammps-64.mtx --on torus:8x8"
+
+
+def test_a_simulation_beside_the_model_is_told():
+    found = predict_latency("mesh:3x3", offered=0.2, simulate=True, cycles=3000).to_dict()
+    measured = found["simulated"]
+    said = found["verdict"]["lines"]["checked"]
+    assert f"{100 * abs(measured['error']):.3g}\u00a0% too" in said
+    assert found["verdict"]["next"] == ""
+
+
 def test_a_record_says_in_words_what_the_model_says():
     kept = record(predict_latency("mesh:4x4", offered=[0.1, 0.65, 0.95]))
-    first, knee, last = kept.kind.sentences(kept)
-    assert first.startswith("The model says 21.")
-    assert first.endswith("\u00a0% at 0.1.")
-    assert knee == "0.65 is so near saturation that the model says no latency: simulate."
-    assert last == "The model says that 0.95 is past saturation."
+    (said,) = kept.kind.sentences(kept)
+    assert said == kept.figures["verdict"]["sentence"]

@@ -1,4 +1,5 @@
 import json
+import re
 
 import numpy as np
 import pytest
@@ -60,7 +61,7 @@ def test_a_mapping_is_between_ideal_and_random():
     assert gains[1] == 1 < gains[2] < gains[0] == pytest.approx(found.gain(0))
     parts = table.select("^.*_cycles$").columns
     assert {"work_cycles", "switch_cycles", "variable_message_cycles"} <= set(parts)
-    assert "under mapping of distance 10" in repr(found)
+    assert "A mapping of distance 10 gains " in repr(found)
 
 
 def test_a_program_of_neighbours_has_the_ideal_mapping():
@@ -159,7 +160,7 @@ def test_a_million_nodes_and_a_curve():
     hops = found.table().filter(mapping="random")["per_hop_latency"]
     assert hops.is_sorted()
     assert hops[-1] == pytest.approx(found.per_hop_limit, rel=0.02)
-    assert "a gain of 48" in repr(found)
+    assert "Placement gains at most 48× on 1\u00a0M nodes" in repr(found)
     json.dumps(found.to_dict(), allow_nan=False)
 
 
@@ -211,10 +212,50 @@ def test_tasks_that_send_nothing_are_refused():
         predict_locality(on="torus:4", app=graph)
 
 
+MAPPED = {"on": "torus:8x8", "app": LAMMPS}
+
+
+@pytest.mark.parametrize(
+    ("asked", "mark", "said"),
+    [
+        ({"nodes": 1000}, "limited", "Placement gains at most 2.06× on 1,000 nodes: 1 hop per"),
+        ({"nodes": 4}, "fine", "Placement does not matter on 4 nodes: it gains at most 0.53"),
+        ({"nodes": 100}, "limited", "Placement gains at most 24 % on 100 nodes: 1 hop per"),
+        (
+            {"nodes": [10, 1e6]},
+            "limited",
+            "Placement gains at most 1.2 % on 10 nodes, 41.2× on 1 M",
+        ),
+        ({"nodes": [4, 8]}, "fine", "Placement gains at most 0.53 % on 4 nodes, "),
+        ({"nodes": 1000, "distance": 2}, "fine", "A mapping of distance 2 is as good as a perfect"),
+        ({"nodes": 1000, "distance": 8}, "limited", "A mapping of distance 8 gains "),
+        ({"nodes": 1000, "distance": 20}, "act", "A mapping of distance 20 is "),
+        (MAPPED, "limited", "Rank order already has 11 of the 19 % that placement can give; a"),
+        (MAPPED | {"mapping": "random"}, "act", "A random mapping (seed 1) gains nothing over"),
+        ({"on": "torus:4x4", "app": "torus:4x4"}, "fine", "Rank order is as good as a perfect map"),
+        (MAPPED | {"contexts": 4}, "limited", "Rank order already has "),
+    ],
+)
+def test_the_verdict_says_what_is_left_to_gain(asked, mark, said):
+    verdict = predict_locality(**asked).to_dict()["verdict"]
+    assert verdict["sentence"].replace("\u00a0", " ").startswith(said)
+    assert verdict["mark"] == mark
+    assert bool(verdict["next"]) is ("app" in asked and mark != "fine")
+
+
+def test_the_numbers_of_the_verdict_are_those_of_the_figures():
+    data = predict_locality(**MAPPED).to_dict()
+    had, best, left = re.findall(r"[\d.]+\d|\d", data["verdict"]["sentence"])
+    assert float(had) == float(f"{100 * (data['gain_of_mapping'] - 1):.2g}")
+    assert float(best) == float(f"{100 * (data['gain'] - 1):.2g}")
+    assert float(left) == float(f"{100 * (data['gain'] / data['gain_of_mapping'] - 1):.2g}")
+    slow = predict_locality(1000, distance=20).to_dict()
+    percent = float(re.search(r"is ([\d.]+)", slow["verdict"]["sentence"])[1])
+    assert percent == float(f"{100 * (1 / slow['gain_of_mapping'] - 1):.2g}")
+
+
 def test_a_record_says_in_words_what_mappings_are_worth():
     kept = record(predict_locality(1000, distance=2))
     (said,) = kept.kind.sentences(kept)
-    assert said.startswith("On 1,000 nodes the best mapping is 2.06")
-    assert " times as fast as a random one; mapping of distance 2: 2.03" in said
-    kept = record(predict_locality([64, 1000]))
-    assert all(said.endswith("as fast as a random one.") for said in kept.kind.sentences(kept))
+    assert said == kept.figures["verdict"]["sentence"]
+    assert predict_locality(1000, distance=2).sentence(0) == said

@@ -1,4 +1,5 @@
 import json
+import re
 
 import numpy as np
 import pytest
@@ -38,7 +39,7 @@ def test_past_saturation_there_are_no_latencies():
     for name in ("latency", "network_latency", "source_wait", "held_vcs"):
         assert data[name] is None
     assert data["channel_rate"] > 0
-    assert "saturated: " in repr(found)
+    assert "Overloaded at rate 0.05: " in repr(found)
     json.dumps(data, allow_nan=False)
 
 
@@ -114,7 +115,7 @@ def test_what_is_simulated_is_the_network_of_the_model():
     assert data["simulated_network"]["cycles_at_ends_taken_off"] == 3
     assert data["simulated_network"]["router"]["injection_channels"] == 0
     assert data["simulated_network"]["routing"] == "adaptive"
-    assert "simulated: does not keep up" in repr(found)
+    assert "; saturated in simulation" in repr(found)
 
 
 def test_without_load_the_ends_take_three_cycles():
@@ -141,7 +142,7 @@ def test_one_rate_has_a_latency():
     assert found.latency == found.to_dict()["latency"] > 36
     past = predict_torus_broadcast(8, rate=0.03)
     assert past.latency is None
-    assert f"saturated: {0.03 / past.found.saturation_rate:.4g} times the rate" in repr(past)
+    assert f"the torus saturates near {past.found.saturation_rate:.3g} messages" in repr(past)
     with pytest.raises(InputError, match="found 2 rates; expected one"):
         _ = predict_torus_broadcast(8, rate=[0.001, 0.002]).latency
 
@@ -203,9 +204,58 @@ def test_mistakes_are_one_line(asked, said):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("asked", "mark", "said"),
+    [
+        (
+            {"rate": 0},
+            "fine",
+            "About 36.1 cycles at rate 0 (36.1 idle, model error 0.7 %). ",
+        ),
+        ({"rate": 0.004}, "fine", "About 44.7 cycles at rate 0.004 (36.1 idle, model error 3 %)."),
+        ({"rate": 0.01}, "fine", "About 64.6 cycles at rate 0.01 (36.1 idle, model error 6 %)."),
+        (
+            {"rate": 0.015},
+            "limited",
+            "About 114 cycles at rate 0.015 (36.1 idle, model error 22",
+        ),
+        (
+            {"rate": 0.05},
+            "act",
+            "Overloaded at rate 0.05: the torus saturates near 0.0158 m",
+        ),
+        (
+            {"rate": [0.001, 0.004]},
+            "fine",
+            "All 2 rates are carried: about 44.7 cycles at rate",
+        ),
+        ({"rate": "0:auto:4"}, "limited", "Saturates near 0.0158 messages/node/cycle: 36.1 cycles"),
+        ({"rate": [0.05, 0.06]}, "act", "Overloaded at rate 0.05: "),
+        (
+            {"rate": 0.002, "variant": "printed"},
+            "fine",
+            "About 41.9 cycles at rate 0.002 (36 idle).",
+        ),
+        ({"rate": 0.002, "broadcast": 0.02}, "fine", "About "),
+    ],
+)
+def test_the_verdict_says_the_latency_or_the_limit(asked, mark, said):
+    data = predict_torus_broadcast(8, **asked).to_dict()
+    verdict = data["verdict"]
+    assert verdict["sentence"].replace("\u00a0", " ").startswith(said)
+    assert verdict["mark"] == mark
+    limit = re.search(r"aturates near ([\d.e-]+) messages", verdict["sentence"])
+    assert float(limit[1]) == float(f"{data['saturation_rate']:.3g}")
+    if mark == "fine" and "points" not in data:
+        latency = re.match(r"About ([\d.]+) cycles", verdict["sentence"])
+        assert float(latency[1]) == float(f"{data['latency']:.3g}")
+    if asked.get("broadcast"):
+        assert "not broadcast" in verdict["note"]
+
+
 def test_a_record_says_in_words_what_the_model_says():
-    kept = record(predict_torus_broadcast(8, rate=[0.004, 0.05]))
-    steady, past = kept.kind.sentences(kept)
-    assert steady.startswith("The model says ")
-    assert steady.endswith(" cycles at 0.004.")
-    assert past == "The model says that 0.05 is past saturation."
+    found = predict_torus_broadcast(8, rate=[0.004, 0.05])
+    kept = record(found)
+    (said,) = kept.kind.sentences(kept)
+    assert said == kept.figures["verdict"]["sentence"]
+    assert "Overloaded at rate 0.05: " in repr(found)

@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 
@@ -76,8 +77,37 @@ def test_mistakes_are_one_line(asked, said):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("asked", "mark", "said"),
+    [
+        ({}, "fine", "At 4,096 nodes a mesh wired as densely as a hypercube delivers short "
+         "messages 6.73× and long ones 31.2× sooner (constant wire delay)."),
+        ({"nodes": 1024}, "fine", "At 1,024 nodes a mesh wired as densely as a hypercube delivers "
+         "short messages 5.56× and long ones 17.9× sooner (constant wire delay)."),
+        ({"nodes": 16, "message_headers": 10}, "fine", "At 16 nodes a mesh wired as densely as a "
+         "hypercube delivers messages 1.92× sooner (constant"),
+        ({"nodes": 4, "distance": "worst"}, "limited", "At 4 nodes a mesh and a hypercube, wired "),
+        ({"nodes": [64, 256]}, "fine", "At 256 nodes a mesh wired as densely as a hypercube "),
+        ({"nodes": 64, "distance": "worst"}, "fine", "At 64 nodes a mesh"),
+        ({"nodes": 64, "distance": "neighbors"}, "fine", "At 64 nodes a mesh"),
+        ({"nodes": 1024, "message_headers": 0}, "fine", "At 1,024 nodes a mesh"),
+        ({"nodes": 2**20, "distance": "worst", "message_headers": 0}, "fine", "At 1,048,576 n"),
+        ({"nodes": 64, "form": "chittor-1991"}, "fine", "At 64 nodes a mesh"),
+    ],
+)  # fmt: skip
+def test_the_verdict_says_how_much_sooner_messages_arrive(asked, mark, said):
+    data = predict_wiring(**asked).to_dict()
+    verdict = data["verdict"]
+    assert verdict["sentence"].startswith(said)
+    assert verdict["mark"] == mark
+    last = data.get("points", [data])[-1]
+    gains = [each["speedup"] for each in last["delays"][0]["speedups"]]
+    told = [float(each) for each in re.findall(r"([\d.]+)×", verdict["sentence"])]
+    assert told in ([float(f"{max(each, 1 / each):.3g}") for each in ends]
+                    for ends in ((gains[0], gains[-1]), gains[:1], ()))  # fmt: skip
+
+
 def test_a_record_says_in_words_how_much_sooner_messages_arrive():
     kept = record(predict_wiring([64, 1024], message_headers=10))
-    small, large = kept.kind.sentences(kept)
-    assert small.startswith("With 64 nodes messages arrive ")
-    assert large.startswith("With 1,024 nodes messages arrive ")
+    (said,) = kept.kind.sentences(kept)
+    assert said == kept.figures["verdict"]["sentence"]

@@ -1,5 +1,6 @@
 """Better tables: never worse than their bound, for all programs and for one."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -90,15 +91,15 @@ def test_installed_tables_with_holes_are_said_not_to_lead_there():
     found = nl.route_fabric("leaf-spine:2x4x4", installed=installed, wanted="shift:4", samples=2)
     (cost,) = found.programs
     assert (cost.before, cost.after) == (None, 1.0)
-    assert "1 B (the installed tables do not lead to all its hosts)" in found.sentences()[0]
+    assert (
+        "carries 1 B, and the installed ones do not lead to all its hosts;" in found.sentences()[0]
+    )
     assert found.to_dict()["programs"][0]["before"] is None
 
 
 def test_a_program_below_one_switch_takes_no_cable():
     found = nl.route_fabric("leaf-spine:2x4x4", wanted="ring:4", samples=2)
-    assert found.sentences()[0] == (
-        "Nothing that the program must send crosses a cable between switches."
-    )
+    assert found.sentences()[0].startswith("No byte of 1 program crosses a cable between switches")
 
 
 def test_engines_that_fall_back_are_named():
@@ -118,8 +119,8 @@ def test_bounds_stand_beside_figures_of_their_kind():
     every = found.to_dict()["all_to_all"]
     assert (every["max"], every["bound"], every["time_bound"], every["ratio"]) == (112, 112, 56, 1)
     assert found.sentences()[0] == (
-        "The busiest cable carries 56 paths of an all-to-all per unit of bandwidth; no tables can "
-        "do better (proved)."
+        "Keep the installed tables: the busiest cable carries 56 paths per unit of bandwidth by "
+        "both; no tables can do better (proved)."
     )
 
 
@@ -145,3 +146,42 @@ def test_tables_are_repaired_after_a_switch_is_gone(tmp_path):
     assert (data["unrouted"], data["deadlock_free"]) == (0, True)
     assert 0 < data["changes"]["unavoidable"] <= data["changes"]["entries"]
     assert any("led over what is gone" in each for each in found.sentences())
+
+
+@pytest.mark.parametrize(
+    ("on", "asked", "mark", "said"),
+    [
+        ("fat-tree:4x3", {}, "fine", "Use these tables: the busiest cable carries 68.8 % less ("),
+        ("leaf-spine:8x4x8", {}, "fine", "Keep the installed tables: the busiest cable carries 11"),
+        ("torus:4x4", {}, "fine", "Use these tables: they have no credit loop, the installed ones"),
+        ("torus:4x4", {"engine": "minhop"}, "act", "Do not install these tables: packets in 1 lan"),
+        ("leaf-spine:4x2x4", {"wanted": "ring:16"}, "fine", "Keep the installed tables: the busie"),
+        ("leaf-spine:2x4x4", {"wanted": "ring:4"}, "fine", "No byte of 1 program crosses a cable"),
+        ("leaf-spine:4x2x4", {"engine": "nue"}, "fine", "Keep the installed tables: the busiest"),
+        ("fat-tree:4x3", {"wanted": "shifts"}, "fine", "Use these tables: "),
+        ("fat-tree:4x3", {"wanted": "transpose:8"}, "limited", "Use these tables: "),
+        ("fat-tree:4x3", {"engine": "minhop"}, "limited", "Keep the installed tables: the busiest"),
+    ],
+)
+def test_the_verdict_says_whether_to_use_the_tables(on, asked, mark, said):
+    data = nl.route_fabric(on, samples=50, **asked).to_dict()
+    verdict = data["verdict"]
+    assert verdict["sentence"].replace("\u00a0", " ").startswith(said)
+    assert verdict["mark"] == mark
+    changed = re.search(r"([\d.]+)\u00a0% less \(([\d,]+) → ([\d,]+) path", verdict["sentence"])
+    if changed:
+        less, old, new = (float(each.replace(",", "")) for each in changed.groups())
+        assert (old, new) == (data["before"]["all_to_all"]["max"], data["all_to_all"]["max"])
+        assert less == float(f"{100 * (1 - new / old):.3g}")
+    if verdict["sentence"].startswith("Keep"):
+        assert data["all_to_all"]["time"] >= data["before"]["all_to_all"]["time"]
+        assert verdict["next"] == ""
+
+
+def test_tables_of_a_fabric_with_lids_are_written_next():
+    found = nl.route_fabric("examples/dgx-40.ibnetdiscover", samples=50).to_dict()["verdict"]
+    assert found["mark"] == "fine"
+    assert "(2,168 → 631 paths)" in found["sentence"]
+    wanted = "netloom route examples/dgx-40.ibnetdiscover --samples 50 --out better.lfts"
+    assert found["next"] == wanted
+    assert found["lines"]["cost"].startswith("20,128 entries change in 440 blocks")

@@ -10,10 +10,11 @@ import numpy as np
 
 from netloom.fabrics.figures import rises
 from netloom.questions.answers import Answer, Column, Columns, table
-from netloom.questions.fabric.verdict import short_names, verdict_of
+from netloom.questions.fabric.verdict import level_of, short_names
 from netloom.routing.forwarding.lanes import lane_circle
 from netloom.topology.subnets.missing import missing_parts
 from netloom.topology.subnets.shapes import shape_words
+from netloom.words import number
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from netloom.fabrics.figures import TableFigures
     from netloom.provenance import Provenance
     from netloom.questions.fabric.jobs import JobCosts
-    from netloom.questions.fabric.verdict import FabricVerdict
     from netloom.routing.forwarding.problems import Problems
     from netloom.routing.forwarding.tables import ForwardingTable
     from netloom.topology import Topology
@@ -156,7 +156,9 @@ class FabricCheck(Answer):
         Column("other_end_points", kind=int, value="num_others"),
         Column("routing", kind=str, value="forwarding.name"),
         Column("fallback", kind=str, value=lambda answer: answer.fallback or None),
-        Column("verdict", kind=dict, value=lambda answer: answer.verdict.to_dict()),
+        Column("lids", kind=bool, value=lambda answer: answer.num_lids > 0),
+        Column("short", kind=dict, value="short_told"),
+        Column("verdict", kind=dict, value=lambda answer: {"level": level_of(answer.found)}),
         Column("circle", kind=list, value=lambda answer: answer.named(answer.figures.circle)),
         Column("others_circle", kind=list,
                value=lambda answer: answer.named(answer.others_circle)),
@@ -182,6 +184,23 @@ class FabricCheck(Answer):
     def short(self) -> dict[str, str]:
         """The names of routers without what their firmware adds, where that is unique."""
         return short_names(self.network.routers.labels)
+
+    @cached_property
+    def short_told(self) -> dict[str, str]:
+        """Those short names whose switches figures name."""
+        cables = [*self.found["busiest"], *(self.named(self.figures.circle) or [])]
+        cables += [*(self.named(self.others_circle) or []), *self.jobs.shared_rows(MOST_SHARED)]
+        for job in self.jobs.rows():
+            cables += [job[name] for name in ("busiest", "shared") if job[name]]
+        told = [self.bound.why, *(each["sentence"] for each in self.problems), *self.missing]
+        said = "\n".join([*told, *(each[end] for each in cables for end in ("from", "to"))])
+        return {label: name for label, name in self.short.items() if label in said}
+
+    @property
+    def num_lids(self) -> int:
+        """Ports with a LID; without any, tables cannot be written."""
+        cabling = self.network.cabling
+        return 0 if cabling is None else int((cabling.port_lid > 0).sum())
 
     @cached_property
     def shape(self) -> str:
@@ -227,11 +246,6 @@ class FabricCheck(Answer):
                     "mean": float(mine.mean()), "most": int(mine.max()),
                 })  # fmt: skip
         return found
-
-    @cached_property
-    def verdict(self) -> FabricVerdict:
-        """Whether the tables are good, and what to do."""
-        return verdict_of(self)
 
     @property
     def told_cause(self) -> dict[str, Any] | None:
@@ -310,7 +324,8 @@ class FabricCheck(Answer):
         return (
             f"<Check of {self.network.name} ({self.forwarding.name}), {data['hosts']} hosts: "
             f"busiest cable {data['all_to_all']['max']} paths, bound "
-            f"{data['all_to_all']['bound']:.4g}; {self.origin}>\n{self.verdict.sentence}"
+            f"{number(data['all_to_all']['bound'])}; {self.origin}>\n"
+            f"{self.to_dict()['verdict']['sentence']}"
         )
 
 

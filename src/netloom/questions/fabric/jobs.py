@@ -72,7 +72,7 @@ def _job(word: str, topology: Topology, seed: int) -> Job:
     name, sign, rest = word.partition("=")
     if not name.strip() or not sign or not rest:
         raise InputError("job", f"'{word}'", FORM)
-    nodes, program = _apart(rest)
+    nodes, program = apart(rest)
     hosts = allocated_hosts(nodes, topology)
     graph = read(program or "all-to-all", tasks=len(hosts), seed=seed)
     if graph.num_tasks > len(hosts):
@@ -85,7 +85,7 @@ def _job(word: str, topology: Topology, seed: int) -> Job:
     return Job(name.strip(), hosts, graph.name, flows, max(inside, 0.0))
 
 
-def _apart(rest: str) -> tuple[str, str]:
+def apart(rest: str) -> tuple[str, str]:
     """Return the node list and the program of ``NODES:PROGRAM``; brackets may hold a colon."""
     if isfile(rest):  # noqa: PTH113
         return rest, ""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from netloom.questions.commands import command_line
+from netloom.questions.register import kind_of
+from netloom.questions.shown import percent
+from netloom.questions.verdict import Verdict
 from netloom.topology.subnets.names import short_switch_name
-from netloom.words import counted, listed
+from netloom.words import counted, listed, number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from netloom.questions.fabric.answer import FabricCheck
+    from collections.abc import Iterable, Mapping
 
 FAIR, UNEVEN = 1.1, 1.5
 """Times the bound up to which the busiest cable is fairly, and tolerably, loaded."""
@@ -19,155 +20,217 @@ FAIR, UNEVEN = 1.1, 1.5
 PROVED = 1 + 1e-6
 """Times the bound up to which a busiest cable is as good as can be."""
 
-MARKS = {"good": "✓", "fair": "!", "bad": "✗"}
+MOST_IN_CIRCLE = 10
+"""Switches of a circle that are named."""
+
+amount = number
+"""A number of paths in words."""
 
 
-@dataclass(frozen=True)
-class FabricVerdict:
-    """The verdict.
-
-    Attributes
-    ----------
-    level
-        ``lost`` (pairs of hosts have no path), ``loop`` (packets can wait in a circle), ``uneven``
-        (the busiest cable carries more than it must), ``good``.
-    mark
-        ``good``, ``fair`` or ``bad``.
-    sentence
-        The answer with its number.
-    place
-        Both ends of the cable, with ports, or the circle; "" where there is none.
-    cause
-        Why; "" where that is not known.
-    next
-        The command that comes next; "" where nothing helps.
-    """
-
-    level: str
-    mark: str
-    sentence: str
-    place: str
-    cause: str
-    next: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        return asdict(self)
-
-
-def verdict_of(check: FabricCheck) -> FabricVerdict:
-    """Return the verdict of a check: the worst of what was found."""
-    figures, ratio = check.figures, check.found["all_to_all"]["ratio"]
-    if figures.unrouted:
-        pairs = figures.routed + figures.unrouted
-        return FabricVerdict(
-            "lost", "bad",
-            f"{figures.unrouted:,} of {pairs:,} pairs of hosts have no path: their packets are "
-            "lost.",
-            "", ". ".join(plainly(check, each.words) for each in check.faults.faults[:2]),
-            better(check),
-        )  # fmt: skip
-    if figures.circle:
-        many = counted(len(figures.circle), "cable")
-        return FabricVerdict(
-            "loop", "bad",
+def verdict(figures: Mapping[str, Any]) -> Verdict:
+    """Return the worst of what was found; of jobs, what they cost each other."""
+    level, ratio = level_of(figures), figures["all_to_all"]["ratio"]
+    of = f"{shown_name(figures)}, {figures['routing']} tables"
+    lines, mark = _looked_at(figures), "act"
+    if level == "lost":
+        pairs = figures["hosts"] * (figures["hosts"] - 1)
+        said = (
+            f"{number(figures['unrouted'])} of {number(pairs)} pairs of hosts have no path: their "
+            "packets are lost."
+        )
+        why = ". ".join(each["sentence"].rstrip(".") for each in figures["problems"][:2])
+        lines = ({"why": plainly(figures, why)} if why else {}) | lines
+    elif level == "loop":
+        many = counted(len(figures["circle"]), "cable")
+        said = (
             f"Packets can wait for each other in a circle of {many} (credit loop): the fabric can "
-            "lock up.",
-            circle_in_words(check, figures.circle), "", better(check),
-        )  # fmt: skip
-    if ratio is None:
-        return FabricVerdict("good", "good", "No packet crosses a cable between switches.",
-                             "", "", "")  # fmt: skip
-    mark = "good" if ratio <= FAIR else "fair" if ratio <= UNEVEN else "bad"
-    level = "good" if mark == "good" else "uneven"
-    return FabricVerdict(
-        level, mark, busiest_in_words(check), cable_in_words(check, figures.busiest(1)[0].channel),
-        "" if ratio <= PROVED else cause_in_words(check),
-        "" if ratio <= PROVED else better(check),
-    )  # fmt: skip
-
-
-def busiest_in_words(check: FabricCheck) -> str:
-    """Return what the busiest cable carries, and what it must."""
-    data = check.found["all_to_all"]
-    ratio, bound = data["ratio"], amount(data["bound"])
-    paths = f"{counted(check.figures.busiest(1)[0].paths, 'path', ',')} of an all-to-all"
-    if ratio <= PROVED:
-        return f"The busiest cable carries {paths}: no routing can do better (proved)."
-    if ratio < 1.095:
-        more = f"{100 * (ratio - 1):.2g}\u00a0% more than it must ({bound})"
+            "lock up."
+        )
+        lines = {"where": circle_in_words(figures, figures["circle"])} | lines
+    elif figures["jobs"]:
+        mark, said, more = _of_jobs(figures)
+        lines = more | lines
+    elif ratio is None:
+        mark = "fine"
+        cables = counted(figures["cables"], "cable", ",")
+        said = f"No packet crosses any of the {cables} between switches."
     else:
-        more = f"{ratio:.2g} times what it must ({bound})"
-    return f"The busiest cable carries {paths}, {more}."
+        mark, said = mark_of(ratio), busiest_in_words(figures)
+        lines = cable_lines(figures) | lines
+    if mark == "fine" and figures["others_circle"]:
+        mark = "limited"
+    return Verdict(mark, said, of, lines, next_command(figures) if _mends(figures, mark) else "")
 
 
-def cause_in_words(check: FabricCheck) -> str:
+def _mends(figures: Mapping[str, Any], mark: str) -> bool:
+    """Return whether other tables may mend what was found."""
+    if level_of(figures) in ("lost", "loop"):
+        return True
+    if figures["jobs"]:
+        return mark != "fine"
+    ratio = figures["all_to_all"]["ratio"]
+    return ratio is not None and ratio > PROVED
+
+
+def level_of(figures: Mapping[str, Any]) -> str:
+    """Return ``lost``, ``loop``, ``uneven`` or ``good``.
+
+    Pairs of hosts have no path, packets can wait in a circle, the busiest cable carries more than
+    it must, or none of these.
+    """
+    if figures["unrouted"]:
+        return "lost"
+    if not figures["deadlock_free"]:
+        return "loop"
+    ratio = figures["all_to_all"]["ratio"]
+    return "good" if ratio is None or ratio <= FAIR else "uneven"
+
+
+def mark_of(times: float) -> str:
+    """Return the mark of what takes so many times as long as it must."""
+    return "fine" if times <= FAIR else "limited" if times <= UNEVEN else "act"
+
+
+def shown_name(figures: Mapping[str, Any]) -> str:
+    """Return a fabric without the folder of its file."""
+    kind, _, file = str(figures["topology"]).partition(":")
+    return file.rpartition("/")[2] if kind == "fabric" else str(figures["topology"])
+
+
+def busiest_in_words(figures: Mapping[str, Any]) -> str:
+    """Return what the busiest cable carries, and what it must."""
+    every = figures["all_to_all"]
+    paths = f"{counted(number(figures['busiest'][0]['paths']), 'path')} of an all-to-all"
+    if every["ratio"] <= PROVED:
+        return f"The busiest cable carries {paths}: no routing can do better (proved)."
+    return (
+        f"The busiest cable carries {paths}, {_above(every['ratio'])} ({number(every['bound'])})."
+    )
+
+
+def _above(ratio: float) -> str:
+    if ratio < FAIR:
+        return f"{percent(ratio - 1)} more than it must"
+    return f"{number(ratio)}× what it must"
+
+
+def cable_lines(figures: Mapping[str, Any]) -> dict[str, str]:
+    """Return which cable is busiest, and why."""
+    lines = {}
+    if figures["all_to_all"]["ratio"] > PROVED:
+        lines["where"] = cable_in_words(figures, figures["busiest"][0])
+        if why := cause_in_words(figures):
+            lines["why"] = why
+    if figures["all_to_all"]["why"]:
+        lines["limits"] = plainly(figures, figures["all_to_all"]["why"])
+    return lines
+
+
+def _looked_at(figures: Mapping[str, Any]) -> dict[str, str]:
+    """Return what else was looked at: circles, and tables that OpenSM would not make."""
+    lines, lanes = {}, counted(figures["lanes"], "lane")
+    if figures["others_circle"]:
+        many = counted(figures["other_end_points"], "aggregation node")
+        circle = circle_in_words(figures, figures["others_circle"])
+        lines["loops"] = f"none between hosts ({lanes}); with the {many}: {circle}"
+    elif figures["deadlock_free"]:
+        whose = "hosts" if figures["others_circle"] is None else "hosts and aggregation nodes"
+        lines["loops"] = f"none between {whose} ({lanes})"
+    elif figures["unrouted"]:
+        lines["loops"] = circle_in_words(figures, figures["circle"])
+    if figures["fallback"]:
+        asked = figures["provenance"]["configuration"]["routing"]
+        lines["care"] = f"OpenSM, asked for {asked}, falls back to minhop: {figures['fallback']}"
+    return lines
+
+
+def _of_jobs(figures: Mapping[str, Any]) -> tuple[str, str, dict[str, str]]:
+    """Return the mark, the sentence and the lines of the job that suffers most from others."""
+    worst = max(figures["jobs"], key=lambda each: each["slowdown"])
+    if worst["shared"] is None:
+        many = counted(len(figures["jobs"]), "job")
+        said = f"No job is slowed by another: {many} share 0 busy cables."
+        return "fine", said, cable_lines(figures) if figures["busiest"] else {}
+    whom = listed(worst["shared_with"])
+    said = (
+        f"Job {worst['name']} takes up to {number(worst['slowdown'])} times as long beside "
+        f"{whom}, on one cable."
+    )
+    if worst["slowdown"] <= FAIR:
+        more = percent(worst["slowdown"] - 1)
+        said = f"Jobs hardly slow each other: {worst['name']} at most {more}, beside {whom}."
+    lines = {"where": cable_in_words(figures, worst["shared"])}
+    if figures["all_to_all"]["ratio"] is not None:
+        lines["tables"] = busiest_in_words(figures)
+    return mark_of(worst["slowdown"]), said, lines
+
+
+def cause_in_words(figures: Mapping[str, Any]) -> str:
     """Return why the busiest cable is as busy; "" where that is not known."""
-    cause, busy = check.cause, check.figures.busiest(1)[0]
-    if cause is None or cause.beside < 2:
+    cause, busy = figures["cause"], figures["busiest"][0]
+    if cause is None or cause["beside"] < 2:
         return ""
-    source, target = shown(check, busy.source), shown(check, busy.target)
-    other = cause.beside - 1
-    carry = f"{amount(cause.least)} to {amount(cause.most)}"
-    if cause.least == cause.most:
-        carry = amount(cause.least)
+    source, target = shown(figures, busy["from"]), shown(figures, busy["to"])
+    other = cause["beside"] - 1
+    carry = f"{number(cause['least'])} to {number(cause['most'])}"
+    if cause["least"] == cause["most"]:
+        carry = number(cause["least"])
     rest = f"the other {other} carry {carry}" if other > 1 else f"the other carries {carry}"
-    share = "all" if cause.share == 1 else percent(cause.share)
-    said = {
-        "down": f"One of {cause.beside} cables from above into {target}, it brings {share} of "
-        f"what comes by them; {rest}.",
-        "up": f"One of {cause.beside} uplinks of {source}, it takes {share} of what leaves by "
-        f"them; {rest}.",
-        "across": f"One of {cause.beside} cables from {source} to other switches, it takes "
-        f"{share} of what leaves by them; {rest}.",
-    }[cause.way]
-    if cause.alike < cause.usual and cause.way != "across":
-        only = "the only cable" if cause.alike == 1 else f"one of {cause.alike} cables"
-        said += f" It is {only} between the two switches, where most have {cause.usual}."
-    return said + _destinations(check)
+    share = "all" if cause["share"] == 1 else percent(cause["share"])
+    which = {
+        "down": f"one of {cause['beside']} cables down into {target}",
+        "up": f"one of {cause['beside']} uplinks of {source}",
+        "across": f"one of {cause['beside']} cables from {source} to other switches",
+    }[cause["way"]]
+    said = f"{which}, with {share} of their paths ({rest})."
+    if cause["alike"] < cause["usual"] and cause["way"] != "across":
+        only = "The only cable" if cause["alike"] == 1 else f"One of {cause['alike']} cables"
+        said += f" {only} between the two switches, where most have {cause['usual']}."
+    return said + _destinations(cause, busy["paths"])
 
 
-def _destinations(check: FabricCheck) -> str:
+def _destinations(cause: Mapping[str, Any], total: float) -> str:
     """Say of how many hosts most of the paths are, where these are few."""
-    cause = check.cause
-    assert cause is not None
-    if len(cause.hosts) < 2:
-        who = f" All its paths lead to {shown(check, check.network.name_of(cause.hosts[0]))}."
-        return who if cause.hosts else ""
-    total, few = sum(cause.paths), 0
-    for many in range(1, len(cause.hosts)):
-        if sum(cause.paths[:many]) >= 0.5 * total:
-            few = many
-            break
-    if not 0 < few <= 4:
-        return ""
-    names = [check.network.name_of(host) for host in cause.hosts[:few]]
-    part = percent(sum(cause.paths[:few]) / total)
-    return f" {part} of its paths lead to {listed(names)}."
+    if cause["destinations"] < 2:
+        hosts = [each["name"] for each in cause["hosts"]]
+        return f" All its paths lead to {hosts[0]}." if hosts else ""
+    so_far = 0.0
+    for many, each in enumerate(cause["hosts"][:4], start=1):
+        so_far += each["paths"]
+        if so_far >= 0.5 * total and many < cause["destinations"]:
+            names = listed([host["name"] for host in cause["hosts"][:many]])
+            return f" {percent(so_far / total)} of its paths lead to {names}."
+    return ""
 
 
-def circle_in_words(check: FabricCheck, circle: Iterable[tuple[int, int]], most: int = 10) -> str:
+def circle_in_words(figures: Mapping[str, Any], circle: Iterable[Mapping[str, Any]]) -> str:
     """Return a circle of channels as the names of the routers that it goes round."""
-    listed_ = list(circle)
-    names = [shown(check, check.network.cable_end(channel)[0]) for channel, _ in listed_]
-    if len(names) > most:
-        return f"{' → '.join(names[: most - 1])} → … ({len(names)} switches) → {names[0]}"
+    names = [shown(figures, each["from"]) for each in circle]
+    if len(names) > MOST_IN_CIRCLE:
+        some = " → ".join(names[: MOST_IN_CIRCLE - 1])
+        return f"{some} → … ({len(names)} switches) → {names[0]}"
     return " → ".join([*names, names[0]])
 
 
-def cable_in_words(check: FabricCheck, channel: int) -> str:
+def cable_in_words(figures: Mapping[str, Any], cable: Mapping[str, Any]) -> str:
     """Return both ends of a channel, with ports where a file says them."""
-    source, out_port, target, in_port = check.network.cable_end(channel)
     ends = [
-        shown(check, name) + (f" port {port}" if port else "")
-        for name, port in ((source, out_port), (target, in_port))
+        shown(figures, cable[end]) + (f" port {port}" if (port := cable[f"{end}_port"]) else "")
+        for end in ("from", "to")
     ]
     return " → ".join(ends)
 
 
-def shown(check: FabricCheck, name: str) -> str:
+def shown(figures: Mapping[str, Any], name: str) -> str:
     """Return a name as people see it: without what a switch's firmware adds, if that is unique."""
-    return check.short.get(name, name)
+    return str(figures["short"].get(name, name))
+
+
+def plainly(figures: Mapping[str, Any], said: str) -> str:
+    """Return words with the names of switches as people see them."""
+    for label, name in figures["short"].items():
+        said = said.replace(label, name)
+    return said
 
 
 def short_names(labels: Iterable[str]) -> dict[str, str]:
@@ -190,36 +253,24 @@ def short_names(labels: Iterable[str]) -> dict[str, str]:
     }
 
 
-def amount(value: float) -> str:
-    """Return a number of paths: whole ones with all digits, others with one behind the point.
-
-    Examples
-    --------
-    >>> amount(2168), amount(628.8), amount(66.4)
-    ('2,168', '628.8', '66.4')
-    """
-    return f"{int(value):,}" if float(value).is_integer() else f"{value:,.1f}"
-
-
-def percent(share: float) -> str:
-    r"""Return a share in per cent, whole ones where it is large.
-
-    Examples
-    --------
-    >>> percent(0.234), percent(0.0123), percent(1)
-    ('23\xa0%', '1.2\xa0%', '100\xa0%')
-    """
-    return f"{100 * share:.0f}\u00a0%" if share >= 0.0995 else f"{100 * share:.2g}\u00a0%"
+def next_command(figures: Mapping[str, Any]) -> str:
+    """Return the command that looks for better tables, for all programs or for these jobs."""
+    asked = dict(figures["provenance"]["configuration"])
+    del asked["samples"]
+    if isinstance(asked["on"], str):
+        asked["on"] = asked["on"].removeprefix("fabric:")
+    more = {"installed": asked.pop("routing")}
+    if figures["lids"]:
+        more["out"] = "better.lfts"
+    jobs = [asked["jobs"]] if isinstance(asked["jobs"], str) else asked["jobs"] or []
+    if jobs:
+        more["wanted"] = [_wanted(each) for each in jobs]
+    return command_line(kind_of("route"), asked, **more)
 
 
-def plainly(check: FabricCheck, said: str) -> str:
-    """Return words with the names of switches as people see them."""
-    for label, name in check.short.items():
-        said = said.replace(label, name)
-    return said
+def _wanted(job: str) -> str:
+    """Return a job ``NAME=NODES:PROGRAM`` as ``route`` reads it: ``PROGRAM@NODES``."""
+    from netloom.questions.fabric.jobs import apart
 
-
-def better(check: FabricCheck) -> str:
-    """Return the command that looks for better tables."""
-    name = check.network.whole.name
-    return f"netloom route {name.removeprefix('fabric:')} --out better.lfts"
+    nodes, program = apart(job.partition("=")[2])
+    return f"{program or 'all-to-all'}@{nodes}"

@@ -16,6 +16,7 @@ from netloom.questions.hotspot.figures import (
     stage_rows,
     steps_interval,
 )
+from netloom.questions.hotspot.verdict import sentence_of
 from netloom.questions.numbers import known, tidy
 from netloom.simulation.combining.replications import Replications, Steps
 from netloom.simulation.intervals import interval_over_runs
@@ -72,22 +73,15 @@ class HotSpotLoad(Replications):
         return None
 
     @property
+    def piled_up(self) -> float | None:
+        """By how much requests in flight grow, as a share of those made: mean of all runs."""
+        known_of = [run.growth for run in self.runs if not np.isnan(run.growth)]
+        return float(np.mean(known_of)) if known_of else None
+
+    @property
     def sentence(self) -> str:
         """What it comes to, for whoever has to choose the sizes."""
-        if not self.latency_counts.sum():
-            return "No request was completed."
-        kept = {True: "Keeps up", False: "Falls behind", None: "Not known to keep up"}[self.stable]
-        where, mean = self.fullest
-        queue, pool = self.sizes_used
-        network = self.network
-        packets = "packet was" if queue == 1 else "packets were"
-        sizes = f"{queue} {packets} in a queue{_full(network.queue, queue)}"
-        if network.combining != "none":
-            sizes += f" and {pool} in a wait buffer{_full(network.wait_buffer, pool)}"
-        return (
-            f"{kept}: {self.reason}. The longest queues are those of {where}, {mean:.4g} on "
-            f"average; at most {sizes}."
-        )
+        return sentence_of(self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data: means over runs with their intervals, largest maxima.
@@ -123,13 +117,8 @@ class HotSpotLoad(Replications):
         return interval_over_runs([run.throughput for run in self.runs])[1]
 
     def __repr__(self) -> str:
-        steps = self.steps()
-        mean = "no" if steps["mean"] is None else f"{steps['mean']:.4g}"
         note = f" ({self.note})" if self.note else ""
-        return (
-            f"rate {self.rate:.4g}: {mean} steps, {steps['unhindered']} unhindered. "
-            f"{self.sentence}{note}"
-        )
+        return f"{self.sentence}{note}"
 
     def steps(self) -> dict[str, Any]:
         """Return the steps that requests took, over those of all runs alike."""
@@ -227,7 +216,9 @@ LOAD = Columns(
         "waiting", value=_sum("discarded_waiting"), kind=int, json="discarded.waiting", table=False
     ),
     Column("finalisation_steps", unit="steps", value=_over_runs("finalisation_steps")),
-    Column("fullest", kind=str, value=lambda load: load.fullest[0], json=None),
+    Column("piled_up", "requests that pile up, share"),
+    Column("fullest", "longest queues", kind=str, value=lambda load: load.fullest[0]),
+    Column("fullest_mean", "their mean", "packets", value=lambda load: load.fullest[1]),
     Column("combined_share", table=False),
     Column("pe_queue", kind=dict, value="figures.pe_queue", table=False),
     Column("module_queue", kind=dict, value="figures.module_queue", table=False),
@@ -240,7 +231,6 @@ LOAD = Columns(
     Column("cpu_seconds", unit="s", value=_sum("cpu_seconds"), table=False),
     Column("reason", kind=str, table=False),
     Column("note", kind=str, table=False),
-    Column("verdict", kind=str, value="sentence", table=False),
     Column(
         "runs", kind=list, value=lambda load: [RUN.row(each) for each in load.each_run],
         table=False,
@@ -343,10 +333,6 @@ class HotSpotSimulation(Answer):
         head = f"{hot_spots} hot spots of omega:{self.network.pes}"
         lines = [f"<{head}; {self.origin}>", *map(repr, self.points)]
         return "\n".join(lines)
-
-
-def _full(capacity: int | None, used: int) -> str:
-    return " (all that it holds)" if used == capacity else ""
 
 
 BY_RATE = Axes(f"rate, {THROUGHPUT}", "round trip", "steps", f"throughput, {THROUGHPUT}")

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich.text import Text
-
 from netloom.questions.hotspot.answer import LOAD, HotSpotSimulation
+from netloom.questions.hotspot.verdict import verdict
 from netloom.questions.shown import (
-    DOUBTFUL,
-    FELL_BEHIND,
-    KEPT_UP,
     figures_table,
     interruption,
     pairs,
     percent,
     plain_table,
 )
-from netloom.words import counted, number
+from netloom.words import counted, give_or_take, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,19 +24,16 @@ if TYPE_CHECKING:
     from netloom.questions.hotspot.critical_queue.answer import CriticalQueues
     from netloom.simulation.combining import CombiningNetwork
 
-STYLES = {True: KEPT_UP, None: DOUBTFUL, False: FELL_BEHIND}
+__all__ = ["lines", "system_of", "verdict"]
 
 
 def lines(result: HotSpotSimulation) -> list[Any]:
-    """Return what was simulated, the figures by stage or by rate, and what they come to."""
-    if len(result.asked) > 1:
-        found = _rates(result)
-    else:
-        found = [line for each in result.points for line in _one(each, result)]
-    return [*head_of(result), *found, *interruption(result, "finished")]
+    """Return the figures by stage or by rate, and what was simulated."""
+    found = _rates(result) if len(result.asked) > 1 or not result.points else _one(result)
+    return [*found, *system_of(result), *interruption(result, "finished")]
 
 
-def head_of(result: HotSpotSimulation | CriticalQueues) -> list[str]:
+def system_of(result: HotSpotSimulation | CriticalQueues) -> list[str]:
     """Return what was simulated, whatever was asked of it."""
     asked, network = result.provenance.configuration, result.network
     rate = f", at rate {number(result.asked[0])} a step" if len(result.asked) == 1 else ""
@@ -51,13 +44,13 @@ def head_of(result: HotSpotSimulation | CriticalQueues) -> list[str]:
     runs = counted(asked["replications"], "replication")
     size = network.switch_size
     return [
-        f"[bold]{counted(asked['hot_spots'], 'hot spot')}[/] of {network.pes} memory modules; each "
+        f"[dim]{counted(asked['hot_spots'], 'hot spot')} of {network.pes} memory modules; each "
         f"PE asks for {per_pe}{_odds(asked['assign'])}{rate}{share}, "
-        f"{asked['policy']}{_places(asked)}",
-        f"[bold]omega:{network.pes}[/], {counted(network.stages, 'stage')} of "
+        f"{asked['policy']}{_places(asked)}[/]",
+        f"[dim]omega:{network.pes}, {counted(network.stages, 'stage')} of "
         f"{size} × {size} switches, "
         f"{_rules(network, sized=isinstance(result, HotSpotSimulation))}; "
-        f"{asked['steps']:,} steps, {runs}, seed {asked['seed']}",
+        f"{asked['steps']:,} steps, {runs}, seed {asked['seed']}[/]",
     ]
 
 
@@ -100,26 +93,22 @@ def _size(capacity: int | None) -> str:
     return "unbounded" if capacity is None else f"of {capacity}"
 
 
-def _one(point: HotSpotLoad, result: HotSpotSimulation) -> list[Any]:
+def _one(result: HotSpotSimulation) -> list[Any]:
     data = result.to_dict()
-    note = "Packets in the queues and wait buffers that were used: mean, and the most ever; "
-    note += "combined: of the requests that come to a stage."
-    if point.network.combining == "none":
-        note = "Packets in the queues that were used: mean, and the most ever."
-    lines: list[Any] = [_stages(point, data), f"[dim]{note}[/]", _figures(data, result)]
-    lines.append(Text(point.sentence, style=STYLES[point.stable]))
-    if point.note:
-        lines.append(f"• {point.note}")
-    return lines
+    note = "Packets in the queues and wait buffers that were used. Combined: share of the requests "
+    note += "that come to a stage."
+    if result.network.combining == "none":
+        note = "Packets in the queues that were used."
+    return [_stages(result.points[0], data), f"[dim]{note}[/]", "", _figures(data, result)]
 
 
 def _stages(point: HotSpotLoad, data: dict[str, Any]) -> Table:
     """Return mean and maximum of queues and wait buffers, from the PEs to the modules."""
     combines = point.network.combining != "none"
-    columns = ["stage", "requests", "max", "waiting", "max ", "combined", "replies", "max  "]
+    columns = ["stage", "requests\nmean", "\nmax", "waiting\nmean", "\nmax ", "combined"]
     if not combines:
-        columns = [name for name in columns if name not in ("waiting", "max ", "combined")]
-    table = plain_table(columns, words=("stage",))
+        columns = columns[:3]
+    table = plain_table([*columns, "replies\nmean", "\nmax  "], words=("stage",))
 
     def cells(queue: dict[str, Any] | None) -> list[str]:
         return ["", ""] if queue is None else [number(queue["mean"]), number(queue["max"])]
@@ -136,23 +125,20 @@ def _stages(point: HotSpotLoad, data: dict[str, Any]) -> Table:
 
 
 def _figures(data: dict[str, Any], result: HotSpotSimulation) -> Table:
-    steps, lost = data["steps"], data["discarded"]
+    lost = data["discarded"]
     busiest = max(data["hot_spots"], key=lambda each: each["busy"])
     asked = result.provenance.configuration
     answered = f"answered {number(data['finalisation_steps'])} steps after the last was made"
     if result.points[0].interrupted:
         answered = "not all of them answered"
     rows = {
-        "steps of a request": f"{_interval(steps)}, {steps['unhindered']} unhindered; half up to "
-        f"{number(steps['p50'])}, 99 % up to {number(steps['p99'])}, all up to "
-        f"{number(steps['max'])}",
         "throughput": f"{_interval({'mean': data['throughput'], 'ci95': data['throughput_ci95']})}"
         " requests/PE/step",
         "discarded": f"{percent(lost['full_share'])} find the queue of their PE full",
         "combined": f"{percent(data['combined_share'])} of the requests reach memory in another",
         "busiest module": f"{busiest['module']}: busy {percent(busiest['busy'])} of the time",
         "measured": f"{data['requests']['total']:,} requests, "
-        f"{number(data['requests']['mean_per_pe'])} a PE; {answered}; "
+        f"{number(data['requests']['mean_per_pe'])} per PE; {answered}; "
         f"{number(data['cpu_seconds'])} CPU s",
     }
     if asked["policy"] == "wait":
@@ -161,43 +147,36 @@ def _figures(data: dict[str, Any], result: HotSpotSimulation) -> Table:
         del rows["combined"]
     elif asked["hot_fraction"] == 1 and busiest["accesses"]:
         stands = busiest["requests"] / busiest["accesses"]
-        rows["busiest module"] += f", an access for {number(stands)} requests"
+        rows["busiest module"] += f", one access per {number(stands)} requests"
     return pairs(rows)
 
 
 def _rates(result: HotSpotSimulation) -> list[Any]:
     columns = {
-        "rate": "rate", "steps": "steps_mean", "± 95 %": "steps_ci95", "p99": "steps_p99",
-        "max": "steps_max", "throughput": "throughput", "queue": "queue_mean",
-        "max ": "queue_max", "wait buffer": "wait_buffer_mean", "max  ": "wait_buffer_max",
+        "rate": "rate", "steps\nmean": "steps_mean", "\n± 95 %": "steps_ci95",
+        "\np99": "steps_p99", "\nmax": "steps_max", "throughput": "throughput",
+        "queue\nmean": "queue_mean", "\nmax ": "queue_max",
+        "wait buffer\nmean": "wait_buffer_mean", "\nmax  ": "wait_buffer_max",
     }  # fmt: skip
     if result.network.combining == "none":
         columns = {name: of for name, of in columns.items() if not of.startswith("wait")}
     lost = ["refused"] + ["waited"] * (result.provenance.configuration["policy"] == "wait")
-    verdicts = {True: "", False: "[red]falls behind[/]", None: "too short to tell"}
+    verdicts = {True: "", False: "[red]✗ overloaded[/]", None: "[cyan]? too short[/]"}
     rows = [
-        LOAD.row(each) | {"said": "interrupted" if each.interrupted else verdicts[each.stable]}
+        LOAD.row(each) | {"said": "? interrupted" if each.interrupted else verdicts[each.stable]}
         for each in result.points
     ]
     shares = dict(zip(lost, lost, strict=True))
     table = figures_table(columns, shares, rows, lambda row: str(row["said"]))
     what = "queues" if result.network.combining == "none" else "queues and wait buffers"
-    waited = "; waited: the one before is on its way" if "waited" in lost else ""
+    waited = " Waited: the one before is on its way." if "waited" in lost else ""
     note = (
-        f"[dim]{result.network.unhindered_steps} steps unhindered; throughput in requests/PE/step; "
-        f"{what} in packets, means over all stages alike; refused: the queue of its PE is "
-        f"full{waited}.[/]"
+        f"[dim]{result.network.unhindered_steps} steps in an idle network. Throughput in "
+        f"requests/PE/step, {what} in packets (all stages alike). Refused: the queue of its PE is "
+        f"full.{waited}[/]"
     )
-    behind = [point for point in result.points if point.stable is False]
-    lines: list[Any] = [table, note]
-    for point in behind[:1] or result.points[-1:]:  # what ends the curve
-        said = f"Rate {number(point.rate)}: {point.sentence}"
-        lines.append(Text(said, style=STYLES[point.stable]))
-    return lines
+    return [table, note]
 
 
 def _interval(figure: dict[str, Any]) -> str:
-    half = figure["ci95"]
-    if half is None:
-        return number(figure["mean"])
-    return f"{number(figure['mean'])} ± {number(round(half)) if half >= 100 else f'{half:.2g}'}"
+    return give_or_take(figure["mean"], figure["ci95"])

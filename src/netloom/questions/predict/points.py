@@ -8,7 +8,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.questions.answers import CYCLES, Answer, Column, Columns
-from netloom.words import number
+from netloom.words import give_or_take, number, share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,17 +29,17 @@ class Beside(NamedTuple):
     def sentence(self) -> str:
         """What was simulated, to follow what the model says."""
         if not self.stable:
-            return "; simulated: does not keep up"
-        off = "" if self.error is None else f", error {self.error:+.1%}"
-        return f"; simulated: {self.latency:.4g} ± {self.ci95 or 0:.2g}{off}"
+            return "; saturated in simulation"
+        off = "" if self.error is None else f", error {share(self.error)}"
+        return f"; simulated: {give_or_take(self.latency, self.ci95)}{off}"
 
     @property
     def cells(self) -> list[str]:
         """Its latency, interval and error, for a table; empty where it does not keep up."""
         if not self.stable:
             return ["", "", ""]
-        half = "-" if self.ci95 is None else f"{self.ci95:.2g}"
-        off = "" if self.error is None else f"{self.error:+.1%}".replace("%", " %")
+        half = "–" if self.ci95 is None else f"{self.ci95:.2g}"
+        off = "" if self.error is None else share(self.error)
         return [number(self.latency), half, off]
 
 

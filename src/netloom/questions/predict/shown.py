@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
-
-from rich.text import Text
 
 from netloom.questions.predict.latency.network import AT_THE_KNEE
 from netloom.questions.predict.points import Beside
-from netloom.questions.shown import FELL_BEHIND, KEPT_UP, percent, plain_table
-from netloom.words import number
+from netloom.questions.shown import percent, plain_table
+from netloom.words import counted, give_or_take, number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rich.table import Table
 
@@ -34,21 +33,11 @@ def curve_table(
         measured = point["simulated"]
         if simulated:
             cells += Beside(**measured).cells if measured else ["", "", ""]
-        said = ["[red]saturated[/]"] * point["saturated"]
-        said += ["[yellow]knee: simulate[/]"] * (point.get("state") == AT_THE_KNEE)
-        said += ["[red]falls behind[/]"] * bool(measured and not measured["stable"])
+        said = ["[red]✗ saturated[/]"] * point["saturated"]
+        said += ["[yellow]! knee: simulate[/]"] * (point.get("state") == AT_THE_KNEE)
+        said += ["[red]✗ simulation saturates[/]"] * bool(measured and not measured["stable"])
         table.add_row(*cells, ", ".join(said))
     return table
-
-
-def trust(data: Mapping[str, Any]) -> str:
-    """Return how far a model can be trusted."""
-    return f"How far to trust it: {data['trust']}."
-
-
-def verdict_of(sentence: str, data: Mapping[str, Any]) -> Text:
-    """Return what a model says of its one point, in the colour of that."""
-    return Text(f"At {sentence}.", style=FELL_BEHIND if data["saturated"] else KEPT_UP)
 
 
 def of_unit(value: float | None, unit: str) -> str:
@@ -56,12 +45,68 @@ def of_unit(value: float | None, unit: str) -> str:
     return "none: it is saturated" if value is None else f"{number(value)} {unit}"
 
 
-def said_of(point: Mapping[str, Any], load: float) -> str:
-    """Return what a model says of one load, as a sentence."""
-    if point["saturated"]:
-        return f"The model says that {number(load)} is past saturation."
-    if point["latency"] is None:
-        return f"{number(load)} is so near saturation that the model says no latency: simulate."
-    error = point.get("expected_error")
-    off = "" if error is None else f" ± {100 * error:.0f}\u00a0%"
-    return f"The model says {number(point['latency'])} cycles{off} at {number(load)}."
+def named(name: str) -> str:
+    """Return a program or network without the folder of its file.
+
+    Examples
+    --------
+    >>> named("examples/lammps-64.mtx"), named("fabric:runs/dgx.ibnetdiscover"), named("mesh:4x4/4")
+    ('lammps-64.mtx', 'dgx.ibnetdiscover', 'mesh:4x4/4')
+    """
+    kind, colon, rest = name.partition(":")
+    if colon and kind not in ("fabric", "graph"):
+        return name
+    return PurePath(rest or name).name
+
+
+def order_named(mapping: str | None) -> str:
+    """Return a mapping as people call it, in a sentence."""
+    if mapping in ("identity", None):
+        return "rank order"
+    return str(mapping) if " " in str(mapping) else f"mapping {named(str(mapping))}"
+
+
+def rounded(error: float) -> str:
+    r"""Return the expected error of a model, of which two digits are known.
+
+    Examples
+    --------
+    >>> rounded(0.0194)
+    '1.9\xa0%'
+    """
+    return percent(float(f"{error:.2g}"))
+
+
+def begun(said: str) -> str:
+    """Return words with a capital at their beginning."""
+    return said[:1].upper() + said[1:]
+
+
+def checked(point: Mapping[str, Any]) -> str:
+    """Return what a simulation says beside the model of a point; "" if none was run."""
+    found = point["simulated"]
+    if not found:
+        return ""
+    if not found["stable"]:
+        return "the simulation saturates at this load"
+    said = f"simulated {give_or_take(found['latency'], found['ci95'])} cycles"
+    off = "" if found["error"] is None else f"; the model is {_off(found['error'])}"
+    return f"{said}{off}"
+
+
+def _off(error: float) -> str:
+    side = "high" if error > 0 else "low"
+    return f"{percent(abs(error))} too {side}" if abs(error) >= 0.0005 else "exact"
+
+
+def worst_checked(points: Sequence[Mapping[str, Any]]) -> str:
+    """Return how far the model is off over the points that were simulated; "" if none was."""
+    told = [each["simulated"] for each in points if each["simulated"]]
+    errors = [each["error"] for each in told if each["error"] is not None]
+    if not told:
+        return ""
+    said = f"simulated at {counted(len(told), 'point')}"
+    if errors:
+        said += f": the model is at most {percent(max(map(abs, errors)))} off"
+    full = sum(not each["stable"] for each in told)
+    return f"{said}; {counted(full, 'point')} saturated in the simulation" if full else said

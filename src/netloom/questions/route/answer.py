@@ -188,8 +188,6 @@ class RoutedFabric(Answer):
     def __repr__(self) -> str:
         found: dict[str, Any] = self.to_dict()
         return (
-            f"<Routing tables of {self.topology.name} ({self.engine}): busiest cable "
-            f"{found['all_to_all']['max']:,} paths, least possible {self.bound.value:,.6g}; "
-            f"effective bisection {self.after.to_dict()['effective_bisection']['mean']:.4g}; "
-            f"{self.origin}>"
+            f"<Routing tables of {self.topology.name} ({self.engine}); {self.origin}>\n"
+            f"{found['verdict']['sentence']}"
         )

@@ -193,6 +193,9 @@ class CombiningRun:
         a module serves are called unstable, and 3 in 4 at 105 %; in 8000, none and all of 60. If
         requests pile up, means depend on how long it lasts; if they are refused, means
         are of those that are not.
+    growth
+        By how much requests in flight grow, as a fraction of those made; NaN in a run that is too
+        short to tell.
     interrupted
         Whether it was stopped from outside; figures are of the steps it came to.
     moves
@@ -228,6 +231,7 @@ class CombiningRun:
     throughput: float
     throughput_ci95: float
     stable: bool | None
+    growth: float
     reason: str
     interrupted: bool
     moves: int
@@ -364,7 +368,8 @@ def _kept_up(engine: CombiningEngine, made: int) -> dict[str, Any]:
     starts = mser5(per_step[:whole, 1].reshape(-1, BATCH).mean(axis=1))
     begin = made // 2 if starts is None else BATCH * starts
     if made - begin < BATCHES:
-        too_short = {"stable": None, "reason": f"too short to tell: {made} steps"}
+        reason = f"too short to tell: {made} steps"
+        too_short = {"stable": None, "growth": np.nan, "reason": reason}
         return {"throughput": np.nan, "throughput_ci95": np.nan, **too_short}
     _, completed, _ = _batches(per_step[begin:])
     spans = np.diff(_edges(made - begin)) * float(pes)
@@ -381,7 +386,7 @@ def _kept_up(engine: CombiningEngine, made: int) -> dict[str, Any]:
     elif not (growth > BEHIND and straight > STRAIGHT):
         stable = True
         reason = f"requests in flight change by {said}, and {100 * refused:.2g} % are refused"
-    verdict = {"stable": stable, "reason": reason}
+    verdict = {"stable": stable, "growth": growth, "reason": reason}
     return {"throughput": throughput, "throughput_ci95": half, **verdict}
 
 

@@ -92,9 +92,9 @@ class Replications:
         stages = self.network.stages
         means[stages + 1] = 0.0
         level = int(means.argmax())
-        where = f"replies behind stage {2 * stages + 1 - level}"
+        where = f"replies at the outputs of stage {2 * stages + 1 - level}"
         if level <= stages:
-            where = f"requests behind stage {level - 1}" if level else "the PEs"
+            where = f"requests {f'at the outputs of stage {level - 1}' if level else 'in the PEs'}"
         return where, float(means[level])
 
     @property

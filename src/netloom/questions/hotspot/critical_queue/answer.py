@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from netloom.questions.answers import Answer, Column, Columns, asked
 from netloom.questions.hotspot.answer import RATE
-from netloom.words import counted
+from netloom.questions.hotspot.critical_queue.verdict import sentence_of
 
 if TYPE_CHECKING:
     from netloom.provenance import Provenance
@@ -25,18 +25,7 @@ class Searched(NamedTuple):
     @property
     def sentence(self) -> str:
         """What was found, for whoever has to choose the sizes."""
-        search = self.search
-        if search.interrupted:
-            return "interrupted: how far the search had come by then"
-        pile_up = "requests pile up even in unbounded queues in"
-        if search.size is None:
-            return f"no critical size: {pile_up} all {counted(search.runs, 'run')}"
-        enough = f"queues of {search.size + 1} do nearly as well as unbounded ones"
-        found = f"critical size {search.size}: {enough}" if search.size else enough
-        if search.stable < search.runs:
-            left_out = search.runs - search.stable
-            found += f" ({search.stable} of {search.runs} runs count: {pile_up} {left_out})"
-        return found
+        return sentence_of(SEARCH.nested(self))
 
 
 SEARCH = Columns(
@@ -46,7 +35,6 @@ SEARCH = Columns(
     Column("stable", value="search.stable", kind=int),
     Column("interrupted", value="search.interrupted", kind=bool),
     Column("tried", kind=list, value=lambda each: [asdict(size) for size in each.search.tried]),
-    Column("verdict", kind=str, value="sentence"),
 )
 """What JSON says of a rate."""
 

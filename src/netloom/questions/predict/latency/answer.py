@@ -14,8 +14,10 @@ from netloom.questions.curve_kind import CurveKind, in_figures
 from netloom.questions.numbers import known
 from netloom.questions.predict.latency.network import LATENCY_FACTOR, SATURATED, STEADY
 from netloom.questions.predict.points import SIMULATED, Beside, CurveAnswer, beside
+from netloom.questions.shown import percent
 from netloom.questions.simulate.load.answer import BY_LOAD
 from netloom.topology.faults import broken_parts
+from netloom.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,9 +87,9 @@ class PredictedLoad:
         """What the load comes to."""
         said = self.state
         if self.error is not None:
-            said = f"{self.found.latency:.4g} cycles ± {self.error.within:.0%}"
+            said = f"{number(self.found.latency)} cycles ± {percent(self.error.within)}"
         beside = "" if self.simulated is None else self.simulated.sentence
-        return f"offered {self.found.load:.4g}: {said}".replace("%", " %") + beside
+        return f"offered {number(self.found.load)}: {said}{beside}"
 
 
 def _steady(value: Callable[[PredictedLoad], Any]) -> Callable[[PredictedLoad], Any]:
@@ -270,7 +272,7 @@ class LatencyPrediction(CurveAnswer):
         head = (
             f"<{self.name}, {network.routing}, {router.vcs} VCs of {router.buffer_flits} flits, "
             f"{self.packet_flits}-flit packets: {self.points[0].zero_load_latency:.4g} cycles "
-            f"unhindered, saturates at {self.saturation:.4g} ({low:.4g} to {high:.4g}) "
+            f"idle, saturates at {self.saturation:.4g} ({low:.4g} to {high:.4g}) "
             f"flits/node/cycle by {network.limit_sentence}, at most {network.bound.load:.4g} by "
             f"{network.bound.what}; {self.origin}>"
         )

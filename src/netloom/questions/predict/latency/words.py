@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from netloom.questions.predict.shown import curve_table, said_of, trust, verdict_of
+from netloom.questions.predict.latency.verdict import verdict
+from netloom.questions.predict.shown import curve_table
 from netloom.questions.shown import interruption, pairs, percent, size_of
 from netloom.words import counted, number
 
@@ -14,50 +15,34 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from netloom.questions.predict.latency.answer import LatencyPrediction
-    from netloom.questions.recorded import Recorded
+
+__all__ = ["lines", "verdict"]
 
 
 def lines(result: LatencyPrediction) -> list[Any]:
-    """Return what the model says of each load, and how far to trust it."""
+    """Return what the model says of each load, and of which routers."""
     data = result.to_dict()
-    router, bound = data["router"], data["throughput_bound"]
-    head = [
-        f"[bold]{escape(result.name)}[/] ({size_of(result.topology)}), {escape(data['routing'])}",
-        f"{router['name']} router, {router['switching']}, {counted(router['vcs'], 'VC')} of "
-        f"{counted(router['buffer_flits'], 'flit')}; packets of "
-        f"{counted(data['packet_flits'], 'flit')}",
-        f"{number(data['zero_load_latency'])} cycles unhindered; saturates at "
-        f"{number(data['saturation_offered'])} ({_between(data['saturation_range'])}) "
-        f"flits/node/cycle; limit {number(bound['load'])} by {escape(bound['limited_by'])}",
-        f"saturates by {escape(result.network.limit_sentence)}",
+    router = data["router"]
+    told = [
+        f"[dim]{size_of(result.topology)}, {escape(data['routing'])}, {router['name']} router, "
+        f"{router['switching']}, {counted(router['vcs'], 'VC')} of "
+        f"{counted(router['buffer_flits'], 'flit')}, packets of "
+        f"{counted(data['packet_flits'], 'flit')}[/]"
     ]
-    flags = [f"[yellow]! {escape(flag)}[/]" for flag in result.flags]
-    notes = [*flags, f"[dim]{escape(trust(data))}[/]"]
     if result.simulated is not None:
-        notes.insert(0, f"[dim]Simulated: the same network, seed {result.provenance.seed}.[/]")
+        told.append(f"[dim]Simulated: the same network, seed {result.provenance.seed}.[/]")
+    told += interruption(result, "simulated")
     if "points" not in data:
-        verdict = verdict_of(result.observations[0].sentence, data)
-        return [
-            *head,
-            pairs(_of_one_load(data)),
-            *notes,
-            verdict,
-            *interruption(result, "simulated"),
-        ]
+        return [pairs(_of_one_load(data)), *told]
     columns = {
-        "offered": "offered", "latency": "latency", "network": "network_latency",
-        "source": "source_wait", "worst path": "worst_path_latency",
+        "load": "offered", "latency\n(cycles)": "latency", "in network": "network_latency",
+        "at source": "source_wait", "worst path": "worst_path_latency",
     }  # fmt: skip
-    shares = {"± expected": "expected_error", "busiest": "utilisation_max"}
-    lines = [*head, curve_table(data, columns, shares), *notes]
+    shares = {"model\nerror": "expected_error", "busiest\nchannel": "utilisation_max"}
+    lines = [curve_table(data, columns, shares), *told]
     if data["busiest_channel"]:
         lines.append(f"• Busiest channel: {escape(data['busiest_channel'])}")
-    return [*lines, *interruption(result, "simulated")]
-
-
-def sentences(record: Recorded) -> list[str]:
-    """Return what the model says of each load."""
-    return [said_of(point, point["offered"]) for point in record.points]
+    return lines
 
 
 def _of_one_load(data: Mapping[str, Any]) -> dict[str, str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from netloom.questions.answers import CYCLES, Answer, Column, Columns, asked
+from netloom.questions.predict.locality.verdict import sentence_of
 from netloom.questions.predict.points import at
 
 if TYPE_CHECKING:
@@ -198,19 +199,7 @@ class LocalityPrediction(Answer):
 
     def sentence(self, place: int) -> str:
         """Return what one size comes to."""
-        every = {
-            name: f"{found.inter_transaction_cycles[place]:.4g}"
-            for name, found in self.mappings.items()
-        }
-        said = (
-            f"{self.nodes[place]:,} nodes: a transaction every {every['random']} network cycles "
-            f"under a random mapping, {every['ideal']} if messages go one hop (a gain of "
-            f"{self.gain(place):.3g})"
-        )
-        if self.label != "random":
-            gain = self.gain(place, self.chosen)
-            said += f", {every[self.label]} under mapping {self.label} ({gain:.3g})"
-        return said
+        return sentence_of(self.in_json.nested(self.observations[place]), self.label)
 
     def __repr__(self) -> str:
         asked = self.provenance.configuration

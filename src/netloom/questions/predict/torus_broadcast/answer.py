@@ -11,6 +11,7 @@ from netloom.questions.answers import CYCLES, Column, Columns, asked, table
 from netloom.questions.curve_kind import CurveKind, in_figures
 from netloom.questions.numbers import known
 from netloom.questions.predict.points import SIMULATED, Beside, CurveAnswer, at, beside
+from netloom.questions.predict.torus_broadcast.verdict import sentence_of
 from netloom.questions.simulate.broadcast.answer import BY_RATE
 
 if TYPE_CHECKING:
@@ -79,14 +80,14 @@ class PredictedRate(NamedTuple):
     @property
     def sentence(self) -> str:
         """What the rate comes to."""
-        found, rate = self.found, self.found.rate[self.place]
-        share = rate / found.saturation_rate
-        if self.saturated:
-            said = f"saturated: {share:.4g} times the rate where it saturates"
-        else:
-            said = f"{found.latency[self.place]:.4g} cycles, at {share:.0%} of saturation"
-        beside = "" if self.simulated is None else self.simulated.sentence
-        return f"rate {rate:.4g}: {said}{beside}"
+        found = self.found
+        network = {"saturation_rate": found.saturation_rate, "variant": found.variant,
+                   "zero_load_latency": found.zero_load_latency}  # fmt: skip
+        said = sentence_of(
+            {"rate": found.rate[self.place], "latency": self.latency, "saturated": self.saturated},
+            network,
+        )
+        return said if self.simulated is None else f"{said[:-1]}{self.simulated.sentence}."
 
 
 RATE = Column("rate", unit="messages/node/cycle", value=at("rate"), key=True)
@@ -193,7 +194,7 @@ class TorusBroadcastPrediction(CurveAnswer):
         head = (
             f"<{self.name}, {found.message_flits:g}-flit messages, {found.broadcast:g} broadcast, "
             f"{found.vcs} VCs, {found.variant} model: {found.zero_load_latency:.4g} cycles "
-            f"unhindered, saturates at {found.saturation_rate:.4g} messages/node/cycle; "
+            f"idle, saturates at {found.saturation_rate:.4g} messages/node/cycle; "
             f"{self.origin}>"
         )
         return "\n".join([head, *(each.sentence for each in self.observations)])

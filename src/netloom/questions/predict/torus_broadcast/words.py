@@ -4,46 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich.markup import escape
-
-from netloom.questions.predict.shown import (
-    curve_table,
-    of_unit,
-    said_of,
-    trust,
-    verdict_of,
-)
+from netloom.questions.predict.shown import curve_table, of_unit
+from netloom.questions.predict.torus_broadcast.verdict import verdict
 from netloom.questions.shown import interruption, pairs, percent
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from netloom.questions.predict.torus_broadcast.answer import TorusBroadcastPrediction
-    from netloom.questions.recorded import Recorded
+
+__all__ = ["lines", "verdict"]
 
 
 def lines(result: TorusBroadcastPrediction) -> list[Any]:
     """Return what the model says of each rate, and how far to trust it."""
     data = result.to_dict()
-    head = [
-        f"[bold]{escape(result.name)}[/], adaptive routing, {counted(data['vcs'], 'VC')}; "
-        f"messages of {counted(number(data['message_flits']), 'flit')}, "
-        f"{percent(data['broadcast'])} broadcast; "
-        f"{data['variant']} model",
-        f"{number(data['zero_load_latency'])} cycles unhindered; saturates at "
-        f"{number(data['saturation_rate'])} messages/node/cycle",
+    notes = [
+        f"[dim]Adaptive routing, {counted(data['vcs'], 'VC')}, messages of "
+        f"{counted(number(data['message_flits']), 'flit')}, {data['variant']} model[/]"
     ]
-    notes = [f"[dim]{escape(trust(data))}[/]"]
-    if data["broadcast"]:
-        notes.insert(0, "[dim]Latency: of the messages that are not broadcast.[/]")
     if result.simulated is not None:
         ends = data["simulated_network"]["cycles_at_ends_taken_off"]
         buffers = data["simulated_network"]["router"]["buffer_flits"]
-        notes.insert(
-            0,
-            f"[dim]Simulated: adaptive routing, a cycle a hop, VCs of {buffers} flits, seed "
-            f"{result.provenance.seed}; less the {ends} cycles on the channels at the ends, which "
-            "the model has not.[/]",
+        notes.append(
+            f"[dim]Simulated: adaptive routing, a cycle per hop, VCs of {buffers} flits, seed "
+            f"{result.provenance.seed}, less the {ends} cycles on the channels at the ends, which "
+            "the model lacks.[/]"
         )
+    notes += interruption(result, "simulated")
     if "points" not in data:
         rows = {
             "latency": of_unit(data["latency"], "cycles"),
@@ -63,16 +50,10 @@ def lines(result: TorusBroadcastPrediction) -> list[Any]:
             del rows["  starting up"]
         if data["saturated"]:
             rows = {name: rows[name] for name in ("latency", "channels")}
-        verdict = verdict_of(result.observations[0].sentence, data)
-        return [*head, pairs(rows), *notes, verdict, *interruption(result, "simulated")]
+        return [pairs(rows), *notes]
     columns = {
-        "rate": "rate", "latency": "latency", "network": "network_latency", "source": "source_wait",
-        "multiplexing": "vc_multiplexing",
+        "rate": "rate", "latency\n(cycles)": "latency", "in network": "network_latency",
+        "at source": "source_wait", "VC multi-\nplexing": "vc_multiplexing",
     }  # fmt: skip
-    shares = {"busy": "channel_utilisation", "no VC": "blocked"}
-    return [*head, curve_table(data, columns, shares), *notes, *interruption(result, "simulated")]
-
-
-def sentences(record: Recorded) -> list[str]:
-    """Return what the model says of each rate."""
-    return [said_of(point, point["rate"]) for point in record.points]
+    shares = {"channels\nbusy": "channel_utilisation", "no VC": "blocked"}
+    return [curve_table(data, columns, shares), *notes]

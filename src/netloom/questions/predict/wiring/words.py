@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.questions.predict.wiring.verdict import verdict
 from netloom.questions.shown import plain_table
-from netloom.words import counted, number
+from netloom.words import number
 
 if TYPE_CHECKING:
     from netloom.questions.predict.wiring.answer import WiringPrediction
-    from netloom.questions.recorded import Recorded
+
+__all__ = ["lines", "verdict"]
 
 
 def lines(result: WiringPrediction) -> list[Any]:
-    """Return how many times better the mesh is."""
+    """Return how many times better the mesh is, size by size."""
     asked = result.provenance.configuration
-    lengths = [f"L/H = {number(length)}" for length in result.message_headers]
-    heads = ("nodes", "peak widths", "wider", "shorter", "delay", "faster clock", "bandwidth")
+    lengths = [f"L/H =\n{number(length)}" for length in result.message_headers]
+    heads = ("nodes", "peak widths", "wider", "shorter", "delay", "faster\nclock", "bandwidth")
     table = plain_table((*heads, *lengths), words=("delay",))
     for point in result.points:
         mesh = point["mesh_peak_width"]
-        wires = f"{'-' if mesh is None else f'{mesh:,}'} : {point['hypercube_peak_width']:,}"
+        wires = f"{'–' if mesh is None else f'{mesh:,}'} : {point['hypercube_peak_width']:,}"
         size = [f"{point['nodes']:,}", wires, number(point["channel_width_ratio"])]
         size.append(number(point["wire_length_ratio"]))
         for delay in point["delays"]:
@@ -29,22 +31,9 @@ def lines(result: WiringPrediction) -> list[Any]:
             table.add_row(*size, delay["delay"], *cells)
             size = [""] * len(size)
     return [
-        "[bold]Square mesh against hypercube[/], wired as densely: how many times better the mesh "
-        f"is; {asked['form']} forms",
         table,
-        "[dim]Peak widths: links side by side past a node, mesh : hypercube; wider: its channels; "
-        "shorter: the longest wire, at least; L/H: how many times sooner a message of so many "
-        f"headers arrives, {asked['distance']} distance, nothing in its way.[/]",
+        f"[dim]Factors by which the mesh is better, {asked['form']} formulas, {asked['distance']} "
+        "distance. Peak widths: links side by side past a node, mesh : hypercube. Wider: channels. "
+        "Shorter: the longest wire. L/H: how much sooner a message of so many headers arrives if "
+        "nothing delays it.[/]",
     ]
-
-
-def sentences(record: Recorded) -> list[str]:
-    """Return how much sooner messages arrive on the mesh, a sentence a size."""
-    said = []
-    for point in record.points:
-        gains = [each["speedup"] for delay in point["delays"] for each in delay["speedups"]]
-        said.append(
-            f"With {counted(point['nodes'], 'node', ',')} messages arrive {number(min(gains))} to "
-            f"{number(max(gains))} times sooner on the mesh than on the hypercube."
-        )
-    return said
