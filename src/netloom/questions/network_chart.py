@@ -85,6 +85,8 @@ def channels_chart(
     *,
     scale: tuple[float, float] | None = None,
     width: float | None = None,
+    before: NDArray[np.float64] | None = None,
+    when: str = "",
 ) -> NetworkChart:
     """Return the network of a record by what its channels carry; see ``network_chart``.
 
@@ -92,15 +94,15 @@ def channels_chart(
     ----------
     channels
         A row a channel, in their order: the rows of one load of its table ``channels``.
-    load, title, scale, width
+    load, title, scale, width, before, when
         The column that is shown; and as for ``network_chart``.
     """
     values = channels[load].to_numpy() if load in channels.columns else np.zeros(0)
     network = topology_of(record) if len(values) else None
-    counted = channels["channel_load"].to_numpy() if "channel_load" in channels.columns else None
+    known = load != "channel_load" and "channel_load" in channels.columns
     return network_chart(
-        network, values.astype(np.float64), title, scale=scale, width=width,
-        paths=None if counted is None or load == "channel_load" else counted.astype(np.float64),
+        network, values.astype(np.float64), title, scale=scale, width=width, before=before,
+        when=when, paths=channels["channel_load"].to_numpy().astype(np.float64) if known else None,
     )  # fmt: skip
 
 
@@ -121,6 +123,7 @@ def network_chart(
     width: float | None = None,
     paths: NDArray[np.float64] | None = None,
     before: NDArray[np.float64] | None = None,
+    when: str = "",
 ) -> NetworkChart:
     """Return the network with its channels colored by load.
 
@@ -147,6 +150,8 @@ def network_chart(
         How many paths use each channel, if that is known.
     before
         The loads before: the picture shows how they changed.
+    when
+        What stands before the sentence of the picture, such as ``After``.
     """
     if topology is None:
         return _profile(load, title, None if scale is None else scale[1])
@@ -156,7 +161,14 @@ def network_chart(
         known, counted, start = given
         assert known is not None
         return network_chart(
-            topology.whole, known, title, scale=scale, width=width, paths=counted, before=start
+            topology.whole,
+            known,
+            title,
+            scale=scale,
+            width=width,
+            paths=counted,
+            before=start,
+            when=when,
         )
     first, counted, start = (
         None if each is None else each[: topology.num_network_channels]
@@ -171,7 +183,7 @@ def network_chart(
     wide = min(WIDTH, room()) if width is None else width
     scene = scene_of(traffic, wide)
     if scene is not None:
-        return drawn(scene, traffic)
+        return drawn(scene, traffic, when)
     return _profile(traffic.time, traffic.measure, None if scale is None else scale[1])
 
 

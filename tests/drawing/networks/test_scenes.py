@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -40,6 +41,11 @@ def fits(net):
     return isinstance(net.routers, Cube) and fits_grid(net.routers)
 
 
+def is_deep(net):
+    cube = net.routers
+    return isinstance(cube, Cube) and sum(side > 1 for side in cube.sides) == 3
+
+
 def names_of(net, channels):
     return [net.channel_name(each).replace(" -> ", " → ") for each in channels]
 
@@ -54,7 +60,7 @@ def test_each_channel_is_drawn_and_no_two_at_one_place(net, width, traffic_on):
         assert 7 in shown(scene)
         return
     assert set(shown(scene)) == set(range(net.num_network_channels))
-    curves = [part for part in scene.channels if part.points is not None]
+    curves = [part for part in scene.channels if part.points is not None and not part.again]
     for part in curves:
         ends = part.points[:, [0, 3]].reshape(-1, 4)
         assert len(np.unique(np.round(ends, 4), axis=0)) == len(ends)
@@ -117,9 +123,11 @@ def test_the_busiest_are_named_and_marked_and_in_the_title(net, width, traffic_o
     listed = [disc.number for disc in scene.discs]
     assert listed[-several:] == list(range(1, several + 1))  # in the list
     if net.name not in MERGED:
-        assert sorted(listed) == sorted([*range(1, several + 1)] * 2)  # and where they are
+        many = Counter(listed)
+        assert min(many.values()) >= 2  # and where they are
+        assert sum(many.values()) - 2 * several == is_deep(net)  # the key has the busiest
     (name,) = names_of(net, [7 % net.num_network_channels])
-    assert of.sentence.startswith(f"{name} carries 40 B, ")
+    assert of.sentence.startswith(f"{name} carries 40\u00a0B, ")
     spec = drawn(scene, of).to_dict()
     assert " ".join(spec["title"]["text"]) == spec["description"] == of.sentence
 
@@ -128,9 +136,12 @@ def test_colours_are_by_time_on_one_scale_and_the_background_s(net, traffic_on, 
     of = traffic_on(net)
     scene = scene_of(of, 700)
     for row in rows_of(scene, of):
+        assert ("channel" in row) != ("channels" in row)
         assert row["heat"] == pytest.approx(float(of.heat(row["load"])), abs=1e-4)
     spec = json.dumps(drawn(scene, of).to_dict())
-    assert spec.count('"gradient"') == sum(len(part.channel) > 0 for part in scene.channels)
+    assert spec.count('"gradient"') == sum(len(part.channel) > 0 for part in scene.channels) + len(
+        scene.cells
+    )
     assert re.search("#[0-9a-f]{6}", spec) is None
     sizes = {int(each.split(",")[0].split("}")[0]) for each in spec.split('ontSize": ')[1:]}
     assert min(sizes) >= SIZE
@@ -174,5 +185,5 @@ def test_nearly_even_loads_do_not_look_hot():
     loads = np.full(64, 100.0)
     loads[3] = 104.0
     of = Traffic(topology("leaf-spine:8x4x8"), loads, "bytes")
-    assert of.sentence == "All 64 channels carry nearly the same, up to 104 B"
+    assert of.sentence == "All 64 channels carry nearly the same, up to 104\u00a0B"
     assert of.heat(loads).max() < 0.25

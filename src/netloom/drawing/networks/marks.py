@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from netloom.drawing.networks.scene import Bundles, Cells, Channels, Scene
+    from netloom.drawing.networks.scene import Box, Bundles, Cells, Channels, Scene
     from netloom.drawing.networks.traffic import Traffic
 
 LETTER = 7.6
 """Pixels of a letter of a title, about."""
 
 
-def drawn(scene: Scene, traffic: Traffic) -> alt.LayerChart:
-    """Return a scene as a chart, which has the sentence of its traffic as title.
+def drawn(scene: Scene, traffic: Traffic, when: str = "") -> alt.LayerChart:
+    """Return a scene as a chart, which has the sentence of its traffic as title, after ``when``.
 
     Of colours it names none but those of ranges and styles, which the background chooses.
     """
@@ -40,17 +40,24 @@ def drawn(scene: Scene, traffic: Traffic) -> alt.LayerChart:
         _channels(part, tables[part.again], place, traffic, heat) for place, part in enumerate(some)
     ]
     curves = sum(part.squares is None for part in some)
-    layers += [*marks[:curves], *_boxes(scene), *marks[curves:]]
+    layers += [*marks[:curves], *_boxes(scene.boxes), *marks[curves:]]
     layers += [_cells(each, traffic, heat) for each in scene.cells]
-    layers += [*map(_bundles, scene.dots), *_arrows(scene), *_words(scene), *_discs(scene)]
+    layers += [
+        *_boxes(scene.marks),
+        *map(_bundles, scene.dots),
+        *_arrows(scene),
+        *_words(scene),
+        *_discs(scene),
+    ]
     letters = max(int(scene.width / LETTER), 20)
-    title = wrap(traffic.sentence, letters)
+    said = f"{when}: {traffic.sentence}" if when else traffic.sentence
+    title = wrap(said, letters)
     words = alt.TitleParams(
         title, anchor="start", subtitle=wrap(scene.note, letters) or alt.Undefined,
         subtitleFontSize=SIZE,
     )  # fmt: skip
     chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(
-        width=scene.width, height=scene.height, title=words, description=traffic.sentence
+        width=scene.width, height=scene.height, title=words, description=said
     )
     return chart
 
@@ -275,14 +282,14 @@ def paths(points: NDArray[np.float64]) -> list[str]:
     return ["M{:g},{:g}C{:g},{:g},{:g},{:g},{:g},{:g}".format(*each) for each in rounded]
 
 
-def _boxes(scene: Scene) -> list[alt.Chart]:
+def _boxes(boxes: Sequence[Box]) -> list[alt.Chart]:
     import altair as alt
 
     layers = []
-    for style in dict.fromkeys(box.style for box in scene.boxes):
+    for style in dict.fromkeys(box.style for box in boxes):
         rows = [
             {"x": box.x, "y": box.y, "x2": box.x + box.width, "y2": box.y + box.height}
-            for box in scene.boxes
+            for box in boxes
             if box.style == style
         ]
         layers.append(

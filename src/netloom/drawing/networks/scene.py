@@ -151,7 +151,7 @@ class Bundles:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """What is drawn, from back to front: bundles, curves, boxes, squares, dots, words, discs."""
+    """What is drawn, from back to front: bundles, curves, boxes, squares, marks, words, discs."""
 
     width: float
     height: float
@@ -163,6 +163,7 @@ class Scene:
     cells: tuple[Cells, ...] = ()
     dots: tuple[Bundles, ...] = ()
     arrows: tuple[Arrow, ...] = ()
+    marks: tuple[Box, ...] = ()
     note: str = field(default="", kw_only=True)
 
 

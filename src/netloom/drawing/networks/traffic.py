@@ -47,11 +47,11 @@ def amount(value: float, unit: str) -> str:
 
     Examples
     --------
-    >>> amount(1_960_000, "bytes"), amount(1, "messages"), amount(2165, "paths")
-    ('1.96 MB', '1 message', '2,165 paths')
+    >>> amount(1_960_000, "bytes") == "1.96\u00a0MB", amount(1, "messages"), amount(2165, "paths")
+    (True, '1 message', '2,165 paths')
     """
     if unit == "bytes":
-        return size(value)
+        return size(value).replace(" ", "\u00a0")
     shown = number(int(value) if float(value).is_integer() and abs(value) < 1e15 else value)
     return counted(shown, unit.removesuffix("s")) if unit else shown
 
@@ -104,7 +104,12 @@ class Traffic:
             return 0.0
         if self.scale is not None and self.shown == "load":
             return self.scale[0]
-        return float(self.time[self.there].mean()) if len(self.there) else 0.0
+        return self.own_mean
+
+    @cached_property
+    def own_mean(self) -> float:
+        """The time of the mean channel of this picture alone: what words compare with."""
+        return float(self.weight[self.there].mean()) if len(self.there) else 0.0
 
     @cached_property
     def most(self) -> float:
@@ -123,9 +128,8 @@ class Traffic:
     @property
     def uneven(self) -> bool:
         """Whether some channel is clearly busier than the mean."""
-        return self.most > EVEN * self.mean if self.shown == "change" else (
-            self.most > EVEN * self.mean > 0
-        )  # fmt: skip
+        highest = float(self.weight[self.there[-1]]) if len(self.there) else 0.0
+        return highest > EVEN * self.own_mean or (self.shown == "change" and highest > 0)
 
     def heat(self, time: NDArray[np.float64] | float) -> NDArray[np.float64]:
         """Return colors, 0 … 1.
@@ -162,7 +166,7 @@ class Traffic:
         known = isinstance(family, DragonflyShape | HyperXShape | StagesShape | TreeShape)
         known |= isinstance(self.topology.routers, Cube)
         last = self.there[::-1][: MARKED if known else MARKED_IN_GRAPHS]
-        return [int(channel) for channel in last if self.weight[channel] > self.mean]
+        return [int(channel) for channel in last if self.weight[channel] > self.own_mean]
 
     @cached_property
     def as_busy(self) -> int:
@@ -225,7 +229,7 @@ class Traffic:
         if self.shown == "use":
             return "share of the channel in use, 0 to 100\u00a0%"
         if self.shown == "change":
-            return f"change of {self.unit} on the channel: blue less, red more"
+            return f"change of {self.unit}: blue less, red more"
         what = f"{self.unit} on the channel".lstrip() if self.even else (
             f"time on the channel ({self.unit} / bandwidth)"
         )  # fmt: skip
@@ -233,13 +237,13 @@ class Traffic:
         return f"{what}, {rank}"
 
     def said(self, channel: int) -> str:
-        """Return what a channel carries, and how fast it is where others are faster or slower.
+        r"""Return what a channel carries, and how fast it is where others are faster or slower.
 
         Examples
         --------
         >>> from netloom.topology import topology
         >>> Traffic(topology("leaf-spine:2x1x1"), np.array([48000.0, 1, 1, 1]), "bytes").said(0)
-        '48 kB'
+        '48\xa0kB'
         """
         carried = self._load(channel, float(self.time[channel]))
         if self.even or self.shown == "use":
@@ -253,7 +257,7 @@ class Traffic:
         """Return what a channel carries, and how that compares with the mean, or with before."""
         if self.shown == "change":
             return self._changed(channel)
-        times = f"{self.time[channel] / self.mean:.3g} × the mean"
+        times = f"{self.time[channel] / self.own_mean:.3g} × the mean"
         slow = "" if self.even or self.shown == "use" else " time"
         return f"{self.said(channel)}, {times}{slow}"
 
@@ -273,7 +277,7 @@ class Traffic:
         if not many:
             return f"{self.topology.name}: no channel is left"
         last = int(self.there[-1])
-        highest, mean = float(self.weight[last]), float(self.weight[self.there].mean())
+        highest, mean = float(self.weight[last]), self.own_mean
         if self.shown == "change":
             changed = f"{self.name(last)} carries {self._changed(last)}, the largest change"
             return changed if highest else "No channel carries more or less than before"
