@@ -36,7 +36,7 @@ def network_styles(
         "network-box": {"color": box, "fill": box},
         "network-bar": {"color": ink, "fill": ink},
         "network-frame": {"color": quiet, "fill": None, "stroke": quiet, "strokeWidth": 0.6},
-        "network-mark": {"color": ink, "fill": None, "stroke": ink, "strokeWidth": 2},
+        "network-mark": {"color": ink, "strokeWidth": 2},
         "network-bundle": {"color": bundle, "fill": None},
         "network-rim": {"color": ink, "fill": None},
         "network-name": {"color": quiet, "fill": quiet},

@@ -21,7 +21,7 @@ NETWORKS = [
     "slim-fly:5/4", "jellyfish:32x5x3/1", "jellyfish:300x11x1/1", "rail:4x8x4x4",
     "torus:8x8", "mesh:16x16", "torus:16x16", "torus:3x5", "line:5", "line:100", "ring:32",
     "mesh:6x6/4", "butterfly:4x3", "twisted-torus:4x4x8", "torus:20x20", "mesh:3x4x5",
-    "torus:4x4x4/2",
+    "torus:4x4x4/2", "hypercube:4", "hypercube:9", "torus:4x4x4x4", "mesh:3x2x4x2",
 ]  # fmt: skip
 MERGED = {"fat-tree:k=16", "jellyfish:300x11x1/1", "dragonfly:8x16x8/60", "hyperx:4x4/4/2"}
 """Those in which channels are drawn together, or only the busiest."""

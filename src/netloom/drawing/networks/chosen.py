@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from netloom.drawing.networks.columns import columns_scene
+from netloom.drawing.networks.cubes import cube_scene
 from netloom.drawing.networks.grid import fits_grid, grid_scene
 from netloom.drawing.networks.levels import in_columns
 from netloom.drawing.networks.profile import profile_scene
@@ -38,8 +39,10 @@ def scene_of(traffic: Traffic, width: float) -> Scene | None:
         sides = [side for side in cube.sides if side > 1]
         if fits_grid(cube):
             return grid_scene(traffic, width)
-        planes = len(sides) in (2, 3) and many <= MOST_DRAWN
-        return (planes and planes_scene(traffic, width)) or profile_scene(traffic, width)
+        if many > MOST_DRAWN:
+            return profile_scene(traffic, width)
+        shown = planes_scene if len(sides) in (2, 3) else cube_scene
+        return shown(traffic, width) or profile_scene(traffic, width)
     if isinstance(topology.family, DragonflyShape):
         return ring_scene(traffic, width)
     if isinstance(topology.family, HyperXShape) and many <= MOST_DRAWN:

@@ -282,6 +282,10 @@ def paths(points: NDArray[np.float64]) -> list[str]:
     return ["M{:g},{:g}C{:g},{:g},{:g},{:g},{:g},{:g}".format(*each) for each in rounded]
 
 
+def _hollow(style: str) -> dict[str, Any]:
+    return {"filled": False} if style == "network-mark" else {}
+
+
 def _boxes(boxes: Sequence[Box]) -> list[alt.Chart]:
     import altair as alt
 
@@ -294,7 +298,7 @@ def _boxes(boxes: Sequence[Box]) -> list[alt.Chart]:
         ]
         layers.append(
             alt.Chart(_frame(rows))
-            .mark_rect(style=style, tooltip=None)
+            .mark_rect(style=style, tooltip=None, **_hollow(style))
             .encode(x=alt.X(**_place("x")), y=alt.Y(**_place("y")), x2="x2:Q", y2="y2:Q")
         )
     return layers

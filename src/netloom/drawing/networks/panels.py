@@ -262,7 +262,7 @@ def marked_squares(traffic: Traffic, drawn: Channels) -> tuple[Box, ...]:
     assert drawn.squares is not None
     rows = [row for each in traffic.busiest for row in np.flatnonzero(drawn.channel == each)[:1]]
     return tuple(
-        Box(float(left), float(top), float(side), float(side), "network-mark")
+        Box(float(left) - 1, float(top) - 1, float(side) + 2, float(side) + 2, "network-mark")
         for left, top, side in drawn.squares[rows]
     )
 
@@ -278,7 +278,8 @@ def beside_squares(
         if len(rows):
             left, top, side = drawn.squares[rows[0]]
             away = side / 2 + 0.75 * DISC
-            turns = np.array([[1, -1], [-1, -1], [1, 1], [-1, 1], [2, 0], [-2, 0]])
+            turns = np.array([[1, -1], [-1, -1], [1, 1], [-1, 1], [2, 0], [-2, 0], [3, -1], [-3, -1],
+                              [3, 1], [-3, 1], [1, 3], [-1, 3], [1, -3], [-1, -3]])  # fmt: skip
             middle = np.array([left + side / 2, top + side / 2]) + away * turns
             inside = ((middle >= DISC) & (middle <= np.array(size) - [DISC, 0])).all(axis=1)
             places[channel] = middle[inside]
