@@ -21,6 +21,12 @@ HEAT_COLOURS = ["#e4e7eb", "#c3c9d1", "#f0b06c", "#e0632f", "#ab1a27", "#560a22"
 DARK_HEAT_COLOURS = ["#353e48", "#525d6a", "#9c6026", "#e8743b", "#ffa182", "#ffe9df"]
 """The same on near-black. Parts name neither: their scale is Vega's ``heatmap``."""
 
+CHANGE_COLOURS = ["#08306b", "#4a90c9", "#dde1e6", "#e8743b", "#a50f15"]
+"""What channels carry less, the same, and more than before, on white."""
+
+DARK_CHANGE_COLOURS = ["#b3dcff", "#3f8fd0", "#3a434e", "#d9622b", "#ffc2a8"]
+"""The same on near-black. Parts name neither: their scale is Vega's ``diverging``."""
+
 
 def network_styles(
     ink: str, quiet: str, paper: str, box: str, bundle: str
@@ -30,6 +36,7 @@ def network_styles(
         "network-box": {"color": box, "fill": box},
         "network-bar": {"color": ink, "fill": ink},
         "network-frame": {"color": quiet, "fill": None, "stroke": quiet, "strokeWidth": 0.6},
+        "network-mark": {"color": ink, "strokeWidth": 2},
         "network-bundle": {"color": bundle, "fill": None},
         "network-rim": {"color": ink, "fill": None},
         "network-name": {"color": quiet, "fill": quiet},

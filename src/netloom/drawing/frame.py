@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from netloom.drawing.colours import GREY, HEAT_COLOURS, LOAD_COLOURS, STYLES
+from netloom.drawing.colours import CHANGE_COLOURS, GREY, HEAT_COLOURS, LOAD_COLOURS, STYLES
 from netloom.drawing.names import base_names
 from netloom.drawing.room import room
 
@@ -46,7 +46,9 @@ def framed(parts: Sequence[Part], title: str, footer: Sequence[str] = ()) -> alt
             background="white",
             padding=18,
             view=alt.ViewConfig(stroke=None),
-            range=alt.RangeConfig(ramp=LOAD_COLOURS, heatmap=HEAT_COLOURS),
+            range=alt.RangeConfig(
+                ramp=LOAD_COLOURS, heatmap=HEAT_COLOURS, diverging=CHANGE_COLOURS
+            ),
             style=STYLES,
         )
     )

@@ -7,6 +7,7 @@ import pytest
 
 from netloom.drawing.networks import Traffic, scene_of
 from netloom.drawing.networks.columns import HOT, MOST_HOT
+from netloom.drawing.networks.cubes import gray_order
 from netloom.drawing.networks.levels import in_columns
 from netloom.topology import topology
 
@@ -131,7 +132,8 @@ def test_the_matrix_of_groups_has_the_busiest_channel_of_each_pair(width):
 def test_a_square_of_a_cube_is_the_channel_that_leaves_its_node():
     net = topology("mesh:2x3x4")
     scene, _ = placed(net)
-    (part,) = scene.channels
+    part, key = scene.channels  # the key has the busiest once more
+    assert key.channel.tolist() == part.channel[-1:].tolist()
     boxes = np.array([box[:4] for box in scene.boxes])
     assert len(boxes) == 2 * 6
     cell = boxes[0, 2] / 4
@@ -147,7 +149,14 @@ def test_a_square_of_a_cube_is_the_channel_that_leaves_its_node():
         end = tuple(np.add((plane, row, column), step))
         assert net.coordinates(net.channel_target[channel]) == end
     texts = [word.text for word in scene.words]
-    assert texts[:6] == ["x+ →", "x− ←", "y+ ↓", "y− ↑", "z+", "z−"]
+    assert [text for text in texts if text[1:2] in set("+−")] == [
+        "x+ →",
+        "x− ←",
+        "y+ ↓",
+        "y− ↑",
+        "z+",
+        "z−",
+    ]
     assert {"z = 0", "z = 1"} <= set(texts)
 
 
@@ -180,3 +189,39 @@ def test_of_several_lanes_the_busiest_is_shown():
     for channel in part.channel:
         assert time[channel] == time[ends[: len(time)] == ends[channel]].max()
     assert len(part.channel) == net.num_network_channels / 2
+
+
+@pytest.mark.parametrize("spec", ["hypercube:5", "mesh:3x2x4x2", "torus:3x3x2x3"])
+def test_a_square_of_a_large_cube_is_at_its_node_and_dimension(spec):
+    net = topology(spec)
+    scene, time = placed(net)
+    (part,) = scene.channels
+    assert set(part.channel) == set(range(net.num_channels))
+    left, top, side = part.squares.T
+    order = gray_order(net.routers.sides).tolist()
+    for channel, x, y in zip(part.channel, left, top, strict=True):
+        box = next(b for b in scene.boxes if b.x <= x < b.x + b.width and b.y <= y < b.y + b.height)
+        lines = sorted({b.y for b in scene.boxes})
+        many = len(order) // len(lines)
+        cell = box.width / many
+        node = order[lines.index(box.y) * many + round((x - box.x) / cell)]
+        assert net.channel_source[channel] == node
+        names = [word for word in scene.words if word.text.startswith("dimension")]
+        (name,) = {
+            word.text for word in names if abs(word.y - (y + cell / 2)) < 0.3 * cell
+        } or {None}  # fmt: skip
+        if name is not None:
+            axis = int(name.split()[1].rstrip("+−"))
+            ends = [net.coordinates(of[channel]) for of in (net.channel_source, net.channel_target)]
+            assert [at for at in range(len(ends[0])) if ends[0][at] != ends[1][at]] == [axis]
+    busiest = int(np.argmax(time))
+    shown = max(scene.cells[0].time)
+    assert shown == time[busiest]
+
+
+def test_neighbors_in_gray_order_are_neighbors_in_the_network():
+    net = topology("mesh:3x2x4x2")
+    order = gray_order(net.routers.sides)
+    steps = np.diff([net.coordinates(node) for node in order.tolist()], axis=0)
+    assert (np.abs(steps).sum(axis=1) == 1).all()
+    assert sorted(order) == list(range(net.num_nodes))

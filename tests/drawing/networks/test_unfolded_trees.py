@@ -22,6 +22,10 @@ def unnamed_tree():
     return attach_hosts(Topology("graph", 8, source, target), np.arange(3, 8), name="graph")
 
 
+def named(net, channel):
+    return net.channel_name(channel).replace(" -> ", " → ")
+
+
 @pytest.fixture(params=[*TREES, "unnamed"])
 def net(request):
     return unnamed_tree() if request.param == "unnamed" else topology(request.param)
@@ -31,11 +35,11 @@ def test_every_channel_is_one_curve_of_its_own(net, traffic_on, rows_of):
     of = traffic_on(net)
     shown = rows_of(scene_of(of, 700), of)
     assert sorted(row["channel"] for row in shown) == sorted(
-        net.channel_name(channel) for channel in range(net.num_network_channels)
+        named(net, channel) for channel in range(net.num_network_channels)
     )
     assert len({row["path"] for row in shown}) == len(shown)
     loads = {row["channel"]: row["load"] for row in shown}
-    assert loads == {net.channel_name(c): of.time[c] for c in range(net.num_network_channels)}
+    assert loads == {named(net, c): of.time[c] for c in range(net.num_network_channels)}
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -112,13 +116,13 @@ def test_colour_is_by_time_not_by_load(rows_of):
     of = Traffic.of_load(net, load, "bytes")
     assert of.busiest[0] == 9  # 12 bytes at 1 take longer than 32 at 4
     shown = {row["channel"]: row for row in rows_of(scene_of(of, 700), of)}
-    slow, quick = shown[net.channel_name(9)], shown[net.channel_name(0)]
+    slow, quick = shown[named(net, 9)], shown[named(net, 0)]
     assert (slow["time"], quick["time"], quick["load"]) == (12, 8, 32)
     assert slow["heat"] > quick["heat"]
-    said = "carries 12 bytes at 1 flit/cycle and takes longest, 1.4 times the mean"
-    assert of.sentence == f"{net.channel_name(9)} {said}"
+    said = "carries 12\u00a0B at 1 flit/cycle and takes longest, 1.4 times the mean"
+    assert of.sentence == f"{named(net, 9)} {said}"
     names = [word.text for word in scene_of(of, 700).words]
-    assert "12 bytes at 1 flit/cycle, 1.4 × the mean time" in names
+    assert "12\u00a0B at 1 flit/cycle, 1.4 × the mean time" in names
 
 
 def test_where_all_cables_have_one_bandwidth_loads_are_what_is_said():
@@ -128,4 +132,4 @@ def test_where_all_cables_have_one_bandwidth_loads_are_what_is_said():
     load = np.full(net.num_network_channels, 10.0)
     load[3] = 30.0
     of = Traffic.of_load(replace(net, channel_bandwidth=rate), load, "bytes")
-    assert of.sentence == f"{net.channel_name(3)} carries 30 bytes, 2.67 times the mean"
+    assert of.sentence == f"{named(net, 3)} carries 30\u00a0B, 2.67 times the mean"

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from netloom.drawing.networks.columns import columns_scene
+from netloom.drawing.networks.cubes import cube_scene
+from netloom.drawing.networks.grid import fits_grid, grid_scene
 from netloom.drawing.networks.levels import in_columns
+from netloom.drawing.networks.profile import profile_scene
 from netloom.drawing.networks.rasters import hyperx_scene, planes_scene
 from netloom.drawing.networks.ring import ring_scene
 from netloom.topology import Cube
@@ -18,20 +21,32 @@ if TYPE_CHECKING:
 MOST_DRAWN = 10_000
 """Most channels of a network that has no family whose picture knows how to merge them."""
 
+SMALL = 300.0
+"""Pixels below which a picture is one of many, without names."""
+
 
 def scene_of(traffic: Traffic, width: float) -> Scene | None:
-    """Return the scene of a network, ``width`` pixels wide; None where none shows anything."""
+    """Return the scene of a network, ``width`` pixels wide; None without channels or room."""
     topology = traffic.topology
     many = topology.num_network_channels
     if not many:
         return None
-    if isinstance(topology.routers, Cube):
-        sides = [side for side in topology.routers.sides if side > 1]
-        return planes_scene(traffic, width) if len(sides) in (2, 3) and many <= MOST_DRAWN else None
+    cube = topology.routers if isinstance(topology.routers, Cube) else None
+    if width < SMALL:
+        small = cube is not None and fits_grid(cube)
+        return grid_scene(traffic, width, named=False) if small else None
+    if cube is not None:
+        sides = [side for side in cube.sides if side > 1]
+        if fits_grid(cube):
+            return grid_scene(traffic, width)
+        if many > MOST_DRAWN:
+            return profile_scene(traffic, width)
+        shown = planes_scene if len(sides) in (2, 3) else cube_scene
+        return shown(traffic, width) or profile_scene(traffic, width)
     if isinstance(topology.family, DragonflyShape):
         return ring_scene(traffic, width)
     if isinstance(topology.family, HyperXShape) and many <= MOST_DRAWN:
-        return hyperx_scene(traffic, width)
+        return hyperx_scene(traffic, width) or profile_scene(traffic, width)
     if isinstance(topology.family, TreeShape) or many <= MOST_DRAWN:
         return columns_scene(traffic, in_columns(topology), width)
-    return None
+    return profile_scene(traffic, width)

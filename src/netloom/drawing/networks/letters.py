@@ -15,9 +15,10 @@ LINE = 16
 """Pixels from line to line."""
 
 _WIDTHS = (
-    dict.fromkeys("ijlI|.,:;'!` ", 0.34)
+    dict.fromkeys("ijlI|.,:;'!` \u00a0", 0.34)
     | dict.fromkeys('frt()[]/\\-"', 0.43)
     | dict.fromkeys("mwMW@%#+=<>~&", 0.92)
+    | dict.fromkeys("→←", 1.02)
     | dict.fromkeys("ABCDEFGHJKLNOPQRSTUVXYZ", 0.72)
 )
 """Widths of letters in ems: of a wide sans serif, so that no other needs more room."""

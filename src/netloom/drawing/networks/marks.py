@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.drawing.networks.letters import SIZE
-from netloom.drawing.networks.traffic import MEAN_HEAT, figure
+from netloom.drawing.networks.traffic import MEAN_HEAT, percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from netloom.drawing.networks.scene import Bundles, Channels, Scene
+    from netloom.drawing.networks.scene import Box, Bundles, Cells, Channels, Scene
     from netloom.drawing.networks.traffic import Traffic
 
 LETTER = 7.6
 """Pixels of a letter of a title, about."""
 
 
-def drawn(scene: Scene, traffic: Traffic) -> alt.LayerChart:
-    """Return a scene as a chart, which has the sentence of its traffic as title.
+def drawn(scene: Scene, traffic: Traffic, when: str = "") -> alt.LayerChart:
+    """Return a scene as a chart, which has the sentence of its traffic as title, after ``when``.
 
     Of colours it names none but those of ranges and styles, which the background chooses.
     """
@@ -40,16 +40,24 @@ def drawn(scene: Scene, traffic: Traffic) -> alt.LayerChart:
         _channels(part, tables[part.again], place, traffic, heat) for place, part in enumerate(some)
     ]
     curves = sum(part.squares is None for part in some)
-    layers += [*marks[:curves], *_boxes(scene), *marks[curves:]]
-    layers += [*_words(scene), *_discs(scene)]
+    layers += [*marks[:curves], *_boxes(scene.boxes), *marks[curves:]]
+    layers += [_cells(each, traffic, heat) for each in scene.cells]
+    layers += [
+        *_boxes(scene.marks),
+        *map(_bundles, scene.dots),
+        *_arrows(scene),
+        *_words(scene),
+        *_discs(scene),
+    ]
     letters = max(int(scene.width / LETTER), 20)
-    title = wrap(traffic.sentence, letters)
+    said = f"{when}: {traffic.sentence}" if when else traffic.sentence
+    title = wrap(said, letters)
     words = alt.TitleParams(
         title, anchor="start", subtitle=wrap(scene.note, letters) or alt.Undefined,
         subtitleFontSize=SIZE,
     )  # fmt: skip
     chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(
-        width=scene.width, height=scene.height, title=words, description=traffic.sentence
+        width=scene.width, height=scene.height, title=words, description=said
     )
     return chart
 
@@ -59,26 +67,37 @@ def _place(field: str) -> dict[str, Any]:
 
 
 def colour(traffic: Traffic, room: float) -> alt.Stroke:
-    """Return the colours of channels: grey up to the mean, then hot.
+    """Return the colors of channels: loads are grey up to the mean, then hot.
 
     Their legend is ``room`` pixels wide. Squares are short thick lines, since Vega has no gradient
     that stands for lines and areas.
     """
     import altair as alt
 
-    marks = {MEAN_HEAT: f"mean {figure(traffic.mean)}", 1.0: figure(traffic.last)}
-    if traffic.mean == 0:
-        marks = {0.0: "0"}
+    marks = _labels(traffic)
     said = "".join(f"abs(datum.value - {at}) < 0.01 ? '{text}' : " for at, text in marks.items())
     shown: Any = alt.Legend(
         type="gradient", orient="bottom", direction="horizontal",
         gradientLength=room, gradientThickness=10, values=list(marks),
         labelExpr=f"{said}''", labelLimit=160,
-        labelFontSize=SIZE, titleFontSize=SIZE, titleLimit=room + 40, labelOverlap=False,
-        title=f"{traffic.measure}: grey up to the mean",
+        labelFontSize=SIZE, titleFontSize=SIZE, titleLimit=room + 60, labelOverlap=False,
+        title=wrap(traffic.measure, max(int((room + 40) / LETTER), 20)),
     )  # fmt: skip
-    scale = alt.Scale(range="heatmap", interpolate="rgb", domain=[0, 1])
+    kind = "diverging" if traffic.shown == "change" else "heatmap"
+    scale = alt.Scale(range=kind, interpolate="rgb", domain=[0, 1])
     return alt.Stroke("heat:Q", scale=scale, legend=shown)
+
+
+def _labels(traffic: Traffic) -> dict[float, str]:
+    """Return what stands below the colors, 0 … 1."""
+    if traffic.shown == "use":
+        return {0.0: f"idle {percent(0)}", 0.5: percent(0.5), 1.0: f"full {percent(1)}"}
+    if traffic.shown == "change":
+        most = traffic.of_all(traffic.most)
+        return {0.0: f"−{most}", 0.5: "0", 1.0: f"+{most}"} if traffic.most else {0.5: "0"}
+    if traffic.mean == 0:
+        return {0.0: "0"}
+    return {MEAN_HEAT: f"mean {traffic.of_all(traffic.mean)}", 1.0: traffic.of_all(traffic.last)}
 
 
 def _table(part: Channels, traffic: Traffic) -> dict[str, Any]:
@@ -89,20 +108,38 @@ def _table(part: Channels, traffic: Traffic) -> dict[str, Any]:
         "load": time,
         "heat": np.round(traffic.heat(time), 4),
     }
-    if not traffic.even:
+    if traffic.shown == "use":
+        table["load"] = 100 * time
+    elif not traffic.even:
         bandwidth = traffic.topology.channel_bandwidth[part.channel]
         table |= {"load": time * bandwidth, "bandwidth": bandwidth, "time": time}
+    if traffic.paths is not None:
+        table["paths"] = traffic.paths[part.channel]
+    if traffic.shown == "load" and traffic.mean > 0:
+        table["mean"] = np.round(100 * time / traffic.mean, 1)
     return table
 
 
 def _tooltip(traffic: Traffic) -> list[Any]:
     import altair as alt
 
-    told = ["load"] if traffic.even else ["load", "bandwidth", "time"]
-    titles = {"load": f"{traffic.unit} on the channel"}
+    titles = {"load": _measured(traffic), "mean": "% of the mean channel"}
+    told = ["load"] if traffic.even or traffic.shown == "use" else ["load", "bandwidth", "time"]
+    told += ["mean"] if traffic.shown == "load" and traffic.mean > 0 else []
+    told += ["paths"] if traffic.paths is not None else []
     return ["channel:N", *(
         alt.Tooltip(f"{each}:Q", format=",.4~g", title=titles.get(each, each)) for each in told
     )]  # fmt: skip
+
+
+def _measured(traffic: Traffic) -> str:
+    """Return what the numbers of channels are, in words."""
+    loads = {
+        "load": f"{traffic.unit} on the channel",
+        "use": "% of the channel",
+        "change": f"change, {traffic.unit}",
+    }
+    return loads[traffic.shown]
 
 
 def _tables(parts: Sequence[Channels], traffic: Traffic) -> dict[bool, pl.DataFrame]:
@@ -114,17 +151,21 @@ def _tables(parts: Sequence[Channels], traffic: Traffic) -> dict[bool, pl.DataFr
         path, thick = _strokes(part, traffic)
         table = {"path": path, "thick": np.round(thick, 2), "layer": np.full(len(path), place)}
         rows.setdefault(part.again, []).append(pl.DataFrame(table | _table(part, traffic)))
-    return {
-        again: pl.concat(each).sort("heat", maintain_order=True) for again, each in rows.items()
-    }
+    return {again: _busiest_last(pl.concat(each), traffic) for again, each in rows.items()}
+
+
+def _busiest_last(table: pl.DataFrame, traffic: Traffic) -> pl.DataFrame:
+    import polars as pl
+
+    none = 0.5 if traffic.shown == "change" else 0.0
+    return table.sort((pl.col("heat") - none).abs(), maintain_order=True)
 
 
 def _strokes(part: Channels, traffic: Traffic) -> tuple[list[str], NDArray[np.float64]]:
     """Return the paths of channels as SVG has them, and how thick they are."""
     if part.points is not None:
         base = part.thinnest if len(part.channel) < 1200 else 0.7 * part.thinnest
-        above = np.maximum(traffic.heat(traffic.time[part.channel]) - MEAN_HEAT, 0)
-        thick = base + (part.thickest - base) * above / (1 - MEAN_HEAT)
+        thick = base + (part.thickest - base) * traffic.strength(traffic.time[part.channel])
         return paths(part.points), np.asarray(thick, np.float64)
     assert part.squares is not None
     left, top, side = part.squares.T
@@ -168,7 +209,7 @@ def _bundles(bundles: Bundles) -> alt.Chart:
     told = {"bundle": bundles.words} if bundles.words else {}
     made: alt.Chart = (
         alt.Chart(pl.DataFrame(table | told))
-        .mark_point(filled=False, size=4, style=bundles.style, opacity=1)
+        .mark_point(filled=False, size=4, style=bundles.style, opacity=1, strokeCap=bundles.cap)
         .encode(
             x=alt.value(0),
             y=alt.value(0),
@@ -178,6 +219,55 @@ def _bundles(bundles: Bundles) -> alt.Chart:
         )
     )
     return made
+
+
+def _cells(cells: Cells, traffic: Traffic, heat: alt.Stroke) -> alt.Chart:
+    """Return rectangles: thick horizontal lines, so that they share the colors of channels."""
+    import altair as alt
+    import polars as pl
+
+    known = ~np.isnan(cells.time)
+    left, top, width, height = cells.places[known].T
+    lines = np.round(np.stack([left, top + height / 2, width], axis=1), 2)
+    table = pl.DataFrame({
+        "path": [f"M{x:g},{y:g}h{long:g}" for x, y, long in lines],
+        "thick": np.round(height, 2),
+        "heat": np.round(traffic.heat(cells.time[known]), 4),
+        "channels": [word for word, here in zip(cells.words, known, strict=True) if here],
+        "load": (100 if traffic.shown == "use" else 1) * cells.time[known],
+    })  # fmt: skip
+    made: alt.Chart = (
+        alt.Chart(table)
+        .mark_point(filled=False, size=4, opacity=1, fill=None, strokeCap="butt", clip=True)
+        .encode(
+            x=alt.value(0),
+            y=alt.value(0),
+            shape=alt.Shape("path:N", scale=None),
+            strokeWidth=alt.StrokeWidth("thick:Q", scale=None),
+            stroke=heat,
+            tooltip=["channels:N", alt.Tooltip("load:Q", format=",.4~g", title=_measured(traffic))],
+        )
+    )
+    return made
+
+
+def _arrows(scene: Scene) -> list[alt.Chart]:
+    """Return the heads of the busiest channels."""
+    import altair as alt
+
+    if not scene.arrows:
+        return []
+    rows = [{"x": each.x, "y": each.y, "angle": each.angle} for each in scene.arrows]
+    made: alt.Chart = (
+        alt.Chart(_frame(rows))
+        .mark_point(filled=True, shape="triangle-up", size=110, style="network-disc", opacity=1)
+        .encode(
+            x=alt.X(**_place("x")),
+            y=alt.Y(**_place("y")),
+            angle=alt.Angle("angle:Q", scale=None),
+        )
+    )
+    return [made]
 
 
 def paths(points: NDArray[np.float64]) -> list[str]:
@@ -192,19 +282,23 @@ def paths(points: NDArray[np.float64]) -> list[str]:
     return ["M{:g},{:g}C{:g},{:g},{:g},{:g},{:g},{:g}".format(*each) for each in rounded]
 
 
-def _boxes(scene: Scene) -> list[alt.Chart]:
+def _hollow(style: str) -> dict[str, Any]:
+    return {"filled": False} if style == "network-mark" else {}
+
+
+def _boxes(boxes: Sequence[Box]) -> list[alt.Chart]:
     import altair as alt
 
     layers = []
-    for style in dict.fromkeys(box.style for box in scene.boxes):
+    for style in dict.fromkeys(box.style for box in boxes):
         rows = [
             {"x": box.x, "y": box.y, "x2": box.x + box.width, "y2": box.y + box.height}
-            for box in scene.boxes
+            for box in boxes
             if box.style == style
         ]
         layers.append(
             alt.Chart(_frame(rows))
-            .mark_rect(style=style, tooltip=None)
+            .mark_rect(style=style, tooltip=None, **_hollow(style))
             .encode(x=alt.X(**_place("x")), y=alt.Y(**_place("y")), x2="x2:Q", y2="y2:Q")
         )
     return layers

@@ -7,7 +7,7 @@ draws them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 DISC = 9.0
 """Radius of the discs with the numbers of the busiest channels."""
+
+RIVALS = 80
+"""Hot curves that discs of other channels keep away from, at most."""
 
 ALONG = 0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78
 """Where on a curve a disc may be, as parts of the way, in the order in which they are tried."""
@@ -67,6 +70,33 @@ class Disc(NamedTuple):
     number: int
 
 
+class Arrow(NamedTuple):
+    """The head of a busy channel: where its tip is, and where it points, degrees from the top."""
+
+    x: float
+    y: float
+    angle: float
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Rectangles that stand for several channels, colored as one that carries as much.
+
+    Attributes
+    ----------
+    places
+        float64[n, 4]: left, top, width and height.
+    time
+        float64[n], such as the mean of the channels; NaN if there is none.
+    words
+        What each is.
+    """
+
+    places: NDArray[np.float64]
+    time: NDArray[np.float64]
+    words: tuple[str, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Channels:
     """Channels that are drawn one by one, the busiest last.
@@ -108,17 +138,20 @@ class Bundles:
         What each is: from where to where, and how many cables; perhaps none.
     style
         What they look like.
+    cap
+        How they end: ``round`` makes dots of curves without length.
     """
 
     points: NDArray[np.float64]
     width: NDArray[np.float64]
     words: tuple[str, ...] = ()
     style: str = "network-bundle"
+    cap: Literal["butt", "round"] = "butt"
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """What is drawn, from the back to the front: bundles, curves, boxes, squares, words, discs."""
+    """What is drawn, from back to front: bundles, curves, boxes, squares, marks, words, discs."""
 
     width: float
     height: float
@@ -127,6 +160,10 @@ class Scene:
     words: tuple[Word, ...] = ()
     discs: tuple[Disc, ...] = ()
     bundles: tuple[Bundles, ...] = ()
+    cells: tuple[Cells, ...] = ()
+    dots: tuple[Bundles, ...] = ()
+    arrows: tuple[Arrow, ...] = ()
+    marks: tuple[Box, ...] = ()
     note: str = field(default="", kw_only=True)
 
 
@@ -152,21 +189,37 @@ def discs_on(
 ) -> tuple[Disc, ...]:
     """Return the discs of the busiest channels, each on its curve and clear of what is there.
 
+    They keep away from other hot curves, so that none seems to be the one that is meant.
     ``beside`` are places for channels that have no curve, float64[n, 2] for each.
     """
     found: list[Disc] = []
+    hot = set(traffic.there[-RIVALS:].tolist())
     for number, channel in enumerate(traffic.busiest, 1):
-        places = list((beside or {}).get(channel, ()))
+        places = [np.asarray(each) for each in (beside or {}).get(channel, ())]
+        others = []
         for part in drawn:
+            if part.points is None:
+                continue
             (rows,) = np.nonzero(part.channel == channel)
-            if part.points is not None and len(rows):
-                curve = part.points[rows[:1]]
-                places += [points_on(curve, at)[0] for at in ALONG]
+            if len(rows):
+                places += [points_on(part.points[rows[:1]], at)[0] for at in ALONG]
+            rivals = part.points[[each in hot and each != channel for each in part.channel]]
+            others += [points_on(rivals, at) for at in np.linspace(0.05, 0.95, 13)]
+        if not places:
+            continue
         free = [place for place in places if not _hits(place, found, taken)]
-        if places:
-            x, y = free[0] if free else places[number % len(places)]
-            found.append(Disc(float(x), float(y), number))
+        x, y = _clearest(free, others) if free else places[number % len(places)]
+        found.append(Disc(float(x), float(y), number))
     return tuple(found)
+
+
+def _clearest(
+    places: Sequence[NDArray[np.float64]], others: Sequence[NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Return the first of the places that are farthest from other curves, up to two discs."""
+    points = np.concatenate(others) if others else np.zeros((0, 2))
+    away = [float(np.hypot(*(points - place).T).min(initial=2 * DISC)) for place in places]
+    return places[int(np.argmax(away))]
 
 
 def _hits(place: NDArray[np.float64], discs: Sequence[Disc], words: Sequence[Word]) -> bool:
@@ -190,13 +243,16 @@ def named_below(
     """
     discs, words, y = [], [], top
     left = start + 2 * DISC + 6
+    longest = max((width_of(traffic.name(each), bold=True) for each in traffic.busiest), default=0)
     for number, channel in enumerate(traffic.busiest, 1):
         name, value = traffic.name(channel), traffic.compared(channel)
         discs.append(Disc(start + DISC, y + LINE / 2, number))
         for line in _in_lines(name, width - left):
             words.append(Word(left, y + LINE / 2, line, style="network-heading"))
             y += LINE
-        after = words[-1].extent[1] + 10
+        after = left + longest + 10
+        if after + width_of(value) > width:
+            after = words[-1].extent[1] + 10
         if after + width_of(value) <= width:
             words.append(Word(after, y - LINE / 2, value))
         else:
@@ -213,5 +269,5 @@ def _in_lines(name: str, room: float) -> list[str]:
     """Return the name of a channel, in two lines where one has no room for it."""
     if width_of(name, bold=True) <= room:
         return [name]
-    source, _, target = name.partition(" -> ")
-    return [fitted(each, room, bold=True) for each in (f"{source} ->", target)]
+    source, _, target = name.partition(" → ")
+    return [fitted(each, room, bold=True) for each in (f"{source} →", target)]

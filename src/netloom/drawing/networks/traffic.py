@@ -1,13 +1,16 @@
-"""What a network carries, as its pictures show it: the time that each channel takes."""
+"""What a network carries, as its pictures show it: loads, shares of channels, or changes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from netloom.topology import Cube
+from netloom.topology.family import DragonflyShape, HyperXShape, StagesShape, TreeShape
+from netloom.units import size
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
@@ -15,26 +18,42 @@ if TYPE_CHECKING:
 
     from netloom.topology import Topology
 
-MARKED = 3
-"""Busiest channels that a picture names."""
+MARKED, MARKED_IN_GRAPHS = 3, 5
+"""Busiest channels that a picture names: of a network with a family, and of any other graph."""
 
 EVEN = 1.05
 """Times the mean: up to here the busiest channel is not worth a name."""
 
 MEAN_HEAT = 0.2
-"""The colour of the mean: below it all is grey."""
+"""The color of the mean load: below it all is grey."""
+
+Shown = Literal["load", "use", "change"]
+"""Loads are colored relative to their mean, use from 0 to 100 %, changes from less to more."""
 
 
-def figure(value: float) -> str:
-    """Return a number for a picture: whole ones with all their digits.
+def percent(share: float) -> str:
+    r"""Return a share of a channel in percent.
 
     Examples
     --------
-    >>> figure(2165.0), figure(543.61), figure(0.25)
-    ('2,165', '543.6', '0.25')
+    >>> percent(0.2784) == "27.8\u00a0%", percent(1.0) == "100\u00a0%"
+    (True, True)
     """
-    whole = float(value).is_integer() and abs(value) < 1e15
-    return number(int(value) if whole else float(value))
+    return f"{number(100 * share)}\u00a0%"
+
+
+def amount(value: float, unit: str) -> str:
+    r"""Return a load with its unit; bytes as people read them.
+
+    Examples
+    --------
+    >>> amount(1_960_000, "bytes") == "1.96\u00a0MB", amount(1, "messages"), amount(2165, "paths")
+    (True, '1 message', '2,165 paths')
+    """
+    if unit == "bytes":
+        return size(value).replace(" ", "\u00a0")
+    shown = number(int(value) if float(value).is_integer() and abs(value) < 1e15 else value)
+    return counted(shown, unit.removesuffix("s")) if unit else shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,72 +69,116 @@ class Traffic:
     unit
         What a load is counted in, such as ``bytes``.
     scale
-        The mean and the most of the colours, where several pictures are to be compared.
+        The mean and the most of the colors, where several pictures are to be compared.
+    shown
+        What ``time`` is: that of a load, the share of a channel that is used, or a change.
+    before
+        float64[num_network_channels], the times that a change starts from.
+    paths
+        float64[num_network_channels], how many paths use each channel, if that is known.
     """
 
     topology: Topology
     time: NDArray[np.float64]
     unit: str = ""
     scale: tuple[float, float] | None = None
+    shown: Shown = "load"
+    before: NDArray[np.float64] | None = None
+    paths: NDArray[np.float64] | None = None
+
+    @cached_property
+    def weight(self) -> NDArray[np.float64]:
+        """float64[num_network_channels], how much there is to see: of changes without sign."""
+        return np.abs(self.time) if self.shown == "change" else self.time
 
     @cached_property
     def there(self) -> NDArray[np.int64]:
         """int64[n], the channels that are not broken, the busiest last; of equals the first."""
         known = np.flatnonzero(~np.isnan(self.time))
-        return known[np.lexsort((-known, self.time[known]))]
+        return known[np.lexsort((-known, self.weight[known]))]
 
     @cached_property
     def mean(self) -> float:
-        """The time of the mean channel, up to which all is grey."""
-        if self.scale is not None:
+        """The time of the mean channel, up to which all loads are grey; 0 of changes."""
+        if self.shown == "change":
+            return 0.0
+        if self.scale is not None and self.shown == "load":
             return self.scale[0]
-        return float(self.time[self.there].mean()) if len(self.there) else 0.0
+        return self.own_mean
+
+    @cached_property
+    def own_mean(self) -> float:
+        """The time of the mean channel of this picture alone: what words compare with."""
+        return float(self.weight[self.there].mean()) if len(self.there) else 0.0
 
     @cached_property
     def most(self) -> float:
         """The time of the busiest channel, of all pictures that are compared."""
         if self.scale is not None:
             return self.scale[1]
-        return float(self.time[self.there[-1]]) if len(self.there) else 0.0
+        return float(self.weight[self.there[-1]]) if len(self.there) else 0.0
 
     @property
     def last(self) -> float:
-        """The time that has the last colour: twice the mean at least, or even loads looked hot."""
+        """The time that has the last color: twice the mean at least, or even loads looked hot."""
+        if self.shown == "use":
+            return 1.0
         return max(self.most, 2 * self.mean)
 
     @property
     def uneven(self) -> bool:
         """Whether some channel is clearly busier than the mean."""
-        return self.most > EVEN * self.mean > 0
+        highest = float(self.weight[self.there[-1]]) if len(self.there) else 0.0
+        return highest > EVEN * self.own_mean or (self.shown == "change" and highest > 0)
 
     def heat(self, time: NDArray[np.float64] | float) -> NDArray[np.float64]:
-        """Return colours, 0 … 1: ``MEAN_HEAT`` at the mean, and straight below and above it."""
+        """Return colors, 0 … 1.
+
+        Loads have ``MEAN_HEAT`` at their mean, and rise straight below and above it. Changes have
+        0.5 where nothing changes.
+        """
         value = np.asarray(time, np.float64)
+        if self.shown == "use":
+            return np.asarray(np.clip(value, 0.0, 1.0), np.float64)
+        if self.shown == "change":
+            return np.asarray(0.5 + 0.5 * np.clip(value / (self.most or 1.0), -1, 1), np.float64)
         if self.mean <= 0:
             return np.zeros_like(value)
         below = MEAN_HEAT * np.minimum(value / self.mean, 1.0)
         above = np.clip((value - self.mean) / (self.last - self.mean), 0.0, 1.0)
         return np.asarray(below + (1 - MEAN_HEAT) * above, np.float64)
 
+    def strength(self, time: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return how thick channels are, 0 … 1: loads up to the mean are as thin as can be."""
+        heat = self.heat(time)
+        if self.shown == "change":
+            return np.asarray(np.abs(2 * heat - 1), np.float64)
+        if self.shown == "use":
+            return heat
+        return np.asarray(np.maximum(heat - MEAN_HEAT, 0) / (1 - MEAN_HEAT), np.float64)
+
     @cached_property
     def busiest(self) -> list[int]:
         """The channels that are named, the busiest first: above the mean only."""
         if not self.uneven:
             return []
-        last = self.there[::-1][:MARKED]
-        return [int(channel) for channel in last if self.time[channel] > self.mean]
+        family = self.topology.family
+        known = isinstance(family, DragonflyShape | HyperXShape | StagesShape | TreeShape)
+        known |= isinstance(self.topology.routers, Cube)
+        last = self.there[::-1][: MARKED if known else MARKED_IN_GRAPHS]
+        return [int(channel) for channel in last if self.weight[channel] > self.own_mean]
 
     @cached_property
     def as_busy(self) -> int:
         """How many channels that are not named are as busy as the last that is."""
         if not self.busiest:
             return 0
-        least = self.time[self.busiest[-1]] * (1 - 1e-12)
-        return int((self.time[self.there] >= least).sum()) - len(self.busiest)
+        least = self.weight[self.busiest[-1]] * (1 - 1e-12)
+        return int((self.weight[self.there] >= least).sum()) - len(self.busiest)
 
     def name(self, channel: int) -> str:
         """Return the name of a channel."""
-        return self.topology.channel_name(channel)
+        return self.topology.channel_name(channel).replace(" -> ", " → ")
 
     @cached_property
     def even(self) -> bool:
@@ -130,39 +193,60 @@ class Traffic:
         load: NDArray[np.float64],
         unit: str,
         scale: tuple[float, float] | None = None,
+        *,
+        shown: Shown = "load",
+        before: NDArray[np.float64] | None = None,
+        paths: NDArray[np.float64] | None = None,
     ) -> Traffic:
-        """Return the traffic of loads, float64[num_network_channels].
+        """Return the traffic of loads, float64[num_network_channels]; of use, in flits/cycle.
 
-        Times are loads where all channels between routers have one bandwidth, whichever.
+        Times are loads where all channels between routers have one bandwidth, whichever. Use is
+        always a share of a channel's bandwidth.
         """
-        found = cls(topology, load, unit, scale)
-        if found.even:
+        found = cls(topology, load, unit, scale, shown, before, paths)
+        if found.even and shown != "use":
             return found
-        return cls(topology, load / topology.channel_bandwidth[: len(load)], unit, scale)
+        rate = topology.channel_bandwidth[: len(load)]
+        start = None if before is None else before / rate
+        return cls(topology, load / rate, unit, scale, shown, start, paths)
 
-    def load(self, channel: int) -> float:
-        """Return what a channel carries."""
-        time = float(self.time[channel])
-        return time if self.even else time * float(self.topology.channel_bandwidth[channel])
+    def _load(self, channel: int, time: float) -> str:
+        """Return what a time on a channel is, with its unit."""
+        if self.shown == "use":
+            return percent(time)
+        rate = 1.0 if self.even else float(self.topology.channel_bandwidth[channel])
+        return amount(time * rate, self.unit)
+
+    def of_all(self, time: float) -> str:
+        """Return a time that is no single channel's, such as the mean, with its unit."""
+        if self.shown == "use":
+            return percent(time)
+        return amount(time, self.unit) if self.even else f"{number(time)} {self.unit}".rstrip()
 
     @property
     def measure(self) -> str:
-        """What is coloured, with its unit."""
-        if self.even:
-            return f"{self.unit} on the channel"
-        return f"time on the channel ({self.unit} / bandwidth)"
+        """What is colored, and on which scale."""
+        if self.shown == "use":
+            return "share of the channel in use, 0 to 100\u00a0%"
+        if self.shown == "change":
+            return f"change of {self.unit}: blue less, red more"
+        what = f"{self.unit} on the channel".lstrip() if self.even else (
+            f"time on the channel ({self.unit} / bandwidth)"
+        )  # fmt: skip
+        rank = "relative to the mean" if self.scale is None else "one scale for all"
+        return f"{what}, {rank}"
 
     def said(self, channel: int) -> str:
-        """Return what a channel carries, and how fast it is where others are faster or slower.
+        r"""Return what a channel carries, and how fast it is where others are faster or slower.
 
         Examples
         --------
         >>> from netloom.topology import topology
         >>> Traffic(topology("leaf-spine:2x1x1"), np.array([48000.0, 1, 1, 1]), "bytes").said(0)
-        '48,000 bytes'
+        '48\xa0kB'
         """
-        carried = f"{figure(self.load(channel))} {self.unit}".rstrip()
-        if self.even:
+        carried = self._load(channel, float(self.time[channel]))
+        if self.even or self.shown == "use":
             return carried
         rate, gbps = self.topology.channel_bandwidth[channel], self.topology.reference_gbps
         speed = f"{rate:.3g} flit{'' if rate == 1 else 's'}/cycle"
@@ -170,9 +254,21 @@ class Traffic:
         return f"{carried} at {speed}"
 
     def compared(self, channel: int) -> str:
-        """Return what a channel carries, and how that compares with the mean."""
-        times = f"{self.time[channel] / self.mean:.3g} × the mean"
-        return f"{self.said(channel)}, {times}{'' if self.even else ' time'}"
+        """Return what a channel carries, and how that compares with the mean, or with before."""
+        if self.shown == "change":
+            return self._changed(channel)
+        times = f"{self.time[channel] / self.own_mean:.3g} × the mean"
+        slow = "" if self.even or self.shown == "use" else " time"
+        return f"{self.said(channel)}, {times}{slow}"
+
+    def _changed(self, channel: int) -> str:
+        change = float(self.time[channel])
+        said = f"{self._load(channel, abs(change))} {'more' if change > 0 else 'less'}"
+        if self.before is None:
+            return said
+        start = float(self.before[channel])
+        ends = (self._load(channel, each) for each in (start, start + change))
+        return f"{said} ({' → '.join(ends)})"
 
     @cached_property
     def sentence(self) -> str:
@@ -181,26 +277,32 @@ class Traffic:
         if not many:
             return f"{self.topology.name}: no channel is left"
         last = int(self.there[-1])
-        highest, mean = float(self.time[last]), float(self.time[self.there].mean())
+        highest, mean = float(self.weight[last]), self.own_mean
+        if self.shown == "change":
+            changed = f"{self.name(last)} carries {self._changed(last)}, the largest change"
+            return changed if highest else "No channel carries more or less than before"
         if highest == 0:
             return f"{self.topology.name}: nothing on {counted(many, 'channel', ',')}"
+        carry, carries = ("are", "is") if self.shown == "use" else ("carry", "carries")
+        said = f"{self.said(last)} busy" if self.shown == "use" else self.said(last)
         if many == 1:
-            return f"{self.name(last)} carries {self.said(last)}"
+            return f"{self.name(last)} {carries} {said}"
         if highest <= EVEN * mean:
             return self._all_alike(last, exactly=highest <= mean * (1 + 1e-9))
         equal = int((self.time[self.there] >= highest * (1 - 1e-12)).sum())
         times = f"{highest / mean:.3g} times the mean"
+        slow = not self.even and self.shown == "load"
         if equal > 1:
             who = f"{equal:,} of {many:,} channels"
-            return f"{who} carry {self.said(last)}, {times}" if self.even else (
-                f"{who} take longest, {times}"
-            )  # fmt: skip
-        longest = "" if self.even else " and takes longest"
-        return f"{self.name(last)} carries {self.said(last)}{longest}, {times}"
+            return f"{who} take longest, {times}" if slow else f"{who} {carry} {said}, {times}"
+        longest = " and takes longest" if slow else ""
+        return f"{self.name(last)} {carries} {said}{longest}, {times}"
 
     def _all_alike(self, last: int, *, exactly: bool) -> str:
         """Return the sentence of channels that all take nearly the same time."""
         many = f"{len(self.there):,} channels"
+        if self.shown == "use":
+            return f"All {many} are {'' if exactly else 'nearly '}equally busy, {self.said(last)}"
         if not self.even:
             return (
                 f"All {many} take {'' if exactly else 'nearly '}the same time for what they carry"

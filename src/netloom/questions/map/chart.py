@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import altair as alt
+import numpy as np
 import polars as pl
 
 from netloom.drawing.colours import COLOURS, GREY
@@ -15,13 +16,17 @@ from netloom.questions.network_chart import channels_chart
 
 if TYPE_CHECKING:
     from netloom.drawing.frame import Part
-    from netloom.questions.network_chart import NetworkChart
     from netloom.questions.recorded import Recorded
 
 NAMES = {"random": "random (mean of 25)", "random_best": "random (best of 25)",
          "mapping": "mapping, without routes"}  # fmt: skip
-WHEN = {"before": "Before (identity)", "after": "After"}
+WHEN = {"before": "Before (rank order)", "after": "After"}
 RESULT, OTHERS = COLOURS[0], GREY
+
+LOAD = "weighted_channel_load"
+
+ASIDE = 400.0
+"""Pixels of each of the networks beside each other."""
 
 NAMED = 200.0
 """Pixels beside the bars for the names of mappings and for numbers."""
@@ -35,11 +40,11 @@ def heading(record: Recorded) -> tuple[str, list[str]]:
 
 
 def arranged(record: Recorded) -> list[Part]:
-    """Return the network by channel load before and after, above the objectives of mappings."""
-    drawn = parts(record)
-    pair = alt.hconcat(drawn["before"], drawn["after"], spacing=30)
-    pair = pair.resolve_scale(color="independent", stroke="independent")
-    return [alt.vconcat(pair, drawn["objective"], spacing=26)]
+    """Return the network before, after and their difference, above the objectives of mappings."""
+    drawn = networks(record, ASIDE)
+    rows = alt.hconcat(*drawn.values(), spacing=30)
+    rows = rows.resolve_scale(color="independent", stroke="independent")
+    return [alt.vconcat(rows, objectives(record), spacing=26)]
 
 
 def footer(record: Recorded) -> list[str]:
@@ -49,29 +54,34 @@ def footer(record: Recorded) -> list[str]:
 
 
 def parts(record: Recorded) -> dict[str, Part]:
-    """Return the parts of the picture of a mapping, by name.
-
-    Both networks have the same colours for the same load.
-    """
-    before, after = (mapped_channels(record, when) for when in WHEN)
-    return {"before": before, "after": after, "objective": objectives(record)}
+    """Return the parts of the picture of a mapping, by name."""
+    return {**networks(record), "objective": objectives(record)}
 
 
-def mapped_channels(record: Recorded, when: str) -> NetworkChart:
-    """Return the network by channel load ``before`` or ``after``, in the colours of both."""
+def networks(record: Recorded, width: float | None = None) -> dict[str, Part]:
+    """Return the network by channel load before and after, on one scale, and their difference."""
     channels = record.tables["channels"]
     if "kind" in channels.columns:  # those of hosts are in no picture
         channels = channels.filter(kind="network")
-    shown = channels.filter(mapping=when)
-    loads, mine = (part["weighted_channel_load"].to_numpy() for part in (channels, shown))
-    most, highest = float(loads.max(initial=0.0)), float(mine.max(initial=0.0))
-    scale = (float(loads.sum()) / max(1, len(loads)), most or 1.0)
-    title = UNITS.get(record.figures["weight"], "paths on the channel")
-    drawn = channels_chart(record, shown, "weighted_channel_load", title, scale=scale)
-    named: NetworkChart = drawn.properties(
-        title=f"{WHEN[when]}: the busiest channel carries {highest:.4g}"
+    loads = {when: channels.filter(mapping=when)[LOAD].to_numpy() for when in WHEN}
+    all_of_them = np.concatenate(list(loads.values()))
+    scale = (
+        (float(all_of_them.mean()), float(all_of_them.max()) or 1.0) if len(all_of_them) else None
     )
-    return named
+    title = UNITS.get(record.figures["weight"], "paths on the channel")
+    drawn: dict[str, Part] = {
+        when: channels_chart(
+            record, channels.filter(mapping=when), LOAD, title, scale=scale, width=width, when=said
+        )
+        for when, said in WHEN.items()
+    }
+    if len(loads["before"]) == len(loads["after"]):
+        after = channels.filter(mapping="after")
+        drawn["difference"] = channels_chart(
+            record, after, LOAD, title, width=width, when="Difference",
+            before=loads["before"].astype(np.float64),
+        )  # fmt: skip
+    return drawn
 
 
 def objectives(record: Recorded) -> alt.LayerChart:
@@ -109,6 +119,7 @@ def objectives(record: Recorded) -> alt.LayerChart:
 PART_TITLES = {
     "before": "Channels by load, before",
     "after": "Channels by load, after",
+    "difference": "What the mapping changes on each channel",
     "objective": "What the search found",
 }
 """What parts are called that have no title of their own."""

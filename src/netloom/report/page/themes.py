@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from netloom.drawing.colours import (
+    CHANGE_COLOURS,
+    DARK_CHANGE_COLOURS,
     DARK_HEAT_COLOURS,
     DARK_LOAD_COLOURS,
     DARK_STYLES,
@@ -17,7 +19,7 @@ FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 
 
 def _theme(
-    ink: str, quiet: str, grid: str, ramp: list[str], heat: list[str], styles: dict[str, Any]
+    ink: str, quiet: str, grid: str, ranges: dict[str, list[str]], styles: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the configuration of charts for one background."""
     return {
@@ -37,15 +39,17 @@ def _theme(
         "header": {"labelColor": ink, "titleColor": ink, "labelFontSize": 12},
         "title": {"color": ink, "subtitleColor": quiet, "fontSize": 13.5, "fontWeight": 600},
         "text": {"color": quiet},
-        "range": {"ramp": ramp, "heatmap": heat},
+        "range": ranges,
         "style": styles,
     }  # fmt: skip
 
 
+LIGHT = {"ramp": LOAD_COLOURS, "heatmap": HEAT_COLOURS, "diverging": CHANGE_COLOURS}
+DARK = {"ramp": DARK_LOAD_COLOURS, "heatmap": DARK_HEAT_COLOURS, "diverging": DARK_CHANGE_COLOURS}
+"""The ranges of colors of loads and of changes, on each background."""
+
 THEMES = {
-    "light": _theme("#1c232b", "#4f5a66", "#e4e8ec", LOAD_COLOURS, HEAT_COLOURS, STYLES),
-    "dark": _theme(
-        "#e8ebef", "#a9b3be", "#2b323b", DARK_LOAD_COLOURS, DARK_HEAT_COLOURS, DARK_STYLES
-    ),
+    "light": _theme("#1c232b", "#4f5a66", "#e4e8ec", LIGHT, STYLES),
+    "dark": _theme("#e8ebef", "#a9b3be", "#2b323b", DARK, DARK_STYLES),
 }
 """Vega's configuration on white and on near-black."""

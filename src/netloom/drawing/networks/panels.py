@@ -1,0 +1,286 @@
+"""Panels of squares side by side, one square a channel, with what stands at their rims."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import ceil
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from netloom.drawing.networks.letters import LINE, width_of
+from netloom.drawing.networks.scene import (
+    DISC,
+    Box,
+    Cells,
+    Channels,
+    Disc,
+    Scene,
+    Word,
+    discs_on,
+    named_below,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from netloom.drawing.networks.traffic import Traffic
+
+LEAST, LARGEST = 2.0, 24.0
+"""Pixels of the smallest and of the largest square."""
+
+GAP, SLIM = 8.0, 420.0
+"""Pixels between panels; and of the narrowest picture, if there is room: it has a title."""
+
+STRIP, BETWEEN = 10.0, 3.0
+"""Pixels of a strip of means, and between that and its panel."""
+
+
+class Panel(NamedTuple):
+    """A raster: some channels, each at a row and a column.
+
+    Attributes
+    ----------
+    label
+        What it is, above it.
+    channel, row, column
+        int64[n].
+    rows, columns
+        How many there are.
+    """
+
+    label: str
+    channel: NDArray[np.int64]
+    row: NDArray[np.int64]
+    column: NDArray[np.int64]
+    rows: int
+    columns: int
+
+
+class Band(NamedTuple):
+    """Panels side by side, in as many lines as they need, under a heading; perhaps none."""
+
+    heading: str
+    panels: list[Panel]
+
+
+@dataclass(frozen=True)
+class Look:
+    """How panels are laid out.
+
+    Attributes
+    ----------
+    width, tall
+        Pixels of the picture, about.
+    note
+        What is said below the title.
+    beside
+        Whether headings stand at the left of their panels, and not above.
+    means
+        Whether panels have the means of their rows and columns at their sides.
+    rim
+        Whether rows and columns are numbered.
+    """
+
+    width: float
+    tall: float
+    note: str = ""
+    beside: bool = False
+    means: bool = False
+    rim: bool = False
+
+    @property
+    def strip(self) -> float:
+        """Pixels that means need at a side of a panel."""
+        return STRIP + BETWEEN if self.means else 0.0
+
+
+@dataclass(eq=False)
+class _Parts:
+    """What is drawn, while it is put together."""
+
+    channel: list[NDArray[np.int64]] = field(default_factory=list)
+    squares: list[NDArray[np.float64]] = field(default_factory=list)
+    boxes: list[Box] = field(default_factory=list)
+    words: list[Word] = field(default_factory=list)
+    cells: list[Cells] = field(default_factory=list)
+
+    def add(self, panel: Panel, x: float, y: float, cell: float) -> None:
+        """Add a panel, its top left corner at a place."""
+        self.boxes.append(Box(x, y, panel.columns * cell, panel.rows * cell))
+        side = np.full(len(panel.channel), cell - (0.5 if cell > 3.5 else 0.0))
+        places = [x + panel.column * cell, y + panel.row * cell, side]
+        self.channel.append(panel.channel)
+        self.squares.append(np.stack(places, axis=1))
+
+
+def panels_scene(traffic: Traffic, bands: Sequence[Band], look: Look) -> Scene | None:
+    """Return bands of panels as a scene; None if squares would be too small."""
+    margin = _margin(bands, look)
+    cell = _cell(bands, look, margin)
+    if cell < LEAST:
+        return None
+    parts = _Parts()
+    top = 0.0
+    for band in bands:
+        if band.heading and not look.beside:
+            parts.words.append(Word(0, top + LINE / 2, band.heading, style="network-heading"))
+            top += LINE + 2
+        for row in _rows(band, cell, look, margin):
+            top = _row(traffic, parts, band, row, (margin, top), cell, look)
+        if look.rim and look.beside and band is bands[-1]:
+            top = _numbered(parts, row, (margin, top - GAP), cell)
+    drawn = _channels(traffic, parts)
+    discs = beside_squares(traffic, drawn, parts.words, (look.width, top))
+    listed, names, below = named_below(traffic, top + 4, look.width)
+    words = [*parts.words, *names]
+    right = [box.x + box.width + look.strip for box in parts.boxes]
+    right += [word.extent[1] for word in words]
+    return Scene(
+        max(*right, min(look.width, SLIM)), top + 4 + below, (drawn,), tuple(parts.boxes),
+        tuple(words), (*discs, *listed), cells=tuple(parts.cells), note=look.note,
+        marks=marked_squares(traffic, drawn),
+    )  # fmt: skip
+
+
+def _margin(bands: Sequence[Band], look: Look) -> float:
+    """Return the pixels at the left of all panels."""
+    margin = 0.0
+    if look.beside:
+        margin = max((width_of(band.heading) for band in bands), default=0) + 8
+    if look.rim:
+        margin += width_of(str(max(panel.rows for band in bands for panel in band.panels) - 1)) + 5
+    return margin
+
+
+def _row(
+    traffic: Traffic, parts: _Parts, band: Band, row: Sequence[tuple[float, Panel]],
+    at: tuple[float, float], cell: float, look: Look,
+) -> float:  # fmt: skip
+    """Add panels that stand side by side, and return where what is below them begins."""
+    margin, top = at
+    labelled = LINE if any(panel.label for _, panel in row) else 0.0
+    y = top + labelled
+    high = max(panel.rows for _, panel in row) * cell
+    for place, (left, panel) in enumerate(row):
+        x = margin + left
+        if panel.label:
+            parts.words.append(Word(x, top + LINE / 2, panel.label))
+        parts.add(panel, x, y, cell)
+        if look.means:
+            parts.cells.append(_means(traffic, panel, x, y, cell))
+        if look.rim and place == 0:
+            every = ceil(LINE / cell)
+            parts.words += [
+                Word(margin - 5, y + (number + 0.5) * cell, str(number), "right")
+                for number in range(0, panel.rows, every)
+            ]
+    if look.beside:
+        parts.words.append(Word(0, y + high / 2, band.heading))
+    bottom = y + high + look.strip
+    if look.rim and not look.beside:
+        return _numbered(parts, row, (margin, bottom), cell)
+    return bottom + GAP
+
+
+def _numbered(
+    parts: _Parts, row: Sequence[tuple[float, Panel]], at: tuple[float, float], cell: float
+) -> float:
+    """Add the numbers of columns below panels, and return where what is below them begins."""
+    margin, y = at
+    for left, panel in row:
+        every = ceil((width_of(str(panel.columns - 1)) + 6) / cell)
+        parts.words += [
+            Word(margin + left + (number + 0.5) * cell, y + LINE / 2 + 1, str(number), "center")
+            for number in range(0, panel.columns, every)
+        ]
+    return y + LINE + GAP
+
+
+def _means(traffic: Traffic, panel: Panel, x: float, y: float, cell: float) -> Cells:
+    """Return the means of the rows of a panel at its right, and of its columns below it."""
+    places, time, words = [], [], []
+    kinds = ("row", panel.row, panel.rows), ("column", panel.column, panel.columns)
+    for what, place, many in kinds:
+        for each in range(many):
+            values = traffic.time[panel.channel[place == each]]
+            values = values[~np.isnan(values)]
+            time.append(values.mean() if len(values) else np.nan)
+            words.append(f"{panel.label.split(' ')[0]}, mean of {what} {each}")
+            along, side = each * cell, max(cell - 0.5, 1.5)
+            if what == "row":
+                places.append((x + panel.columns * cell + BETWEEN, y + along, STRIP, side))
+            else:
+                places.append((x + along, y + panel.rows * cell + BETWEEN, side, STRIP))
+    return Cells(np.array(places), np.array(time), tuple(words))
+
+
+def _channels(traffic: Traffic, parts: _Parts) -> Channels:
+    channel, squares = np.concatenate(parts.channel), np.concatenate(parts.squares)
+    there = ~np.isnan(traffic.time[channel])
+    channel, squares = channel[there], squares[there]
+    order = np.argsort(traffic.weight[channel], kind="stable")
+    return Channels(channel[order], squares=squares[order])
+
+
+def _cell(bands: Sequence[Band], look: Look, margin: float) -> float:
+    """Return the pixels of a square: as large as the picture has room for."""
+    room = look.width - margin
+    for cell in np.arange(LARGEST, LEAST - 0.1, -0.25):
+        rows = [row for band in bands for row in _rows(band, float(cell), look, margin)]
+        wide = max(left + panel.columns * cell + look.strip for row in rows for left, panel in row)
+        beyond = GAP + look.strip + (LINE if look.rim and not look.beside else 0)
+        tall = sum(max(panel.rows for _, panel in row) * cell + beyond for row in rows)
+        tall += LINE * (1 if look.beside else len(rows))
+        whole = not look.beside or len(rows) == len(bands)
+        if wide <= room and tall <= look.tall and whole:
+            return float(cell)
+    rows = [row for band in bands for row in _rows(band, LEAST, look, margin)]
+    wide = max(left + panel.columns * LEAST + look.strip for row in rows for left, panel in row)
+    return LEAST if wide <= room and len(rows) < 60 else 0.0
+
+
+def _rows(band: Band, cell: float, look: Look, margin: float) -> list[list[tuple[float, Panel]]]:
+    """Return the panels of a band with where they begin, line by line."""
+    rows: list[list[tuple[float, Panel]]] = []
+    room = look.width - margin
+    left = room + 1
+    for panel in band.panels:
+        wide = max(panel.columns * cell + look.strip, width_of(panel.label))
+        if not rows or left + wide > room:
+            rows.append([])
+            left = 0.0
+        rows[-1].append((left, panel))
+        left += wide + GAP
+    return rows
+
+
+def marked_squares(traffic: Traffic, drawn: Channels) -> tuple[Box, ...]:
+    """Return frames round the squares of the busiest channels."""
+    assert drawn.squares is not None
+    rows = [row for each in traffic.busiest for row in np.flatnonzero(drawn.channel == each)[:1]]
+    return tuple(
+        Box(float(left) - 1, float(top) - 1, float(side) + 2, float(side) + 2, "network-mark")
+        for left, top, side in drawn.squares[rows]
+    )
+
+
+def beside_squares(
+    traffic: Traffic, drawn: Channels, words: Sequence[Word], size: tuple[float, float]
+) -> tuple[Disc, ...]:
+    """Return the discs of the busiest channels, beside their squares."""
+    assert drawn.squares is not None
+    places = {}
+    for channel in traffic.busiest:
+        (rows,) = np.nonzero(drawn.channel == channel)
+        if len(rows):
+            left, top, side = drawn.squares[rows[0]]
+            away = side / 2 + 0.75 * DISC
+            turns = np.array([[1, -1], [-1, -1], [1, 1], [-1, 1], [2, 0], [-2, 0], [3, -1], [-3, -1],
+                              [3, 1], [-3, 1], [1, 3], [-1, 3], [1, -3], [-1, -3]])  # fmt: skip
+            middle = np.array([left + side / 2, top + side / 2]) + away * turns
+            inside = ((middle >= DISC) & (middle <= np.array(size) - [DISC, 0])).all(axis=1)
+            places[channel] = middle[inside]
+    return discs_on(traffic, (), words, places)
