@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from netloom import compare_collectives, replay
 from netloom.errors import InputError
-from netloom.questions.collective.chart import LINE, apart
+from netloom.drawing.panel import LINE, apart
 from netloom.questions.collective.sizes import parse_sizes
 from netloom.questions.recorded import record
 from netloom.questions.register import by_verb
