@@ -32,7 +32,7 @@ GAP = 9.0
 NARROWEST = 190.0
 """Pixels of axes that have names beside them; of narrower ones names stand below."""
 
-FEW_STEPS = 3
+FEW_STEPS = 4
 """Steps between the ticks of narrow axes."""
 
 BELOW = 54.0
@@ -114,22 +114,39 @@ class Panel:
         **mark: Any,
     ) -> list[alt.Chart]:  # fmt: skip
         """Return the lines of a table, one for each name of its column ``by``, and their points."""
+        drawn = []
+        for name, look in looks.items():
+            mine = {name: look}
+            line: dict[str, Any] = {"strokeDash": list(look.dash), "strokeWidth": look.width}
+            drawn += self._marks(table, by, mine, "line", **line, **mark)
+            if points:
+                size = points if look.width > 2 else points / 2
+                drawn += self._marks(table, by, mine, "circle", opacity=1, size=size)
+        return drawn
+
+    def areas(
+        self, table: pl.DataFrame, by: str, looks: Mapping[str, Look], upper: str
+    ) -> list[alt.Chart]:
+        """Return the intervals from the vertical axis' column to ``upper``, of each series."""
+        return self._marks(table, by, looks, "area", y2=f"{upper}:Q", opacity=0.2)
+
+    def hollow(self, table: pl.DataFrame, by: str, looks: Mapping[str, Look]) -> list[alt.Chart]:
+        """Return hollow points, of what is not known well."""
+        return self._marks(table, by, looks, "point", filled=False, size=60, strokeWidth=2)
+
+    def _marks(
+        self, table: pl.DataFrame, by: str, looks: Mapping[str, Look], kind: str,
+        y2: str | None = None, **mark: Any,
+    ) -> list[alt.Chart]:  # fmt: skip
         import altair as alt
 
         drawn = []
-        table = _shaded(table, by, looks)
-        there = set(table[by].to_list())
-        for name, look in looks.items():
-            if name not in there:
-                continue
-            only = alt.FieldEqualPredicate(field=by, equal=name)
-            base = self.chart(table, detail=f"{by}:N", tooltip=table.columns)
-            base = base.transform_filter(only)
-            told = {"clip": True, "strokeDash": list(look.dash), "strokeWidth": look.width}
-            drawn.append(_coloured(base, look, "line", **told, **mark))
-            if points:
-                size = points if look.width > 2 else points / 2
-                drawn.append(_coloured(base, look, "circle", clip=True, opacity=1, size=size))
+        table, there = _shaded(table, by, looks), set(table[by].to_list())
+        more = {} if y2 is None else {"y2": y2}
+        for name in (name for name in looks if name in there):
+            base = self.chart(table, detail=f"{by}:N", tooltip=table.columns, **more)
+            base = base.transform_filter(alt.FieldEqualPredicate(field=by, equal=name))
+            drawn.append(_coloured(base, looks[name], kind, clip=True, **mark))
         return drawn
 
     def ends(self, ends: Iterable[End]) -> list[alt.Chart]:
@@ -282,7 +299,7 @@ def panel(
     below = fits < NARROWEST
     if below:
         beside, fits = 0.0, min(width, room() - BESIDE)
-    if fits < 1.6 * NARROWEST:
+    if fits < 1.2 * NARROWEST:
         x = replace(x, steps=FEW_STEPS)
     return Panel(x, y, fits, height, beside, below)
 
@@ -348,7 +365,9 @@ def _shaded(table: pl.DataFrame, by: str, looks: Mapping[str, Look]) -> pl.DataF
     found = {name: look.colour for name, look in looks.items() if not isinstance(look.colour, str)}
     if not found:
         return table
-    return table.with_columns(shade=pl.col(by).replace_strict(found, return_dtype=pl.Float64))
+    return table.with_columns(
+        shade=pl.col(by).replace_strict(found, default=0.0, return_dtype=pl.Float64)
+    )
 
 
 def _coloured(base: alt.Chart, look: Look, kind: str, **mark: Any) -> alt.Chart:

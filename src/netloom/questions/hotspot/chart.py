@@ -196,9 +196,10 @@ def queues_by_rate(record: Recorded, kind: str, most: float) -> alt.LayerChart:
     along = stage_axis(record.tables["stages"]["stage"].to_list(), modules)
     texts = []
     for at, rate in enumerate(rates):
-        mine = table.filter(rate=rate).sort("length").row(-1, named=True)
+        rows = table.filter(rate=rate).sort("length")
+        mine, longest = rows.row(-1, named=True), rows["max"].max()
         where = _place(mine["stage"], modules)
-        said = f"{number(mine['length'])} at {where}, max {number(mine['max'])}"
+        said = f"{number(mine['length'])} at {where}, max {number(longest)}"
         texts.append((ROW * (at + 0.5), said))
     beside = max(width_of(said) for _, said in texts) + GAP
     width = max(120.0, min(330.0, room() - BESIDE - beside))

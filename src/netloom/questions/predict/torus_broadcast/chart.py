@@ -74,6 +74,8 @@ def _held(held: pl.DataFrame, along: Axis) -> alt.LayerChart:
         mine = table.filter(held=each)
         area = where.chart(mine, y2="below:Q", tooltip=["rate", "held", "probability"])
         layers.append(area.mark_area(clip=True).encode(color=shades()))
+        if mine.is_empty():
+            continue
         last = mine.sort("rate").row(-1, named=True)
         ends.append(End(name, where.x.high, (last["share"] + last["below"]) / 2))
     said = f"All {counted(most, 'VC')} are held {percent(_last(table, most))} of the time at most"
