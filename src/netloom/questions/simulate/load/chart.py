@@ -160,8 +160,18 @@ def _saturated(record: Recorded, where: Panel) -> list[alt.Chart]:
 
 
 def saturation_intervals(record: Recorded) -> dict[str, tuple[float, float]]:
-    """Return between which loads each technique saturates: the last it carried, the first not."""
+    """Return between which loads each technique saturates: the last it carried, the first not.
+
+    A search says that itself.
+    """
     found = {}
+    if record.verb == "find_saturation":
+        for each in record.points:
+            if each["saturates"]:
+                half = (each["saturation_offered_width"] or 0.0) / 2
+                place = each["saturation_offered"]
+                found[each["switching"]] = (place - half, place + half)
+        return found
     for technique in _looks(record):
         mine = record.tables["table"].filter(switching=technique, interrupted=False)
         behind = mine.filter(~pl.col("stable"))["offered"].min()
