@@ -52,7 +52,7 @@ SWITCHES = {"grey": "in grey", "only-narrow": "390 pixels only", "only-dark": "n
 
 
 class Shown(NamedTuple):
-    """One picture: what it is of, and as which variant; its SVG."""
+    """One picture: what it is of, and as which variant, and its SVG."""
 
     said: str
     variant: str

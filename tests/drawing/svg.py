@@ -9,7 +9,7 @@ from netloom.drawing.networks.letters import width_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 MEASURED, LEAST = 0.86, 0.72
-"""Widths of letters are guessed as those of a wide font; most fonts need less, none less than."""
+"""Widths of letters are guessed as those of a wide font. Others need less, down to the second."""
 
 
 @dataclass(frozen=True)

@@ -33,17 +33,17 @@ class Axis:
     Attributes
     ----------
     field, title
-        The column that it shows; and its name, with its unit in brackets.
+        The column that it shows, and its name with its unit in brackets.
     low, high
         Where it begins and ends.
     marks, names
-        The values that have ticks, by default chosen ones; and what these are called, if not by
+        The values that have ticks, by default chosen ones, and what these are called, if not by
         their values.
     steps
         Steps between ticks, at most.
     log, whole, share
-        Whether it is logarithmic; whether its values are whole numbers; whether they are parts of
-        one, shown in percent.
+        Whether it is logarithmic, whether its values are whole numbers, and whether they are parts
+        of one, shown in percent.
     """
 
     field: str
@@ -146,7 +146,7 @@ def axis(
     room
         How much of its length it goes on beyond the largest value.
     whole
-        Whether values are whole numbers; by default whether these are.
+        Whether all values are whole numbers. By default that of ``values`` counts.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def axis(
 
 
 def _of_decades(low: float, high: float, steps: int) -> list[float]:
-    """Return the powers of ten from one value to another; steps between them where there are few.
+    """Return the powers of ten from one value to another, with steps between if they are few.
 
     Of more than seven powers every second or third is named.
     """

@@ -138,7 +138,7 @@ def stacked(
     whole: float | None = None,
     empty: str = "not known",
 ) -> alt.LayerChart:
-    """Return one bar of parts, the words of each above it; those of nothing are left out.
+    """Return one bar of parts, the words of each above it. Those of nothing are left out.
 
     ``whole`` is the length of the axis: of bars that are compared that of the longest.
     ``empty`` is what is said of a bar without parts.

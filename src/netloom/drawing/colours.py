@@ -7,10 +7,10 @@ of 20 at least, also to eyes that lack red or green.
 from __future__ import annotations
 
 THIS = "#c8323a"
-"""What is asked about; of two, that before."""
+"""What is asked about, or the first of two."""
 
 BEST = "#2b6cb0"
-"""The best that was found; of two, that after."""
+"""The best that was found, or the second of two."""
 
 REFERENCE = "#7d8896"
 """What there is to compare with: random mappings, limits, what is not known."""

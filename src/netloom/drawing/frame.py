@@ -104,7 +104,7 @@ def _titled(title: str, width: float, beside: float = 0.0) -> dict[str, Any]:
 
 
 def curve(table: pl.DataFrame, title: str = "", **encoding: Any) -> alt.Chart:
-    """Return lines with their points; with a title they are a part of their own."""
+    """Return lines with their points. With a title they are a part of their own."""
     import altair as alt
 
     line = alt.Chart(table).mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2.2)

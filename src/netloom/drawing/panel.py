@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom.drawing.colours import BEST, COLOURS, REFERENCE, THIS
 from netloom.drawing.frame import layered
-from netloom.drawing.networks.letters import width_of
+from netloom.drawing.networks.letters import fitted, width_of
 from netloom.drawing.room import room
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ GAP = 9.0
 """Pixels from the end of a line to its name."""
 
 NARROWEST = 190.0
-"""Pixels of axes that have names beside them; of narrower ones names stand below."""
+"""Pixels of axes that have names beside them. Of narrower ones names stand below."""
 
 FEW_STEPS = 4
 """Steps between the ticks of narrow axes."""
@@ -60,7 +60,7 @@ class Look(NamedTuple):
 
 MINE, OTHERS, AFTER = Look(THIS), Look(REFERENCE), Look(BEST)
 MODEL = Look(THIS, DASHED)
-"""What is asked about, what it is compared with, what is best; and what a model has for it."""
+"""What is asked about, what it is compared with, what is best, and what a model has for it."""
 
 DASHES = (SOLID, DASHED, DOTTED, (10, 3, 2, 3), (4, 2), (1, 2))
 """Of series, beside their colours."""
@@ -156,13 +156,7 @@ class Panel:
         below, in the order of the lines.
         """
         if self.below:
-            rows = sorted(ends, key=lambda each: -self.y.at(each.y))
-            return [
-                chart
-                for at, each in enumerate(rows)
-                for chart in words([(0, self.height + BELOW + LINE * at, f"● {each.name}")],
-                                   colour=each.colour, bold=True)
-            ]  # fmt: skip
+            return self._names_below(sorted(ends, key=lambda each: -self.y.at(each.y)))
         beside, within = [], []
         for each in ends:
             x = self.width * min(max(self.x.at(each.x), 0), 1)
@@ -178,6 +172,15 @@ class Panel:
             places = apart([place for place, _, _ in group], self.height)
             for place, (_, x, each) in zip(places, group, strict=True):
                 drawn += words([(x + GAP, place, each.name)], colour=each.colour, bold=True)
+        return drawn
+
+    def _names_below(self, ends: Sequence[End]) -> list[alt.Chart]:
+        """Return names below the axes, one below the other, each after a dot."""
+        drawn = []
+        for at, each in enumerate(ends):
+            name = fitted(f"● {each.name}", room() - 24, bold=True)
+            place = (0.0, self.height + BELOW + LINE * at, name)
+            drawn += words([place], colour=each.colour, bold=True)
         return drawn
 
     def ends_of(
@@ -209,7 +212,7 @@ class Panel:
         return float(xs[-1]), float(ys[-1])
 
     def across(self, value: float, look: Look | None = None) -> list[alt.Chart]:
-        """Return a line across; without a look that of a bound, in ink with dashes and dots."""
+        """Return a line across. Without a look it is a bound: in ink, with dashes and dots."""
         import altair as alt
         import polars as pl
 
@@ -225,7 +228,7 @@ class Panel:
         return [*rules, *self.above({name: (at, at) for name, at in shown.items()})]
 
     def rule(self, value: float, look: Look | None = None) -> list[alt.Chart]:
-        """Return an upright line; without a look that of a bound."""
+        """Return an upright line. Without a look it is a bound."""
         import altair as alt
         import polars as pl
 
@@ -255,7 +258,7 @@ class Panel:
     ) -> list[alt.Chart]:
         """Return words above the axes, in the middle of intervals, in rows if they would touch.
 
-        Words of the same interval stand side by side; those that have a colour are bold.
+        Words of the same interval stand side by side. Those that have a colour are bold.
         """
         rows: list[list[tuple[float, float]]] = []
         drawn: list[alt.Chart] = []
@@ -311,7 +314,7 @@ def words(
     colour: str | float | None = None,
     bold: bool = False,
 ) -> list[alt.Chart]:
-    """Return words at places in pixels; without a colour in that of words."""
+    """Return words at places in pixels. Without a colour they have that of words."""
     import altair as alt
     import polars as pl
 
@@ -359,7 +362,7 @@ def shades() -> alt.Color:
 
 
 def _shaded(table: pl.DataFrame, by: str, looks: Mapping[str, Look]) -> pl.DataFrame:
-    """Return a table with the shades of ordered series; as it is if there are none."""
+    """Return a table with the shades of ordered series, or as it is if there are none."""
     import polars as pl
 
     found = {name: look.colour for name, look in looks.items() if not isinstance(look.colour, str)}

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Drawn: TypeAlias = alt.LayerChart | alt.VConcatChart
 
 MOST_TOLD = len(COLOURS)
-"""Most series that colours alone tell apart; more have their names beside them, or a scale."""
+"""Most series that colours alone tell apart. More have their names beside them, or a scale."""
 
 RING = "M0,-1L1,0L0,1L-1,0ZM0,-0.6L-0.6,0L0,0.6L0.6,0Z"
 """A hollow diamond, as a path that is filled: so it is hollow in the legend as well."""
@@ -42,7 +42,7 @@ LOOKS: dict[str, tuple[str, list[int], str]] = {
 
 SIZES = {1: (580, 360), 2: (410, 290), 4: (410, 270)}
 SMALL = (285, 215)
-"""Of the axes, by how many pairs of them there are at most; and of more."""
+"""Of the axes, by how many pairs of them there are at most, and of more."""
 
 MOST_TICKS = 7
 
@@ -74,7 +74,7 @@ def exhibit_chart(
     panels
         Axes and tables, in their order.
     words, remarks
-        What to say below the title, and below all panels; long lines are broken.
+        What to say below the title, and below all panels. Long lines are broken.
     """
     import altair as alt
 
@@ -173,7 +173,7 @@ def _lines(plot: Plot, shown: alt.Chart, table: pl.DataFrame, *, whose: Sequence
 def _marks(
     plot: Plot, shown: alt.Chart, table: pl.DataFrame, *, whose: Sequence[str]
 ) -> list[alt.Chart]:
-    """Points: full ones, and hollow ones round them; smaller where a line has many."""
+    """Points: full ones, and hollow ones round them. Smaller where a line has many."""
     import altair as alt
 
     most = max(table.group_by("series", "whose").len()["len"].to_list(), default=0)
@@ -242,7 +242,7 @@ def _interval(plot: Plot, shown: alt.Chart, table: pl.DataFrame) -> alt.Chart:
 
 
 def names_width(plot: Plot, size: tuple[int, int]) -> float:
-    """Return how much room the names of lines take at their ends; 0 if a legend names them."""
+    """Return how much room the names of lines take at their ends, or 0 if a legend names them."""
     names = _names([plot])
     if plot.form not in ("lines", "steps") or not 1 < len(names) <= size[1] / LINE:
         return 0.0
@@ -268,7 +268,7 @@ def _ends(plot: Plot, table: pl.DataFrame, names: Sequence[str], look: Look) -> 
 
 
 def _colour(names: Sequence[str], *, below: bool, named: bool) -> alt.Color:
-    """Return the colours of series; those that have their names beside them need no legend."""
+    """Return the colours of series. Those that have their names beside them need no legend."""
     import altair as alt
 
     hues = [COLOURS[at % len(COLOURS)] for at in range(len(names))]

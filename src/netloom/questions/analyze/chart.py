@@ -35,7 +35,7 @@ LIMITS = {
     "average_node": ("some delayed", OTHERS[0]),
     "upper_bound": ("most delayed", THIS),
 }
-"""Limits of load as JSON names them; what is up to there, and its colour."""
+"""Limits of load as JSON names them, with what holds up to there and its colour."""
 
 STANDS = {"worst_node": "First node delayed*", "average_node": "Most nodes delayed*",
           "upper_bound": "Nothing carried beyond"}  # fmt: skip
@@ -102,7 +102,7 @@ def load_bar(record: Recorded) -> alt.LayerChart:
 
 
 def _segments(own: dict[str, Any]) -> list[tuple[str, float, str]]:
-    """Return what loads do, where that ends, and its colour; what is not known is grey."""
+    """Return what loads do, where that ends, and its colour. What is not known is grey."""
     found, begin, known = [], 0.0, True
     for limit, (name, colour) in LIMITS.items():
         known = known and own[limit] is not None
@@ -130,7 +130,7 @@ def _segment(where: Panel, begin: float, end: float, name: str) -> alt.Chart:
 
 
 def _stands_by(record: Recorded) -> str:
-    """Return the limit that is known of this mapping and of random ones; "" if none is."""
+    """Return the limit that is known of this mapping and of random ones, or ""."""
     own, random = record.figures["saturation"], record.tables["random_table"]
     known = (
         limit for limit in STANDS

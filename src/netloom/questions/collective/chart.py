@@ -113,7 +113,7 @@ def _bound_line(bound: pl.DataFrame, where: Panel) -> list[alt.Chart]:
 
 
 def bars(record: Recorded) -> alt.LayerChart:
-    """Return the bus bandwidth of all algorithms at one size; of a barrier their times."""
+    """Return the bus bandwidth of all algorithms at one size, or their times for a barrier."""
     table = _named(record.tables["table"]).sort("seconds")
     rates = table["bus_bandwidth"].null_count() == 0
     column, least = ("bus_bandwidth", "bound_bus_bandwidth") if rates else (

@@ -29,7 +29,7 @@ FEW_CONNECTIONS = 32
 """Up to so many each has a row of its own."""
 
 MOST_ROWS = 128
-"""Most processors that are shown; of more, those with the most words."""
+"""Most processors that are shown. Of more, those with the most words."""
 
 MOST_BARS = 12_000
 """Most bars of a chart: as many phases are shown, from the first on, as stay below that."""
@@ -49,7 +49,7 @@ LOAD = "words on the channel"
 WIDTH, LEAST_ROW, MOST_ROW, HEIGHT = 1000.0, 5.0, 22.0, 760.0
 
 NAME_ROW = 15.0
-"""Pixels of a row whose name can be read; of lower ones some are named."""
+"""Pixels of a row whose name can be read. Of lower ones some are named."""
 
 MAP_COLUMNS, MAP_SIDE = 6, 210.0
 """Phases side by side, and how wide each is."""
@@ -309,7 +309,7 @@ def _by_processor(record: Recorded, shown: int) -> tuple[pl.DataFrame, list[str]
 
 
 def _lanes(nodes: list[int], begins: list[float], ends: list[float]) -> list[int]:
-    """Return the first lane of its node's that is free when each bar begins; bars in order."""
+    """Return the first lane of its node that is free when each bar begins. Bars are in order."""
     free: dict[int, list[float]] = {}
     lanes = []
     for node, begin, end in zip(nodes, begins, ends, strict=True):

@@ -70,7 +70,7 @@ def parts(record: Recorded) -> dict[str, Part]:
 def cables(record: Recorded) -> alt.LayerChart:
     """Return the paths of each channel of an all-to-all, busiest first, each way apart.
 
-    The least that the busiest must carry is a line across; the busiest are named.
+    The least that the busiest must carry is a line across. The busiest are named.
     """
     table, found = record.tables["channels"], record.figures["all_to_all"]
     ways = [way for way in LED if (table["way"] == way).any()]

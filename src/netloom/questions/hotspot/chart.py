@@ -72,7 +72,7 @@ def parts(record: Recorded) -> dict[str, Part]:
 
 
 def arranged(record: Recorded) -> list[Part]:
-    """Return the parts side by side; of several rates the queues below each other."""
+    """Return the parts side by side. The queues of several rates are below each other."""
     first, *others = parts(record).values()
     if len(record.figures["asked"]) == 1:
         return [first, *others]
@@ -227,7 +227,7 @@ def queues_by_rate(record: Recorded, kind: str, most: float) -> alt.LayerChart:
 
 
 def _behind(record: Recorded, where: Panel) -> list[alt.Chart]:
-    """Return the interval of rates in which the network begins to fall behind, if it does."""
+    """Return the interval of rates in which the network saturates, if it does."""
     rates = record.tables["rates"].sort("rate")
     first = rates.filter(~pl.col("stable"))["rate"].min()
     if first is None:

@@ -91,7 +91,7 @@ def mapped_channels(record: Recorded, when: str) -> NetworkChart:
 
 
 def changes(record: Recorded) -> alt.LayerChart:
-    """Return each figure before and after as two dots, against that before; bounds as ticks."""
+    """Return each figure before and after as two dots, against that before. Bounds are ticks."""
     rows = _rows(record)
     right = max(width_of(row["said"]) for row in rows) + 2 * GAP
     for row, name in zip(rows, short_names([row["figure"] for row in rows], right), strict=True):

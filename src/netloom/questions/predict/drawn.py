@@ -113,7 +113,7 @@ def _saturates(
 
 
 def made_of(table: pl.DataFrame, startup_cycles: float = 0.0) -> alt.LayerChart:
-    """The parts of one latency; nothing where it is saturated."""
+    """Return the parts of one latency, or nothing if it is saturated."""
     point = table.row(0, named=True)
     values = {"in the network": (point["network_latency"] or 0.0, BEST),
               "in the source queue": (point["source_wait"] or 0.0, THIS)}  # fmt: skip

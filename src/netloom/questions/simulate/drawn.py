@@ -73,7 +73,7 @@ def shares(
     table
         The columns of ``load``, ``share`` and ``of``, the series.
     load, looks
-        The horizontal axis; and how series look.
+        The horizontal axis, and how series look.
     more
         What returns that which lies behind them.
     """

@@ -25,7 +25,7 @@ SIMULATED, MODEL = "simulated", "model"
 """Who says what a curve says."""
 
 ONE_PANEL = 6
-"""Most curves of one pair of axes; more are drawn in panels."""
+"""Most curves of one pair of axes. More are drawn in panels."""
 
 MOST_PANELS = 12
 
@@ -57,7 +57,7 @@ def panels(group: CurveGroup) -> dict[str, list[tuple[Curve, str]]]:
     """Return the curves of each pair of axes, each with the name that its colour has.
 
     Few curves have a colour each. Many have the colour of what differs first among them, and a
-    panel for every combination of the rest; of more than twelve panels the first are drawn.
+    panel for every combination of the rest. Of more than twelve panels the first are drawn.
     """
     told = group.simulated or group.models
     if len(told) <= ONE_PANEL or len(group.differ) < 2:
@@ -236,7 +236,10 @@ def _named(group: CurveGroup) -> dict[str, list[tuple[Curve, str]]]:
     """Return the curves of each panel, their names without the words that all share."""
     found = panels(group)
     _, short = _shared(found)
-    return {panel: [(curve, short[name]) for curve, name in some] for panel, some in found.items()}
+    return {
+        panel: [(curve, short[name].strip(", ")) for curve, name in some]
+        for panel, some in found.items()
+    }
 
 
 def _shared(found: dict[str, list[tuple[Curve, str]]]) -> tuple[str, dict[str, str]]:
@@ -263,7 +266,7 @@ def _latency_caption(group: CurveGroup, top: float, *, cut: bool) -> str:
     said = []
     many = {each for curve in group.simulated for each in curve.table["runs"]}
     if title := _shared(panels(group))[0]:
-        said.append(f"Curves by {title}.")
+        said.append(f'Names leave out "{title}".')
     if any(curve.table["high"].drop_nulls().len() for curve in group.simulated):
         runs = f"{'up to ' * (len(many) > 1)}{max(many)} runs with different seeds"
         of = f"of {runs}" if max(many) > 1 else "of one run each"

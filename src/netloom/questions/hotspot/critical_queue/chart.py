@@ -64,7 +64,7 @@ def _rise(table: pl.DataFrame, x: Axis, looks: dict[str, Look], least: float) ->
 
 
 def _steps(table: pl.DataFrame, x: Axis, looks: dict[str, Look]) -> alt.LayerChart:
-    """Return the steps of a request by size of queues; of unbounded ones across."""
+    """Return the steps of a request by size of queues. Those of unbounded ones are lines across."""
     known = table.drop_nulls("steps_mean")
     y = axis("steps_mean", "mean steps of a request", known["steps_mean"].to_list(), zero=False,
              whole=False)  # fmt: skip

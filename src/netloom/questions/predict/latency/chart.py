@@ -48,7 +48,7 @@ def parts(record: Recorded) -> dict[str, Part]:
 
 
 def _carried(record: Recorded) -> float:
-    """Return the highest load with a steady state; the lowest where none has one."""
+    """Return the highest load with a steady state, or the lowest if none has one."""
     table = record.tables["table"]
     steady = table.filter(saturated=False)["offered"]
     load: float = steady[-1] if len(steady) else table["offered"][0]

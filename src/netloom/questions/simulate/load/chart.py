@@ -44,7 +44,7 @@ def footer(record: Recorded) -> list[str]:
 
 
 def parts(record: Recorded) -> dict[str, Part]:
-    """Return latency and what gets through by load; of one load, where its packets go."""
+    """Return latency and what gets through by load, or where the packets of one load go."""
     if record.several or record.verb == "find_saturation":
         return {"latency": latency_curve(record), "accepted": accepted_curve(record)}
     return {"channels": busy_channels(record), "latencies": latency_spread(record)}

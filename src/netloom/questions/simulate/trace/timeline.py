@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from netloom.questions.recorded import Recorded
 
 MOST_ROWS = 64
-"""Rows; of more nodes each row has several."""
+"""Rows at most. Of more nodes each row has several."""
 
 CELLS = 600
 """Parts of the time that are told apart."""
@@ -37,7 +37,7 @@ ROW = 14.0
 
 
 def timeline(record: Recorded) -> alt.LayerChart | None:
-    """Return when nodes send and wait to send, and the critical path; None if nothing was sent."""
+    """Return when nodes send and wait to send, and the critical path, or None."""
     unit = str(record.figures.get("unit", "cycles"))
     bars, path = _bars(record, unit), _path(record, unit)
     last = max((float(each["end"].max() or 0) for each in (bars, path)), default=0.0)  # type: ignore[arg-type]
@@ -90,7 +90,7 @@ def _bars(record: Recorded, unit: str) -> pl.DataFrame:
 
 
 def _merged(bars: pl.DataFrame, each: int, last: float) -> pl.DataFrame:
-    """Return the bars of rows, those that touch as one; sending hides waiting."""
+    """Return the bars of rows, those that touch as one. Sending hides waiting."""
     found: list[dict[str, Any]] = []
     for (row,), mine in bars.group_by(pl.col("source_node") // each, maintain_order=True):
         covered = {kind: _cells(mine.filter(does=kind), last) for kind in KINDS}
