@@ -1,10 +1,10 @@
-# make demo | test | attack | wheel | lint | docs | bench | browser | opensm | simgrid: each sets up what it needs first (Python >= 3.11).
+# make demo | test | attack | wheel | lint | docs | gallery | bench | browser | opensm | simgrid: each sets up what it needs first (Python >= 3.11).
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
-.PHONY: demo test attack wheel browser opensm simgrid lint docs bench clean
+.PHONY: demo test attack wheel browser opensm simgrid lint docs gallery bench clean
 
 # a real fabric: what is wrong with its tables, and better ones; meanwhile a program's mapping, which
 # is shown after it
@@ -67,6 +67,10 @@ lint: $(READY)
 docs: $(READY)
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir out/site
 	@echo "out/site/index.html"
+
+# every kind of picture on one page, to be looked at before a release
+gallery: $(READY)
+	$(BIN)/python -m tests.gallery out/gallery.html
 
 bench: $(READY)
 	$(BIN)/python benchmarks/contention.py

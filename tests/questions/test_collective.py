@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netloom import compare_collectives, replay
+from netloom.drawing.panel import LINE, apart
 from netloom.errors import InputError
 from netloom.questions.collective import phased
-from netloom.questions.collective.chart import LINE, apart
 from netloom.questions.collective.sizes import parse_sizes
 from netloom.questions.recorded import record
 from netloom.questions.register import by_verb
@@ -223,11 +223,11 @@ def test_labels_never_touch(places):
 
 def test_the_picture_says_who_wins_and_draws_the_bound():
     found = compare_collectives("all-reduce", "leaf-spine:2x2x4", size="1KB:256MB", **FAST)
-    drawn = chart_of(record(found)).to_dict()
-    title, spec = drawn["title"]["text"], json.dumps(drawn)
-    assert found.verdict.sentence == (title if isinstance(title, str) else " ".join(title))
-    assert '"bound"' in spec
-    assert "strokeDash" in spec
+    spec = json.dumps(chart_of(record(found)).to_dict())
+    assert '"said": "bound"' in spec
+    assert '"style": "bound"' in spec
+    assert "Highest bus bandwidth: " in spec
+    assert found.verdict.sentence == " ".join(chart_of(record(found)).to_dict()["title"]["text"])
 
 
 def test_the_schedule_of_the_fastest_runs_in_the_same_time(tmp_path):

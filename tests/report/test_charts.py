@@ -2,25 +2,35 @@
 
 import json
 from copy import deepcopy
+from itertools import combinations, pairwise
+from math import dist
+from operator import mul
 
 import pytest
 
 from netloom import analyze, compile_phases, simulate
 from netloom.drawing.colours import (
+    BEST,
+    BOUND_DASH,
     COLOURS,
     DARK_HEAT_COLOURS,
+    DARK_INK,
     DARK_LOAD_COLOURS,
+    DARK_ORDER_COLOURS,
     DARK_STYLES,
     GREY,
     HEAT_COLOURS,
+    INK,
     LOAD_COLOURS,
+    ORDER_COLOURS,
+    REFERENCE,
     STYLES,
+    THIS,
 )
 from netloom.questions.network_chart import topology_of
 from netloom.questions.recorded import Recorded, record
 from netloom.questions.register import all_kinds
 from netloom.report import chart_of, parts_of, save_chart
-from netloom.report.exhibit import SERIES
 from tests.questions.small_answers import ANSWERS, there_and_back
 
 GENERATED = {"name", "views"}
@@ -51,7 +61,7 @@ def renamed(kept, on):
     return Recorded(kept.verb, figures, kept.tables)
 
 
-@pytest.mark.parametrize("name", ["heading", "parts"])
+@pytest.mark.parametrize("name", ["footer", "parts"])
 def test_every_question_has_a_picture_and_parts(name):
     assert [kind.words for kind in all_kinds() if kind.hook("chart", name) is None] == []
 
@@ -122,8 +132,66 @@ def contrast(one, other):
 
 @pytest.mark.parametrize("background", ["#ffffff", "#111418"])
 def test_every_series_can_be_seen_on_white_and_on_near_black(background):
-    for colour in (*COLOURS, *SERIES, GREY):
+    for colour in (*COLOURS, GREY):
         assert contrast(colour, background) >= 3, colour
+
+
+PROTAN = ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216),
+          (-0.003882, -0.048116, 1.051998))  # fmt: skip
+DEUTAN = ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413),
+          (-0.011820, 0.042940, 0.968881))  # fmt: skip
+PLAIN = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+"""What eyes without red or green receptors see of linear RGB: Machado and others 2009."""
+
+TO_XYZ = ((0.4124564, 0.3575761, 0.1804375), (0.2126729, 0.7151522, 0.0721750),
+          (0.0193339, 0.1191920, 0.9503041))  # fmt: skip
+
+
+def seen_as(colour, eyes):
+    """A colour in CIELAB, to eyes of a kind."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+              for part in parts]  # fmt: skip
+    shown = [min(max(sum(map(mul, row, linear)), 0), 1) for row in eyes]
+    white = (0.95047, 1.0, 1.08883)
+    scaled = [sum(map(mul, row, shown)) / most for row, most in zip(TO_XYZ, white, strict=True)]
+    x, y, z = (each ** (1 / 3) if each > 0.008856 else 7.787 * each + 16 / 116 for each in scaled)
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+
+def distance(one, other, eyes):
+    """ΔE of 1976 between two colours."""
+    return dist(seen_as(one, eyes), seen_as(other, eyes))
+
+
+@pytest.mark.parametrize("eyes", [PLAIN, PROTAN, DEUTAN])
+def test_series_are_told_apart_also_by_eyes_without_red_or_green(eyes):
+    for one, other in combinations([*COLOURS, GREY], 2):
+        assert distance(one, other, eyes) >= 20, (one, other)
+
+
+def test_the_distance_is_that_of_the_red_and_green_that_were_confused():
+    assert distance("#c8323a", "#2f855a", PROTAN) == pytest.approx(14.7, abs=0.05)
+    assert distance("#c8323a", "#2f855a", PLAIN) > 90
+
+
+def test_colours_mean_the_same_everywhere():
+    assert (THIS, BEST, REFERENCE, INK) == ("#c8323a", "#2b6cb0", "#7d8896", "#111418")
+    for styles, ink in ((STYLES, INK), (DARK_STYLES, DARK_INK)):
+        assert styles["bound"]["stroke"] == ink
+        assert styles["bound"]["strokeDash"] == BOUND_DASH
+
+
+@pytest.mark.parametrize(
+    ("ramp", "background", "least"),
+    [(ORDER_COLOURS, "#ffffff", 2.2), (DARK_ORDER_COLOURS, "#181c22", 2.2)],
+)
+def test_ordered_series_go_from_faint_to_strong(ramp, background, least):
+    seen = [contrast(colour, background) for colour in ramp]
+    assert seen == sorted(seen)
+    assert seen[0] >= least
+    for one, other in pairwise(ramp):
+        assert min(distance(one, other, eyes) for eyes in (PLAIN, PROTAN, DEUTAN)) >= 12
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 import netloom as nl
-from netloom.report import chart_of
+from netloom.questions.recorded import record
+from netloom.report import chart_of, parts_of
 
 SMALL = {"pes": 64, "hot_spots": 4, "steps": 300}
 
@@ -33,7 +34,7 @@ def test_every_answer_has_a_picture(answer, tmp_path):
     shown = values(chart)
     assert len(shown) > 10
     assert all(not isinstance(value, float) or np.isfinite(value) for value in shown)
-    assert "omega:64" in json.dumps(chart.to_dict()["title"])
+    assert "on omega:64; " in json.dumps(chart.to_dict())  # in the footer
     path = tmp_path / "picture.svg"
     chart.save(str(path))
     assert path.read_text().startswith("<svg")
@@ -45,21 +46,41 @@ def test_stages_are_drawn_with_the_range_over_replications():
     means = np.array([run.queue_mean[5] for run in found.point.runs])
     for value in (means.mean(), means.min(), means.max()):
         assert np.isclose([each for each in shown if isinstance(each, float)], value).any()
-    assert {"PEs", "MMs", "0", "5", "requests", "replies", "waiting"} <= set(shown)
+    assert {"the PEs", "the MMs", "stage 0", "stage 5"} <= set(shown)
+    assert {"requests", "replies", "wait buffers"} <= set(shown)
 
 
 def test_only_requests_start_at_the_elements_and_only_replies_at_the_modules():
-    drawn = chart_of(nl.simulate_hot_spots(**SMALL, rate=[0.1, 0.2])).to_dict()
+    drawn = chart_of(nl.simulate_hot_spots(**SMALL)).to_dict()
     rows = [row for table in drawn["datasets"].values() for row in table if "where" in row]
     places = {(row["kind"], row["where"]) for row in rows}
-    assert ("requests", "PEs") in places
-    assert ("requests", "MMs") not in places
-    assert ("waiting", "PEs") not in places
-    assert {row["where"] for row in rows if row["stage"] == 5} == {"5"}
+    assert ("requests", "the PEs") in places
+    assert ("requests", "the MMs") not in places
+    assert ("replies", "the MMs") in places
+    assert ("waiting", "the PEs") not in places
+    assert {row["where"] for row in rows if row["stage"] == 5} == {"stage 5"}
+
+
+def test_rates_are_rows_of_colours_on_one_scale_with_the_longest_in_numbers():
+    found = nl.simulate_hot_spots(**SMALL, rate=[0.1, 0.2])
+    drawn = parts_of(record(found))
+    table = found.stages()
+    scales = set()
+    for kind in ("requests", "waiting"):
+        spec = drawn[kind].to_dict()
+        rows = [row for rows in spec["datasets"].values() for row in rows if "length" in row]
+        mine = table.filter(kind=kind)
+        assert [row["length"] for row in rows] == mine["mean"].to_list()
+        assert {row["rate"] for row in rows} == {"rate 0.1", "rate 0.2"}
+        text = json.dumps(spec, ensure_ascii=False)
+        assert f"max {mine['max'].max()}" in text
+        scales |= {str(each["encoding"]["color"]["scale"]["domain"]) for each in spec["layer"]
+                   if "color" in each["encoding"]}  # fmt: skip
+    assert len(scales) == 1
 
 
 def test_where_it_falls_behind_is_marked():
     slow = {"hot_spots": 1, "assign": 1.0, "rate": [0.01, 0.2, 0.4], "combining": "none"}
     drawn = chart_of(nl.simulate_hot_spots(64, **slow)).to_dict()
     assert "falls behind" in json.dumps(drawn)
-    assert [{"rate": 0.2}] in drawn["datasets"].values()
+    assert [{"rate": 0.01, "until": 0.2}] in drawn["datasets"].values()  # an interval

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from netloom import simulate
+from netloom.drawing.colours import COLOURS
 from netloom.questions.recorded import record
 from netloom.questions.simulate.load.answer import BY_LOAD
 from netloom.questions.simulate.loop.answer import BY_APPLIED
@@ -136,10 +137,12 @@ def test_one_that_never_keeps_up_is_compared_and_keeps_its_colour():
     assert any("the highest load that all but b have a latency of" in each for each in told)
     assert curve_numbers(three).rows[1] == ("b", "–", "below 0.2", "–", "–")
     for figure in curve_figures(three):
-        scales = [each["encoding"]["color"]["scale"] for each in figure.spec["layer"]
-                  if "color" in each.get("encoding", {})]  # fmt: skip
-        assert scales
-        assert all(scale["domain"] == ["a", "b", "c"] for scale in scales)
+        found = {
+            (each["transform"][0]["filter"]["equal"], each["mark"]["color"])
+            for each in figure.spec["layer"] if "transform" in each
+        }  # fmt: skip
+        assert found >= {("a", COLOURS[0]), ("c", COLOURS[2])}
+        assert found <= set(zip("abc", COLOURS, strict=False))
     assert "b: falls behind at 0.2, no latency." in curve_figures(three)[0].alternative
 
 
@@ -224,8 +227,10 @@ def test_loads_at_which_some_runs_fell_behind_are_drawn_hollow_and_not_compared(
     figure = curve_figures(group(part, rest))[0]
     assert "Hollow: some runs fell behind" in figure.caption
     assert [row[-1] for row in figure.data.rows] == ["3", "3", "2 of 3", "1", "1", "1"]
-    points = [each for each in figure.spec["layer"] if each["mark"]["type"] == "point"]
-    assert [each["mark"]["filled"] for each in points] == [True, False]
+    kinds = [each["mark"]["type"] for each in figure.spec["layer"]]
+    assert kinds.count("circle") == 2
+    (hollow,) = (each for each in figure.spec["layer"] if each["mark"]["type"] == "point")
+    assert hollow["mark"]["filled"] is False
     whole = curve_figures(group(rest, sweep("c", 0.3, 0.5)))[0]
     assert "Hollow" not in whole.caption
 
@@ -258,12 +263,15 @@ def test_names_of_files_have_no_folders_and_no_name_is_cut_off():
     assert names_of(alike, telling(alike)) == ["/a/run.mtx", "/b/run.mtx"]
     long = [f"{name}, with the routing of the second proposal" for name in ("first", "second")]
     drawn = group(*(sweep(name, 0.4, 0.5) for name in long))
-    legend = legend_of(curve_figures(drawn)[0])
-    assert legend["title"] == "with the routing of the second proposal"
-    assert legend["legend"]["labelLimit"] == 0
-    assert legend["legend"]["labelExpr"].startswith('{"first, with')
+    figure = curve_figures(drawn)[0]
+    assert 'Names leave out "with the routing of the second proposal".' in figure.caption
+    assert ends_of(figure) == ["first = second"]  # the curves are the same
     wide = group(*(sweep(f"{name}-{'x' * 60}", 0.4, 0.5) for name in "abc"))
-    assert legend_of(curve_figures(wide)[0])["legend"]["columns"] == 1
+    found = curve_figures(wide)[0]
+    assert {each.removeprefix("● ") for each in ends_of(found)} == {
+        f"{name}-{'x' * 60}" for name in "abc"
+    }
+    assert found.narrow is not None
 
 
 def test_the_title_says_once_what_all_curves_share():
@@ -276,7 +284,8 @@ def test_the_title_says_once_what_all_curves_share():
     assert [each.label for each in found.simulated] == ["three-stage router", "single-cycle router"]
     figure = curve_figures(found)[0]
     assert figure.title == "Packet latency by load: uniform traffic on mesh:4x4"
-    assert legend_of(figure)["title"] == "router"
+    assert 'Names leave out "router".' in figure.caption
+    assert sorted(ends_of(figure)) == ["single-cycle", "three-stage"]
     long = [f"/runs/{name * 30}.mtx" for name in "ab"]
     curves = [
         replace(each, tables=each.tables, figures={**each.figures, "traffic": name})
@@ -287,9 +296,7 @@ def test_the_title_says_once_what_all_curves_share():
     assert [each.label for each in both.simulated] == ["a" * 30 + ".mtx", "b" * 30 + ".mtx"]
 
 
-def legend_of(figure):
-    """The encoding of colours that has a legend."""
-    return next(
-        each["encoding"]["color"] for each in figure.spec["layer"]
-        if (each.get("encoding", {}).get("color") or {}).get("legend")
-    )  # fmt: skip
+def ends_of(figure):
+    """The names at the ends of curves, from the top down."""
+    sets = figure.spec["datasets"].values()
+    return [row["said"] for rows in sets for row in rows if "across" in row]

@@ -45,7 +45,18 @@ def layers(spec):
 
 
 def marks(spec):
-    return [each["mark"]["type"] for each in layers(spec)]
+    kinds = [each["mark"]["type"] for each in layers(spec)]
+    return [kind for kind in kinds if kind != "text"]
+
+
+def footer(spec):
+    """The small words below the picture."""
+    return next(each["mark"]["text"] for each in layers(spec) if "text" in each["mark"])
+
+
+def named(spec):
+    """The names at the ends of lines."""
+    return [row["said"] for row in values_of(spec, "said")]
 
 
 def values_of(spec, field):
@@ -57,13 +68,18 @@ def values_of(spec, field):
 
 def rows_of(spec):
     """Panels of each row."""
-    (whole,) = spec["hconcat"]
+    whole = panels_of(spec)
     return [len(row.get("hconcat", [row])) for row in whole["vconcat"]]
+
+
+def panels_of(spec):
+    (whole,) = spec["vconcat"][0]["hconcat"]
+    return whole
 
 
 def test_printed_and_computed_are_told_apart_by_dash_and_shape():
     spec = drawn(plot(), words=["words"], remarks=["remark"])
-    line, computed, printed, _ = layers(spec)
+    line, computed, printed, *_ = layers(spec)
     assert line["mark"]["type"] == "line"
     dashes = line["encoding"]["strokeDash"]["scale"]
     assert dict(zip(dashes["domain"], dashes["range"], strict=True))[COMPUTED] == [1, 0]
@@ -72,17 +88,19 @@ def test_printed_and_computed_are_told_apart_by_dash_and_shape():
     shapes = printed["encoding"]["shape"]["scale"]
     assert len(set(shapes["range"])) == 2
     assert line["encoding"]["color"]["scale"]["domain"] == ["a", "b"]
-    assert spec["title"]["subtitle"][0] == "words"
-    assert "Hollow or dashed: printed." in spec["title"]["subtitle"][1]
+    assert footer(spec)[0] == "words"
+    assert "Hollow or dashed: printed." in footer(spec)[1]
+    assert named(spec) == ["b", "a"]  # from the top down
+    assert line["encoding"]["color"]["legend"] is None
     assert "remark" in texts(spec)
 
 
 def test_what_is_computed_alone_needs_no_key():
     spec = drawn(plot(table(whose=(COMPUTED,))))
-    assert spec["title"]["subtitle"] == []
+    assert not any("text" in each["mark"] for each in layers(spec))
     assert layers(spec)[0]["encoding"]["strokeDash"]["legend"] is None
     both = drawn(plot(table(whose=(COMPUTED, MODELLED))))
-    assert both["title"]["subtitle"] == ["Solid: computed. Dotted: by the model."]
+    assert footer(both) == ["Solid: computed. Dotted: by the model."]
 
 
 @pytest.mark.parametrize(
@@ -141,13 +159,15 @@ def test_panels_are_in_rows():
 
 def test_many_series_of_unlike_panels_have_legends_of_their_own():
     few = drawn(plot(table("ab")), plot(table("cd")))
-    domains = {tuple(each["encoding"]["color"]["scale"]["domain"]) for each in layers(few)}
-    assert domains == {("a", "b", "c", "d")}
+    assert domains_of(few) == {("a", "b", "c", "d")}
     many = drawn(plot(table("abcdef")), plot(table("ghijkl")))
-    domains = {tuple(each["encoding"]["color"]["scale"]["domain"]) for each in layers(many)}
-    assert domains == {tuple("abcdef"), tuple("ghijkl")}
-    (whole,) = many["hconcat"]
-    assert whole["resolve"]["scale"]["color"] == "independent"
+    assert domains_of(many) == {tuple("abcdef"), tuple("ghijkl")}
+    assert panels_of(many)["resolve"]["scale"]["color"] == "independent"
+
+
+def domains_of(spec):
+    colours = [each["encoding"].get("color", {}) for each in layers(spec) if "encoding" in each]
+    return {tuple(each["scale"]["domain"]) for each in colours if each.get("scale")}
 
 
 GRID = Grid(
@@ -176,14 +196,14 @@ def test_a_table_has_both_numbers_and_marks_what_is_outside():
     assert marks(spec).count("rect") == 1
     (spot,) = values_of(spec, "x2")
     assert spot["x"] < found["0.461"]["x"] < found["0.496"]["x"] < spot["x2"]
-    assert "red where it is outside" in " ".join(spec["title"]["subtitle"])
+    assert "red where it is outside" in " ".join(footer(spec))
     width, height = grid_size(GRID)
     assert all(0 <= row["x"] <= width and 0 <= row["y"] <= height for row in found.values())
 
 
 def test_a_table_of_computed_numbers_alone_says_nothing_of_printed_ones():
     computed = Grid("off", ("torus", "30 %"), (("8 × 8", (Cell(None, 3.6),)),))
-    assert "printed" not in " ".join(drawn(computed)["title"].get("subtitle", []))
+    assert "printed" not in str(drawn(computed))
 
 
 def test_it_is_drawn(tmp_path):

@@ -17,52 +17,69 @@ def layers(chart):
 
     def parts(spec, data):
         data = spec.get("data", data)
-        below = [*spec.get("hconcat", []), *spec.get("layer", [])]
+        below = [each for kind in ("vconcat", "hconcat", "layer") for each in spec.get(kind, [])]
         if not below:
-            return [(spec, tables[data["name"]])]
+            return [(spec, tables[data["name"]])] if "name" in data else []
         return [part for each in below for part in parts(each, data)]
 
     return parts(drawn, None)
 
 
 def words(chart):
-    return [row["what"] for spec, rows in layers(chart) for row in rows
-            if spec["mark"]["type"] == "text"]  # fmt: skip
+    return {row.get("said") for spec, rows in layers(chart) for row in rows
+            if spec["mark"]["type"] == "text"}  # fmt: skip
 
 
-def test_a_curve_has_the_loads_that_kept_up_and_marks_the_first_that_did_not():
+def bands(chart):
+    return [(rows[0]["offered"], rows[0]["until"]) for _, rows in layers(chart)
+            if rows and "until" in rows[0]]  # fmt: skip
+
+
+def test_a_curve_has_the_loads_that_kept_up_and_marks_where_it_saturates():
     chart = chart_of(simulate("mesh:4x4", load="0.2:1:0.4", **QUICK))
     lines = [rows for spec, rows in layers(chart) if spec["mark"]["type"] == "line"]
-    latency, *_ = lines
+    latency = next(rows for rows in lines if "latency" in rows[0])
     assert [row["offered"] for row in latency] == [0.2, 0.6]
-    assert all(row["low"] <= row["packet_latency_mean"] <= row["high"] for row in latency)
-    assert any(len(rows) == 3 for rows in lines), "accepted traffic is known past saturation"
-    assert sorted(words(chart)) == ["falls behind", "limit"]
+    assert all(row["low"] <= row["latency"] <= row["high"] for row in latency)
+    share = next(rows for rows in lines if "share" in rows[0])
+    assert {row["offered"] for row in share} == {0.2, 0.6, 1.0}
+    assert all(0 < row["share"] < 1.2 for row in share)
+    assert set(bands(chart)) == {(0.6, 1.0)}
+    assert {"saturates", "limit"} <= words(chart)
 
 
-def test_techniques_that_fall_behind_together_share_their_mark():
+def test_techniques_that_saturate_together_share_their_mark():
     found = simulate("mesh:4x4", load="0.2,0.9", switching="wormhole,virtual-cut-through", **QUICK)
-    assert "falls behind: wormhole, virtual-cut-through" in words(chart_of(found))
+    chart = chart_of(found)
+    assert "saturates" in words(chart)
+    assert bands(chart) == [(0.2, 0.9)] * 2  # one in each panel
 
 
 def test_a_search_marks_where_it_saturates():
     found = find_saturation("mesh:4x4", most_cycles=3000)
-    assert "saturates" in words(chart_of(found))
+    chart = chart_of(found)
+    assert "saturates" in words(chart)
+    (low, high), _ = bands(chart)
+    assert low <= found.to_dict()["saturation_offered"] <= high
 
 
 def test_one_load_shows_the_channels_and_the_spread_of_latency():
     found = simulate("mesh:4x4", load=0.3, **QUICK)
-    (_, channels), (_, bins) = layers(chart_of(found))
+    drawn = layers(chart_of(found))
+    channels = next(rows for _, rows in drawn if "load" in rows[0])
     assert len(channels) == 48
     assert max(row["load"] for row in channels) == found.channels()["utilisation"].max()
-    assert sum(row["height"] for row in bins) == pytest.approx(100)
+    bins = next(rows for _, rows in drawn if "height" in rows[0])
+    assert sum(row["height"] for row in bins) == pytest.approx(1)
 
 
 def test_past_saturation_shows_what_nodes_get_through():
     with pytest.warns(UserWarning, match="above 0.9375"):
         found = simulate("mesh:4x4", load=1, **QUICK)
-    (_, _), (spec, bins) = layers(chart_of(found))
-    assert spec["title"].startswith("Past saturation")
+    assert '"title": "Overloaded: nodes by what they get through"' in json.dumps(
+        chart_of(found).to_dict()
+    )
+    bins = next(rows for _, rows in layers(chart_of(found)) if "height" in rows[0])
     assert sum(row["height"] for row in bins) == 16
 
 

@@ -20,8 +20,9 @@ def test_every_answer_has_a_picture(asked, tmp_path):
     found = find_mapping(**ASKED[asked])
     chart = chart_of(found)
     drawn = chart.to_dict()
-    assert found.topology.name in json.dumps(drawn)
-    assert found.to_dict()["verdict"]["sentence"] == " ".join(drawn["title"]["text"])
+    assert f"mapped onto {found.topology.name}, " in json.dumps(drawn)  # in the footer
+    said = " ".join(drawn["title"]["text"])
+    assert said == found.to_dict()["verdict"]["sentence"]
     path = tmp_path / "map.svg"
     chart.save(str(path))
     assert path.read_text().startswith("<svg")
@@ -42,9 +43,14 @@ def test_what_the_picture_holds():
     text = json.dumps(chart)
     most = max(weights[0].max(), weights[1].max())
     assert text.count(f'"domain": [0, {most}]') == 4  # colour and width of both networks
-    bars = {row["mapping"]: row["value"] for row in rows_of(chart, "mapping")}
-    assert bars["result"] == found.value
-    assert bars["identity"] == found.to_dict()["objective"]["before"]
-    assert len(bars) == len(found.starts)
-    if found.bound > 0:
-        assert "dashed: no mapping can be below" in text
+    objective = found.to_dict()["objective"]
+    first, *others = rows_of(chart, "figure")[:6]
+    assert first["figure"] == "max channel load"
+    assert first["after"] == pytest.approx(found.value / objective["before"])
+    assert first["bound"] == pytest.approx(found.bound / objective["before"])
+    assert first["said"] == "4 → 2"
+    shares = {row["figure"]: row["after"] for row in others}
+    assert shares["hop-bytes"] == pytest.approx(
+        found.after.table()["hop_bytes"][0] / found.before.table()["hop_bytes"][0]
+    )
+    assert "line: no mapping can" in text  # perhaps broken into lines

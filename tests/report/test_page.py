@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from netloom import predict_torus_broadcast, simulate, simulate_broadcast
 from netloom.cli.report import report as report_command
-from netloom.drawing.colours import DARK_LOAD_COLOURS
+from netloom.drawing.colours import COLOURS, DARK_LOAD_COLOURS
 from netloom.errors import InputError
 from netloom.experiments.findings import Refused
 from netloom.questions.predict.torus_broadcast.answer import ENDS_CYCLES
@@ -20,7 +20,7 @@ from netloom.questions.predict.torus_broadcast.question import SIMULATED
 from netloom.questions.recorded import Recorded, record
 from netloom.questions.simulate.load.answer import point_at
 from netloom.report.page import page_of, report, write_report
-from netloom.report.page.curve_charts import MOST_PANELS, PALETTE, panels
+from netloom.report.page.curve_charts import MOST_PANELS, panels
 from netloom.report.page.curve_verdicts import curve_sentences
 from netloom.report.page.curves import deviations, find_curves
 from netloom.report.page.figure import as_json
@@ -397,7 +397,7 @@ def test_colours_of_charts_can_be_read_on_their_background(theme, card):
     for part in ("axis", "legend", "header"):
         assert contrast(colours[part]["titleColor"], card) >= 4.5
         assert contrast(colours[part]["labelColor"], card) >= 4.5
-    assert all(contrast(colour, card) >= 3 for colour in PALETTE)
+    assert all(contrast(colour, card) >= 3 for colour in COLOURS)
     assert contrast(DARK_LOAD_COLOURS[-1], "#181c22") > contrast(DARK_LOAD_COLOURS[0], "#181c22")
 
 

@@ -1,10 +1,39 @@
-"""The colours of all pictures: to be told apart on white, and on near-black."""
+"""The colours of all pictures: by what they mean, to be told apart on white and near-black.
 
-COLOURS = ["#c8323a", "#2b6cb0", "#2f855a", "#b7791f", "#7c5cd0"]
-"""One a series. Each has a contrast of 3 at least to white, and to #111418."""
+Each has a contrast of 3 at least to white and to near-black, and each pair a distance (ΔE of 1976)
+of 20 at least, also to eyes that lack red or green.
+"""
 
-GREY = "#7d8896"
-"""What is there to compare with: limits, diagonals, other mappings. As readable as the others."""
+from __future__ import annotations
+
+THIS = "#c8323a"
+"""What is asked about, or the first of two."""
+
+BEST = "#2b6cb0"
+"""The best that was found, or the second of two."""
+
+REFERENCE = "#7d8896"
+"""What there is to compare with: random mappings, limits, what is not known."""
+
+OTHERS = ["#bd7d00", "#22a872", "#8447e6"]
+"""Further series: the orange and the green of Okabe and Ito, darker, and a violet."""
+
+COLOURS = [THIS, BEST, *OTHERS]
+"""One a series that has no meaning of its own. More are drawn in panels."""
+
+GREY = REFERENCE
+
+INK, DARK_INK = "#111418", "#e8ebef"
+"""Bounds, on white and on near-black. Parts name neither: their style is ``bound``."""
+
+BOUND_DASH = [8, 3, 2, 3]
+"""Of lines that nothing can be beyond."""
+
+ORDER_COLOURS = ["#7fb0de", "#4f8dc9", "#2b6cb0", "#154a86", "#0a2c58"]
+"""From the least of an ordered factor to the most, on white."""
+
+DARK_ORDER_COLOURS = ["#2f629b", "#4a86c5", "#74abe2", "#a6cdf3", "#dbeeff"]
+"""The same on near-black. Parts name neither: their scale is Vega's ``ordinal``."""
 
 LOAD_COLOURS = ["#e3e6ea", "#f6c886", "#e8743b", "#a50f15"]
 """From channels that carry nothing to the busiest, on white."""
@@ -27,6 +56,9 @@ CHANGE_COLOURS = ["#08306b", "#4a90c9", "#dde1e6", "#e8743b", "#a50f15"]
 DARK_CHANGE_COLOURS = ["#b3dcff", "#3f8fd0", "#3a434e", "#d9622b", "#ffc2a8"]
 """The same on near-black. Parts name neither: their scale is Vega's ``diverging``."""
 
+FULL = [0.0, 1.0]
+"""The domain of every scale of utilisation: idle channels and full ones."""
+
 
 def network_styles(
     ink: str, quiet: str, paper: str, box: str, bundle: str
@@ -46,6 +78,14 @@ def network_styles(
     }
 
 
-STYLES = network_styles("#1c232b", "#4f5a66", "#ffffff", "#eceff3", "#d9dde3")
-DARK_STYLES = network_styles("#e8ebef", "#a9b3be", "#181c22", "#2b333d", "#39424d")
-"""The styles of pictures of networks on white and on near-black."""
+def bound_styles(ink: str) -> dict[str, dict[str, object]]:
+    """Return what the styles of bounds and of their names are on one background."""
+    line = {"color": ink, "stroke": ink, "strokeWidth": 1.5, "strokeDash": BOUND_DASH}
+    return {"bound": line, "ink": {"color": ink, "fill": ink}}
+
+
+STYLES = network_styles("#1c232b", "#4f5a66", "#ffffff", "#eceff3", "#d9dde3") | bound_styles(INK)
+DARK_STYLES = network_styles("#e8ebef", "#a9b3be", "#181c22", "#2b333d", "#39424d") | bound_styles(
+    DARK_INK
+)
+"""The styles of pictures on white and on near-black."""

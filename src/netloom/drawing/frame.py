@@ -5,7 +5,14 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from netloom.drawing.colours import CHANGE_COLOURS, GREY, HEAT_COLOURS, LOAD_COLOURS, STYLES
+from netloom.drawing.colours import (
+    CHANGE_COLOURS,
+    GREY,
+    HEAT_COLOURS,
+    LOAD_COLOURS,
+    ORDER_COLOURS,
+    STYLES,
+)
 from netloom.drawing.names import base_names
 from netloom.drawing.room import room
 
@@ -21,8 +28,19 @@ if TYPE_CHECKING:
 TITLE_LINE, FOOTER_LINE = 96, 150
 """Letters of a line of the sentence over a picture, and of the words below it."""
 
-AXES, LETTER = 75.0, 8.2
+AXES, LETTER = 75.0, 7.6
 """Pixels beside a panel for its axis, and of a letter of its title, about."""
+
+
+TEXT, QUIET = "#1c232b", "#4f5a66"
+"""The colours of words on white, and of those that matter less."""
+
+AXIS: dict[str, Any] = {
+    "labelFontSize": 12, "titleFontSize": 12.5, "titleFontWeight": 500, "titlePadding": 9,
+    "labelColor": QUIET, "titleColor": TEXT, "gridColor": "#e4e8ec", "domainColor": QUIET,
+    "tickColor": QUIET,
+}  # fmt: skip
+"""How axes are on white."""
 
 
 def framed(parts: Sequence[Part], title: str, footer: Sequence[str] = ()) -> alt.VConcatChart:
@@ -47,8 +65,15 @@ def framed(parts: Sequence[Part], title: str, footer: Sequence[str] = ()) -> alt
             padding=18,
             view=alt.ViewConfig(stroke=None),
             range=alt.RangeConfig(
-                ramp=LOAD_COLOURS, heatmap=HEAT_COLOURS, diverging=CHANGE_COLOURS
+                ramp=LOAD_COLOURS,
+                heatmap=HEAT_COLOURS,
+                ordinal=ORDER_COLOURS,
+                diverging=CHANGE_COLOURS,
             ),
+            axis=alt.AxisConfig(**AXIS),
+            legend=alt.LegendConfig(labelFontSize=12, titleFontSize=12, titleFontWeight=500),
+            title=alt.TitleConfig(fontSize=13.5, fontWeight=600, anchor="start", color=TEXT),
+            text=alt.MarkConfig(color=QUIET),
             style=STYLES,
         )
     )
@@ -69,30 +94,43 @@ def _footer(lines: list[str]) -> alt.Chart:
 
 
 def layered(
-    layers: Sequence[alt.Chart], title: str, width: float = 430, height: float = 320
+    layers: Sequence[alt.Chart],
+    title: str,
+    width: float = 430,
+    height: float = 320,
+    beside: float = 0.0,
 ) -> alt.LayerChart:
-    """Return charts one over the other, under a title."""
+    """Return charts one over the other, under a title, which has room also over words beside."""
     import altair as alt
 
     whole: alt.LayerChart = alt.LayerChart(layer=list(layers))
-    drawn: alt.LayerChart = whole.properties(**_titled(title, width), height=height)
+    drawn: alt.LayerChart = whole.properties(**_titled(title, width, beside), height=height)
     return drawn
 
 
-def _titled(title: str, width: float) -> dict[str, Any]:
+def _titled(title: str, width: float, beside: float = 0.0) -> dict[str, Any]:
     """Return the width of a panel, no more than there is room for, and its title in lines."""
     fits = min(width, room() - AXES)
-    lines = wrap(title, int(fits / LETTER))
+    lines = wrap(title, int((fits + beside) / LETTER))
     return {"width": fits, "title": lines if len(lines) > 1 else title}
 
 
 def curve(table: pl.DataFrame, title: str = "", **encoding: Any) -> alt.Chart:
-    """Return lines with their points; with a title they are a part of their own."""
+    """Return lines with their points. With a title they are a part of their own."""
     import altair as alt
 
     line = alt.Chart(table).mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2.2)
     drawn: alt.Chart = line.encode(**encoding)
     return titled(drawn, title) if title else drawn
+
+
+def column(*parts: Part, spacing: float = 26) -> alt.VConcatChart:
+    """Return parts one below the other, each with its own colours and legends."""
+    import altair as alt
+
+    above: Any = alt.vconcat(*parts, spacing=spacing)
+    drawn: alt.VConcatChart = above.resolve_scale(color="independent", stroke="independent")
+    return drawn
 
 
 def titled(chart: alt.Chart, title: str, width: float = 430, height: float = 320) -> alt.Chart:

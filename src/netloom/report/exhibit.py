@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from netloom.drawing.axes import Axis, axis
 from netloom.drawing.colours import COLOURS
 from netloom.drawing.frame import framed
+from netloom.drawing.networks.letters import width_of
+from netloom.drawing.panel import GAP as BEFORE_NAME
+from netloom.drawing.panel import LINE, End, Panel
 from netloom.figures import COMPUTED, MODELLED, PRINTED, Grid, Plot
 from netloom.report.exhibit_grid import MEANING, grid_chart, grid_size, has_printed
 
@@ -17,10 +22,10 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-    Panel: TypeAlias = alt.LayerChart | alt.VConcatChart
+    Drawn: TypeAlias = alt.LayerChart | alt.VConcatChart
 
-SERIES = [*COLOURS, "#0d9488", "#64748b", "#d6408a", "#9a7420", "#4f6fd0"]
-"""Colours of curves; where there are more, a scale."""
+MOST_TOLD = len(COLOURS)
+"""Most series that colours alone tell apart. More have their names beside them, or a scale."""
 
 RING = "M0,-1L1,0L0,1L-1,0ZM0,-0.6L-0.6,0L0,0.6L0.6,0Z"
 """A hollow diamond, as a path that is filled: so it is hollow in the legend as well."""
@@ -37,7 +42,9 @@ LOOKS: dict[str, tuple[str, list[int], str]] = {
 
 SIZES = {1: (580, 360), 2: (410, 290), 4: (410, 270)}
 SMALL = (285, 215)
-"""Of the axes, by how many pairs of them there are at most; and of more."""
+"""Of the axes, by how many pairs of them there are at most, and of more."""
+
+MOST_TICKS = 7
 
 AXES = 75
 """Pixels beside a pair of axes, for its numbers."""
@@ -67,22 +74,23 @@ def exhibit_chart(
     panels
         Axes and tables, in their order.
     words, remarks
-        What to say below the title, and below all panels; long lines are broken.
+        What to say below the title, and below all panels. Long lines are broken.
     """
     import altair as alt
 
     plots = [panel for panel in panels if isinstance(panel, Plot)]
     size = next((size for most, size in SIZES.items() if len(plots) <= most), SMALL)
     together = _names(plots)
-    one_legend = len(together) <= len(SERIES) or len({tuple(_names([each])) for each in plots}) == 1
+    one_legend = len(together) <= MOST_TOLD or len({tuple(_names([each])) for each in plots}) == 1
     found = {each for plot in plots for each in plot.table["whose"].unique()}
     whose = tuple(each for each in LOOKS if each in found)
     look = Look(size, whose, below=not one_legend)
-    drawn: list[tuple[int, Panel]] = []
+    drawn: list[tuple[int, Drawn]] = []
     for panel in panels:
         if isinstance(panel, Plot):
             names = together if one_legend else _names([panel])
-            drawn.append((size[0] + AXES, plot_chart(panel, names, look)))
+            beside = int(names_width(panel, size))
+            drawn.append((size[0] + AXES + beside, plot_chart(panel, names, look)))
         else:
             drawn.append((grid_size(panel)[0], grid_chart(panel)))
     width = max((sum(width + GAP for width, _ in row) for row in _in_rows(drawn)), default=0)
@@ -128,10 +136,11 @@ def plot_chart(plot: Plot, names: Sequence[str], look: Look) -> alt.LayerChart:
     import altair as alt
 
     table = _drawable(plot)
+    named = names_width(plot, look.size) > 0
     shown = alt.Chart(table).encode(
         x=_x(plot, table),
         y=_y(plot, table),
-        color=_colour(names, below=look.below),
+        color=_colour(names, below=look.below, named=named),
         tooltip=[name for name in ("series", "whose", "x", "y", "low", "high") if name in table],
     )
     layers: list[alt.Chart] = []
@@ -143,6 +152,8 @@ def plot_chart(plot: Plot, names: Sequence[str], look: Look) -> alt.LayerChart:
         if plot.form != "points":
             layers.append(_lines(plot, shown, table, whose=look.whose))
         layers += _marks(plot, shown, table, whose=look.whose)
+    if named:
+        layers += _ends(plot, table, names, look)
     chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(
         width=look.size[0], height=look.size[1], title=_panel_title(plot.title, look.size[0])
     )
@@ -162,7 +173,7 @@ def _lines(plot: Plot, shown: alt.Chart, table: pl.DataFrame, *, whose: Sequence
 def _marks(
     plot: Plot, shown: alt.Chart, table: pl.DataFrame, *, whose: Sequence[str]
 ) -> list[alt.Chart]:
-    """Points: full ones, and hollow ones round them; smaller where a line has many."""
+    """Points: full ones, and hollow ones round them. Smaller where a line has many."""
     import altair as alt
 
     most = max(table.group_by("series", "whose").len()["len"].to_list(), default=0)
@@ -181,7 +192,7 @@ def _told_apart(whose: Sequence[str], at: int) -> dict[str, Any]:
     import altair as alt
 
     scale = alt.Scale(domain=list(whose), range=[LOOKS[each][at] for each in whose])
-    legend = alt.Legend(symbolSize=90) if len(whose) > 1 else None
+    legend = alt.Legend(symbolSize=90, orient="bottom") if len(whose) > 1 else None
     return {"title": None, "scale": scale, "legend": legend}
 
 
@@ -214,8 +225,9 @@ def _interval(plot: Plot, shown: alt.Chart, table: pl.DataFrame) -> alt.Chart:
     """A band along a line, or a bar at each point."""
     import altair as alt
 
-    between = {
-        "y": alt.Y("low:Q", title=plot.y),
+    values = _seen(table)
+    between: dict[str, Any] = {
+        "y": replace(_y_axis(plot, values), field="low").encoding(alt.Y),
         "y2": alt.Y2("high:Q"),
         "detail": alt.Detail("whose:N"),
     }
@@ -229,17 +241,45 @@ def _interval(plot: Plot, shown: alt.Chart, table: pl.DataFrame) -> alt.Chart:
     return band
 
 
-def _colour(names: Sequence[str], *, below: bool) -> alt.Color:
+def names_width(plot: Plot, size: tuple[int, int]) -> float:
+    """Return how much room the names of lines take at their ends, or 0 if a legend names them."""
+    names = _names([plot])
+    if plot.form not in ("lines", "steps") or not 1 < len(names) <= size[1] / LINE:
+        return 0.0
+    return BEFORE_NAME + max(width_of(name, bold=True) for name in names)
+
+
+def _ends(plot: Plot, table: pl.DataFrame, names: Sequence[str], look: Look) -> list[alt.Chart]:
+    """Return the names of lines at their right ends."""
+    import polars as pl
+
+    numeric = table["x"].dtype.is_numeric()
+    places = table.with_columns(at=pl.col("x") if numeric else pl.col("place") + 0.5)
+    along = _x_axis(plot, table) if numeric else Axis("x", "", 0, table["place"].n_unique())
+    up = _y_axis(plot, _seen(table))
+    ends = []
+    for at, name in enumerate(names):
+        mine = places.filter(series=name)
+        if mine.height:
+            last = mine.sort("at", maintain_order=True).row(-1, named=True)
+            ends.append(End(name, last["at"], last["y"], COLOURS[at % len(COLOURS)]))
+    width, height = look.size
+    return Panel(along, up, width, height).ends(ends)
+
+
+def _colour(names: Sequence[str], *, below: bool, named: bool) -> alt.Color:
+    """Return the colours of series. Those that have their names beside them need no legend."""
     import altair as alt
 
-    few = len(names) <= len(SERIES)
-    colours: dict[str, Any] = {"range": SERIES[: len(names)]} if few else {"scheme": "viridis"}
+    hues = [COLOURS[at % len(COLOURS)] for at in range(len(names))]
+    few = named or len(names) <= MOST_TOLD
+    colours: dict[str, Any] = {"range": hues} if few else {"scheme": "viridis"}
     where: dict[str, Any] = {"orient": "bottom", "columns": 2} if below else {}
     return alt.Color(
         "series:N",
         title=None,
         scale=alt.Scale(domain=list(names), **colours),
-        legend=alt.Legend(labelLimit=340, symbolOpacity=1, **where),
+        legend=None if named else alt.Legend(labelLimit=340, symbolOpacity=1, **where),
     )
 
 
@@ -254,51 +294,43 @@ def _x(plot: Plot, table: pl.DataFrame) -> alt.X:
         number: Any = {"format": "~g"} if values.dtype.is_numeric() else {}
         axis = alt.Axis(labelAngle=-35 if long else 0, **number)
         return alt.X("x:O", title=plot.x, sort=None, axis=axis)
-    axis = _ticks(plot, values)
-    return alt.X("x:Q", title=plot.x, scale=_scale(values, log=plot.log_x), axis=axis)
+    return _x_axis(plot, table).encoding(alt.X)
 
 
-def _ticks(plot: Plot, values: pl.Series) -> alt.Axis:
-    """Return the ticks: of a logarithmic axis with few points these, if they are far apart."""
-    import altair as alt
-
-    if not plot.log_x:
-        return _whole(values)
-    ticks = sorted(values.unique().to_list())
+def _x_axis(plot: Plot, table: pl.DataFrame) -> Axis:
+    """Return the axis of numbers: if it is logarithmic and points are few, their ticks."""
+    values = table["x"].to_list()
+    found = _axis("x", plot.x, values, log=plot.log_x)
+    ticks = sorted({float(each) for each in values})
     apart = all(after >= 1.9 * before for before, after in pairwise(ticks))
-    if len(ticks) <= 8 and apart:
-        return alt.Axis(values=ticks, format="~g")
-    return alt.Axis(format="~g", labelOverlap=True)
+    if plot.log_x and 0 < len(ticks) <= MOST_TICKS and apart:
+        return replace(found, marks=tuple(ticks))
+    return found
 
 
 def _y(plot: Plot, table: pl.DataFrame) -> alt.Y:
     import altair as alt
 
+    return _y_axis(plot, _seen(table)).encoding(alt.Y)
+
+
+def _y_axis(plot: Plot, values: Sequence[float | None]) -> Axis:
     if plot.form == "bars" and not plot.log_y:
-        return alt.Y("y:Q", title=plot.y)
-    axis = alt.Axis(format="~g", labelOverlap=True) if plot.log_y else _whole(table["y"])
-    return alt.Y("y:Q", title=plot.y, scale=_scale(table["y"], log=plot.log_y), axis=axis)
+        return axis("y", plot.y, values)
+    return _axis("y", plot.y, values, log=plot.log_y)
 
 
-def _whole(values: pl.Series) -> alt.Axis:
-    """Return an axis with no ticks between whole numbers, if all values are whole."""
-    import altair as alt
-
-    if len(values) and all(float(value).is_integer() for value in values):
-        return alt.Axis(tickMinStep=1)
-    return alt.Axis()
+def _seen(table: pl.DataFrame) -> list[float | None]:
+    """Return all that is to be seen along the vertical axis, intervals too."""
+    ends = [name for name in ("y", "low", "high") if name in table.columns]
+    return [each for name in ends for each in table[name].to_list()]
 
 
-def _scale(values: pl.Series, *, log: bool) -> alt.Scale:
-    """Return a logarithmic scale, or one that has 0 unless all is far from it."""
-    import altair as alt
-
-    if log:
-        return alt.Scale(type="log", nice=False, padding=8)
-    if not len(values):
-        return alt.Scale()
-    least, most = float(values.min()), float(values.max())  # type: ignore[arg-type]
-    return alt.Scale(zero=least <= 0.55 * most)
+def _axis(field: str, title: str, values: Sequence[float | None], *, log: bool) -> Axis:
+    """Return a logarithmic axis, or one that has 0 unless all is far from it."""
+    known = [float(each) for each in values if each is not None]
+    zero = not known or min(known) <= 0.55 * max(known)
+    return axis(field, title, values, zero=zero, log=log, room=0.04)
 
 
 def _drawable(plot: Plot) -> pl.DataFrame:
@@ -344,9 +376,9 @@ def _panel_title(title: str, width: int) -> alt.TitleParams:
     return alt.TitleParams(wrap(title, int(width / LETTER)), anchor="start", fontSize=12.5)
 
 
-def _in_rows(drawn: Sequence[tuple[int, Panel]]) -> list[list[tuple[int, Panel]]]:
+def _in_rows(drawn: Sequence[tuple[int, Drawn]]) -> list[list[tuple[int, Drawn]]]:
     """Return panels with their widths side by side, as many as there is room for."""
-    rows: list[list[tuple[int, Panel]]] = []
+    rows: list[list[tuple[int, Drawn]]] = []
     room = 0
     for width, panel in drawn:
         if not rows or width > room:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from netloom.drawing.colours import COLOURS, GREY
+from netloom.drawing.colours import REFERENCE, THIS
 from netloom.figures import Grid
 
 if TYPE_CHECKING:
@@ -77,13 +77,13 @@ def grid_chart(grid: Grid) -> alt.LayerChart:
     rules = [{"y": _head_height(grid) + LINE * row} for row in range(len(grid.rows) + 1)]
     layers: list[Any] = [
         alt.Chart(alt.InlineData(rules))
-        .mark_rule(strokeWidth=0.6, color=GREY, opacity=0.45)
+        .mark_rule(strokeWidth=0.6, color=REFERENCE, opacity=0.45)
         .encode(y=y)
     ]
     if marked:
         layers.append(
             alt.Chart(alt.InlineData(marked))
-            .mark_rect(color=COLOURS[0], opacity=0.16, cornerRadius=3)
+            .mark_rect(color=THIS, opacity=0.16, cornerRadius=3)
             .encode(x=x, x2="x2:Q", y=y, y2="y2:Q")
         )
     for kind, look in LOOKS.items():
@@ -105,10 +105,10 @@ def grid_chart(grid: Grid) -> alt.LayerChart:
 
 LOOKS: dict[str, dict[str, Any]] = {
     "label": {"align": "left", "fontSize": 12},
-    "head": {"align": "right", "fontWeight": 600, "fontSize": 11.5},
-    "printed": {"align": "right", "color": GREY, "fontSize": 12},
+    "head": {"align": "right", "fontWeight": 600, "fontSize": 12},
+    "printed": {"align": "right", "color": REFERENCE, "fontSize": 12},
     "computed": {"align": "right", "fontSize": 12},
-    "outside": {"align": "right", "color": COLOURS[0], "fontWeight": 600, "fontSize": 12},
+    "outside": {"align": "right", "color": THIS, "fontWeight": 600, "fontSize": 12},
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom.drawing.colours import COLOURS
+from netloom.drawing.colours import COLOURS, ORDER_COLOURS
 from netloom.drawing.frame import framed
 
 if TYPE_CHECKING:
@@ -25,6 +25,9 @@ BY_SIZE = {
     "figure 6": ("Latency of a hop, T_h", "network cycles"),
     "figure 7": ("Gain of ideal over random mappings", "ratio of transaction rates"),
 }
+
+ORDERED = [ORDER_COLOURS[0], ORDER_COLOURS[2], ORDER_COLOURS[4]]
+"""Lengths of messages, and contexts, from few to many."""
 
 CELL = 210
 """Width of a small chart."""
@@ -85,7 +88,7 @@ def _cell(
 
     most: Any = seen["simulated"].max()
     legend = alt.Legend(title="M, flits") if named else None
-    shades = alt.Scale(domain=flits, range=COLOURS[: len(flits)])
+    shades = alt.Scale(domain=flits, range=ORDERED[: len(flits)])
     color = alt.Color("flits:O", scale=shades, legend=legend)
     scale = alt.Scale(domain=[0, 1.5 * most])
     rate = alt.X("rate:Q", title="messages/node/cycle", axis=alt.Axis(tickCount=4))
@@ -239,6 +242,4 @@ def _contexts(*, named: bool) -> alt.Color:
     import altair as alt
 
     legend = alt.Legend(title="contexts") if named else None
-    return alt.Color(
-        "contexts:O", scale=alt.Scale(domain=[1, 2, 4], range=COLOURS[:3]), legend=legend
-    )
+    return alt.Color("contexts:O", scale=alt.Scale(domain=[1, 2, 4], range=ORDERED), legend=legend)

@@ -197,7 +197,7 @@ def test_a_square_of_a_large_cube_is_at_its_node_and_dimension(spec):
     scene, time = placed(net)
     (part,) = scene.channels
     assert set(part.channel) == set(range(net.num_channels))
-    left, top, side = part.squares.T
+    left, top, _ = part.squares.T
     order = gray_order(net.routers.sides).tolist()
     for channel, x, y in zip(part.channel, left, top, strict=True):
         box = next(b for b in scene.boxes if b.x <= x < b.x + b.width and b.y <= y < b.y + b.height)

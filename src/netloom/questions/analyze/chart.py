@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import textwrap
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import numpy as np
 import polars as pl
 
-from netloom.drawing.colours import COLOURS, GREY
-from netloom.drawing.frame import layered, titled
+from netloom.drawing.axes import Axis, axis
+from netloom.drawing.bars import THICK
+from netloom.drawing.colours import OTHERS, REFERENCE, THIS
+from netloom.drawing.frame import column, layered
+from netloom.drawing.panel import MINE, End, Look, Panel, panel
 from netloom.drawing.room import room
 from netloom.questions.named import mapping_name
 from netloom.questions.network_chart import channels_chart
+from netloom.questions.shown import percent
+from netloom.words import counted
 
 if TYPE_CHECKING:
     from netloom.drawing.frame import Part
@@ -21,60 +26,51 @@ if TYPE_CHECKING:
     from netloom.questions.recorded import Recorded
 
 OWN, RANDOM = "this mapping", "random mappings"
-WHOSE = {OWN: COLOURS[0], RANDOM: GREY}
+LOOKS = {OWN: MINE, RANDOM: Look(REFERENCE, (6, 4))}
 UNITS = {"bytes": "bytes on the channel", "messages": "messages on the channel"}
-OFFERED = "% of a channel's bandwidth, offered by the average node"
-
-NAMES = 150.0
-"""Pixels beside a panel for the names of limits."""
+OFFERED = "offered by the average node (share of a channel)"
 
 LIMITS = {
-    "worst_node": "worst node (estimate)",
-    "average_node": "average node (estimate)",
-    "upper_bound": "upper bound",
+    "worst_node": ("no node delayed", OTHERS[1]),
+    "average_node": ("some delayed", OTHERS[0]),
+    "upper_bound": ("most delayed", THIS),
 }
-"""Saturation throughputs as JSON names them, and as a person does."""
+"""Limits of load as JSON names them, with what holds up to there and its colour."""
 
+STANDS = {"worst_node": "First node delayed*", "average_node": "Most nodes delayed*",
+          "upper_bound": "Nothing carried beyond"}  # fmt: skip
+"""Limits by which mappings are compared, the first that is known."""
 
-def heading(record: Recorded) -> tuple[str, list[str]]:
-    """Return what was analysed, and the verdict."""
-    found, mapping = record.figures, mapping_name(record.configuration["mapping"])
-    what = f"{found['app']} on {found['topology']}, mapping {mapping}"
-    return what, wrapped(found["verdict"]["sentence"])
-
-
-def arranged(record: Recorded) -> list[Part]:
-    """Return the network by channel load beside the mapping's path contention levels."""
-    channels, *beside = parts(record).values()
-    return [channels, alt.vconcat(*beside, spacing=24)] if beside else [channels]
+WIDTH, DOT = 400.0, 9.0
 
 
 def footer(record: Recorded) -> list[str]:
-    """Return what was asked."""
-    title, words = heading(record)
-    return [title, *words]
+    """Return what was analyzed."""
+    found, mapping = record.figures, mapping_name(record.configuration["mapping"])
+    mapped = "rank order" if mapping == "identity" else f"mapping {mapping}"
+    said = f"{found['app']} on {found['topology']}, {mapped}; {found['routing']}"
+    return [said + "; * estimate" * (found["saturation"]["worst_node"] is not None)]
+
+
+def arranged(record: Recorded) -> list[Part]:
+    """Return the network by channel load beside the bar of loads and the random mappings."""
+    drawn = parts(record)
+    channels = drawn.pop("channels")
+    beside = [drawn[name] for name in ("loads", "saturation") if name in drawn]
+    beside = beside or list(drawn.values())
+    return [channels, column(*beside)] if beside else [channels]
 
 
 def parts(record: Recorded) -> dict[str, Part]:
     """Return the parts of the picture of an analysis, by name."""
     parts: dict[str, Part] = {"channels": channel_loads(record)}
+    if any(record.figures["saturation"][limit] is not None for limit in LIMITS):
+        parts["loads"] = load_bar(record)
+    if _stands_by(record):
+        parts["saturation"] = saturation_among_random(record)
     if record.tables["path_contention"].height:  # nobody counts it where pairs have several paths
         parts["path contention"] = path_contention(record)
-    if _known_limits(record):
-        parts["saturation"] = saturation_among_random(record)
     return parts
-
-
-def _known_limits(record: Recorded) -> dict[str, str]:
-    """Return the limits of saturation that are known of this mapping and of random ones."""
-    own, random = record.figures["saturation"], record.tables["random_table"]
-    if not random.height:
-        return {}
-    return {
-        limit: name
-        for limit, name in LIMITS.items()
-        if own[limit] is not None and not random[f"saturation_{limit}"].has_nulls()
-    }
 
 
 def channel_loads(record: Recorded) -> NetworkChart:
@@ -83,76 +79,148 @@ def channel_loads(record: Recorded) -> NetworkChart:
     return channels_chart(record, record.tables["channels"], "weighted_channel_load", title)
 
 
-def path_contention(record: Recorded) -> alt.Chart:
+def load_bar(record: Recorded) -> alt.LayerChart:
+    """Return loads from 0 to 100 %: up to where none, some and most nodes are delayed."""
+    own, offered = record.figures["saturation"], record.figures["offered"]
+    where = _loads(THICK)
+    begin, spans, colours = 0.0, dict[str, tuple[float, float]](), dict[str, str]()
+    layers: list[alt.Chart] = []
+    for name, end, colour in _segments(own):
+        spans[name], colours[name] = (begin, end), colour
+        segment, known = _segment(where, begin, end, name), colour != REFERENCE
+        hollow: dict[str, Any] = {"filled": False, "stroke": REFERENCE, "strokeDash": [4, 3]}
+        layers.append(segment.mark_rect(**({"color": colour} if known else hollow)))
+        begin = end
+    said = "What load does to the nodes"
+    if offered is not None:
+        said += f"; ▼ {percent(offered)} is offered"
+        place = pl.DataFrame({"percent": [min(offered, 1.0)]})
+        mark = alt.Chart(place).mark_point(style="ink", filled=True, size=170, opacity=1,
+                                           shape="triangle-down")  # fmt: skip
+        layers.append(mark.encode(x=where.x.encoding(alt.X), y=alt.value(7)))
+    return layered([*layers, *where.above(spans, colours)], said, where.width, THICK)
+
+
+def _segments(own: dict[str, Any]) -> list[tuple[str, float, str]]:
+    """Return what loads do, where that ends, and its colour. What is not known is grey."""
+    found, begin, known = [], 0.0, True
+    for limit, (name, colour) in LIMITS.items():
+        known = known and own[limit] is not None
+        end = begin if own[limit] is None else min(own[limit], 1.0)
+        if end > begin:
+            star = "*" if limit != "upper_bound" else ""
+            said = f"{name if known else 'delays not known'} to {percent(own[limit])}{star}"
+            found.append((said, end, colour if known else REFERENCE))
+            begin = end
+    return [*found, *[("cannot be carried", 1.0, REFERENCE)] * (begin < 1)]
+
+
+def _loads(height: float) -> Panel:
+    along = Axis("percent", OFFERED, 0.0, 1.0, share=True)
+    return Panel(along, Axis("row", "", 0.0, 1.0), min(WIDTH, room() - 40), height)
+
+
+def _segment(where: Panel, begin: float, end: float, name: str) -> alt.Chart:
+    table = pl.DataFrame({"percent": [begin], "end": [end], "nodes": [name]})
+    drawn: alt.Chart = alt.Chart(table).encode(
+        x=where.x.encoding(alt.X), x2="end:Q", y=alt.value(0), y2=alt.value(THICK),
+        tooltip=["nodes:N", "percent:Q", "end:Q"],
+    )  # fmt: skip
+    return drawn
+
+
+def _stands_by(record: Recorded) -> str:
+    """Return the limit that is known of this mapping and of random ones, or ""."""
+    own, random = record.figures["saturation"], record.tables["random_table"]
+    known = (
+        limit for limit in STANDS
+        if random.height and own[limit] is not None
+        and not random[f"saturation_{limit}"].has_nulls()
+    )  # fmt: skip
+    return next(known, "")
+
+
+def saturation_among_random(record: Recorded) -> alt.LayerChart:
+    """Return the limit of each random mapping as a grey dot, this mapping's as a red diamond."""
+    limit, own = _stands_by(record), record.figures["saturation"]
+    random = record.tables["random_table"][f"saturation_{limit}"].to_list()
+    where = _loads(0)
+    stacked, tallest = _stacked([min(each, 1.0) for each in random], where)
+    mine = min(own[limit], 1.0)
+    height = max(tallest * DOT + 26, 60.0)
+    where = replace(where, height=height)
+    dots = pl.DataFrame({
+        "percent": [x for x, _ in stacked], "down": [height - 6 - DOT * y for _, y in stacked],
+        "whose": [RANDOM] * len(stacked),
+    })  # fmt: skip
+    base = alt.Chart(dots).encode(x=where.x.encoding(alt.X), tooltip=["whose", "percent"])
+    drawn: list[alt.Chart] = [
+        base.mark_circle(color=REFERENCE, size=46, opacity=1).encode(
+            y=alt.Y("down:Q", scale=None, axis=None)
+        ),
+        alt.Chart(pl.DataFrame({"percent": [mine], "whose": [OWN]}))
+        .mark_point(shape="diamond", size=170, filled=True, color=THIS, opacity=1)
+        .encode(x=where.x.encoding(alt.X), y=alt.value(height - 6), tooltip=["whose:N"]),
+    ]
+    spans = {f"{OWN} {percent(own[limit])}": (mine, mine)}
+    colours, bound = dict.fromkeys(spans, THIS), own["upper_bound"]
+    if limit != "upper_bound" and bound is not None and bound <= 1:
+        drawn += where.rule(bound)
+        name = f"its limit {percent(bound)}"
+        spans[name] = (bound, bound)
+    drawn += where.above(spans, colours)
+    better = sum(each < own[limit] for each in random)
+    said = f"{STANDS[limit]}: later than under {better} of {counted(len(random), RANDOM[:-1])}"
+    return layered(drawn, f"{said} (grey)", where.width, height)
+
+
+def _stacked(values: list[float], where: Panel) -> tuple[list[tuple[float, int]], int]:
+    """Return dots that would touch one above the other, and how many at most."""
+    rows: list[list[float]] = []
+    found = []
+    for value in sorted(values):
+        x = where.x.at(value) * where.width
+        row = next((at for at, row in enumerate(rows) if x - row[-1] >= DOT), len(rows))
+        if row == len(rows):
+            rows.append([])
+        rows[row].append(x)
+        found.append((value, row))
+    return found, len(rows)
+
+
+def path_contention(record: Recorded) -> alt.LayerChart:
     """Return the share of paths that meet at most so many others, also under random mappings."""
-    counted = record.tables["path_contention"]
+    counts = record.tables["path_contention"]
     both = {"own": OWN, "random": RANDOM}
-    names = {key: whose for key, whose in both.items() if counted.filter(mapping=key).height}
-    table = pl.concat([_steps(whose, counted.filter(mapping=key)) for key, whose in names.items()])
-    lines = (
-        alt.Chart(table)
-        .mark_line(interpolate="step-after", strokeWidth=2.5)
-        .encode(
-            x=alt.X("nu:Q", title="path contention level ν (other paths met)"),
-            y=alt.Y("share:Q", title="% of paths with at most ν"),
-            color=_whose(list(names.values())),
-        )
-    )
-    return titled(lines, "How many others a path meets", 400, 230)
+    names = {key: whose for key, whose in both.items() if counts.filter(mapping=key).height}
+    table = pl.concat([_steps(whose, counts.filter(mapping=key)) for key, whose in names.items()])
+    looks = {whose: LOOKS[whose] for whose in names.values()}
+    where = panel(
+        axis("nu", "other paths met (ν)", table["nu"].to_list(), whole=True, room=0.02),
+        axis("share", "share of the paths", [1.0], share=True), looks, WIDTH, 230,
+    )  # fmt: skip
+    mine: Any = table.filter(whose=OWN)["nu"].max()
+    layers = where.lines(table, "whose", looks, points=0, interpolate="step-after")
+    ends = [End(*_ends_at(table.filter(whose=name), name), look.colour)
+            for name, look in looks.items()]  # fmt: skip
+    return where.drawn([*layers, *where.ends(ends)], f"A path meets {mine:,} others at most")
+
+
+def _ends_at(table: pl.DataFrame, name: str) -> tuple[str, float, float]:
+    row = table.sort("nu").row(-1, named=True)
+    return name, float(row["nu"]), float(row["share"])
 
 
 def _steps(whose: str, counted: pl.DataFrame) -> pl.DataFrame:
     levels = counted["path_contention"].to_numpy()
     counts = np.bincount(levels, counted["paths"].to_numpy())
-    share = 100 * np.cumsum(counts) / counts.sum()
+    share = np.cumsum(counts) / counts.sum()
     shown = np.unique(np.linspace(0, len(share) - 1, 500).astype(int))
     return pl.DataFrame({"nu": shown, "share": share[shown], "whose": [whose] * len(shown)})
 
 
-def saturation_among_random(record: Recorded) -> alt.LayerChart:
-    """Return the saturation of each random mapping as a tick, this mapping's as a diamond."""
-    own, offered = record.figures["saturation"], record.figures["offered"]
-    random, limits = record.tables["random_table"], _known_limits(record)
-    width = min(400.0, room() - NAMES)
-    table = pl.DataFrame(
-        [
-            {"limit": name, "percent": 100 * row[f"saturation_{limit}"], "whose": RANDOM}
-            for row in random.iter_rows(named=True)
-            for limit, name in limits.items()
-        ]
-        + [
-            {"limit": name, "percent": 100 * own[limit], "whose": OWN}
-            for limit, name in limits.items()
-        ]
-    )
-    base = alt.Chart(table).encode(
-        x=alt.X("percent:Q", title=textwrap.wrap(OFFERED, max(int(width / 7), 20))),
-        y=alt.Y("limit:N", title=None, sort=list(limits.values()), axis=alt.Axis(labelLimit=200)),
-        color=_whose([OWN, RANDOM]),
-    )
-    ticks = base.transform_filter(alt.datum.whose == RANDOM).mark_tick(thickness=1.5, size=22)
-    mark = base.transform_filter(alt.datum.whose == OWN).mark_point(
-        shape="diamond", size=150, filled=True, opacity=1
-    )
-    layers = [ticks, mark]
-    if offered is not None:
-        known = pl.DataFrame({"percent": [100 * offered]})
-        layers.append(alt.Chart(known).mark_rule(strokeDash=[4, 3]).encode(x="percent:Q"))
-    dashed = "" if offered is None else "; dashed: what the program offers"
-    return layered(layers, f"Saturation: more is better{dashed}", width, 110)
-
-
-def _whose(names: list[str]) -> alt.Color:
-    scale = alt.Scale(domain=names, range=[WHOSE[name] for name in names])
-    return alt.Color("whose:N", title=None, scale=scale, legend=alt.Legend(orient="top"))
-
-
-def wrapped(sentence: str) -> list[str]:
-    """Return a sentence in lines that are as wide as a picture."""
-    return textwrap.wrap(sentence, 110)
-
-
 PART_TITLES = {
+    "loads": "What load does to the nodes",
     "path contention": "Path contention",
     "saturation": "Where it saturates",
 }

@@ -8,10 +8,15 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from netloom.drawing.colours import COLOURS, GREY
-from netloom.drawing.frame import framed
+from netloom.drawing.axes import Axis
+from netloom.drawing.bars import Bar, stacked
+from netloom.drawing.colours import BEST, OTHERS, REFERENCE
+from netloom.drawing.frame import column, framed, layered
+from netloom.drawing.networks.letters import width_of
+from netloom.drawing.room import room
 from netloom.questions.network_chart import network_chart, topology_of
-from netloom.words import counted
+from netloom.questions.shown import percent
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,7 +29,7 @@ FEW_CONNECTIONS = 32
 """Up to so many each has a row of its own."""
 
 MOST_ROWS = 128
-"""Most processors that are shown; of more, those with the most words."""
+"""Most processors that are shown. Of more, those with the most words."""
 
 MOST_BARS = 12_000
 """Most bars of a chart: as many phases are shown, from the first on, as stay below that."""
@@ -35,24 +40,24 @@ MOST_CHANNELS = 20_000
 MOST_NAMED = 40
 """Most phases that have their number above them."""
 
-WAYS = {"sends": COLOURS[1], "receives": COLOURS[3]}
+NUMBERED = 20.0
+"""Pixels between the numbers of phases, at least."""
+
+WAYS = {"sends": BEST, "receives": OTHERS[0]}
 SWITCH_OPACITY = 0.22
 LOAD = "words on the channel"
-WIDTH, LEAST_ROW, MOST_ROW, HEIGHT = 1100, 5.0, 22.0, 760.0
+WIDTH, LEAST_ROW, MOST_ROW, HEIGHT = 1000.0, 5.0, 22.0, 760.0
+
+NAME_ROW = 15.0
+"""Pixels of a row whose name can be read. Of lower ones some are named."""
 
 MAP_COLUMNS, MAP_SIDE = 6, 210.0
 """Phases side by side, and how wide each is."""
 
 
-def heading(record: Recorded) -> tuple[str, list[str]]:
-    """Return the pattern and its phases, and what bars of the timetable are."""
-    shown = _shown_phases(record)
-    return _title(record), _words(record, shown, len(_rows(record, shown)[1]))
-
-
 def arranged(record: Recorded) -> list[Part]:
-    """Return the timetable alone; ``phase_map`` is the picture of the phases."""
-    return [timetable(record)]
+    """Return where the time goes above the timetable; ``phase_map`` is that of the phases."""
+    return [column(time_of_phases(record), timetable(record), spacing=20)]
 
 
 def phase_map(record: Recorded) -> alt.VConcatChart:
@@ -65,14 +70,36 @@ def phase_map(record: Recorded) -> alt.VConcatChart:
 
 
 def footer(record: Recorded) -> list[str]:
-    """Return what was asked."""
-    title, words = heading(record)
-    return [title, *words]
+    """Return the pattern and its phases, and what bars of the timetable are."""
+    shown = _shown_phases(record)
+    return [_title(record), *_words(record, shown, len(_rows(record, shown)[1]))]
 
 
 def parts(record: Recorded) -> dict[str, Part]:
-    """Return the timetable of a compiled pattern and its phases on the network, by name."""
-    return {"timetable": timetable(record), "phases": phases_on_network(record)}
+    """Return where the time goes, the timetable, and the phases on the network, by name."""
+    return {
+        "time": time_of_phases(record),
+        "timetable": timetable(record),
+        "phases": phases_on_network(record),
+    }
+
+
+def time_of_phases(record: Recorded) -> alt.LayerChart:
+    """Return how much of the time goes to context switches, and how much to moving words."""
+    moves, phases = float(_makespan(record).sum()), record.figures["phases"]
+    switches = _switch_clocks(record) * phases
+    total = moves + switches
+    said = "There is nothing to send"
+    if total:
+        said = f"{percent(switches / total)} of {counted(number(total), 'clock')} is switching "
+        said += f"between {counted(phases, 'phase')}"
+    rows = [
+        Bar(name, clocks, percent(clocks / total) if total else "", colour)
+        for name, clocks, colour in (
+            ("switching", switches, REFERENCE), ("moving words", moves, BEST),
+        )
+    ]  # fmt: skip
+    return stacked(rows, said, "clocks", width=WIDTH, empty="nothing")
 
 
 def timetable(record: Recorded) -> alt.LayerChart:
@@ -89,18 +116,17 @@ def timetable(record: Recorded) -> alt.LayerChart:
     row = min(max(HEIGHT / max(len(rows), 1), LEAST_ROW, 2.0 * lanes), MOST_ROW)
     last = shown - 1
     end = float(begins[last] + _makespan(record)[last]) if shown else 1.0
-    x = alt.X(
-        "from:Q",
-        title="clocks",
-        scale=alt.Scale(domain=[0, max(end, 1.0)], nice=False),
-        axis=alt.Axis(grid=False),
-    )
+    left = max(map(width_of, rows), default=0.0) + 40
+    width = max(200.0, min(WIDTH, room() - left))
+    along = Axis("from", "clocks", 0.0, max(end, 1.0))
+    x = along.encoding(alt.X, grid=False)
+    named = rows[:: max(1, -int(-NAME_ROW // row))]
     y = alt.Y(
         "row:N",
         title="connection" if by_connection else "node",
         sort=rows,
         scale=alt.Scale(paddingInner=0.12, paddingOuter=0.06),
-        axis=alt.Axis(labelFontSize=8 if row < 14 else 10, ticks=False, domain=False),
+        axis=alt.Axis(values=named, labelLimit=400, ticks=False, domain=False),
     )
     connections = (
         alt.Chart(bars)
@@ -119,11 +145,10 @@ def timetable(record: Recorded) -> alt.LayerChart:
             tooltip=["connection", "phase:Q", "words:Q", "hops:Q", "start:Q", "end:Q"],
         )
     )
-    layers = [*_switches(record, begins, shown), connections]
-    drawn: alt.LayerChart = alt.LayerChart(layer=layers).properties(
-        width=WIDTH, height=row * max(len(rows), 1)
-    )
-    return drawn
+    layers = [*_switches(record, begins, shown, width / along.high), connections]
+    what = "connection" if by_connection else "node"
+    said = f"A row for each {what}; grey: context switches, with the number of the phase above"
+    return layered(layers, said, width, row * max(len(rows), 1))
 
 
 def _rows(record: Recorded, shown: int) -> tuple[pl.DataFrame, list[str]]:
@@ -149,7 +174,7 @@ def _maps(record: Recorded) -> tuple[alt.VConcatChart, int]:
     for phase in range(shown):
         used, words = crossed.filter(phase=phase), np.zeros(channels)
         words[used["channel"].to_numpy()] = used["words"].to_numpy()
-        title = f"phase {phase}: {makespan[phase]:,.0f} clocks"
+        title = f"phase {phase}: {number(float(makespan[phase]))} clocks"
         drawn = network_chart(network, words, LOAD, scale=(mean, most), width=MAP_SIDE)
         if isinstance(drawn, alt.Chart):
             height = MAP_SIDE * float(drawn.height) / float(drawn.width)
@@ -203,9 +228,8 @@ def _words(record: Recorded, shown: int, rows: int) -> list[str]:
         where = "the node that sends" if _both_ways(record) else "both its nodes"
         drawn = f"{drawn}, at {where}"
     lines = [
-        f"{connections} connections, {schedule['kind']}: {schedule['clocks']:,.0f} clocks",
-        f"bar: {drawn}; grey: context switches of {_switch_clocks(record):,.0f} clocks"
-        + ("; above: the phases" if 1 < shown <= MOST_NAMED else ""),
+        f"{connections} connections, {schedule['kind']}: {number(schedule['clocks'])} clocks",
+        f"bar: {drawn}; context switches of {number(_switch_clocks(record))} clocks",
     ]
     parts = []
     if shown < found["phases"]:
@@ -285,7 +309,7 @@ def _by_processor(record: Recorded, shown: int) -> tuple[pl.DataFrame, list[str]
 
 
 def _lanes(nodes: list[int], begins: list[float], ends: list[float]) -> list[int]:
-    """Return the first lane of its node's that is free when each bar begins; bars in order."""
+    """Return the first lane of its node that is free when each bar begins. Bars are in order."""
     free: dict[int, list[float]] = {}
     lanes = []
     for node, begin, end in zip(nodes, begins, ends, strict=True):
@@ -297,8 +321,13 @@ def _lanes(nodes: list[int], begins: list[float], ends: list[float]) -> list[int
     return lanes
 
 
-def _switches(record: Recorded, begins: NDArray[np.float64], shown: int) -> list[alt.Chart]:
-    """Return the context switches as grey bands, with the number of the phase above."""
+def _switches(
+    record: Recorded, begins: NDArray[np.float64], shown: int, scale: float
+) -> list[alt.Chart]:
+    """Return the context switches as grey bands, with numbers of phases above.
+
+    ``scale`` is how many pixels a clock has: no number touches the one before.
+    """
     table = pl.DataFrame(
         {
             "from": begins[:shown] - _switch_clocks(record),
@@ -308,19 +337,27 @@ def _switches(record: Recorded, begins: NDArray[np.float64], shown: int) -> list
         }
     )
     bands = (
-        alt.Chart(table).mark_rect(color=GREY, opacity=SWITCH_OPACITY).encode(x="from:Q", x2="to:Q")
+        alt.Chart(table)
+        .mark_rect(color=REFERENCE, opacity=SWITCH_OPACITY)
+        .encode(x="from:Q", x2="to:Q")
     )
     if not 1 < shown <= MOST_NAMED:
         return [bands]
+    kept, last = list[int](), -NUMBERED
+    for phase, middle in enumerate(table["middle"].to_list()):
+        if middle * scale - last >= NUMBERED:
+            kept.append(phase)
+            last = middle * scale
     numbers = (
-        alt.Chart(table)
-        .mark_text(fontSize=10, color=GREY, dy=-7)
+        alt.Chart(table.filter(pl.col("phase").is_in(kept)))
+        .mark_text(fontSize=12, dy=-8)
         .encode(x="middle:Q", y=alt.value(0), text="phase:O")
     )
     return [bands, numbers]
 
 
 PART_TITLES = {
+    "time": "Where the time goes",
     "timetable": "Timetable of the phases",
     "phases": "Phases on the network",
 }

@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import numpy as np
 import polars as pl
 
-from netloom.drawing.colours import COLOURS, GREY
-from netloom.drawing.frame import layered
-from netloom.drawing.room import room
+from netloom.drawing.axes import Axis, axis
+from netloom.drawing.bars import Bar, bars
+from netloom.drawing.colours import REFERENCE, THIS
+from netloom.drawing.panel import End, Look, looks_of, panel
 from netloom.questions.fabric.verdict import amount, short_names
 from netloom.questions.network_chart import network_chart, topology_of
-from netloom.words import counted
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from netloom.drawing.frame import Part
+    from netloom.drawing.panel import Panel
     from netloom.questions.network_chart import NetworkChart
     from netloom.questions.recorded import Recorded
 
 LED = {"down": "down, to hosts", "up": "up, from hosts", "across": "between switches"}
 """What channels are called by where they lead."""
 
-WHOSE = {"down": COLOURS[0], "up": COLOURS[1], "across": COLOURS[2]}
-DASHES = {"down": [1, 0], "up": [7, 3], "across": [2, 2]}
+LOOKS = dict(zip(LED, looks_of(LED).values(), strict=True))
+"""How channels look by where they lead."""
 
 MOST_POINTS = 1000
 """Points of a line."""
@@ -35,14 +38,12 @@ MARKED = 3
 """Busiest cables that the picture names."""
 
 
-def heading(record: Recorded) -> tuple[str, list[str]]:
-    """Return the verdict, and what was asked about."""
+def footer(record: Recorded) -> list[str]:
+    """Return what was asked about."""
     found = record.figures
     size = [counted(found["hosts"], "host", ","), counted(found["switches"], "switch", ","),
             counted(found["cables"], "cable", ",")]  # fmt: skip
-    about = f"{found['topology'].removeprefix('fabric:')}: {', '.join(size)}; {found['routing']}"
-    title, *more = wrap(found["verdict"]["sentence"], 96)
-    return title, [*more, about]
+    return [f"{found['topology'].removeprefix('fabric:')}: {', '.join(size)}; {found['routing']}"]
 
 
 def arranged(record: Recorded) -> list[Part]:
@@ -54,12 +55,6 @@ def arranged(record: Recorded) -> list[Part]:
         return [lower]
     stacked = alt.vconcat(lower, drawn["network"], spacing=26)
     return [stacked.resolve_scale(color="independent", stroke="independent")]
-
-
-def footer(record: Recorded) -> list[str]:
-    """Return what was asked."""
-    title, words = heading(record)
-    return [title, *words]
 
 
 def parts(record: Recorded) -> dict[str, Part]:
@@ -75,40 +70,55 @@ def parts(record: Recorded) -> dict[str, Part]:
 def cables(record: Recorded) -> alt.LayerChart:
     """Return the paths of each channel of an all-to-all, busiest first, each way apart.
 
-    The least that the busiest must carry is a line across; the busiest are named.
+    The least that the busiest must carry is a line across. The busiest are named.
     """
     table, found = record.tables["channels"], record.figures["all_to_all"]
     ways = [way for way in LED if (table["way"] == way).any()]
-    names = {way: LED[way] if len(ways) > 1 else "all cables" for way in ways}
+    several = len(ways) > 1
+    names = {way: LED[way] if several else "all cables" for way in ways}
     curves = pl.concat([curve(table.filter(way=way)["paths"], names[way], "way") for way in ways])
-    top = max(found["max"], found["bound"] or 0) or 1
-    last = max(table.filter(way=way).height for way in ways)
-    high = 1.08 if (found["ratio"] or 0) > 1.2 else 1.25  # room for words above the bound
-    beside = 1.22 if len(ways) > 1 else 1.02  # room for the names of curves at their ends
-    x = alt.X("rank:Q", title="cables, one way each, busiest first",
-              scale=alt.Scale(domain=[0, beside * last], nice=False),
-              axis=alt.Axis(format=",d", tickMinStep=1, tickCount=6))  # fmt: skip
-    y = alt.Y("paths:Q", title="paths of an all-to-all",
-              axis=alt.Axis(format=",d", tickMinStep=1),
-              scale=alt.Scale(domain=[0, high * top], nice=False))  # fmt: skip
-    domain = [names[way] for way in ways]
-    apart = len(ways) > 1
-    hues = [WHOSE[way] if apart else COLOURS[0] for way in ways]
-    dashes = [DASHES[way] if apart else [1, 0] for way in ways]
-    colour = alt.Color("way:N", legend=None, scale=alt.Scale(domain=domain, range=hues))
-    dash = alt.StrokeDash("way:N", legend=None, scale=alt.Scale(domain=domain, range=dashes))
-    lines = alt.Chart(curves).mark_line(strokeWidth=2.4)
+    looks = {names[way]: LOOKS[way] if several else Look(THIS, named=False) for way in ways}
+    where = ranks(curves, found["bound"], [found["max"]], [*looks] if several else [])
     layers = [
-        *limit(found["bound"], last, x, y),
-        lines.encode(x=x, y=y, color=colour, strokeDash=dash),
-        *_ends(curves, domain, (found["bound"] or 0.0, top), x, y, colour),
-        *_busiest(table, found, x, y),
+        *bound_of(where, found["bound"]),
+        *where.lines(curves, "way", looks, points=0),
+        *where.ends_of(curves, "way", looks, bound_end(where, found["bound"])),
+        *_busiest(table, found, where),
     ]
     over = int((table["paths"] > (found["bound"] or 0) * 1.0005).sum())
     said = f"{over:,} of {table.height:,} channels carry more than the busiest must"
     if over == 0:
         said = f"None of {table.height:,} channels carries more than the busiest must"
-    return layered(layers, said, min(600.0, room() - 70), 270)
+    return where.drawn(layers, said)
+
+
+def ranks(
+    curves: pl.DataFrame, bound: float | None, more: Sequence[float], names: Sequence[str]
+) -> Panel:
+    """Return the axes of channels by the paths that they carry, busiest first."""
+    last = int(curves["rank"].max() or 1)  # type: ignore[arg-type]
+    seen = [*more, *curves["paths"].to_list(), bound, 1]
+    labels = [*names, *([said_bound(bound)] if bound else [])]
+    return panel(
+        Axis("rank", "cables, one way each, busiest first", 0.0, 1.02 * last, whole=True),
+        axis("paths", "paths of an all-to-all", seen, whole=True),
+        labels, 600.0, 270.0,
+    )  # fmt: skip
+
+
+def said_bound(bound: float) -> str:
+    """Return the name of the line of what the busiest cable must carry at least."""
+    return f"busiest: {amount(bound)} at least"
+
+
+def bound_of(where: Panel, bound: float | None) -> list[alt.Chart]:
+    """Return the line of what the busiest cable must carry at least."""
+    return where.across(bound) if bound else []
+
+
+def bound_end(where: Panel, bound: float | None) -> list[End]:
+    """Return the name of that line, at its end."""
+    return [End(said_bound(bound), where.x.high, bound)] if bound else []
 
 
 def curve(paths: pl.Series, name: str, column: str = "tables") -> pl.DataFrame:
@@ -123,48 +133,7 @@ def curve(paths: pl.Series, name: str, column: str = "tables") -> pl.DataFrame:
     )
 
 
-def limit(bound: float | None, last: int, x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    """Return the line of what the busiest cable must carry at least, with its words."""
-    if not bound:
-        return []
-    said = f"the busiest must carry {amount(bound)}"
-    base = alt.Chart(pl.DataFrame({"rank": [last], "paths": [bound], "said": [said]}))
-    return [
-        base.mark_rule(strokeDash=[8, 3, 2, 3], strokeWidth=1.4).encode(y=y),
-        base.mark_text(align="right", baseline="bottom", dy=-4, fontSize=12).encode(
-            x=x, y=y, text="said:N"
-        ),
-    ]
-
-
-def _ends(
-    curves: pl.DataFrame,
-    names: list[str],
-    scale: tuple[float, float],
-    x: alt.X,
-    y: alt.Y,
-    colour: alt.Color,
-) -> list[alt.Chart]:
-    """Return the names of curves at their right ends; none of one curve.
-
-    They are apart from each other, from the axis and from the bound: ``scale`` is that, and the
-    height of the picture.
-    """
-    if len(names) < 2:
-        return []
-    bound, top = scale
-    rows = [curves.filter(way=name).row(-1, named=True) for name in names]
-    below = 0.05 * top
-    for row in sorted(rows, key=lambda row: float(row["paths"])):
-        place = max(float(row["paths"]), below)
-        if bound and abs(place - bound) < 0.05 * top:
-            place = bound + 0.055 * top
-        row["paths"], below = place, place + 0.075 * top
-    text = alt.Chart(pl.DataFrame(rows)).mark_text(align="left", dx=7, fontSize=12, fontWeight=600)
-    return [text.encode(x=x, y=y, text="way:N", color=colour)]
-
-
-def _busiest(table: pl.DataFrame, found: dict[str, Any], x: alt.X, y: alt.Y) -> list[alt.Chart]:
+def _busiest(table: pl.DataFrame, found: dict[str, Any], where: Panel) -> list[alt.Chart]:
     """Return marks of the busiest channels, which carry more than they must, with their names."""
     if not found["ratio"] or found["ratio"] < 1.05:
         return []
@@ -187,10 +156,12 @@ def _busiest(table: pl.DataFrame, found: dict[str, Any], x: alt.X, y: alt.Y) -> 
         rows.append({"rank": taken[row["way"]], "paths": row["paths"], "said": " → ".join(ends)})
     if not rows:
         return []
-    base = alt.Chart(pl.DataFrame(rows)).encode(x=x, y=y)
+    base = where.chart(pl.DataFrame(rows))
     return [
-        base.mark_point(size=70, filled=True, opacity=1, color=COLOURS[0]),
-        base.mark_text(align="left", dx=9, fontSize=12, baseline="middle").encode(text="said:N"),
+        base.mark_circle(size=70, opacity=1, color=THIS),
+        base.mark_text(align="left", dx=7, dy=-3, fontSize=12, baseline="bottom").encode(
+            text="said:N"
+        ),
     ]
 
 
@@ -207,26 +178,15 @@ def network(record: Recorded) -> NetworkChart:
 def slowdowns(record: Recorded) -> alt.LayerChart:
     """Return how many times as long each job takes beside the others."""
     table = record.tables["job_table"]
-    most = float(table["slowdown"].max() or 1.0)  # type: ignore[arg-type]
-    base = alt.Chart(table).encode(
-        y=alt.Y("name:N", title=None, sort=None, axis=alt.Axis(labelLimit=160)),
-        x=alt.X("slowdown:Q", title="times as long as alone, at most",
-                scale=alt.Scale(domain=[0, 1.15 * most], nice=False)),
-    )  # fmt: skip
-    layers = [
-        base.mark_bar(size=14, color=COLOURS[0]),
-        base.mark_text(align="left", dx=4, fontSize=12).encode(
-            text=alt.Text("slowdown:Q", format=".2f")
-        ),
-        alt.Chart(pl.DataFrame({"slowdown": [1.0]}))
-        .mark_rule(strokeDash=[4, 3], color=GREY)
-        .encode(x="slowdown:Q"),
-    ]
     worst = table.row(int(table["slowdown"].arg_max() or 0), named=True)
-    said = f"Job {worst['name']} takes up to {worst['slowdown']:.2f} times as long as alone"
-    if most < 1.005:
+    rows = [
+        Bar(name, slowdown, f"{number(slowdown)} ×", THIS if slowdown > 1.005 else REFERENCE)
+        for name, slowdown in table.select("name", "slowdown").rows()
+    ]
+    said = f"Job {worst['name']} takes up to {number(worst['slowdown'])} times as long as alone"
+    if worst["slowdown"] < 1.005:
         said = "No job delays another"
-    return layered(layers, said, min(260.0, room() - 120), max(26 * table.height, 52))
+    return bars(rows, said, "times as long as alone, at most", width=260, bound=("alone", 1.0))
 
 
 PART_TITLES = {

@@ -7,119 +7,128 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from netloom.drawing.colours import COLOURS, GREY
-from netloom.drawing.frame import curve, layered
+from netloom.drawing.axes import Axis, axis
+from netloom.drawing.colours import BEST, OTHERS, REFERENCE, THIS
+from netloom.drawing.frame import column, layered
+from netloom.drawing.networks.letters import width_of
+from netloom.drawing.panel import BESIDE, DASHED, DOTTED, GAP, End, Look, panel, words
+from netloom.drawing.room import room
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from netloom.drawing.frame import Part
+    from netloom.drawing.panel import Panel
     from netloom.questions.recorded import Recorded
 
-KINDS = {"requests": COLOURS[0], "replies": COLOURS[1], "waiting": COLOURS[3]}
-"""What queues and wait buffers hold, and its colour."""
+REQUESTS, REPLIES, WAITING = "requests", "replies", "wait buffers"
 
-TITLES = {"requests": "Requests", "replies": "Replies", "waiting": "Wait buffers"}
+KINDS = {
+    "requests": (REQUESTS, Look(THIS)),
+    "replies": (REPLIES, Look(BEST, DASHED)),
+    "waiting": (WAITING, Look(OTHERS[0], (10, 3, 2, 3))),
+}
+"""What queues and wait buffers hold, and how that looks."""
 
 PES, MODULES = "PEs", "MMs"
-LENGTH = "mean length, packets"
-WIDTH, HEIGHT = 400, 300
+LENGTH, MOST = "mean length (packets)", "most packets ever held"
+RATE = "rate (requests/PE/step)"
+WIDTH, HEIGHT = 400.0, 300.0
+MOST_TICKS = 12
+"""Named stages at most."""
+ROW = 24.0
 
 
-def heading(record: Recorded) -> tuple[str, list[str]]:
+def footer(record: Recorded) -> list[str]:
     """Return the network and its hot spots, and how long it ran."""
     asked, found = record.configuration, record.figures
     capacity, rates = found["capacity"], found["asked"]
     sizes = {"queues": capacity["queue"], "wait buffers": capacity["wait_buffer"]}
     if found["combining"] == "none":
         del sizes["wait buffers"]
-    words = [asked["policy"], f"combining {found['combining']}"]
-    words += [
-        f"{what} {'unbounded' if size is None else f'of {size}'}" for what, size in sizes.items()
+    said = [asked["policy"], f"combining {found['combining']}"]
+    said += [f"{what} {'unbounded' if size is None else f'of {size}'}"
+             for what, size in sizes.items()]  # fmt: skip
+    lines = [
+        f"{counted(asked['hot_spots'], 'hot spot')} on omega:{found['pes']}; {', '.join(said)}; "
+        f"{asked['steps']:,} steps"
     ]
-    runs = asked["replications"]
-    lines = [f"{', '.join(words)}; {asked['steps']:,} steps"]
     if len(rates) == 1:
+        runs = asked["replications"]
         band = f"; bands: from the least to the most of {runs} replications" if runs > 1 else ""
-        lines.append(f"rate {rates[0]:.4g}{band}")
-    hot_spots = asked["hot_spots"]
-    return f"{hot_spots} hot spot{'s' * (hot_spots != 1)} on omega:{found['pes']}", lines
+        lines.append(f"rate {number(rates[0])} requests/PE/step{band}")
+    return lines
+
+
+def parts(record: Recorded) -> dict[str, Part]:
+    """Return the parts of the picture of hot spots, by name."""
+    if len(record.figures["asked"]) == 1:
+        return {"stages": queues_by_stage(record), "longest": longest_by_stage(record)}
+    kinds = ("requests", "replies" if record.figures["combining"] == "none" else "waiting")
+    drawn: dict[str, Part] = {"steps": steps_by_rate(record)}
+    stages = record.tables["stages"].filter(pl.col("kind").is_in(kinds))
+    means = stages.group_by("rate", "kind", "stage").agg(pl.col("mean").mean())["mean"]
+    most = float(means.max() or 0.0) or 1.0  # type: ignore[arg-type]
+    return drawn | {kind: queues_by_rate(record, kind, most) for kind in kinds}
 
 
 def arranged(record: Recorded) -> list[Part]:
-    """Return the parts side by side: the last has the legend of all."""
-    return list(parts(record, legends=False).values())
-
-
-def footer(record: Recorded) -> list[str]:
-    """Return what was asked."""
-    title, words = heading(record)
-    return [title, *words]
-
-
-def parts(record: Recorded, *, legends: bool = True) -> dict[str, Part]:
-    """Return the parts of the picture of hot spots, by name.
-
-    With ``legends`` each has its own; otherwise the last has that of all.
-    """
+    """Return the parts side by side. The queues of several rates are below each other."""
+    first, *others = parts(record).values()
     if len(record.figures["asked"]) == 1:
-        return {
-            "stages": queues_by_stage(record, named=legends),
-            "longest": longest_by_stage(record),
-        }
-    kinds = ("requests", "replies" if record.figures["combining"] == "none" else "waiting")
-    parts: dict[str, Part] = {"steps": steps_by_rate(record)}
-    return parts | {
-        kind: queues_by_rate(record, kind, named=legends or kind == kinds[-1]) for kind in kinds
-    }
+        return [first, *others]
+    return [first, column(*others)]
 
 
-def queues_by_stage(record: Recorded, *, named: bool = True) -> alt.LayerChart:
+def queues_by_stage(record: Recorded) -> alt.LayerChart:
     """Return mean lengths of queues and wait buffers by stage, with the range over replications."""
-    labelled, colour = _stages_and_colour(record)
-    band = (
-        alt.Chart(labelled)
-        .mark_area(opacity=0.16)
-        .encode(
-            x=_stage(labelled, _modules(record)),
-            y=alt.Y("low:Q", title=LENGTH),
-            y2="high:Q",
-            color=alt.Color("kind:N", scale=colour, legend=None),
-        )
-    )
-    mean = alt.Y("mean:Q", title=LENGTH, axis=alt.Axis(tickMinStep=0.0))
-    line = _stage_line(record, mean, named=named)
-    return layered([band, line], "Queues and wait buffers by stage", WIDTH, HEIGHT)
+    table, looks = _stages(record)
+    top = table.sort("length").row(-1, named=True)
+    where = panel(
+        stage_axis(table["stage"].to_list(), _modules(record)),
+        axis("length", LENGTH, table["high"].to_list(), whole=False),
+        looks, WIDTH, HEIGHT,
+    )  # fmt: skip
+    layers: list[alt.Chart] = []
+    for name, look in looks.items():
+        mine = table.filter(of=name).with_columns(length=pl.col("low"))
+        if (mine["high"] > mine["low"]).any():
+            band = where.chart(mine, y2="high:Q")
+            layers.append(band.mark_area(color=str(look.colour), opacity=0.16))
+    layers += [*where.lines(table, "of", looks), *where.ends_of(table, "of", looks)]
+    said = f"Longest on average: {top['of']} at {top['where']}, {number(top['length'])} packets"
+    return where.drawn(layers, said)
 
 
 def longest_by_stage(record: Recorded) -> alt.LayerChart:
     """Return the most that a queue or wait buffer of each stage ever held."""
-    most = alt.Y("max:Q", title="most packets ever", axis=alt.Axis(tickMinStep=1.0))
-    line = _stage_line(record, most, named=True)
-    return layered([line], "The most that one of them ever held", WIDTH, HEIGHT)
+    table, looks = _stages(record)
+    table = table.with_columns(length=pl.col("max"))
+    where = panel(
+        stage_axis(table["stage"].to_list(), _modules(record)),
+        axis("length", MOST, table["length"].to_list(), whole=True),
+        looks, WIDTH, HEIGHT,
+    )  # fmt: skip
+    layers = [*where.lines(table, "of", looks), *where.ends_of(table, "of", looks)]
+    most = counted(int(table["length"].max() or 0), "packet", ",")  # type: ignore[arg-type]
+    return where.drawn(layers, f"None ever held more than {most}")
 
 
-def _stage_line(record: Recorded, y: alt.Y, *, named: bool) -> alt.Chart:
-    """Return a line a kind of queue, by stage."""
-    legend = alt.Legend(title=None, symbolOpacity=1) if named else None
-    labelled, colour = _stages_and_colour(record)
-    return curve(
-        labelled,
-        x=_stage(labelled, _modules(record)),
-        y=y,
-        color=alt.Color("kind:N", scale=colour, legend=legend),
-        tooltip=["kind:N", "stage:Q", y.shorthand],
-    )
-
-
-def _stages_and_colour(record: Recorded) -> tuple[pl.DataFrame, alt.Scale]:
-    """Return the queues that there are, by kind and stage over replications, and their colours."""
+def _stages(record: Recorded) -> tuple[pl.DataFrame, dict[str, Look]]:
+    """Return the queues that there are, by kind and stage over replications, and their looks."""
     table = record.tables["stages"].group_by("kind", "stage", maintain_order=True).agg(
-        mean=pl.col("mean").mean(), low=pl.col("mean").min(), high=pl.col("mean").max(),
+        length=pl.col("mean").mean(), low=pl.col("mean").min(), high=pl.col("mean").max(),
         max=pl.col("max").max(),
     )  # fmt: skip
     combining = record.figures["combining"] != "none"
-    shown = [kind for kind in KINDS if kind != "waiting" or combining]
-    scale = alt.Scale(domain=shown, range=[KINDS[kind] for kind in shown])
-    return _labelled(table.filter(pl.col("kind").is_in(shown)), _modules(record)), scale
+    shown = {kind: said for kind, said in KINDS.items() if kind != "waiting" or combining}
+    table = table.filter(pl.col("kind").is_in(list(shown))).sort("kind", "stage")
+    names = {kind: name for kind, (name, _) in shown.items()}
+    modules = _modules(record)
+    return table.with_columns(
+        of=pl.col("kind").replace_strict(names, return_dtype=pl.String),
+        where=pl.col("stage").map_elements(
+            lambda stage: _place(stage, modules), return_dtype=pl.String),
+    ), dict(shown.values())  # fmt: skip
 
 
 def _modules(record: Recorded) -> int:
@@ -127,99 +136,116 @@ def _modules(record: Recorded) -> int:
     return int(record.figures["network_stages"])
 
 
+def stage_axis(stages: list[int], modules: int) -> Axis:
+    """Return the axis of the elements, the stages and the modules, of which some are named."""
+    first, last = min(stages, default=0), max(stages, default=1)
+    places = list(range(first, last + 1))
+    every = -(-(len(places) - 1) // (MOST_TICKS - 1)) or 1
+    named = [*places[:-1:every], last] if len(places) > 1 else places
+    if len(named) > 1 and named[-1] - named[-2] < every:
+        del named[-2]
+    labels = [_label(stage, modules) for stage in named]
+    return Axis("stage", "stage", first - 0.2, last + 0.2, whole=True, marks=tuple(named),
+                names=tuple(labels))  # fmt: skip
+
+
 def steps_by_rate(record: Recorded) -> alt.LayerChart:
     """Return the steps of a request by rate: their mean, and what 99 % stay below."""
-    names = {"steps_mean": "mean", "steps_p99": "99 % up to"}
+    looks = {"p99": Look(THIS, DASHED, 1.6), "mean": Look(THIS)}
+    names = {"steps_mean": "mean", "steps_p99": "p99"}
+    table = record.tables["rates"]
     tidy = (
-        record.tables["rates"]
-        .rename(names)
+        table.rename(names)
         .unpivot(list(names.values()), index="rate", variable_name="of", value_name="steps")
+        .drop_nulls("steps")
+        .sort("rate")
     )
-    steps = curve(
-        tidy.drop_nulls("steps"),
-        x=alt.X("rate:Q", title="rate, requests/PE/step"),
-        y=alt.Y("steps:Q", title="steps of a request"),
-        strokeDash=alt.StrokeDash(
-            "of:N",
-            title=None,
-            sort=list(names.values()),
-            legend=alt.Legend(orient="top-left", symbolType="stroke"),
-        ),
-        color=alt.value(COLOURS[0]),
-        tooltip=["of:N", "rate:Q", "steps:Q"],
-    )
-    least = pl.DataFrame({"steps": [record.figures["unhindered_steps"]]})
-    floor = alt.Chart(least).mark_rule(strokeDash=[2, 3], color=GREY).encode(y="steps:Q")
-    return layered(
-        [floor, steps, *_behind(record)], "Steps of a request; dotted: unhindered", 300, HEIGHT
-    )
+    least = record.figures["unhindered_steps"]
+    idle = f"idle {number(least)}"
+    where = panel(
+        axis("rate", RATE, table["rate"].to_list()),
+        axis("steps", "steps of a request", [*tidy["steps"].to_list(), least], whole=False),
+        [*looks, idle], 300, HEIGHT,
+    )  # fmt: skip
+    ends = [End(idle, where.x.high, least, REFERENCE)]
+    layers = [
+        *_behind(record, where),
+        *where.across(least, Look(REFERENCE, DOTTED)),
+        *where.lines(tidy, "of", looks),
+        *where.ends_of(tidy, "of", looks, ends),
+    ]
+    mean = table.drop_nulls("steps_mean").sort("rate")
+    said = "No request was answered"
+    if mean.height:
+        at = number(mean["rate"][-1])
+        said = f"A request takes {number(mean['steps_mean'][-1])} steps at rate {at}"
+    return where.drawn(layers, said)
 
 
-def queues_by_rate(record: Recorded, kind: str, *, named: bool = True) -> alt.Chart:
-    """Return mean lengths by stage, a line a rate; ``kind`` is one of ``KINDS``."""
-    table = (
-        record.tables["stages"]
-        .group_by("rate", "kind", "stage", maintain_order=True)
-        .agg(mean=pl.col("mean").mean())
-        .with_columns(rate=pl.format("{}", "rate"))
+def queues_by_rate(record: Recorded, kind: str, most: float) -> alt.LayerChart:
+    """Return mean lengths by stage and rate as colours, and the most of each rate in numbers.
+
+    The last colour is that of the length ``most``.
+    """
+    modules = _modules(record)
+    stages = record.tables["stages"].filter(kind=kind)
+    table = stages.group_by("rate", "stage", maintain_order=True).agg(
+        length=pl.col("mean").mean(), max=pl.col("max").max()
     )
-    of_kind, modules = table.filter(pl.col("kind") == kind), _modules(record)
-    lines: alt.Chart = (
-        alt.Chart(_labelled(of_kind, modules))
-        .mark_line(point=alt.OverlayMarkDef(size=30), strokeWidth=1.8)
-        .encode(
-            x=_stage(of_kind, modules),
-            y=alt.Y("mean:Q", title=LENGTH),
-            color=rates_colour(table, named=named),
-            tooltip=["rate:N", "stage:Q", "mean:Q"],
-        )
-        .properties(width=300, height=HEIGHT, title=f"{TITLES[kind]} by stage")
-    )
-    return lines
+    rates = sorted(set(table["rate"].to_list()), reverse=True)
+    along = stage_axis(record.tables["stages"]["stage"].to_list(), modules)
+    texts = []
+    for at, rate in enumerate(rates):
+        rows = table.filter(rate=rate).sort("length")
+        mine, longest = rows.row(-1, named=True), rows["max"].max()
+        where = _place(mine["stage"], modules)
+        said = f"{number(mine['length'])} at {where}, max {number(longest)}"
+        texts.append((ROW * (at + 0.5), said))
+    beside = max(width_of(said) for _, said in texts) + GAP
+    width = max(120.0, min(330.0, room() - BESIDE - beside))
+    cells = table.with_columns(
+        rate=pl.format("rate {}", pl.col("rate").map_elements(number, return_dtype=pl.String)),
+        stage=pl.col("stage") - 0.5, until=pl.col("stage") + 0.5,
+    )  # fmt: skip
+    x = Axis("stage", "stage", along.low - 0.3, along.high + 0.3, marks=along.marks,
+             names=along.names)  # fmt: skip
+    colour = alt.Color(
+        "length:Q", title=LENGTH,
+        scale=alt.Scale(range="ramp", interpolate="rgb", domain=[0, most]),
+        legend=alt.Legend(orient="bottom", gradientLength=160, values=[0, most],
+                          format=".3~g"),
+    )  # fmt: skip
+    names = [f"rate {number(rate)}" for rate in rates]
+    drawn = alt.Chart(cells).mark_rect().encode(
+        x=x.encoding(alt.X, grid=False), x2="until:Q",
+        y=alt.Y("rate:N", title=None, sort=names), color=colour,
+        tooltip=["rate", "length", "max"],
+    )  # fmt: skip
+    layers = [drawn, *words([(width + GAP, y, said) for y, said in texts])]
+    said = f"{KINDS[kind][0].capitalize()}: mean length by stage, the longest in numbers"
+    return layered(layers, said, width, ROW * len(rates), beside)
 
 
-def sizes(table: pl.DataFrame, y: alt.Y, *, named: bool = True) -> alt.Chart:
-    """Return a figure by size of queues, a colour a rate."""
-    size = alt.X("size:Q", title="queue size, packets", axis=alt.Axis(tickMinStep=1, format="d"))
-    return curve(
-        table,
-        x=size,
-        y=y,
-        color=rates_colour(table, named=named),
-        tooltip=["rate:N", "size:Q", y.shorthand],
-    )
-
-
-def _behind(record: Recorded) -> list[alt.Chart]:
-    """Return a line at the first rate that the network does not keep up with, if there is one."""
-    rates = record.tables["rates"].filter(stable=False)["rate"].to_list()[:1]
-    if not rates:
+def _behind(record: Recorded, where: Panel) -> list[alt.Chart]:
+    """Return the interval of rates in which the network saturates, if it does."""
+    rates = record.tables["rates"].sort("rate")
+    first = rates.filter(~pl.col("stable"))["rate"].min()
+    if first is None:
         return []
-    base = alt.Chart(pl.DataFrame({"rate": rates})).encode(x="rate:Q")
-    words = base.mark_text(angle=270, align="right", baseline="bottom", dx=-4, dy=-3, color=GREY)
-    rule = base.mark_rule(strokeDash=[6, 3], color=GREY)
-    return [rule, words.encode(y=alt.value(0), text=alt.value("falls behind"))]
-
-
-def rates_colour(table: pl.DataFrame, *, named: bool = True) -> alt.Color:
-    """Return the colours of rates."""
-    rates = table["rate"].unique(maintain_order=True).to_list()
-    few = len(rates) <= len(COLOURS)
-    scale = alt.Scale(domain=rates, **({"range": COLOURS} if few else {"scheme": "viridis"}))
-    legend = alt.Legend(title="rate") if named else None
-    return alt.Color("rate:N", scale=scale, legend=legend)
-
-
-def _labelled(table: pl.DataFrame, modules: int) -> pl.DataFrame:
-    """Return a table with the names of its stages, PEs and modules as ``where``."""
-    names = [_label(stage, modules) for stage in table["stage"].to_list()]
-    return table.with_columns(pl.Series("where", names))
-
-
-def _stage(table: pl.DataFrame, modules: int) -> alt.X:
-    places = [_label(stage, modules) for stage in sorted(set(table["stage"].to_list()))]
-    return alt.X("where:O", title="stage", sort=places, axis=alt.Axis(labelAngle=0))
+    carried = rates.filter(pl.col("stable") & (pl.col("rate") < first))["rate"].max()
+    low, high = float(carried or 0.0), float(first)  # type: ignore[arg-type]
+    return [*where.band(low, high), *where.above({"falls behind": (low, high)})]
 
 
 def _label(stage: int, modules: int) -> str:
     return PES if stage < 0 else MODULES if stage == modules else str(stage)
+
+
+def _place(stage: int, modules: int) -> str:
+    """Return a stage in a sentence."""
+    named = _label(stage, modules)
+    return f"stage {named}" if named.isdigit() else f"the {named}"
+
+
+PART_TITLES = {"stages": "Queues by stage", "longest": "The most ever held"}
+"""What parts are called that have no title of their own."""

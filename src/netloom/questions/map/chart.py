@@ -1,61 +1,77 @@
-"""The picture of a mapping that was found: its channels before and after, and what it beats."""
+"""The picture of a mapping that was found: its channels before and after, and what it changes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import numpy as np
 import polars as pl
 
-from netloom.drawing.colours import COLOURS, GREY
+from netloom.drawing.axes import axis
+from netloom.drawing.bars import NARROWEST, STEP, WIDE, short_names
+from netloom.drawing.colours import BEST, THIS
 from netloom.drawing.frame import layered
+from netloom.drawing.networks.letters import width_of
+from netloom.drawing.panel import GAP, words
 from netloom.drawing.room import room
-from netloom.questions.analyze.chart import UNITS, wrapped
+from netloom.questions.analyze.chart import UNITS
 from netloom.questions.network_chart import channels_chart
+from netloom.questions.shown import percent
+from netloom.words import number
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from netloom.drawing.axes import Axis
     from netloom.drawing.frame import Part
     from netloom.questions.recorded import Recorded
-
-NAMES = {"random": "random (mean of 25)", "random_best": "random (best of 25)",
-         "mapping": "mapping, without routes"}  # fmt: skip
-WHEN = {"before": "Before (rank order)", "after": "After"}
-RESULT, OTHERS = COLOURS[0], GREY
 
 LOAD = "weighted_channel_load"
 
 ASIDE = 400.0
 """Pixels of each of the networks beside each other."""
 
-NAMED = 200.0
-"""Pixels beside the bars for the names of mappings and for numbers."""
+WHEN = {"before": "Before (rank order)", "after": "After"}
 
+MEASURES = {
+    "hop_bytes": "hop-bytes",
+    "weighted_channel_load_max": "load of the busiest channel",
+    "channel_load_max": "paths on the busiest channel",
+    "path_contention_mean": "paths met (ν), mean",
+    "path_contention_max": "paths met (ν), most",
+    "saturation_worst_node": "delays from (more is better)",
+    "saturation_upper_bound": "carried at most (more is better)",
+}
+"""What mappings change, besides their objective."""
 
-def heading(record: Recorded) -> tuple[str, list[str]]:
-    """Return what was mapped, and the verdict."""
-    found = record.figures
-    what = f"{found['app']} mapped onto {found['topology']}"
-    return what, wrapped(found["verdict"]["sentence"])
+MOST_TIMES = 3.0
+"""Changes beyond this are drawn at the edge."""
+
+WIDTH = 420.0
 
 
 def arranged(record: Recorded) -> list[Part]:
-    """Return the network before, after and their difference, above the objectives of mappings."""
+    """Return the network before, after and their difference, above what the mapping changes."""
     drawn = networks(record, ASIDE)
     rows = alt.hconcat(*drawn.values(), spacing=30)
     rows = rows.resolve_scale(color="independent", stroke="independent")
-    return [alt.vconcat(rows, objectives(record), spacing=26)]
+    return [alt.vconcat(rows, changes(record), spacing=26)]
 
 
 def footer(record: Recorded) -> list[str]:
-    """Return what was asked."""
-    title, words = heading(record)
-    return [title, *words]
+    """Return what was mapped, by which objective."""
+    found = record.figures
+    return [
+        f"{found['app']} mapped onto {found['topology']}, {found['routing']}; objective "
+        f"{found['objective']['name']}; found by {found['found_by']}"
+    ]
 
 
 def parts(record: Recorded) -> dict[str, Part]:
     """Return the parts of the picture of a mapping, by name."""
-    return {**networks(record), "objective": objectives(record)}
+    return {**networks(record), "objective": changes(record)}
 
 
 def networks(record: Recorded, width: float | None = None) -> dict[str, Part]:
@@ -84,42 +100,90 @@ def networks(record: Recorded, width: float | None = None) -> dict[str, Part]:
     return drawn
 
 
-def objectives(record: Recorded) -> alt.LayerChart:
-    """Return the objective of every mapping as a bar, and the lower bound as a dashed line."""
-    objective = record.figures["objective"]
-    rows = [
-        {
-            "mapping": NAMES.get(name, name),
-            "value": value,
-            "colour": RESULT if name == "result" else OTHERS,
-        }
-        for name, value in record.tables["table"].select("mapping", "objective").rows()
-    ]
-    names = [row["mapping"] for row in rows]
-    base = alt.Chart(pl.DataFrame(rows)).encode(
-        x=alt.X(
-            "value:Q",
-            title=f"{objective['name']} (less is better)",
-            axis=alt.Axis(format="~s"),
+def changes(record: Recorded) -> alt.LayerChart:
+    """Return each figure before and after as two dots, against that before. Bounds are ticks."""
+    rows = _rows(record)
+    right = max(width_of(row["said"]) for row in rows) + 2 * GAP
+    for row, name in zip(rows, short_names([row["figure"] for row in rows], right), strict=True):
+        row["figure"] = name
+    left = max(width_of(row["figure"]) for row in rows) + 14
+    seen = [part for row in rows for part in (row["after"], row["bound"], 1.0)]
+    along = axis("after", "share of what rank order has", seen, share=True)
+    width = max(NARROWEST, min(WIDTH, room() - left - right))
+    along = replace(along, steps=2) if width < WIDE else along
+    names, height = [row["figure"] for row in rows], STEP * len(rows)
+    table = pl.DataFrame(rows, schema_overrides={"bound": pl.Float64})
+    base = alt.Chart(table).encode(
+        y=alt.Y("figure:N", title=None, sort=names,
+                axis=alt.Axis(labelLimit=1000, ticks=False, domain=False)),
+        tooltip=["figure", "said"],
+    )  # fmt: skip
+    x = along.encoding(alt.X)
+    texts = [(width + GAP, STEP * (at + 0.5), row["said"]) for at, row in enumerate(rows)]
+    first = replace(along, field="before").encoding(alt.X)
+    layers = [
+        base.mark_rule(color=BEST, strokeWidth=2.5).encode(x=x, x2="before:Q"),
+        base.mark_point(filled=False, color=THIS, size=80, strokeWidth=2, opacity=1).encode(
+            x=first
         ),
-        y=alt.Y("mapping:N", title=None, sort=names, axis=alt.Axis(labelLimit=200)),
-    )
-    bars = base.mark_bar().encode(color=alt.Color("colour:N", scale=None))
-    numbers = base.mark_text(align="left", dx=4).encode(text=alt.Text("value:Q", format=".4~s"))
-    layers: list[alt.Chart] = [bars, numbers]
-    dashed = ""
-    if objective["bound"] > 0:
-        bound = alt.Chart(pl.DataFrame({"value": [objective["bound"]]}))
-        layers.append(bound.mark_rule(strokeDash=[4, 3]).encode(x="value:Q"))
-        dashed = "; dashed: no mapping can be below"
-    width = min(520.0, room() - NAMED)
-    return layered(layers, f"What it is compared with{dashed}", width, 22 * len(rows))
+        base.mark_circle(color=BEST, size=100, opacity=1).encode(x=x),
+        *words(texts),
+        *_bound(table, along, names),
+    ]
+    said = "What the mapping changes: ○ rank order, ● the mapping found"
+    if table["bound"].drop_nulls().len():
+        said += "; line: no mapping can pass"
+    return layered(layers, said, width, height, right + left / 2)
+
+
+def _bound(table: pl.DataFrame, along: Axis, names: list[str]) -> list[alt.Chart]:
+    known = table.drop_nulls("bound")
+    if known.is_empty():
+        return []
+    drawn = alt.Chart(known).mark_tick(style="ink", thickness=2.5, size=20)
+    x = replace(along, field="bound").encoding(alt.X)
+    return [drawn.encode(x=x, y=alt.Y("figure:N", sort=names))]
+
+
+def _rows(record: Recorded) -> list[dict[str, Any]]:
+    """Return the objective and other figures after, as parts of those before, and in words."""
+    objective, table = record.figures["objective"], record.tables["table"]
+    rows = [
+        _row(objective["name"].replace("-", " "), objective["before"], objective["after"],
+             objective["bound"])
+    ]  # fmt: skip
+    before, after = (table.filter(mapping=name) for name in ("identity", "result"))
+    if before.height and after.height:
+        first, last = before.row(0, named=True), after.row(0, named=True)
+        seen = {(objective["before"], objective["after"])}
+        for column, name in MEASURES.items():
+            pair = (first[column], last[column])
+            if None in pair or pair in seen:
+                continue
+            seen.add(pair)
+            rows.append(_row(name, *pair, said=percent if "saturation" in column else number))
+    return rows
+
+
+def _row(
+    name: str,
+    before: float,
+    after: float,
+    bound: float | None = None,
+    said: Callable[[Any], str] = number,
+) -> dict[str, Any]:
+    share = after / before if before else 1.0
+    if share > MOST_TIMES:
+        share = MOST_TIMES
+    lower = bound / before if bound and before and bound / before <= MOST_TIMES else None
+    return {"figure": name, "before": 1.0, "after": share, "bound": lower,
+            "said": f"{said(before)} → {said(after)}"}  # fmt: skip
 
 
 PART_TITLES = {
     "before": "Channels by load, before",
     "after": "Channels by load, after",
     "difference": "What the mapping changes on each channel",
-    "objective": "What the search found",
+    "objective": "What the mapping changes",
 }
 """What parts are called that have no title of their own."""

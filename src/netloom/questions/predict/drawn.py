@@ -2,126 +2,154 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
-import altair as alt
 import polars as pl
 
-from netloom.drawing.colours import COLOURS, GREY
-from netloom.drawing.frame import layered, titled
+from netloom.drawing.axes import axis
+from netloom.drawing.bars import Bar, stacked
+from netloom.drawing.colours import BEST, REFERENCE, THIS
+from netloom.drawing.panel import DASHED, DOTTED, MODEL, End, Look, panel
+from netloom.questions.shown import percent
+from netloom.words import number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import altair as alt
+
+    from netloom.drawing.axes import Axis
+    from netloom.drawing.panel import Panel
 
 WIDTH, HEIGHT = 430, 320
 
-MODEL, SIMULATED = "model", "simulated, ± 95 %"
+WHOLE, INSIDE, MEASURED, IDLE = "model", "in the network", "simulated", "idle"
+
+LOOKS = {WHOLE: MODEL, INSIDE: Look(REFERENCE, DASHED, 1.3)}
+
+MOST_SIZES = 6
+"""Sizes of which each has a tick, at most."""
 
 MOST_TIMES = 6
 """Times the latency of an idle network, up to which a curve is drawn if nothing else is higher."""
 
 
 def latency_curve(
-    table: pl.DataFrame, by: str, axis: str, marks: dict[str, float], idle: float
+    table: pl.DataFrame,
+    along: Axis,
+    idle: float,
+    saturation: tuple[float, float],
+    limit: float | None = None,
 ) -> alt.LayerChart:
-    """Latency by rate: the model's, its part in the network, and simulated points."""
+    """Latency by rate: the model's, its part in the network, and simulated points.
+
+    ``saturation`` is the interval that the model expects it in; ``limit`` the load that nothing
+    can exceed, if it is to be drawn.
+    """
+    by = along.field
+    known = table.drop_nulls("latency").sort(by)
     half = pl.col("simulated_ci95").fill_null(0)
     measured = table.drop_nulls("simulated_latency").with_columns(
-        low=pl.col("simulated_latency") - half,
-        high=pl.col("simulated_latency") + half,
-        of=pl.lit(SIMULATED),
-    )
-    known = table.drop_nulls("latency").with_columns(of=pl.lit(MODEL))
+        latency=pl.col("simulated_latency"),
+        low=pl.col("simulated_latency") - half, high=pl.col("simulated_latency") + half,
+    )  # fmt: skip
     highest: Any = known["latency"].max() or idle
     top: Any = max(min(highest, MOST_TIMES * idle), measured["simulated_latency"].max() or 0)
-    y_scale = alt.Scale(domain=[0, 1.05 * top], nice=False)
-    x = alt.X(f"{by}:Q", title=axis, scale=alt.Scale(zero=True))
-    y = alt.Y("latency:Q", title="latency, cycles", scale=y_scale)
-    names = [MODEL, SIMULATED] if measured.height else [MODEL]
-    legend = alt.Legend(orient="top-left", title=None, symbolOpacity=1)
-    colour = alt.Color(
-        "of:N",
-        scale=alt.Scale(domain=names, range=COLOURS[: len(names)]),
-        legend=legend if measured.height else None,
+    names = [*LOOKS, *([MEASURED] if measured.height else []), f"{IDLE} {number(idle)}"]
+    where = panel(along, axis("latency", "latency (cycles)", [0, top], whole=False), names)
+    layers = _saturates(where, saturation, limit)
+    layers += where.across(idle, Look(REFERENCE, DOTTED))
+    if "latency_low" in known.columns:
+        expected = known.select(by, pl.col("latency_high"), latency=pl.col("latency_low"))
+        band = where.chart(expected, y2="latency_high:Q")
+        layers.append(band.mark_area(color=THIS, opacity=0.15, clip=True))
+    tidy = pl.concat(
+        known.select(by, latency=pl.col(column), of=pl.lit(name))
+        for name, column in ((WHOLE, "latency"), (INSIDE, "network_latency"))
     )
-    line = alt.Chart(known).mark_line(strokeWidth=2.2, clip=True)
-    layers: list[alt.Chart] = []
-    if "latency_low" in known.columns:
-        area = alt.Chart(known).mark_area(opacity=0.15, clip=True)
-        expected = alt.Y("latency_low:Q", scale=y_scale, title="latency, cycles")
-        layers.append(area.encode(x=x, y=expected, y2="latency_high:Q", color=colour))
-    layers += [
-        line.encode(x=x, y=y, color=colour, tooltip=[f"{by}:Q", "latency:Q"]),
-        alt.Chart(known)
-        .mark_line(strokeWidth=1.3, strokeDash=[5, 3], clip=True)
-        .encode(x=x, y=alt.Y("network_latency:Q", scale=y_scale), color=colour),
-        alt.Chart(pl.DataFrame({"latency": [idle]}))
-        .mark_rule(strokeDash=[2, 3], color=GREY)
-        .encode(y="latency:Q"),
-        *rules(marks, by),
-    ]
+    layers += where.lines(tidy, "of", LOOKS, points=0)
+    ends = [End(names[-1], where.x.high, idle, REFERENCE)]
     if measured.height:
-        points = alt.Chart(measured)
-        layers += [
-            points.mark_rule(strokeWidth=1.4, clip=True).encode(
-                x=x, y=alt.Y("low:Q", scale=y_scale), y2="high:Q", color=colour
-            ),
-            points.mark_point(filled=True, size=44, opacity=1, clip=True).encode(
-                x=x,
-                y=alt.Y("simulated_latency:Q", scale=y_scale),
-                color=colour,
-                tooltip=[f"{by}:Q", "simulated_latency:Q", "simulated_ci95:Q", "error:Q"],
-            ),
-        ]
-    title = "Latency; dashed: in the network; dotted: unhindered"
-    if "latency_low" in known.columns:
-        title += "; shaded: nine of ten"
-    return layered(layers, title)
+        points = where.chart(measured, tooltip=[by, "latency", "low", "high"])
+        layers.append(points.mark_circle(size=46, opacity=1, color=THIS, clip=True))
+        bars = where.chart(measured.with_columns(latency=pl.col("low")), y2="high:Q")
+        layers.append(bars.mark_rule(color=THIS, strokeWidth=1.4, clip=True))
+        last = measured.sort(by).row(-1, named=True)
+        ends.append(End(f"● {MEASURED}", last[by], last["latency"], THIS))
+    seen = tidy.filter(of=WHOLE) if _same(known) else tidy
+    looks = {name: look for name, look in LOOKS.items() if name in set(seen["of"])}
+    layers += where.ends_of(seen, "of", looks, ends)
+    return where.drawn(layers, _latency_said(known, by))
 
 
-def rules(marks: dict[str, float], by: str) -> list[alt.Chart]:
-    """Vertical lines where the network saturates and where none could go on, named to each side."""
+def _latency_said(known: pl.DataFrame, by: str) -> str:
+    if known.is_empty():
+        return "No rate has a latency: all are beyond saturation"
+    last = known.row(-1, named=True)
+    return f"The model expects {number(last['latency'])} cycles at {number(last[by])}"
+
+
+def _same(known: pl.DataFrame) -> bool:
+    """Whether all of the latency is in the network."""
+    return bool((known["latency"] == known["network_latency"]).all())
+
+
+def _saturates(
+    where: Panel, saturation: tuple[float, float], limit: float | None
+) -> list[alt.Chart]:
+    """Return the interval in which the network saturates, and the load that nothing can exceed."""
+    said: dict[str, tuple[float, float]] = {}
     layers: list[alt.Chart] = []
-    for place, (what, value) in enumerate(marks.items()):
-        base = alt.Chart(pl.DataFrame({by: [value], "what": [what]})).encode(x=f"{by}:Q")
-        left = place == 0
-        words = base.mark_text(
-            angle=270, align="right", color=GREY, dx=-4,
-            baseline="bottom" if left else "top", dy=-3 if left else 3,
-        )  # fmt: skip
-        layers += [
-            base.mark_rule(color=GREY, strokeDash=[6, 3]),
-            words.encode(y=alt.value(0), text="what:N"),
-        ]
-    return layers
+    low, high = saturation
+    if low <= where.x.high:
+        layers += where.band(low, high)
+        said["saturates*"] = (low, min(high, where.x.high))
+    if limit is not None and limit <= where.x.high:
+        layers += where.rule(limit)
+        said["limit"] = (limit, limit)
+    return [*layers, *where.above(said)]
 
 
-def made_of(table: pl.DataFrame, startup_cycles: float = 0.0) -> alt.Chart:
-    """The parts of one latency; nothing where it is saturated."""
+def made_of(table: pl.DataFrame, startup_cycles: float = 0.0) -> alt.LayerChart:
+    """Return the parts of one latency, or nothing if it is saturated."""
     point = table.row(0, named=True)
-    names = {"network_latency": "in the network", "source_wait": "in the source queue"}
-    rows = [{"where": names[name], "cycles": point[name] or 0.0} for name in names]
+    values = {"in the network": (point["network_latency"] or 0.0, BEST),
+              "in the source queue": (point["source_wait"] or 0.0, THIS)}  # fmt: skip
     if startup_cycles and not point["saturated"]:
-        names["startup"] = "starting up"
-        rows.append({"where": names["startup"], "cycles": startup_cycles})
-    title = "Where a message's time goes"
+        values["starting up"] = (startup_cycles, REFERENCE)
+    total = sum(value for value, _ in values.values())
+    rows = [Bar(name, value, number(value), colour) for name, (value, colour) in values.items()]
+    title = f"A message takes {number(total)} cycles"
     if point["latency"] is None:
         title = "Saturated: no latency" if point["saturated"] else "No latency: simulate the knee"
-    bars = (
-        alt.Chart(pl.DataFrame(rows))
-        .mark_bar(color=COLOURS[1])
-        .encode(
-            x=alt.X("where:N", title=None, sort=list(names.values()), axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("cycles:Q", title="cycles", scale=alt.Scale(domainMin=0)),
-            tooltip=["where:N", "cycles:Q"],
-        )
-    )
-    return titled(bars, title, WIDTH // 2, HEIGHT)
+    elif total:
+        title += f", {percent(values['in the source queue'][0] / total)} of them in the queue"
+    return stacked(rows, title, "time of a message (cycles)", width=WIDTH)
 
 
-def nodes_axis() -> alt.X:
-    """Return the axis of sizes."""
-    scale = alt.Scale(type="log", nice=False)
-    return alt.X("nodes:Q", title="nodes", scale=scale, axis=alt.Axis(format="~s"))
+def nodes_axis(table: pl.DataFrame) -> Axis:
+    """Return the axis of sizes: of few the ticks are these."""
+    sizes = sorted(set(table["nodes"].to_list()))
+    found = axis("nodes", "nodes", sizes, log=True)
+    near = any(1.7 * before > after for before, after in pairwise(sizes))
+    return found if near or len(sizes) > MOST_SIZES else replace(found, marks=tuple(sizes))
 
 
-def ratio_axis(field: str, title: str) -> alt.Y:
-    """Return an axis of ratios."""
-    return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(type="log", nice=False))
+def ratio_axis(field: str, title: str, values: list[float]) -> Axis:
+    """Return an axis of ratios, by decades if they span more than one."""
+    return axis(field, title, values, log=max(values) > 10 * min(values), whole=False)
+
+
+def lines_by(
+    table: pl.DataFrame, x: Axis, y: Axis, by: str, looks: Mapping[str, Look], title: str,
+    more: tuple[str, float] | None = None,
+) -> alt.LayerChart:  # fmt: skip
+    """Return lines with their names at their ends, and perhaps a bound across with its name."""
+    beside = [*looks, *([more[0]] if more else [])]
+    where = panel(x, y, beside, WIDTH, HEIGHT)
+    ends = [End(more[0], x.high, more[1])] if more else []
+    rule = where.across(more[1]) if more else []
+    drawn = [*rule, *where.lines(table, by, looks), *where.ends_of(table, by, looks, ends)]
+    return where.drawn(drawn, title)

@@ -4,20 +4,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import altair as alt
 import polars as pl
 
-from netloom.drawing.colours import COLOURS, GREY
-from netloom.drawing.frame import curve
+from netloom.drawing.axes import axis
+from netloom.drawing.colours import REFERENCE
+from netloom.drawing.panel import DASHED, MINE, Look, panel
 from netloom.questions.network_chart import at_last
+from netloom.questions.shown import percent
+from netloom.words import number
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import altair as alt
+
+    from netloom.drawing.axes import Axis
+    from netloom.drawing.panel import Panel
     from netloom.questions.recorded import Recorded
 
 
 AVERAGE, WORST = "average node", "worst node"
 ON_CHANNEL = "flits/cycle on the channel"
-APPLIED, ACTUAL = "applied traffic, flits/node/cycle", "actual traffic, flits/node/cycle"
+APPLIED = "applied traffic (flits/node/cycle)"
+SHARE = "share that gets through"
+
+LIMIT = "limit"
+ESTIMATE = Look(REFERENCE, DASHED)
+
+BY_NODE = {AVERAGE: MINE._replace(width=3.2), WORST: MINE._replace(width=1.3)}
+"""The average node is thick, the worst thin."""
 
 
 def switched(record: Recorded) -> str:
@@ -31,42 +46,49 @@ def highest(record: Recorded, load: str) -> float:
     return highest
 
 
-def actual_by_applied(table: pl.DataFrame, most: float) -> alt.LayerChart:
-    """Actual traffic of the average and the worst node by applied traffic."""
-    tidy = table.rename({"average_node": AVERAGE, "worst_node": WORST}).unpivot(
-        [AVERAGE, WORST],
-        index=["applied", *(["message_bytes"] if "message_bytes" in table.columns else [])],
-        variable_name="node",
-        value_name="actual",
-    )
-    lines = curve(
-        tidy,
-        x=x_axis("applied", APPLIED),
-        y=alt.Y("actual:Q", title=ACTUAL),
-        color=by_node(),
-        tooltip=["node:N", "applied:Q", "actual:Q"],
-    )
-    if "message_bytes" in table.columns:
-        dash = alt.Legend(symbolType="stroke", symbolStrokeColor=GREY)
-        lines = lines.encode(
-            strokeDash=alt.StrokeDash("message_bytes:N", title="bytes, at left", legend=dash)
-        )
-    diagonal = (
-        alt.Chart(pl.DataFrame({"applied": [0.0, most], "actual": [0.0, most]}))
-        .mark_line(color=GREY, strokeDash=[2, 3])
-        .encode(x="applied:Q", y="actual:Q")
-    )
-    both: alt.LayerChart = alt.LayerChart(layer=[diagonal, lines])
-    return both
+def mapped(mapping: str | None) -> str:
+    """Return the mapping of a question in words."""
+    return "rank order" if mapping == "identity" else f"mapping {mapping}"
 
 
-def by_node() -> alt.Color:
-    """Return the colours of the average and the worst node."""
-    return alt.Color(
-        "node:N", scale=alt.Scale(domain=[AVERAGE, WORST], range=COLOURS[1::-1]), title=None
-    )
+def thresholds(where: Panel, marks: Mapping[str, float]) -> list[alt.Chart]:
+    """Return upright lines: where contention is estimated to begin, and the limit as a bound."""
+    layers = where.above({name: (at, at) for name, at in marks.items() if at <= where.x.high})
+    for name, at in marks.items():
+        if at <= where.x.high:
+            layers += where.rule(at, None if name == LIMIT else ESTIMATE)
+    return layers
 
 
-def x_axis(field: str, title: str) -> alt.X:
-    """Return an axis of traffic, from its least value on."""
-    return alt.X(f"{field}:Q", title=title, scale=alt.Scale(zero=True))
+def shares(
+    table: pl.DataFrame,
+    load: Axis,
+    looks: Mapping[str, Look],
+    more: Callable[[Panel], list[alt.Chart]] = lambda _: [],
+) -> alt.LayerChart:
+    """Return which share of the traffic gets through, by load.
+
+    Parameters
+    ----------
+    table
+        The columns of ``load``, ``share`` and ``of``, the series.
+    load, looks
+        The horizontal axis, and how series look.
+    more
+        What returns that which lies behind them.
+    """
+    up = axis("share", SHARE, table["share"].to_list(), share=True)
+    where = panel(load, up, looks)
+    layers = [*more(where), *where.lines(table, "of", looks), *where.ends_of(table, "of", looks)]
+    return where.drawn(layers, _shares_said(table, load.field))
+
+
+def _shares_said(table: pl.DataFrame, load: str) -> str:
+    """Return what gets through at the highest load."""
+    if table.is_empty():
+        return "Nothing is known of what gets through"
+    last = table.filter(pl.col(load) == pl.col(load).max())
+    least, most = min(last["share"].to_list()), max(last["share"].to_list())
+    said = [percent(each) for each in (least, most)]
+    span = said[1] if said[0] == said[1] else f"{said[0]} to {said[1]}"
+    return f"At load {number(last[load][0])}, {span} gets through"

@@ -2,58 +2,62 @@
 
 from __future__ import annotations
 
-import json
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import polars as pl
 
-from netloom.drawing.colours import COLOURS, GREY
+from netloom.drawing.axes import Axis, axis
+from netloom.drawing.panel import DASHED, SOLID, Look, looks_of, ordered, panel
+from netloom.drawing.room import narrow_page, room
 from netloom.report.page.curve_names import said_field, shared_words
 from netloom.report.page.curve_points import runs_said
-from netloom.report.page.figure import Figure, make_figure, table_of
+from netloom.report.page.figure import Figure, make_figure, narrowed, table_of
 from netloom.words import give_or_take, number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
+    from netloom.drawing.panel import Panel
     from netloom.report.page.curves import Curve, CurveGroup
 
 SIMULATED, MODEL = "simulated", "model"
 """Who says what a curve says."""
 
-PALETTE = [*COLOURS, "#0d8a94", "#c2468f", "#8a6d4b"]
-"""Colours of curves: as readable on white as on near-black."""
-
 ONE_PANEL = 6
-"""Most curves of one pair of axes; more are drawn in panels."""
+"""Most curves of one pair of axes. More are drawn in panels."""
 
 MOST_PANELS = 12
 
 HIGHEST = 6.0
 """Where the axis of latencies ends, in multiples of the idle network's, if curves go on."""
 
-WIDTH, HEIGHT = 445, 310
+WIDTH, HEIGHT = 620, 310
+PANEL_WIDTH, PANEL_HEIGHT = 300, 210
 
-LETTER, SYMBOL = 7.0, 34
-"""Pixels of a letter of a legend, and of what stands beside a name there."""
-PANEL_WIDTH, PANEL_HEIGHT = 290, 210
+COLUMNS = 2
+"""Panels side by side, where there is room."""
+
+WIDE = 700.0
+"""Pixels from which on there is room for two."""
 
 
 def curve_figures(group: CurveGroup) -> list[Figure]:
     """Return the figures of curves: latency by load, and throughput by load if it is known."""
-    figures = [_latency(group)]
+    made = [_latency]
     if any(len(curve.accepted) for curve in group.simulated):
-        figures.append(_throughput(group))
-    return figures
+        made.append(_throughput)
+    figures = [make(group) for make in made]
+    with narrow_page():
+        narrow = [make(group) for make in made]
+    return [narrowed(wide, other) for wide, other in zip(figures, narrow, strict=True)]
 
 
 def panels(group: CurveGroup) -> dict[str, list[tuple[Curve, str]]]:
     """Return the curves of each pair of axes, each with the name that its colour has.
 
     Few curves have a colour each. Many have the colour of what differs first among them, and a
-    panel for every combination of the rest; of more than twelve panels the first are drawn.
+    panel for every combination of the rest. Of more than twelve panels the first are drawn.
     """
     told = group.simulated or group.models
     if len(told) <= ONE_PANEL or len(group.differ) < 2:
@@ -68,29 +72,16 @@ def panels(group: CurveGroup) -> dict[str, list[tuple[Curve, str]]]:
 
 def _latency(group: CurveGroup) -> Figure:
     top, cut = _top(group)
-    table = pl.DataFrame(
-        [row for name, curves in panels(group).items() for row in _latency_rows(name, curves)],
-        schema=_COLUMNS,
-    )
-    base = alt.Chart().encode(x=_load(group), color=_colours(group))
-    title = f"{group.axes.latency}, {group.axes.latency_unit}"
-    y = partial(_y, title, alt.Scale(domain=[0, top], nice=False))
-    layers = [
-        *_shaded(base, table),
-        *_bands(base, table, y),
-        *_lines(base, y, group),
-    ]
-    if group.simulated:
-        points = _only(base, SIMULATED).encode(y=y("latency"), tooltip=_tips(group, title))
-        sure = points.transform_filter("datum.behind === 0")
-        layers.append(sure.mark_point(filled=True, size=46, opacity=1, clip=cut))
-        if _some_behind(group):
-            hollow = points.transform_filter("datum.behind > 0")
-            layers.append(
-                hollow.mark_point(filled=False, size=64, strokeWidth=2, opacity=1, clip=cut)
-            )
+    title = _with_unit(f"{group.axes.latency}, {group.axes.latency_unit}")
+    y = Axis("latency", title, 0.0, top)
+    drawn = {}
+    looks = _looks(group)
+    for name, curves in _named(group).items():
+        where = _panel(group, y, looks)
+        layers = [*_saturates(where, curves), *_curves(where, _latency_rows(curves), looks)]
+        drawn[name] = where.drawn(layers, name)
     return make_figure(
-        _arranged(layers, table),
+        _arranged(drawn),
         title=f"{group.axes.latency.capitalize()} by load: {group.name}",
         caption=_latency_caption(group, top, cut=cut),
         alternative=_latency_alternative(group),
@@ -99,22 +90,14 @@ def _latency(group: CurveGroup) -> Figure:
 
 
 def _throughput(group: CurveGroup) -> Figure:
-    table = pl.DataFrame(
-        [row for name, curves in panels(group).items() for row in _accepted_rows(name, curves)],
-        schema=_COLUMNS,
-    )
-    base = alt.Chart().encode(x=_load(group), color=_colours(group))
-    y = partial(_y, group.axes.accepted, alt.Scale(zero=True))
-    layers = [
-        _only(alt.Chart().encode(x=_load(group)), "all of it")
-        .mark_line(color=GREY, strokeDash=[2, 3])
-        .encode(y=y("latency")),
-        *_bands(base, table, y),
-        _only(base, SIMULATED).mark_line(strokeWidth=2.2).encode(y=y("latency")),
-        _only(base, SIMULATED)
-        .mark_point(filled=True, size=46, opacity=1)
-        .encode(y=y("latency"), tooltip=_tips(group, group.axes.accepted)),
-    ]
+    """Return which share of the load is accepted."""
+    what = group.axes.accepted.partition(",")[0]
+    drawn, looks = {}, _looks(group)
+    for name, curves in _named(group).items():
+        table = _accepted_rows(curves)
+        y = axis("latency", "share that gets through", table["latency"].to_list(), share=True)
+        where = _panel(group, y, looks)
+        drawn[name] = where.drawn(_curves(where, table, looks), name)
     said = [
         f"{curve.label}: at most {number(curve.accepted['accepted'].max())}, offered "
         f"{number(curve.accepted.sort('accepted')['load'][-1])}"
@@ -128,23 +111,22 @@ def _throughput(group: CurveGroup) -> Figure:
     ]
     heads = ["curve", group.axes.load, group.axes.accepted, "95 % from", "to"]
     return make_figure(
-        _arranged(layers, table),
-        title=f"{group.axes.accepted.partition(',')[0].capitalize()} by load: {group.name}",
-        caption="Dotted: all that is offered.",
+        _arranged(drawn),
+        title=f"{what.capitalize()} by load: {group.name}",
+        caption=f"{what.capitalize()} as a share of {group.axes.load.partition(',')[0]}.",
         alternative=f"Line chart of {group.axes.accepted} by {group.axes.load}. {'; '.join(said)}.",
         data=table_of(heads, rows),
     )
 
 
-_COLUMNS = {"panel": str, "curve": str, "kind": str, "load": float, "load2": float,
-            "latency": float, "low": float, "high": float, "behind": int, "said": str}  # fmt: skip
+_COLUMNS = {"curve": str, "kind": str, "load": float, "latency": float, "low": float,
+            "high": float, "behind": int, "said": str}  # fmt: skip
 
 
-def _latency_rows(panel: str, curves: Sequence[tuple[Curve, str]]) -> list[dict[str, Any]]:
+def _latency_rows(curves: Sequence[tuple[Curve, str]]) -> pl.DataFrame:
     rows = []
     for curve, name in curves:
         kind = MODEL if curve.model else SIMULATED
-        common = {"panel": panel, "curve": name}
         for row in curve.table.iter_rows(named=True):
             half = None if row["high"] is None else row["high"] - row["latency"]
             seeds = f", {runs_said(row)} runs" if row["runs"] > 1 else ""
@@ -152,130 +134,117 @@ def _latency_rows(panel: str, curves: Sequence[tuple[Curve, str]]) -> list[dict[
                 seeds += "; the others fell behind"
             said = give_or_take(row["latency"], half) + seeds
             found = {name: row[name] for name in ("load", "latency", "low", "high", "behind")}
-            rows.append(common | {"kind": kind, "said": said} | found)
-        place = None if curve.model else curve.saturation
-        if place is not None:
-            rows.append(common | {"kind": "saturation", "load": place[0], "load2": place[1]})
-    return rows
+            rows.append({"curve": name, "kind": kind, "said": said} | found)
+    return pl.DataFrame(rows, schema=_COLUMNS)
 
 
-def _accepted_rows(panel: str, curves: Sequence[tuple[Curve, str]]) -> list[dict[str, Any]]:
+def _accepted_rows(curves: Sequence[tuple[Curve, str]]) -> pl.DataFrame:
     rows = []
-    most = max((curve.accepted["load"].max() or 0 for curve, _ in curves), default=0)
-    for load in (0, most):
-        whole = {"panel": panel, "kind": "all of it", "load": load, "latency": load}
-        rows.append(whole | {"curve": curves[0][1]})
     for curve, name in curves:
-        for row in curve.accepted.iter_rows(named=True):
+        for row in curve.accepted.filter(pl.col("load") > 0).iter_rows(named=True):
             half = None if row["accepted_high"] is None else row["accepted_high"] - row["accepted"]
+            low, high = (None if row[end] is None else row[end] / row["load"]
+                         for end in ("accepted_low", "accepted_high"))  # fmt: skip
             rows.append({
-                "panel": panel, "curve": name, "kind": SIMULATED, "load": row["load"],
-                "latency": row["accepted"], "low": row["accepted_low"],
-                "high": row["accepted_high"], "said": give_or_take(row["accepted"], half),
+                "curve": name, "kind": SIMULATED, "load": row["load"],
+                "latency": row["accepted"] / row["load"], "low": low, "high": high, "behind": 0,
+                "said": give_or_take(row["accepted"], half),
             })  # fmt: skip
-    return rows
+    return pl.DataFrame(rows, schema=_COLUMNS)
 
 
-def _arranged(layers: Sequence[alt.Chart], table: pl.DataFrame) -> Any:
-    """Return layers in one pair of axes, or in one for each panel."""
-    names = table["panel"].unique(maintain_order=True).to_list()
-    if len(names) <= 1:
-        return alt.layer(*layers, data=table).properties(width=WIDTH, height=HEIGHT)
-    panel = alt.Facet("panel:N", title=None, sort=names, header=alt.Header(labelFontSize=12))
-    whole: alt.FacetChart = (
-        alt.layer(*layers)
-        .properties(width=PANEL_WIDTH, height=PANEL_HEIGHT)
-        .facet(panel, columns=3, data=table)
-    )
-    return whole
+def _panel(group: CurveGroup, y: Axis, looks: dict[str, Look]) -> Panel:
+    """Return a pair of axes: large if there is only one."""
+    loads: list[Any] = [curve.table["load"].max() for curve in group.curves]
+    loads += [curve.accepted["load"].max() for curve in group.simulated]
+    x = axis("load", _with_unit(group.axes.load), loads, whole=False)
+    one = len(panels(group)) == 1
+    width, height = (WIDTH, HEIGHT) if one else (PANEL_WIDTH, PANEL_HEIGHT)
+    names = [name for name, look in looks.items() if look.named]
+    return panel(x, y, names, width, height)
 
 
-def _bands(base: alt.Chart, table: pl.DataFrame, y: Callable[[str], Any]) -> list[alt.Chart]:
-    """Return the 95 % intervals round curves, if any is known."""
-    if table["high"].is_null().all():
+def _with_unit(words: str) -> str:
+    """Return the words of an axis with their unit in brackets."""
+    what, _, unit = words.partition(", ")
+    return f"{what} ({unit})" if unit else what
+
+
+def _curves(where: Panel, table: pl.DataFrame, looks: dict[str, Look]) -> list[alt.Chart]:
+    """Return the curves of a panel with their intervals, points and names."""
+    simulated, models = (table.filter(kind=kind) for kind in (SIMULATED, MODEL))
+    dashed = {name: look._replace(dash=DASHED) for name, look in looks.items()}
+    layers = [*_bands(where, simulated, looks), *where.lines(models, "curve", dashed, points=0)]
+    layers += where.lines(simulated.filter(pl.col("behind") == 0), "curve", looks, points=46)
+    some = simulated.filter(pl.col("behind") > 0)
+    if some.height:  # the line goes on, and its points are hollow
+        layers += where.lines(simulated, "curve", looks, points=0)
+        layers += where.hollow(some, "curve", looks)
+    return [*layers, *where.ends_of(simulated if simulated.height else models, "curve", looks)]
+
+
+def _bands(where: Panel, table: pl.DataFrame, looks: dict[str, Look]) -> list[alt.Chart]:
+    """Return the 95 % intervals round curves, where any is known."""
+    known = table.drop_nulls("high").with_columns(latency=pl.col("low"))
+    if known.is_empty():
         return []
-    area = _only(base, SIMULATED).mark_area(opacity=0.22, clip=True)
-    return [area.encode(y=y("low"), y2="high:Q")]
+    return where.areas(known, "curve", looks, "high")
 
 
-def _shaded(base: alt.Chart, table: pl.DataFrame) -> list[alt.Chart]:
-    """Return the intervals in which networks saturate, if any does."""
-    if "saturation" not in table["kind"]:
-        return []
-    return [_only(base, "saturation").mark_rect(opacity=0.13, clip=True).encode(x2="load2:Q")]
+def _saturates(where: Panel, curves: Sequence[tuple[Curve, str]]) -> list[alt.Chart]:
+    """Return the intervals in which networks saturate, each named if there is room."""
+    found: dict[tuple[float, float], list[str]] = {}
+    for curve, name in curves:
+        if not curve.model and curve.saturation is not None:
+            found.setdefault(curve.saturation, []).append(name)
+    return [layer for low, high in found for layer in where.band(low, high)]
 
 
-def _only(base: alt.Chart, kind: str) -> alt.Chart:
-    found: alt.Chart = base.transform_filter(f"datum.kind === '{kind}'")
-    return found
+def _arranged(drawn: dict[str, alt.LayerChart]) -> Any:
+    """Return panels side by side, in rows."""
+    charts = list(drawn.values())
+    if len(charts) == 1:
+        return charts[0]
+    columns = COLUMNS if room() >= WIDE else 1
+    rows = [alt.hconcat(*charts[at : at + columns], spacing=24)
+            for at in range(0, len(charts), columns)]  # fmt: skip
+    return alt.vconcat(*rows, spacing=24)
 
 
-def _lines(base: alt.Chart, y: Any, group: CurveGroup) -> list[alt.Chart]:
-    """Return the lines of simulators, and dashed ones of models with a legend that says so."""
-    if not group.models:
-        return [_only(base, SIMULATED).mark_line(strokeWidth=2.2, clip=True).encode(y=y("latency"))]
-    known = [SIMULATED, MODEL] if group.simulated else [MODEL]
-    dash = alt.StrokeDash(
-        "kind:N",
-        title=None,
-        scale=alt.Scale(domain=known, range=[[1, 0], [6, 4]][-len(known) :]),
-        legend=alt.Legend(orient="top", symbolStrokeColor=GREY, symbolSize=280),
-    )
-    both = base.transform_filter(f"datum.kind === '{SIMULATED}' || datum.kind === '{MODEL}'")
-    line = both.mark_line(strokeWidth=2.2, clip=True).encode(y=y("latency"), strokeDash=dash)
-    unseen = (
-        _only(base, MODEL)
-        .mark_point(size=46, opacity=0, clip=True)
-        .encode(y=y("latency"), tooltip=_tips(group, f"{group.axes.latency}, model"))
-    )
-    return [line, unseen]
+def _looks(group: CurveGroup) -> dict[str, Look]:
+    """Return how curves look by their names, the same in all figures of a group.
 
-
-def _tips(group: CurveGroup, title: str) -> list[Any]:
-    return [
-        alt.Tooltip("curve:N", title="curve"),
-        alt.Tooltip("load:Q", title=group.axes.load.partition(",")[0], format=".4~g"),
-        alt.Tooltip("said:N", title=title),
-    ]
-
-
-def _y(title: str, scale: Any, field: str) -> Any:
-    return alt.Y(f"{field}:Q", title=title, scale=scale)
-
-
-def _load(group: CurveGroup) -> Any:
-    return alt.X(
-        "load:Q", title=group.axes.load, scale=alt.Scale(zero=True, nice=True),
-        axis=alt.Axis(tickCount=6),
-    )  # fmt: skip
-
-
-def _colours(group: CurveGroup) -> Any:
-    """Return colours by name, the same in all figures of a group.
-
-    The legend leaves out the words that all names share, and has them as its title.
+    Values of a field that is a number are in order, from light to dark.
     """
-    names = list(dict.fromkeys(name for some in panels(group).values() for _, name in some))
-    title, short = shared_words(names)
-    changed = short if title else {}
-    widest = max(map(len, short.values()), default=1)
-    legend = alt.Legend(
-        orient="top",
-        columns=max(1, min(len(names), WIDTH // round(LETTER * widest + SYMBOL))),
-        labelLimit=0,
-        labelExpr=f"{json.dumps(changed)}[datum.label]" if changed else "datum.label",
-        symbolOpacity=1,
-        symbolType="circle",
+    told = [each for some in _named(group).values() for each in some]
+    names = list(dict.fromkeys(name for _, name in told))
+    values = (
+        {name: curve.about.get(group.differ[0]) for curve, name in told} if group.differ else {}
     )
-    return alt.Color(
-        "curve:N",
-        title=title or None,
-        sort=names,
-        scale=alt.Scale(
-            domain=names, range=[PALETTE[at % len(PALETTE)] for at in range(len(names))]
-        ),
-        legend=legend,
-    )
+    numbers = [each for each in values.values() if isinstance(each, int | float)]
+    in_order = len(numbers) == len(names) > 1 and not any(isinstance(x, bool) for x in numbers)
+    if in_order and len(set(numbers)) == len(numbers):
+        names.sort(key=lambda name: float(values[name]))  # type: ignore[arg-type]
+        looks = ordered(names)
+    else:
+        looks = looks_of(names)
+    named = len(names) > 1
+    return {name: look._replace(dash=SOLID, named=named) for name, look in looks.items()}
+
+
+def _named(group: CurveGroup) -> dict[str, list[tuple[Curve, str]]]:
+    """Return the curves of each panel, their names without the words that all share."""
+    found = panels(group)
+    _, short = _shared(found)
+    return {
+        panel: [(curve, short[name].strip(", ")) for curve, name in some]
+        for panel, some in found.items()
+    }
+
+
+def _shared(found: dict[str, list[tuple[Curve, str]]]) -> tuple[str, dict[str, str]]:
+    """Return the words that all names share, and the names without them."""
+    return shared_words(list(dict.fromkeys(name for some in found.values() for _, name in some)))
 
 
 def _top(group: CurveGroup) -> tuple[float, bool]:
@@ -296,6 +265,8 @@ def _some_behind(group: CurveGroup) -> bool:
 def _latency_caption(group: CurveGroup, top: float, *, cut: bool) -> str:
     said = []
     many = {each for curve in group.simulated for each in curve.table["runs"]}
+    if title := _shared(panels(group))[0]:
+        said.append(f'Names leave out "{title}".')
     if any(curve.table["high"].drop_nulls().len() for curve in group.simulated):
         runs = f"{'up to ' * (len(many) > 1)}{max(many)} runs with different seeds"
         of = f"of {runs}" if max(many) > 1 else "of one run each"

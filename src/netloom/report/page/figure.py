@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom.drawing.names import base_names
@@ -124,6 +124,15 @@ def make_figure(
         data=data_of(spec) if data is None else data,
         spec=spec,
     )
+
+
+def narrowed(wide: Figure, narrow: Figure) -> Figure:
+    """Return a figure that differs in a narrow window as another does, without data twice."""
+    if narrow.spec == wide.spec:
+        return wide
+    known = wide.spec.get("datasets", {})
+    own = {key: rows for key, rows in narrow.spec.get("datasets", {}).items() if key not in known}
+    return replace(wide, narrow={**narrow.spec, "datasets": own})
 
 
 def describe(spec: Mapping[str, Any], title: str) -> str:

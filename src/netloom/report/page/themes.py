@@ -9,9 +9,11 @@ from netloom.drawing.colours import (
     DARK_CHANGE_COLOURS,
     DARK_HEAT_COLOURS,
     DARK_LOAD_COLOURS,
+    DARK_ORDER_COLOURS,
     DARK_STYLES,
     HEAT_COLOURS,
     LOAD_COLOURS,
+    ORDER_COLOURS,
     STYLES,
 )
 
@@ -29,7 +31,7 @@ def _theme(
         "view": {"stroke": None},
         "axis": {
             "labelColor": quiet, "titleColor": ink, "gridColor": grid, "domainColor": quiet,
-            "tickColor": quiet, "labelFontSize": 11.5, "titleFontSize": 12.5,
+            "tickColor": quiet, "labelFontSize": 12, "titleFontSize": 12.5,
             "titleFontWeight": 500, "titlePadding": 9, "labelPadding": 5, "tickSize": 4,
         },
         "legend": {
@@ -37,15 +39,26 @@ def _theme(
             "titleFontWeight": 500,
         },
         "header": {"labelColor": ink, "titleColor": ink, "labelFontSize": 12},
-        "title": {"color": ink, "subtitleColor": quiet, "fontSize": 13.5, "fontWeight": 600},
+        "title": {"color": ink, "subtitleColor": quiet, "fontSize": 13.5, "fontWeight": 600,
+                  "anchor": "start"},
         "text": {"color": quiet},
         "range": ranges,
         "style": styles,
     }  # fmt: skip
 
 
-LIGHT = {"ramp": LOAD_COLOURS, "heatmap": HEAT_COLOURS, "diverging": CHANGE_COLOURS}
-DARK = {"ramp": DARK_LOAD_COLOURS, "heatmap": DARK_HEAT_COLOURS, "diverging": DARK_CHANGE_COLOURS}
+LIGHT = {
+    "ramp": LOAD_COLOURS,
+    "heatmap": HEAT_COLOURS,
+    "ordinal": ORDER_COLOURS,
+    "diverging": CHANGE_COLOURS,
+}
+DARK = {
+    "ramp": DARK_LOAD_COLOURS,
+    "heatmap": DARK_HEAT_COLOURS,
+    "ordinal": DARK_ORDER_COLOURS,
+    "diverging": DARK_CHANGE_COLOURS,
+}
 """The ranges of colors of loads and of changes, on each background."""
 
 THEMES = {

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import altair as alt
-import polars as pl
-
-from netloom.drawing.colours import COLOURS, GREY
-from netloom.drawing.frame import layered
-from netloom.words import counted
+from netloom.drawing.axes import Axis, axis
+from netloom.drawing.bars import Bar, bars
+from netloom.drawing.colours import REFERENCE, THIS
+from netloom.drawing.panel import DASHED, End, Look, panel
+from netloom.questions.shown import percent
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
     from netloom.drawing.frame import Part
     from netloom.questions.recorded import Recorded
 
 
-def heading(record: Recorded) -> tuple[str, list[str]]:
+def footer(record: Recorded) -> list[str]:
     """Return what was asked about, and what is left out."""
     found = record.figures
-    what = f"Permutations of {found['hosts']:,} hosts on {found['topology']}"
-    return what, [f"routing {found['routing']}", *filter(None, [found["note"]])]
-
-
-def footer(record: Recorded) -> list[str]:
-    """Return what was asked."""
-    title, words = heading(record)
-    return [title, *words]
+    what = f"Permutations of {counted(found['hosts'], 'host', ',')} on {found['topology']}"
+    return [f"{what}; routing {found['routing']}", *filter(None, [found["note"]])]
 
 
 def parts(record: Recorded) -> dict[str, Part]:
@@ -40,54 +37,52 @@ def parts(record: Recorded) -> dict[str, Part]:
 
 
 def shares_of_pairs(record: Recorded) -> alt.LayerChart:
-    """Return what pairs get of a host's bandwidth: the mean, its interval, the worst matching."""
+    """Return what pairs get of a host's bandwidth: the mean with its interval, and the worst."""
     found = record.figures["effective_bisection"]
-    low, high = found["ci"] or (found["mean"], found["mean"])
+    mean = percent(found["mean"])
+    said = mean
+    if found["ci"]:
+        low, high = map(percent, found["ci"])
+        said = f"{mean} ({low} to {high})"
     rows = [
-        {"of": "mean of all matchings", "share": found["mean"], "low": low, "high": high},
-        {"of": "worst matching", "share": found["least"]},
+        Bar("mean of all matchings", found["mean"], said, THIS, found["ci"] and tuple(found["ci"])),
+        Bar("worst matching", found["least"], percent(found["least"]), REFERENCE),
     ]
-    table = pl.DataFrame(rows).with_columns(pl.col("share", "low", "high") * 100)
-    scale = alt.Scale(domain=[0, max(100.0, 100 * high)])
-    base = alt.Chart(table).encode(
-        y=alt.Y("of:N", title=None, sort=[row["of"] for row in rows]),
-        x=alt.X("share:Q", title="% of a host's bandwidth", scale=scale),
-    )
-    said = f"Pairs get {100 * found['mean']:.3g} % of a host's bandwidth"
-    layers = [
-        base.mark_bar(color=GREY, opacity=0.45, size=16),
-        base.mark_rule(strokeWidth=3, color=COLOURS[0]).encode(x="low:Q", x2="high:Q"),
-        base.mark_tick(thickness=2.5, size=22, color=COLOURS[0]),
-    ]
-    return layered(layers, said, 380, 80)
+    return bars(rows, f"Pairs get {mean} of a host's bandwidth", "share of a host's bandwidth",
+                width=300, share=True)  # fmt: skip
 
 
 def paths_by_shift(record: Recorded) -> alt.LayerChart:
     """Return how many paths each shift puts on the busiest channel between routers."""
     table, found = record.tables["shift_table"], record.figures["shifts"]
     loads = table["largest_load"]
-    whole = all(float(value).is_integer() for value in loads)
-    y = alt.Y(
-        "largest_load:Q",
-        title="paths on the busiest channel",
-        scale=alt.Scale(domain=[0, 1.08 * found["max"] or 1.0], nice=False),
-        axis=alt.Axis(tickMinStep=1) if whole else alt.Axis(),
+    name = f"mean {number(found['mean'])}"
+    where = panel(
+        _shifts(table),
+        axis("largest_load", "paths on the busiest channel", [*loads.to_list(), 1]),
+        [name],
+        height=240,
     )
-    points = (
-        alt.Chart(table)
-        .mark_point(size=20 if table.height > 60 else 42, filled=True, opacity=1, color=COLOURS[0])
-        .encode(
-            x=alt.X("distance:Q", title="shift of the hosts", axis=alt.Axis(tickMinStep=1)),
-            y=y,
-            tooltip=["distance:Q", "largest_load:Q", "longest_time:Q"],
-        )
-    )
-    mean = alt.Chart(pl.DataFrame({"largest_load": [found["mean"]]}))
-    rule = mean.mark_rule(strokeDash=[4, 3], color=GREY).encode(y=y)
+    points = where.chart(table, tooltip=["distance:Q", "largest_load:Q", "longest_time:Q"])
+    size = 20 if table.height > 60 else 42
     equal = int((loads == loads.max()).sum())
     who = f"The shift by {found['worst']:,} has" if equal == 1 else f"{equal:,} shifts have"
-    said = f"{who} {counted(found['max'], 'path', '.4g')} on one channel, the most"
-    return layered([rule, points], f"{said}; dashed: the mean of all", 430, 240)
+    said = f"{who} {counted(number(found['max']), 'path')} on one channel, the most"
+    layers = [
+        *where.across(found["mean"], Look(REFERENCE, DASHED)),
+        points.mark_circle(size=size, opacity=1, color=THIS),
+        *where.ends([End(name, where.x.high, found["mean"], REFERENCE)]),
+    ]
+    return where.drawn(layers, said)
+
+
+def _shifts(table: pl.DataFrame) -> Axis:
+    """Return the axis of shifts: of a single one it goes a little to both sides."""
+    places = table["distance"].to_list()
+    found = axis("distance", "shift of the hosts", places, whole=True)
+    if len(places) > 1:
+        return found
+    return Axis("distance", found.title, places[0] - 1, places[0] + 1, whole=True)
 
 
 PART_TITLES = {"bisection": "Effective bisection bandwidth", "shifts": "Paths by shift"}

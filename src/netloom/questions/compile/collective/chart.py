@@ -5,36 +5,37 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import altair as alt
+import polars as pl
 
 from netloom import units
-from netloom.drawing.frame import titled
+from netloom.drawing.axes import Axis
+from netloom.drawing.colours import FULL
+from netloom.drawing.frame import layered
+from netloom.drawing.networks.letters import fitted, width_of
+from netloom.drawing.room import room
+from netloom.questions.shown import percent
 from netloom.words import counted
 
 if TYPE_CHECKING:
     from netloom.drawing.frame import Part
     from netloom.questions.recorded import Recorded
 
-WIDTH, ROW = 760, 18
+WIDTH, ROW = 760.0, 20.0
+LONGEST_NAME = 260.0
 
-
-def heading(record: Recorded) -> tuple[str, list[str]]:
-    """Return how near the bound the schedule is, and what limits it."""
-    found = record.figures
-    title = (
-        f"{found['collective']} on {found['topology']}: "
-        f"{100 * found['efficiency']:.4g} % of the best possible bandwidth"
-    )
-    return title, [
-        f"{units.size(found['size'])} on {counted(found['ranks'], 'rank')} in "
-        f"{units.seconds(found['finish_seconds'])}, {units.rate(found['algorithm_bandwidth'])}",
-        found["bound"],
-    ]
+LEGEND = alt.Legend(type="gradient", orient="bottom", gradientLength=240, titleLimit=0,
+                    format="%", values=[0, 0.5, 1])  # fmt: skip
 
 
 def footer(record: Recorded) -> list[str]:
-    """Return what was asked."""
-    title, words = heading(record)
-    return [title, *words]
+    """Return how near the bound the schedule is, and what limits it."""
+    found = record.figures
+    return [
+        f"{found['collective']} on {found['topology']}: {units.size(found['size'])} on "
+        f"{counted(found['ranks'], 'rank')} in {units.seconds(found['finish_seconds'])}, "
+        f"{units.rate(found['algorithm_bandwidth'])}, {percent(found['efficiency'])} of the bound",
+        found["bound"],
+    ]
 
 
 def parts(record: Recorded) -> dict[str, Part]:
@@ -42,31 +43,51 @@ def parts(record: Recorded) -> dict[str, Part]:
     return {"use of channels": use(record)}
 
 
-def use(record: Recorded) -> alt.Chart:
+def use(record: Recorded) -> alt.LayerChart:
     """Return the use of the busiest channels, a row each, in parts of the time."""
-    import polars as pl
-
     table = record.tables["use"]
-    names = list(dict.fromkeys(table["channel"].to_list()))
+    full = list(dict.fromkeys(table["channel"].to_list()))
+    short = {name: fitted(name, LONGEST_NAME) for name in full}
+    names = list(short.values()) if len(set(short.values())) == len(full) else full
     scale, unit = units.TIME.scale(record.figures["finish_seconds"])
     table = table.with_columns(
-        (pl.col("begin") / scale).alias("from"), (pl.col("end") / scale).alias("to")
+        (pl.col("begin") / scale).alias("from"),
+        (pl.col("end") / scale).alias("to"),
+        channel=pl.col("channel").replace_strict(dict(zip(full, names, strict=True))),
     )
+    table = _merged(table)
+    last = float(table["to"].max() or 1.0)  # type: ignore[arg-type]
+    width = max(120.0, min(WIDTH, room() - max(map(width_of, names), default=0.0) - 30))
+    along = Axis("from", f"time ({unit})", 0.0, last)
     drawn = (
         alt.Chart(table)
         .mark_rect()
         .encode(
-            x=alt.X("from:Q", title=f"time, {unit}", scale=alt.Scale(nice=False)),
+            x=along.encoding(alt.X),
             x2="to:Q",
-            y=alt.Y("channel:N", title=None, sort=names, axis=alt.Axis(labelLimit=260)),
+            y=alt.Y("channel:N", title=None, sort=names, axis=alt.Axis(labelLimit=1000)),
             color=alt.Color(
                 "use:Q",
-                title="used of the channel's rate",
-                scale=alt.Scale(range="ramp", domain=[0, 1], interpolate="rgb"),
-                legend=alt.Legend(type="gradient", orient="bottom", gradientLength=240, format="%"),
+                title="used of the channel: idle to full",
+                scale=alt.Scale(range="ramp", domain=FULL, interpolate="rgb"),
+                legend=LEGEND,
             ),
             tooltip=["channel", "from", "to", "use"],
         )
-    )
+    )  # fmt: skip
     many = counted(len(names), "busiest channel")
-    return titled(drawn, f"Use of the {many} over time", WIDTH, ROW * len(names))
+    return layered([drawn], f"Use of the {many} over time", width, ROW * max(len(names), 1))
+
+
+def _merged(table: pl.DataFrame) -> pl.DataFrame:
+    """Return parts of the time, those that follow each other as one if their use looks alike."""
+    table = table.with_columns(use=(100 * pl.col("use")).round() / 100)
+    run = pl.struct("channel", "use").rle_id().alias("run")
+    return (
+        table.group_by(run, maintain_order=True)
+        .agg(
+            pl.col("channel").first(), pl.col("use").first(), pl.col("from").min(),
+            pl.col("to").max(),
+        )
+        .drop("run")
+    )  # fmt: skip

@@ -4,65 +4,74 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import altair as alt
 import polars as pl
 
-from netloom.drawing.colours import GREY
-from netloom.questions.hotspot.chart import HEIGHT, WIDTH, rates_colour, sizes
+from netloom.drawing.axes import axis
+from netloom.drawing.panel import DOTTED, End, ordered, panel
+from netloom.questions.shown import percent
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
+    import altair as alt
+
+    from netloom.drawing.axes import Axis
     from netloom.drawing.frame import Part
+    from netloom.drawing.panel import Look
     from netloom.questions.recorded import Recorded
 
-
-def heading(record: Recorded) -> tuple[str, list[str]]:
-    """Return the network, and the critical sizes that were found."""
-    found = record.figures
-    critical = [
-        f"{each['critical_queue']} at rate {each['rate']:.4g}"
-        for each in found["rates"]
-        if each["critical_queue"]
-    ]
-    words = f"critical: {', '.join(critical) or 'none'}; dashed: the rise that counts"
-    return f"Critical queues of omega:{found['pes']}, {found['hot_spots']} hot spots", [words]
-
-
-def arranged(record: Recorded) -> list[Part]:
-    """Return the parts side by side: the last has the legend of all."""
-    return list(parts(record, legends=False).values())
+SIZE = "queue size (packets)"
+RISE = "longest queue, longer than if unbounded by"
+UNBOUNDED = "unbounded"
 
 
 def footer(record: Recorded) -> list[str]:
-    """Return what was asked."""
-    title, words = heading(record)
-    return [title, *words]
+    """Return the network, and the critical sizes that were found."""
+    found = record.figures
+    critical = [
+        f"{counted(each['critical_queue'], 'packet')} at rate {number(each['rate'])}"
+        for each in found["rates"]
+        if each["critical_queue"]
+    ]
+    return [
+        f"{counted(found['hot_spots'], 'hot spot')} on omega:{found['pes']}; critical sizes: "
+        f"{', '.join(critical) or 'none'}; rates in requests/PE/step"
+    ]
 
 
-def parts(record: Recorded, *, legends: bool = True) -> dict[str, Part]:
-    """Return the parts of the picture of critical queues, by name; see ``parts``."""
-    table = record.tables["table"].with_columns(rate=pl.format("{}", "rate"))
-    sized = table.drop_nulls("size").with_columns(rise=100 * pl.col("rise"))
-    counts = pl.DataFrame({"rise": [100 * record.figures["rise"]]})
-    rise = alt.LayerChart(
-        layer=[
-            alt.Chart(counts).mark_rule(strokeDash=[6, 3], color=GREY).encode(y="rise:Q"),
-            sizes(
-                sized, alt.Y("rise:Q", title="longest rise of a stage's queue, %"), named=legends
-            ),
-        ]
-    )
-    free = (
-        alt.Chart(table.filter(pl.col("size").is_null()))
-        .mark_rule(strokeDash=[2, 3], strokeWidth=1.4)
-        .encode(y="steps_mean:Q", color=rates_colour(table))
-    )
-    least = alt.Scale(zero=False)
-    steps = alt.Y("steps_mean:Q", title="mean steps of a request", scale=least)
+def parts(record: Recorded) -> dict[str, Part]:
+    """Return the parts of the picture of critical queues, by name."""
+    table = record.tables["table"].sort("rate", "size")
+    rates = table["rate"].unique(maintain_order=True).to_list()
+    names = {rate: f"rate {number(rate)}" for rate in rates}
+    table = table.with_columns(of=pl.col("rate").replace_strict(names, return_dtype=pl.String))
+    looks = ordered(list(names.values()))
+    sizes = axis("size", SIZE, table["size"].to_list(), whole=True)
     return {
-        "rise": rise.properties(
-            width=WIDTH, height=HEIGHT, title="Requests behind a stage, longer by"
-        ),
-        "steps": alt.LayerChart(layer=[free, sizes(sized, steps)]).properties(
-            width=WIDTH, height=HEIGHT, title="Steps; dotted: unbounded queues"
-        ),
+        "rise": _rise(table, sizes, looks, record.figures["rise"]),
+        "steps": _steps(table, sizes, looks),
     }
+
+
+def _rise(table: pl.DataFrame, x: Axis, looks: dict[str, Look], least: float) -> alt.LayerChart:
+    """Return by how much the queue of a stage is longer, by size of queues."""
+    sized = table.drop_nulls(["size", "rise"])
+    name = f"counts from {percent(least)}"
+    y = axis("rise", RISE, [*sized["rise"].to_list(), least], share=True, full=False)
+    where = panel(x, y, [*looks, name])
+    layers = [*where.across(least), *where.lines(sized, "of", looks)]
+    layers += where.ends_of(sized, "of", looks, [End(name, x.high, least)])
+    return where.drawn(layers, "How much longer small queues make the longest one")
+
+
+def _steps(table: pl.DataFrame, x: Axis, looks: dict[str, Look]) -> alt.LayerChart:
+    """Return the steps of a request by size of queues. Those of unbounded ones are lines across."""
+    known = table.drop_nulls("steps_mean")
+    y = axis("steps_mean", "mean steps of a request", known["steps_mean"].to_list(), zero=False,
+             whole=False)  # fmt: skip
+    sized, free = known.drop_nulls("size"), known.filter(pl.col("size").is_null())
+    dotted = {name: look._replace(dash=DOTTED, width=1.2) for name, look in looks.items()}
+    ends = pl.concat(free.with_columns(size=pl.lit(at)) for at in (x.low, x.high))
+    where = panel(x, y, looks)
+    layers = where.lines(ends, "of", dotted, points=0)
+    layers += [*where.lines(sized, "of", looks), *where.ends_of(sized, "of", looks)]
+    return where.drawn(layers, "Steps of a request; dotted: unbounded queues")

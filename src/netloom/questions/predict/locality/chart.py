@@ -4,37 +4,37 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import altair as alt
 import polars as pl
 
-from netloom.drawing.colours import COLOURS, GREY
-from netloom.drawing.frame import curve, layered, titled
-from netloom.questions.predict.drawn import nodes_axis, ratio_axis
+from netloom.drawing.axes import axis
+from netloom.drawing.bars import Bar, stacked
+from netloom.drawing.colours import BEST, OTHERS, REFERENCE, THIS
+from netloom.drawing.frame import column
+from netloom.drawing.panel import AFTER, Look, looks_of
+from netloom.questions.predict.drawn import lines_by, nodes_axis, ratio_axis
 from netloom.questions.predict.locality.answer import PARTS
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
+    import altair as alt
+
     from netloom.drawing.frame import Part
     from netloom.questions.recorded import Recorded
 
+PART_COLOURS = [THIS, BEST, *OTHERS, REFERENCE]
 
-def heading(record: Recorded) -> tuple[str, list[str]]:
-    """Return what was asked about, and what the ideal mapping gains."""
-    found = record.figures
-    words = [
-        f"contexts a processor: {found['contexts']:g}; network clock over the processors': "
-        f"{found['network_speed']:g}"
-    ]
-    if record.several:
-        words.append("ideal: all messages go one hop")
-    else:
-        words.append(f"gain of the ideal mapping over a random one: {found['gain']:.3g}")
-    return f"Locality, {found['name']}", words
+KNOWN = {"ideal": AFTER, "random": Look(REFERENCE, (6, 4))}
+"""How the best mapping and random ones look."""
 
 
 def footer(record: Recorded) -> list[str]:
-    """Return what was asked."""
-    title, words = heading(record)
-    return [title, *words]
+    """Return what was asked about."""
+    found = record.figures
+    return [
+        f"{found['name']}; {counted(number(found['contexts']), 'context')} per processor; network "
+        f"clock {number(found['network_speed'])} times the processors'; ideal: all messages go one "
+        "hop"
+    ]
 
 
 def parts(record: Recorded) -> dict[str, Part]:
@@ -46,59 +46,45 @@ def parts(record: Recorded) -> dict[str, Part]:
     return {"gain": _gains(table), "latency of a hop": _per_hop(table, limit)}
 
 
-def _between_transactions(table: pl.DataFrame) -> alt.Chart:
+def _between_transactions(table: pl.DataFrame) -> alt.VConcatChart:
     """The time between transactions by mapping: Johnson 1992, figure 8."""
-    parts = {
-        f"{part}_cycles": name for part, name in PARTS.items() if table[f"{part}_cycles"].max()
-    }
-    order = list(parts.values())
-    tidy = (
-        table.rename(parts)
-        .unpivot(order, index="mapping", variable_name="part", value_name="cycles")
-        .with_columns(rank=pl.col("part").replace_strict(order, range(len(order))))
-    )
-    bars = (
-        alt.Chart(tidy)
-        .mark_bar()
-        .encode(
-            x=alt.X(
-                "mapping:N",
-                title=None,
-                sort=table["mapping"].to_list(),
-                axis=alt.Axis(labelAngle=0),
-            ),
-            y=alt.Y("cycles:Q", title="network cycles between transactions"),
-            color=alt.Color(
-                "part:N", title=None, scale=alt.Scale(domain=order, range=COLOURS[: len(order)])
-            ),
-            order=alt.Order("rank:Q", sort="descending"),
-            tooltip=["mapping:N", "part:N", "cycles:Q"],
-        )
-    )
-    return titled(bars, "Between two transactions of a processor")
+    parts = {f"{part}_cycles": name for part, name in PARTS.items()}
+    whole = float(table["inter_transaction_cycles"].max() or 1.0)  # type: ignore[arg-type]
+    drawn = []
+    for row in table.iter_rows(named=True):
+        rows = [
+            Bar(name, row[part], number(row[part]), PART_COLOURS[at % len(PART_COLOURS)])
+            for at, (part, name) in enumerate(parts.items())
+        ]
+        total = number(row["inter_transaction_cycles"])
+        said = f"{row['mapping'].capitalize()} mapping: {total} cycles"
+        unit = "cycles of the network between transactions"
+        drawn.append(stacked(rows, said, unit, width=560, whole=whole))
+    return column(*drawn)
 
 
-def _gains(table: pl.DataFrame) -> alt.Chart:
+def _gains(table: pl.DataFrame) -> alt.LayerChart:
     """Gain over a random mapping, by size."""
-    return curve(
-        table.filter(pl.col("mapping") != "random"),
-        "What a mapping is worth",
-        x=nodes_axis(),
-        y=ratio_axis("gain_of_mapping", "transactions, times those of a random mapping"),
-        color=alt.Color("mapping:N", title=None, scale=alt.Scale(range=COLOURS)),
-        tooltip=["mapping:N", "nodes:Q", "gain_of_mapping:Q"],
-    )
+    mine = table.filter(pl.col("mapping") != "random")
+    y = ratio_axis("gain_of_mapping", "transactions, times those of random mappings",
+                   [1.0, *mine["gain_of_mapping"].to_list()])  # fmt: skip
+    last = mine.filter(mapping="ideal").sort("nodes").row(-1, named=True)
+    said = f"An ideal mapping gains {number(last['gain_of_mapping'])} times at "
+    said += counted(last["nodes"], "node", ",")
+    return lines_by(mine, nodes_axis(mine), y, "mapping", _looks(mine), said)
 
 
 def _per_hop(table: pl.DataFrame, limit: float) -> alt.LayerChart:
     """Latency of a hop by size, and its limit: Johnson 1992, figure 6."""
-    lines = curve(
-        table,
-        x=nodes_axis(),
-        y=alt.Y("per_hop_latency:Q", title="latency of a hop, network cycles"),
-        color=alt.Color("mapping:N", title=None, scale=alt.Scale(range=COLOURS)),
-        tooltip=["mapping:N", "nodes:Q", "per_hop_latency:Q"],
-    )
-    most = pl.DataFrame({"per_hop_latency": [limit]})
-    rule = alt.Chart(most).mark_rule(strokeDash=[2, 3], color=GREY).encode(y="per_hop_latency:Q")
-    return layered([rule, lines], "Latency of a hop; dotted: what it tends to")
+    y = axis("per_hop_latency", "latency of a hop (cycles of the network)",
+             [*table["per_hop_latency"].to_list(), limit], whole=False)  # fmt: skip
+    last = table.filter(mapping="random").sort("nodes")["per_hop_latency"]
+    said = f"A hop under random mappings takes up to {number(last.max())} cycles"
+    bound = (f"limit {number(limit)}", limit)
+    return lines_by(table, nodes_axis(table), y, "mapping", _looks(table), said, bound)
+
+
+def _looks(table: pl.DataFrame) -> dict[str, Look]:
+    names = table["mapping"].unique(maintain_order=True).to_list()
+    others = looks_of([name for name in names if name not in KNOWN])
+    return {name: KNOWN.get(name) or others[name] for name in names}

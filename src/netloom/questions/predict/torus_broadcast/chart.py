@@ -4,33 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import altair as alt
 import polars as pl
 
-from netloom.drawing.colours import COLOURS
-from netloom.drawing.frame import titled
+from netloom.drawing.axes import axis
+from netloom.drawing.bars import Bar, bars
+from netloom.drawing.colours import THIS
+from netloom.drawing.panel import End, panel, shades
 from netloom.questions.predict.drawn import latency_curve, made_of
+from netloom.questions.shown import percent
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
+    import altair as alt
+
+    from netloom.drawing.axes import Axis
     from netloom.drawing.frame import Part
     from netloom.questions.recorded import Recorded
 
 
-def heading(record: Recorded) -> tuple[str, list[str]]:
+def footer(record: Recorded) -> list[str]:
     """Return the torus, its messages, and where it saturates."""
     found = record.figures
-    return found["topology"], [
-        f"adaptive routing, {found['vcs']} VCs; messages of {found['message_flits']:g} flits, "
-        f"{found['broadcast']:.3g} of them broadcast; {found['variant']} model",
-        f"{found['zero_load_latency']:.4g} cycles unhindered, saturates at "
-        f"{found['saturation_rate']:.4g} messages/node/cycle",
+    return [
+        f"{found['topology']}, adaptive routing, {counted(found['vcs'], 'VC')}; messages of "
+        f"{number(found['message_flits'])} flits, {percent(found['broadcast'])} of them broadcast; "
+        f"{found['variant']} model; {number(found['zero_load_latency'])} cycles unhindered, "
+        f"saturates at {number(found['saturation_rate'])} messages/node/cycle*; * estimate"
     ]
-
-
-def footer(record: Recorded) -> list[str]:
-    """Return what was asked."""
-    title, words = heading(record)
-    return [title, *words]
 
 
 def parts(record: Recorded) -> dict[str, Part]:
@@ -39,41 +39,50 @@ def parts(record: Recorded) -> dict[str, Part]:
     if not record.several:
         made = made_of(table, found["startup_cycles"])
         return {"latency": made, "held VCs": _held_at_once(held)}
-    axis, marks = "messages/node/cycle", {"saturates": found["saturation_rate"]}
-    curve = latency_curve(table, "rate", axis, marks, found["zero_load_latency"])
-    return {"latency": curve, "held VCs": _held(held, axis)}
+    saturates = float(found["saturation_rate"])
+    near = saturates if saturates <= 1.3 * float(table["rate"].max()) else None  # type: ignore[arg-type]
+    along = axis("rate", "rate (messages/node/cycle)", [*table["rate"].to_list(), near])
+    curve = latency_curve(table, along, found["zero_load_latency"], (saturates, saturates))
+    return {"latency": curve, "held VCs": _held(held, along)}
 
 
-def _in_percent(held: pl.DataFrame) -> pl.DataFrame:
-    """One row a rate and number of VCs that are held, as a word."""
-    share = 100 * pl.col("probability")
-    return held.select("rate", pl.col("held").cast(pl.String), share.alias("share"))
+def _held_at_once(held: pl.DataFrame) -> alt.LayerChart:
+    """Return how often 0, 1 … V virtual channels are held at one rate."""
+    rows = [
+        Bar(counted(vcs, "VC"), part, percent(part), THIS)
+        for vcs, part in held.drop_nulls().select("held", "probability").rows()
+    ]
+    said = "Nothing is known of how many VCs are held"
+    if rows:
+        said = f"All VCs of a channel are held {rows[-1].said} of the time"
+    return bars(rows, said, "share of the time", width=300, share=True)
 
 
-def _held_at_once(held: pl.DataFrame) -> alt.Chart:
-    bars = (
-        alt.Chart(_in_percent(held))
-        .mark_bar(color=COLOURS[0])
-        .encode(
-            x=alt.X("held:O", title="VCs of a channel that are held", axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("share:Q", title="% of the time"),
-            tooltip=["held:O", "share:Q"],
-        )
-    )
-    return titled(bars, "How full the channels are")
+def _held(held: pl.DataFrame, along: Axis) -> alt.LayerChart:
+    """How often 0, 1 … V virtual channels are held, by rate: areas, one on the other."""
+    most = int(held["held"].max() or 1)  # type: ignore[arg-type]
+    upper = held.sort("rate", "held").with_columns(
+        share=pl.col("probability").cum_sum().over("rate"),
+        shade=pl.col("held") / max(most, 1),
+    )  # fmt: skip
+    table = upper.with_columns(below=pl.col("share") - pl.col("probability"))
+    names = [f"{each} held" for each in range(most + 1)]
+    where = panel(along, axis("share", "share of the time", [1.0], share=True), names)
+    layers: list[alt.Chart] = []
+    ends = []
+    for each, name in enumerate(names):
+        mine = table.filter(held=each)
+        area = where.chart(mine, y2="below:Q", tooltip=["rate", "held", "probability"])
+        layers.append(area.mark_area(clip=True).encode(color=shades()))
+        if mine.is_empty():
+            continue
+        last = mine.sort("rate").row(-1, named=True)
+        ends.append(End(name, where.x.high, (last["share"] + last["below"]) / 2))
+    said = f"All {counted(most, 'VC')} are held {percent(_last(table, most))} of the time at most"
+    return where.drawn([*layers, *where.ends(ends)], said)
 
 
-def _held(held: pl.DataFrame, axis: str) -> alt.Chart:
-    """How often 0, 1 … V virtual channels are held, by rate."""
-    areas = (
-        alt.Chart(_in_percent(held))
-        .mark_area(opacity=0.85)
-        .encode(
-            x=alt.X("rate:Q", title=axis, scale=alt.Scale(zero=True)),
-            y=alt.Y("share:Q", stack="zero", title="% of the time", scale=alt.Scale(domainMax=100)),
-            color=alt.Color("held:O", title="VCs held", scale=alt.Scale(scheme="orangered")),
-            order=alt.Order("held:O"),
-            tooltip=["rate:Q", "held:O", "share:Q"],
-        )
-    )
-    return titled(areas, "How many VCs of a channel are held")
+def _last(table: pl.DataFrame, held: int) -> float | None:
+    found = table.filter(held=held)["probability"]
+    most: float | None = found.max() if len(found) else None  # type: ignore[assignment]
+    return most

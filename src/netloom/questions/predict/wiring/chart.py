@@ -4,61 +4,62 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import altair as alt
+import polars as pl
 
-from netloom.drawing.colours import COLOURS, GREY
-from netloom.questions.predict.drawn import HEIGHT, WIDTH, nodes_axis, ratio_axis
+from netloom.drawing.panel import DASHED, DOTTED, SOLID, Look, looks_of
+from netloom.questions.predict.drawn import lines_by, nodes_axis, ratio_axis
+from netloom.words import number
 
 if TYPE_CHECKING:
+    import altair as alt
+
     from netloom.drawing.frame import Part
     from netloom.questions.recorded import Recorded
 
-
-def heading(record: Recorded) -> tuple[str, list[str]]:
-    """Return what is compared, by which formulas."""
-    words = f"{record.figures['form']} forms; L / H: length of a message over its header's"
-    return "A mesh against a hypercube that is wired as densely", [words]
+LENGTHS = (DOTTED, DASHED, SOLID, (10, 3, 2, 3))
+"""Dashes of lengths of messages: the longest are solid if there are three."""
 
 
 def footer(record: Recorded) -> list[str]:
-    """Return what was asked."""
-    title, words = heading(record)
-    return [title, *words]
+    """Return what is compared, by which formulas."""
+    found = record.figures
+    return [
+        "A square mesh against a hypercube that is wired as densely; "
+        f"{found['form']} forms, messages over {found['distance']} distance; "
+        "colors: how the delay of a wire grows with its length; L/H: length of a message over that "
+        "of its header"
+    ]
 
 
 def parts(record: Recorded) -> dict[str, Part]:
     """Return the parts of the picture of a mesh against a hypercube, by name."""
-    colour = alt.Color(
-        "delay:N",
-        title="delay of wires",
-        scale=alt.Scale(domain=["constant", "logarithmic", "linear"], range=COLOURS[:3]),
-    )
-    base = alt.Chart(record.tables["table"]).mark_line(
-        point=alt.OverlayMarkDef(size=36), strokeWidth=2.2
-    )
-    bandwidth = base.encode(
-        x=nodes_axis(),
-        y=ratio_axis("channel_bandwidth_ratio", "mesh over hypercube"),
-        color=colour,
-        tooltip=["nodes:Q", "delay:N", "channel_bandwidth_ratio:Q"],
-    )
-    speedup = base.encode(
-        x=nodes_axis(),
-        y=ratio_axis("speedup", "times sooner on the mesh"),
-        color=colour,
-        strokeDash=alt.StrokeDash(
-            "message_headers:N",
-            title="L / H",
-            legend=alt.Legend(symbolType="stroke", symbolStrokeColor=GREY, symbolStrokeWidth=2),
-        ),
-        tooltip=["nodes:Q", "delay:N", "message_headers:Q", "speedup:Q"],
-    )
-    distance = record.figures["distance"]
-    return {
-        "bandwidth": bandwidth.properties(
-            width=WIDTH, height=HEIGHT, title="Bandwidth of a channel"
-        ),
-        "speed-up": speedup.properties(
-            width=WIDTH, height=HEIGHT, title=f"Messages, {distance} distance"
-        ),
+    table = record.tables["table"]
+    delays = table["delay"].unique(maintain_order=True).to_list()
+    colours = looks_of(delays)
+    return {"bandwidth": _bandwidth(table, colours), "speed-up": _speedup(table, colours)}
+
+
+def _bandwidth(table: pl.DataFrame, colours: dict[str, Look]) -> alt.LayerChart:
+    mine = table.unique(["nodes", "delay"], maintain_order=True)
+    y = ratio_axis("channel_bandwidth_ratio", "bandwidth of a channel, mesh over hypercube",
+                   mine["channel_bandwidth_ratio"].to_list())  # fmt: skip
+    most = number(mine["channel_bandwidth_ratio"].max())
+    said = f"A mesh's channel has up to {most} times the bandwidth"
+    return lines_by(mine, nodes_axis(mine), y, "delay", colours, said)
+
+
+def _speedup(table: pl.DataFrame, colours: dict[str, Look]) -> alt.LayerChart:
+    """Return the gain of messages: a hue for each delay, a dash for each length."""
+    lengths = table["message_headers"].unique(maintain_order=True).to_list()
+    shown = table.with_columns(
+        of=pl.format("{}, L/H {}", "delay", pl.col("message_headers").map_elements(
+            number, return_dtype=pl.String))
+    )  # fmt: skip
+    looks = {
+        f"{delay}, L/H {number(length)}": look._replace(dash=LENGTHS[at % len(LENGTHS)])
+        for delay, look in colours.items()
+        for at, length in enumerate(lengths)
     }
+    y = ratio_axis("speedup", "times sooner on the mesh", shown["speedup"].to_list())
+    said = f"Messages arrive up to {number(shown['speedup'].max())} times sooner on the mesh"
+    return lines_by(shown, nodes_axis(shown), y, "of", looks, said)

@@ -4,33 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import altair as alt
-
-from netloom.drawing.colours import COLOURS
-from netloom.drawing.frame import curve
+from netloom.drawing.axes import axis
+from netloom.drawing.colours import BEST, THIS
+from netloom.drawing.panel import DASHED, Look, panel
 from netloom.questions.network_chart import at_last, channels_chart
-from netloom.questions.simulate.drawn import ON_CHANNEL, highest, switched, x_axis
+from netloom.questions.shown import percent
+from netloom.questions.simulate.drawn import ON_CHANNEL, highest, switched
+from netloom.words import number
 
 if TYPE_CHECKING:
+    import altair as alt
+
     from netloom.drawing.frame import Part
     from netloom.questions.recorded import Recorded
 
-
-def heading(record: Recorded) -> tuple[str, list[str]]:
-    """Return what was simulated, how messages are sent, and at which rate channels are shown."""
-    found = record.figures
-    title = f"{found['traffic']} with {found['broadcast']:.3g} broadcasts on {found['topology']}"
-    return title, [
-        f"{found['tree']} trees, messages of {found['packet_flits']['law']} flits; "
-        f"{switched(record)}",
-        f"channels: at {highest(record, 'rate'):.3g} messages/node/cycle",
-    ]
+LAST = "broadcast, last target"
+LOOKS = {"unicast": Look(BEST, DASHED), LAST: Look(THIS)}
 
 
 def footer(record: Recorded) -> list[str]:
-    """Return what was asked."""
-    title, words = heading(record)
-    return [title, *words]
+    """Return what was simulated, how messages are sent, and at which rate channels are shown."""
+    found = record.figures
+    return [
+        f"{found['traffic']} on {found['topology']}, {percent(found['broadcast'])} broadcasts; "
+        f"{found['tree']} trees, messages of {found['packet_flits']['law']} flits; "
+        f"{switched(record)}; channels at {number(highest(record, 'rate'))} messages/node/cycle"
+    ]
 
 
 def parts(record: Recorded) -> dict[str, Part]:
@@ -39,20 +38,23 @@ def parts(record: Recorded) -> dict[str, Part]:
     return {"latency": broadcast_latency(record), "channels": channels}
 
 
-def broadcast_latency(record: Recorded) -> alt.Chart:
+def broadcast_latency(record: Recorded) -> alt.LayerChart:
     """Return mean latencies of unicasts, and of broadcasts to their last target, by rate."""
-    columns = {"unicast_latency_mean": "unicast", "broadcast_latency_mean": "to the last target"}
+    table = record.tables["table"]
+    columns = {"unicast_latency_mean": "unicast", "broadcast_latency_mean": LAST}
     tidy = (
-        record.tables["table"]
-        .rename(columns)
+        table.rename(columns)
         .unpivot(list(columns.values()), index="rate", variable_name="of", value_name="latency")
         .drop_nulls("latency")
+        .sort("rate")
     )
-    return curve(
-        tidy,
-        "Latency of unicasts and of broadcasts",
-        x=x_axis("rate", "messages/node/cycle"),
-        y=alt.Y("latency:Q", title="mean latency, cycles"),
-        color=alt.Color("of:N", title=None, scale=alt.Scale(range=COLOURS[1::-1])),
-        tooltip=["of:N", "rate:Q", "latency:Q"],
+    where = panel(
+        axis("rate", "rate (messages/node/cycle)", table["rate"].to_list()),
+        axis("latency", "mean latency (cycles)", tidy["latency"].to_list(), whole=False),
+        LOOKS,
     )
+    said = "No message arrived"
+    last = tidy.filter(of=LAST)["latency"]
+    if len(last):
+        said = f"A broadcast reaches its last target after {number(last[-1])} cycles"
+    return where.drawn([*where.lines(tidy, "of", LOOKS), *where.ends_of(tidy, "of", LOOKS)], said)

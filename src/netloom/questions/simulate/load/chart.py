@@ -1,4 +1,4 @@
-"""The picture of a simulation: latency and accepted traffic by load, or one load in detail."""
+"""The picture of a simulation: latency and what gets through by load, or one load in detail."""
 
 from __future__ import annotations
 
@@ -8,43 +8,43 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from netloom.drawing.colours import COLOURS, GREY, LOAD_COLOURS
-from netloom.drawing.frame import curve, layered, titled
+from netloom.drawing.axes import axis
+from netloom.drawing.colours import REFERENCE, THIS
+from netloom.drawing.panel import DOTTED, MINE, End, Look, looks_of, panel
 from netloom.questions.network_chart import channels_chart
-from netloom.words import counted
+from netloom.questions.simulate.drawn import ON_CHANNEL, shares
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.drawing.axes import Axis
     from netloom.drawing.frame import Part
+    from netloom.drawing.panel import Panel
     from netloom.questions.network_chart import NetworkChart
     from netloom.questions.recorded import Recorded
 
-OFFERED = "offered traffic, flits/node/cycle"
+OFFERED = "offered traffic (flits/node/cycle)"
+LATENCY = "packet latency (cycles)"
+
+IDLE = Look(REFERENCE, DOTTED)
 
 
-def heading(record: Recorded) -> tuple[str, list[str]]:
+def footer(record: Recorded) -> list[str]:
     """Return what was simulated, on which routers, and what limits it."""
     found, bound = record.figures, _bound(record)
     router = found["router"]
     whose = "any routing" if bound.get("of") == "network" else "this routing"
-    words = [
-        f"{found['routing']}, {router['name']} router, {counted(router['vcs'], 'VC')} "
-        f"of {router['buffer_flits']} flits, packets of {found['packet_flits']['law']} flits",
-        f"With {whose} and these ends, at most {bound['load']:.4g} can be carried: "
-        f"{bound['limited_by']}",
+    return [
+        f"{found['traffic']} on {found['topology']}; {found['routing']}, {router['name']} router, "
+        f"{counted(router['vcs'], 'VC')} of {router['buffer_flits']} flits, packets of "
+        f"{found['packet_flits']['law']} flits",
+        f"Limit with {whose}: {number(bound['load'])} flits/node/cycle, by {bound['limited_by']}",
     ]
-    return f"{found['traffic']} on {found['topology']}", words
-
-
-def footer(record: Recorded) -> list[str]:
-    """Return what was asked."""
-    title, words = heading(record)
-    return [title, *words]
 
 
 def parts(record: Recorded) -> dict[str, Part]:
-    """Return latency and accepted traffic by load; of one load, where its packets go."""
+    """Return latency and what gets through by load, or where the packets of one load go."""
     if record.several or record.verb == "find_saturation":
         return {"latency": latency_curve(record), "accepted": accepted_curve(record)}
     return {"channels": busy_channels(record), "latencies": latency_spread(record)}
@@ -60,58 +60,76 @@ def latency_curve(record: Recorded) -> alt.LayerChart:
     """Return mean packet latency by load, with its confidence interval, up to saturation."""
     table = record.tables["table"].filter(pl.col("packet_latency_mean").is_not_null())
     half = pl.col("packet_latency_ci95").fill_null(0)
-    table = table.with_columns(
-        low=pl.col("packet_latency_mean") - half, high=pl.col("packet_latency_mean") + half
+    table = table.sort("offered").with_columns(
+        latency=pl.col("packet_latency_mean"),
+        low=pl.col("packet_latency_mean") - half,
+        high=pl.col("packet_latency_mean") + half,
     )
-    load = alt.X("offered:Q", title=OFFERED, scale=alt.Scale(zero=True))
-    title = "packet latency, cycles"
-    band = (
-        alt.Chart(table)
-        .mark_area(opacity=0.25)
-        .encode(x=load, y=alt.Y("low:Q", title=title), y2="high:Q", color=_technique(record))
-    )
-    line = curve(
-        table,
-        x=load,
-        y=alt.Y("packet_latency_mean:Q", title=title),
-        color=_technique(record),
-        tooltip=[
-            "switching:N",
-            "offered:Q",
-            "packet_latency_mean:Q",
-            "packet_latency_p99:Q",
-        ],
-    )
-    idle = table.filter(pl.col("offered") == pl.col("offered").min())
-    floor = (
-        alt.Chart(idle)
-        .mark_rule(strokeDash=[2, 3])
-        .encode(y="zero_load_latency:Q", color=_technique(record))
-    )
-    layers = [band, line, floor, *_limits(record, named=True)]
-    return layered(layers, "Packet latency with its 95 % interval; dotted: zero load")
+    idle = _least(table, "zero_load_latency")
+    looks = _looks(record)
+    ends = [f"idle {number(idle)}"] if idle is not None else []
+    seen = [*table["high"].to_list(), idle]
+    where = panel(_loads(record), axis("latency", LATENCY, seen), [*_named(looks), *ends])
+    shown = table.select("switching", "offered", "latency", "low", "high", "packet_latency_p99")
+    layers = [*_saturated(record, where), *bands(where, shown, looks)]
+    if idle is not None:
+        layers += where.across(idle, IDLE)
+    layers += where.lines(shown, "switching", looks)
+    more = [End(each, where.x.high, idle or 0, REFERENCE) for each in ends]
+    layers += where.ends_of(shown, "switching", looks, more)
+    return where.drawn(layers, _latency_said(table))
+
+
+def _latency_said(table: pl.DataFrame) -> str:
+    """Return how long packets take at the least and the highest load that has a latency."""
+    if table.is_empty():
+        return "No latency: the network falls behind at every load"
+    first, last = table.row(0, named=True), table.row(-1, named=True)
+    said = f"Packets take {number(first['latency'])} cycles at load {number(first['offered'])}"
+    if last["offered"] == first["offered"]:
+        return said
+    return f"{said}, {number(last['latency'])} at {number(last['offered'])}"
+
+
+def bands(where: Panel, table: pl.DataFrame, looks: dict[str, Look]) -> list[alt.Chart]:
+    """Return the intervals ``low`` to ``high`` round the lines of techniques."""
+    scale = alt.Scale(domain=list(looks), range=[look.colour for look in looks.values()])
+    colour = alt.Color("switching:N", legend=None, scale=scale)
+    lowest = table.with_columns(latency=pl.col("low"))
+    return [where.chart(lowest, y2="high:Q", color=colour).mark_area(opacity=0.2, clip=True)]
 
 
 def accepted_curve(record: Recorded) -> alt.LayerChart:
-    """Return accepted traffic by load: of the mean node, and of the worst."""
-    table = record.tables["table"].drop_nulls("accepted")
-    load = alt.X("offered:Q", title=OFFERED, scale=alt.Scale(zero=True))
-    title = "accepted traffic, flits/node/cycle"
-    worst = (
-        alt.Chart(table)
-        .mark_line(strokeDash=[5, 3], strokeWidth=1.5)
-        .encode(x=load, y=alt.Y("accepted_worst_node:Q", title=title), color=_technique(record))
+    """Return which share of the offered traffic is accepted: of the mean node, and the worst."""
+    table = record.tables["table"].drop_nulls("accepted").sort("offered")
+    techniques = list(_looks(record))
+    several = len(techniques) > 1
+    load, offered = _loads(record), pl.col("offered")
+    tidy = pl.concat(
+        [
+            table.filter(offered > 0).select(
+                "offered",
+                share=pl.col(column) / offered,
+                of=pl.lit(name) if not several else pl.format("{}{}", "switching", pl.lit(more)),
+            )
+            for column, name, more in (
+                ("accepted", "average node", ""),
+                ("accepted_worst_node", "worst node", ", worst"),
+            )
+        ]
     )
-    mean = curve(table, x=load, y=alt.Y("accepted:Q", title=title), color=_technique(record))
-    most = _reached(record)
-    all_of_it = pl.DataFrame({"offered": [0.0, most], "accepted": [0.0, most]})
-    diagonal = (
-        alt.Chart(all_of_it)
-        .mark_line(color=GREY, strokeDash=[2, 3])
-        .encode(x="offered:Q", y="accepted:Q")
-    )
-    layers = [diagonal, worst, mean, *_limits(record, named=False)]
-    return layered(layers, "Accepted traffic: mean node, and (dashed) the worst")
+    looks = {"average node": MINE._replace(width=3.2), "worst node": MINE._replace(width=1.3)}
+    if several:
+        whole = looks_of(techniques)
+        looks = {name: look._replace(width=3.0) for name, look in whole.items()}
+        looks |= {f"{name}, worst": look._replace(width=1.3) for name, look in whole.items()}
+    return shares(tidy, load, looks, lambda where: _saturated(record, where))
+
+
+def _loads(record: Recorded) -> Axis:
+    """Return the axis of loads, up to the bound where that is near."""
+    reached, bound = _reached(record), _bound(record)["load"]
+    return axis("offered", OFFERED, [reached, bound if bound <= 1.3 * reached else None])
 
 
 def _reached(record: Recorded) -> float:
@@ -120,54 +138,64 @@ def _reached(record: Recorded) -> float:
     return float(most)
 
 
-def _limits(record: Recorded, *, named: bool) -> list[alt.Chart]:
-    """Vertical lines where techniques saturate and where none could go on."""
-    marks = _saturations(record)
+def _least(table: pl.DataFrame, column: str) -> float | None:
+    known = table[column].drop_nulls().to_list()
+    return min(known, default=None)
+
+
+def _saturated(record: Recorded, where: Panel) -> list[alt.Chart]:
+    """Return the intervals in which techniques saturate, and the load that nothing can exceed."""
+    layers, said = [], dict[str, tuple[float, float]]()
+    found = saturation_intervals(record)
+    several = len(_looks(record)) > 1 and len(set(found.values())) > 1
+    for technique, (low, high) in found.items():
+        said[f"{technique} saturates" if several else "saturates"] = (low, high)
+    for low, high in said.values():
+        layers += where.band(low, high)
     bound = _bound(record)["load"]
-    if bound <= 1.3 * _reached(record):
-        marks[bound] = "limit"
-    if not marks:
-        return []
-    table = pl.DataFrame({"offered": list(marks), "what": list(marks.values())})
-    rules = alt.Chart(table).mark_rule(color=GREY, strokeDash=[6, 3]).encode(x="offered:Q")
-    words = (
-        alt.Chart(table)
-        .mark_text(angle=270, align="right", baseline="bottom", dx=-4, dy=-3, color=GREY)
-        .encode(x="offered:Q", y=alt.value(0), text="what:N")
-    )
-    return [rules, words] if named else [rules]
+    if bound <= where.x.high:
+        layers += where.rule(bound)
+        said["limit"] = (bound, bound)
+    return [*layers, *where.above(said)]
 
 
-def _saturations(record: Recorded) -> dict[float, str]:
-    """Return the loads at which techniques saturate, or were first seen to fall behind."""
-    if record.verb == "simulate":
-        what, behind = "falls behind", record.tables["table"].filter(stable=False)
-        found = behind.select("offered", "switching").rows()
-    else:
-        what, searches = "saturates", [each for each in record.points if each["saturates"]]
-        found = [(search["saturation_offered"], search["switching"]) for search in searches]
-    compares = len(record.figures["throughput_bounds"]) + len(record.figures["refused"]) > 1
-    marks: dict[float, str] = {}
-    for load, technique in found:
-        said = f"{what}: {technique}" if compares else what
-        marks[load] = f"{marks[load]}, {technique}" if load in marks else said
-    return marks
+def saturation_intervals(record: Recorded) -> dict[str, tuple[float, float]]:
+    """Return between which loads each technique saturates: the last it carried, the first not.
+
+    A search says that itself.
+    """
+    found = {}
+    if record.verb == "find_saturation":
+        for each in record.points:
+            if each["saturates"]:
+                half = (each["saturation_offered_width"] or 0.0) / 2
+                place = each["saturation_offered"]
+                found[each["switching"]] = (place - half, place + half)
+        return found
+    for technique in _looks(record):
+        mine = record.tables["table"].filter(switching=technique, interrupted=False)
+        behind = mine.filter(~pl.col("stable"))["offered"].min()
+        if behind is not None:
+            carried = mine.filter(pl.col("stable") & (pl.col("offered") < behind))["offered"].max()
+            found[technique] = (float(carried or 0.0), float(behind))  # type: ignore[arg-type]
+    return found
 
 
-def _technique(record: Recorded) -> alt.Color:
+def _looks(record: Recorded) -> dict[str, Look]:
     names = list(record.figures["throughput_bounds"])
-    legend = alt.Legend(orient="top", title=None, symbolOpacity=1) if len(names) > 1 else None
-    scale = alt.Scale(domain=names, range=COLOURS[: len(names)])
-    return alt.Color("switching:N", scale=scale, legend=legend)
+    return looks_of(names) if len(names) > 1 else {names[0]: MINE._replace(named=False)}
+
+
+def _named(looks: dict[str, Look]) -> list[str]:
+    return [name for name, look in looks.items() if look.named]
 
 
 def busy_channels(record: Recorded) -> NetworkChart:
     """Return the network of one simulated load by channel utilisation."""
-    channels = record.tables["channels"]
-    return channels_chart(record, channels, "utilisation", "flits/cycle on the channel")
+    return channels_chart(record, record.tables["channels"], "utilisation", ON_CHANNEL)
 
 
-def latency_spread(record: Recorded) -> alt.Chart:
+def latency_spread(record: Recorded) -> alt.LayerChart:
     """Return how many packets of one load took how long.
 
     Past saturation, how much nodes get through of what they offer.
@@ -175,36 +203,38 @@ def latency_spread(record: Recorded) -> alt.Chart:
     bins = record.figures["histogram"]
     if bins is None:
         nodes = record.tables["nodes"].filter(pl.col("node_offered") > 0)
-        share = 100 * nodes["node_accepted"].to_numpy() / nodes["node_offered"].to_numpy()
-        counts, edges = np.histogram(share, bins=20, range=(0, max(100.0, share.max())))
-        when = "Interrupted" if record.figures["stable"] else "Past saturation"
-        axis, title = "% of what it offers", f"{when}: what a node gets through"
-        return _histogram(edges, counts, axis, "nodes", title)
+        share = nodes["node_accepted"].to_numpy() / nodes["node_offered"].to_numpy()
+        counts, edges = np.histogram(share, bins=20, range=(0, max(1.0, share.max(initial=0))))
+        when = "Interrupted" if record.figures["stable"] else "Overloaded"
+        x = axis("from", "share of its traffic that a node gets through", [1.0], share=True)
+        y = axis("height", "nodes", [*counts.tolist(), 1], whole=True)
+        return _histogram(edges, counts, x, y, f"{when}: nodes by what they get through", {})
     first, width, packets = bins["first_cycle"], bins["bin_cycles"], np.array(bins["packets"])
     edges = first + width * np.arange(len(packets) + 1)
-    share = 100 * packets / packets.sum()
-    axis, title = "packet latency, cycles", "How long packets took"
-    return _histogram(edges, share, axis, "% of packets", title)
+    heights = packets / packets.sum()
+    y = axis("height", "share of the packets", heights.tolist(), share=True, full=False)
+    x = axis("from", LATENCY, edges.tolist(), whole=True, room=0.02)
+    row = record.tables["table"].row(0, named=True)
+    marks = {f"{name} {number(row[f'packet_latency_{name}'])}": row[f"packet_latency_{name}"]
+             for name in ("p50", "p99")}  # fmt: skip
+    title = f"Packets took {number(row['packet_latency_mean'])} cycles on average"
+    return _histogram(edges, heights, x, y, title, marks)
 
 
 def _histogram(
-    edges: NDArray[Any], heights: NDArray[Any], axis: str, counted: str, title: str
-) -> alt.Chart:
+    edges: NDArray[Any],
+    heights: NDArray[Any],
+    x: Axis,
+    y: Axis,
+    title: str,
+    marks: dict[str, float],
+) -> alt.LayerChart:
     shown = pl.DataFrame({"from": edges[:-1], "to": edges[1:], "height": heights, "none": 0})
-    bars = (
-        alt.Chart(shown)
-        .mark_rect(color=LOAD_COLOURS[-2])
-        .encode(
-            x=alt.X("from:Q", title=axis, scale=alt.Scale(zero=True)),
-            x2="to:Q",
-            y=alt.Y("height:Q", title=counted),
-            y2="none:Q",
-        )
-    )
-    return titled(bars, title)
+    where = panel(x, y)
+    bars = where.chart(shown).mark_rect(color=THIS, opacity=0.75, stroke=None)
+    layers = [bars.encode(x2="to:Q", y2="none:Q"), *where.upright(marks, Look(REFERENCE))]
+    return where.drawn(layers, title)
 
 
-PART_TITLES = {
-    "latencies": "How long packets took",
-}
+PART_TITLES = {"latencies": "Latencies of packets"}
 """What parts are called that have no title of their own."""

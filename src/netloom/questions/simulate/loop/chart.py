@@ -4,38 +4,40 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import altair as alt
 import polars as pl
 
+from netloom.drawing.axes import axis
 from netloom.questions.network_chart import at_last, channels_chart
 from netloom.questions.simulate.drawn import (
+    APPLIED,
     AVERAGE,
+    BY_NODE,
+    LIMIT,
     ON_CHANNEL,
     WORST,
-    actual_by_applied,
-    by_node,
     highest,
+    mapped,
+    shares,
     switched,
+    thresholds,
 )
+from netloom.words import number
 
 if TYPE_CHECKING:
+    import altair as alt
+
     from netloom.drawing.frame import Part
     from netloom.questions.recorded import Recorded
 
 
-def heading(record: Recorded) -> tuple[str, list[str]]:
+def footer(record: Recorded) -> list[str]:
     """Return what ran, its messages, and at which applied traffic channels are shown."""
     found = record.figures
-    return f"{found['program']} on {found['topology']}, mapping {found['mapping']}", [
-        f"messages of {found['message_flits']} flits, each waited for; {switched(record)}",
-        f"channels: at applied traffic {highest(record, 'applied'):.3g}",
+    return [
+        f"{found['program']} on {found['topology']}, {mapped(found['mapping'])}; messages of "
+        f"{found['message_flits']} flits, each waited for; {switched(record)}; channels at applied "
+        f"traffic {number(highest(record, 'applied'))}"
     ]
-
-
-def footer(record: Recorded) -> list[str]:
-    """Return what was asked."""
-    title, words = heading(record)
-    return [title, *words]
 
 
 def parts(record: Recorded) -> dict[str, Part]:
@@ -45,19 +47,20 @@ def parts(record: Recorded) -> dict[str, Part]:
 
 
 def loop_traffic(record: Recorded) -> alt.LayerChart:
-    """Return actual by applied traffic of the average and the worst node, and their limits."""
-    most, limit = max(record.figures["asked"]), record.figures["saturation"]
-    curve = actual_by_applied(record.tables["table"].drop_nulls("average_node"), most)
-    title = "Actual traffic by applied"
-    if limit is not None:
-        values = [limit["average_node"], limit["worst_node"]]
-        known = pl.DataFrame({"node": [AVERAGE, WORST], "actual": values})
-        limits = (
-            alt.Chart(known.filter(pl.col("actual") < most))
-            .mark_rule(strokeDash=[6, 3], strokeWidth=1.2)
-            .encode(y="actual:Q", color=by_node())
-        )
-        curve = alt.LayerChart(layer=[curve, limits])
-        title += "; dashed: saturation by static analysis"
-    drawn: alt.LayerChart = curve.properties(width=430, height=320, title=title)
-    return drawn
+    """Return which share of the applied traffic gets through, and where contention begins."""
+    limit = record.figures["saturation"] or {}
+    applied = max(record.figures["asked"])
+    table = record.tables["table"].drop_nulls("average_node").filter(pl.col("applied") > 0)
+    tidy = pl.concat(
+        table.select("applied", share=pl.col(column) / pl.col("applied"), of=pl.lit(name))
+        for column, name in (("average_node", AVERAGE), ("worst_node", WORST))
+    ).sort("applied")
+    known = {"worst node*": "worst_node", "average node*": "average_node", LIMIT: "upper_bound"}
+    marks = {name: limit[key] for name, key in known.items() if limit.get(key) is not None}
+    marks = {name: at for name, at in marks.items() if at <= 1.3 * applied}
+    return shares(
+        tidy,
+        axis("applied", APPLIED, [applied, *marks.values()]),
+        BY_NODE,
+        lambda where: thresholds(where, marks),
+    )

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import altair as alt
-import polars as pl
-
-from netloom.drawing.colours import COLOURS
-from netloom.drawing.frame import titled
+from netloom.drawing.bars import Bar, bars
+from netloom.drawing.colours import REFERENCE, THIS
+from netloom.drawing.frame import column
 from netloom.questions.network_chart import channels_chart
-from netloom.questions.simulate.drawn import ON_CHANNEL, switched
+from netloom.questions.shown import percent
+from netloom.questions.simulate.drawn import ON_CHANNEL, mapped, switched
+from netloom.questions.simulate.trace.timeline import timeline
 from netloom.units import TIME, rate, seconds
 from netloom.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    import altair as alt
 
     from netloom.drawing.frame import Part
     from netloom.questions.recorded import Recorded
@@ -31,22 +33,26 @@ WAITS = {
 }
 """What a critical path is made of, as a person says it, and as JSON does before the unit."""
 
+HELD = ("contention", "waiting for the source's channel")
+"""The parts of a critical path that other messages cause."""
 
-def heading(record: Recorded) -> tuple[str, list[str]]:
+
+def footer(record: Recorded) -> list[str]:
     """Return what was replayed, and when it finished."""
     found, unit = record.figures, _unit(record)
     flows = found["engine"] == "flow"
     finish, ideal = found[f"finish_{unit}"], found[f"{'alone' if flows else 'ideal_finish'}_{unit}"]
     words = "not finished" if finish is None else f"finished in {_said(finish, unit)}"
     words += "" if ideal is None else f"; {_said(ideal, unit)} if no message met another"
-    title = f"{found['trace']} on {found['topology']}, mapping {found['mapping']}"
-    return title, [words, _flows(found) if flows else switched(record)]
+    how = _flows(found) if flows else switched(record)
+    where = f"{found['trace']} on {found['topology']}, {mapped(found['mapping'])}"
+    return [f"{where}; {words}; {how}"]
 
 
-def footer(record: Recorded) -> list[str]:
-    """Return what was asked."""
-    title, words = heading(record)
-    return [title, *words]
+def arranged(record: Recorded) -> list[Part]:
+    """Return the time of nodes above what the critical path is made of, beside the channels."""
+    *beside, channels = parts(record).values()
+    return [column(*beside), channels]
 
 
 def parts(record: Recorded) -> dict[str, Part]:
@@ -56,29 +62,29 @@ def parts(record: Recorded) -> dict[str, Part]:
     if record.figures["engine"] == "flow":
         load = "flits" if _unit(record) == "cycles" else "bytes"
         title = f"{load} on the channel"
-    drawn = channels_chart(record, channels, load, title)
-    return {"critical path": critical_path_made_of(record), "channels": drawn}
+    over_time = timeline(record)
+    drawn: dict[str, Part] = {} if over_time is None else {"time": over_time}
+    drawn["critical path"] = critical_path_made_of(record)
+    return drawn | {"channels": channels_chart(record, channels, load, title)}
 
 
-def critical_path_made_of(record: Recorded) -> alt.Chart:
-    """Return what the critical path of a trace waited for."""
+def critical_path_made_of(record: Recorded) -> alt.LayerChart:
+    """Return what the critical path of a trace waited for, without what takes no time."""
     path, unit = record.figures["critical_path"] or {}, _unit(record)
-    times = [path.get(f"{name}_{unit}", 0) for name in WAITS.values()]
-    scale, shown = (1, "cycles") if unit == "cycles" else TIME.scale(max(times))
-    parts = pl.DataFrame({"part": list(WAITS), "time": [time / scale for time in times]})
-    bars = (
-        alt.Chart(parts)
-        .mark_bar()
-        .encode(
-            x=alt.X("time:Q", title=f"time on the critical path ({shown})"),
-            y=alt.Y("part:N", title=None, sort=None, axis=alt.Axis(labelLimit=220)),
-            color=alt.condition(
-                alt.datum.part == "contention", alt.value(COLOURS[0]), alt.value(COLOURS[1])
-            ),
-            tooltip=["part:N", alt.Tooltip("time:Q", title=shown)],
-        )
-    )
-    return titled(bars, "What the finish time is made of", 380, 200)
+    times = {part: path.get(f"{name}_{unit}", 0) or 0 for part, name in WAITS.items()}
+    total = sum(times.values())
+    scale, shown = (1, "cycles") if unit == "cycles" else TIME.scale(max(times.values()))
+    rows = [
+        Bar(part, time / scale, f"{_said(time, unit)}, {percent(time / total)}",
+            THIS if part in HELD else REFERENCE)
+        for part, time in times.items()
+        if time > 0
+    ]  # fmt: skip
+    said = "Nothing is known of the critical path"
+    if total:
+        held = sum(times[part] for part in HELD)
+        said = f"{percent(held / total)} of the critical path waits for channels"
+    return bars(rows, said, f"time on the critical path ({shown})", width=330)
 
 
 def _unit(record: Recorded) -> str:
@@ -95,3 +101,7 @@ def _flows(found: Mapping[str, Any]) -> str:
     fast = "a flit a cycle" if clock is None else f"{rate(clock['bytes_per_second'])} a channel"
     sent = "one after the other" if found["injection"] == "in-order" else "all at once"
     return f"{found['routing']}, flows, each node's messages {sent}, {fast}"
+
+
+PART_TITLES = {"time": "Nodes over time"}
+"""What parts are called that have no title of their own."""

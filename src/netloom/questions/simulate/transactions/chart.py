@@ -4,34 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import altair as alt
-import polars as pl
-
-from netloom.drawing.colours import COLOURS
-from netloom.drawing.frame import titled
+from netloom.drawing.bars import Bar, stacked
+from netloom.drawing.colours import BEST, THIS
 from netloom.questions.network_chart import channels_chart
+from netloom.questions.shown import percent
 from netloom.questions.simulate.drawn import ON_CHANNEL
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
+    import altair as alt
+
     from netloom.drawing.frame import Part
     from netloom.questions.recorded import Recorded
 
 
-def heading(record: Recorded) -> tuple[str, list[str]]:
+def footer(record: Recorded) -> list[str]:
     """Return what ran, and how long transactions and messages take."""
     found = record.figures
-    return f"Transactions of {found['program']} on {found['topology']}", [
-        f"{found['contexts']} contexts a node; a transaction every "
-        f"{found['inter_transaction_cycles']:.4g} cycles a node; messages take "
-        f"{found['message_latency']:.4g} cycles",
-        f"average distance {found['distance']:.3g}; {found['router']['name']}",
+    return [
+        f"Transactions of {found['program']} on {found['topology']}; "
+        f"{counted(found['contexts'], 'context')} per node, average distance "
+        f"{number(found['distance'])} hops; {found['router']['name']}",
+        f"A transaction every {number(found['inter_transaction_cycles'])} cycles per node; "
+        f"messages take {number(found['message_latency'])} cycles",
     ]
-
-
-def footer(record: Recorded) -> list[str]:
-    """Return what was asked."""
-    title, words = heading(record)
-    return [title, *words]
 
 
 def parts(record: Recorded) -> dict[str, Part]:
@@ -40,22 +36,13 @@ def parts(record: Recorded) -> dict[str, Part]:
     return {"time": transaction_time(record), "channels": channels}
 
 
-def transaction_time(record: Recorded) -> alt.Chart:
+def transaction_time(record: Recorded) -> alt.LayerChart:
     """Return where a context's time goes, from transaction to transaction."""
     found = record.figures
-    parts = pl.DataFrame(
-        {
-            "part": ["computation", "waiting for the transaction"],
-            "cycles": [float(found["run_cycles"]), found["transaction_latency"]],
-        }
-    )
-    bars = (
-        alt.Chart(parts)
-        .mark_bar()
-        .encode(
-            x=alt.X("cycles:Q", title="cycles of a context, from transaction to transaction"),
-            y=alt.Y("part:N", title=None, sort=None, axis=alt.Axis(labelLimit=220)),
-            color=alt.Color("part:N", scale=alt.Scale(range=COLOURS[1::-1]), legend=None),
-        )
-    )
-    return titled(bars, "Where a context's time goes", 380, 110)
+    run, waits = float(found["run_cycles"]), float(found["transaction_latency"])
+    said = f"A context waits {percent(waits / (run + waits))} of its time for transactions"
+    rows = [
+        Bar("computes", run, f"{number(run)}", BEST),
+        Bar("waits for the transaction", waits, f"{number(waits)}", THIS),
+    ]
+    return stacked(rows, said, "time from transaction to transaction (cycles)")

@@ -1,0 +1,175 @@
+"""Bars with their values at their ends, and one bar of parts that make a whole."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from netloom.drawing.axes import Axis, axis
+from netloom.drawing.colours import REFERENCE
+from netloom.drawing.frame import layered
+from netloom.drawing.networks.letters import fitted, width_of
+from netloom.drawing.panel import Panel, words
+from netloom.drawing.room import room
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import altair as alt
+
+BAR, STEP = 17.0, 27.0
+"""Pixels of a bar, and from bar to bar."""
+
+LONGEST_NAME = 210.0
+"""Most pixels of a name beside a bar."""
+
+THICK = 40.0
+"""Pixels of a bar of parts."""
+
+GAP = 6.0
+
+NARROWEST, WIDE = 90.0, 220.0
+"""Pixels of an axis at least, and of one that has room for many ticks."""
+
+
+class Bar(NamedTuple):
+    """One bar, or one part of a bar: its name, value, what is said of that, and its colour.
+
+    ``between`` is the interval of its value, if one is known.
+    """
+
+    name: str
+    value: float
+    said: str
+    colour: str = REFERENCE
+    between: tuple[float, float] | None = None
+
+
+def bars(
+    rows: Sequence[Bar],
+    title: str,
+    unit: str,
+    *,
+    width: float = 400.0,
+    bound: tuple[str, float] | None = None,
+    share: bool = False,
+    full: bool = True,
+) -> alt.LayerChart:
+    """Return a bar a row, from the top down, each with what is said of its value at its end.
+
+    Parameters
+    ----------
+    rows, title
+        What is drawn, and what it is called.
+    unit
+        The title of the axis.
+    width
+        Pixels of the axis at most.
+    bound
+        A line that no bar can be beyond, or that none can be below: its name and its value.
+    share, full
+        Whether values are parts of one, and whether their axis goes to 100 %.
+    """
+    import altair as alt
+    import polars as pl
+
+    if not rows:
+        return stacked([], title, unit, width=width)
+    right = max(width_of(row.said) for row in rows) + 2 * GAP
+    names = short_names([row.name for row in rows], right)
+    left = max(map(width_of, names)) + 14
+    fits = max(NARROWEST, min(width, room() - left - right))
+    seen = [row.value for row in rows] + ([bound[1]] if bound else [])
+    along = axis("value", unit, seen, share=share, full=full, room=0.0)
+    if fits < WIDE:
+        along = replace(along, steps=2)
+    table = pl.DataFrame(
+        [(name, row.value, along.low, row.colour) for name, row in zip(names, rows, strict=True)],
+        schema={"name": str, "value": float, "begin": float, "colour": str},
+        orient="row",
+    )
+    height = STEP * max(len(rows), 1)
+    drawn = alt.Chart(table).mark_bar(height=BAR).encode(
+        x=along.encoding(alt.X),
+        x2="begin:Q",
+        y=alt.Y("name:N", title=None, sort=names, scale=alt.Scale(domain=names),
+                axis=alt.Axis(labelLimit=1000, ticks=False, domain=False)),
+        color=alt.Color("colour:N", scale=None),
+        tooltip=["name", "value"],
+    )  # fmt: skip
+    where = Panel(along, Axis("value", "", 0, 1), fits, height)
+    tips = [max(row.value, *(row.between or (row.value,))) for row in rows]
+    tips = [along.high] * len(tips) if bound else tips  # beside the line of the bound
+    texts = [(fits * max(along.at(tip), 0.0) + GAP, STEP * (at + 0.5), row.said)
+             for at, (tip, row) in enumerate(zip(tips, rows, strict=True))]  # fmt: skip
+    layers = [drawn, *_intervals(rows, names, along), *words(texts)]
+    if bound:
+        layers += [*where.rule(bound[1]), *where.above({bound[0]: (bound[1], bound[1])})]
+    return layered(layers, title, fits, height, right + left / 2)
+
+
+def short_names(names: Sequence[str], beside: float) -> list[str]:
+    """Return names for the left of bars that have so many pixels beside them, if these differ."""
+    most = min(LONGEST_NAME, room() - NARROWEST - beside - 14)
+    short = [fitted(name, most) for name in names]
+    return short if len(set(short)) == len(set(names)) else list(names)
+
+
+def _intervals(rows: Sequence[Bar], names: Sequence[str], along: Axis) -> list[alt.Chart]:
+    """Return the intervals of values, as lines over the ends of their bars."""
+    import altair as alt
+    import polars as pl
+
+    known = [(name, *row.between) for name, row in zip(names, rows, strict=True) if row.between]
+    if not known:
+        return []
+    table = pl.DataFrame(known, schema=["name", "value", "until"], orient="row")
+    drawn = alt.Chart(table).mark_rule(style="ink", strokeWidth=2.5)
+    return [drawn.encode(x=along.encoding(alt.X), x2="until:Q", y=alt.Y("name:N", sort=names))]
+
+
+def stacked(
+    parts: Sequence[Bar],
+    title: str,
+    unit: str,
+    *,
+    width: float = 400.0,
+    share: bool = False,
+    whole: float | None = None,
+    empty: str = "not known",
+) -> alt.LayerChart:
+    """Return one bar of parts, the words of each above it. Those of nothing are left out.
+
+    ``whole`` is the length of the axis: of bars that are compared that of the longest.
+    ``empty`` is what is said of a bar without parts.
+    """
+    import altair as alt
+    import polars as pl
+
+    shown = [part for part in parts if part.value > 0]
+    total = sum(part.value for part in shown) or 1.0
+    fits = max(120.0, min(width, room() - 40))
+    along = Axis("begin", unit, 0.0, max(whole or 0.0, total), share=share)
+    where = Panel(along, Axis("value", "", 0, 1), fits, THICK)
+    layers: list[alt.Chart] = []
+    spans, colours, begin = {}, {}, 0.0
+    for part in shown:
+        end = min(begin + part.value, total)
+        table = pl.DataFrame({"part": [part.name], "begin": [begin], "end": [end],
+                              "value": [part.value]})  # fmt: skip
+        layers.append(
+            alt.Chart(table)
+            .mark_rect(color=part.colour)
+            .encode(x=along.encoding(alt.X), x2="end:Q", y=alt.value(0), y2=alt.value(THICK),
+                    tooltip=["part:N", "value:Q"])
+        )  # fmt: skip
+        name = f"{part.name} {part.said}"
+        spans[name], colours[name] = (begin, end), part.colour
+        begin = end
+    if not shown:
+        nothing = alt.Chart(pl.DataFrame({"begin": [0.0], "end": [total]}))
+        hollow = nothing.mark_rect(filled=False, stroke=REFERENCE, strokeDash=[4, 3])
+        layers.append(hollow.encode(x=along.encoding(alt.X), x2="end:Q", y=alt.value(0),
+                                    y2=alt.value(THICK)))  # fmt: skip
+        layers += words([(fits / 2, THICK / 2, empty)], align="center")
+    return layered([*layers, *where.above(spans, colours)], title, fits, THICK, 20)

@@ -1,0 +1,391 @@
+"""A pair of axes whose lines have their names at their ends, so that it needs no legend."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from netloom.drawing.colours import BEST, COLOURS, REFERENCE, THIS
+from netloom.drawing.frame import layered
+from netloom.drawing.networks.letters import fitted, width_of
+from netloom.drawing.room import room
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import altair as alt
+    import polars as pl
+
+    from netloom.drawing.axes import Axis
+
+WIDTH, HEIGHT = 430.0, 300.0
+
+BESIDE = 78.0
+"""Pixels beside the axes, for the numbers and the title of the vertical one."""
+
+LINE = 15.0
+"""Pixels from name to name."""
+
+GAP = 9.0
+"""Pixels from the end of a line to its name."""
+
+NARROWEST = 190.0
+"""Pixels of axes that have names beside them. Of narrower ones names stand below."""
+
+FEW_STEPS = 4
+"""Steps between the ticks of narrow axes."""
+
+BELOW = 54.0
+"""Pixels from the horizontal axis to names below."""
+
+SOLID, DASHED, DOTTED = (1, 0), (6, 4), (2, 3)
+
+
+class Look(NamedTuple):
+    """How a line looks.
+
+    Attributes
+    ----------
+    colour, dash, width
+        Of the line. A number from 0 to 1 is a colour of the ramp of ordered series.
+    named
+        Whether its name stands at its end.
+    """
+
+    colour: str | float = THIS
+    dash: tuple[int, ...] = SOLID
+    width: float = 2.2
+    named: bool = True
+
+
+MINE, OTHERS, AFTER = Look(THIS), Look(REFERENCE), Look(BEST)
+MODEL = Look(THIS, DASHED)
+"""What is asked about, what it is compared with, what is best, and what a model has for it."""
+
+DASHES = (SOLID, DASHED, DOTTED, (10, 3, 2, 3), (4, 2), (1, 2))
+"""Of series, beside their colours."""
+
+
+def looks_of(names: Iterable[str]) -> dict[str, Look]:
+    """Return how series look that nothing tells apart but their names: by colour and by dash."""
+    return {
+        name: Look(COLOURS[at % len(COLOURS)], DASHES[at % len(DASHES)])
+        for at, name in enumerate(names)
+    }
+
+
+def ordered(names: Sequence[str]) -> dict[str, Look]:
+    """Return how series in an order look: from light to dark, and told apart by dashes."""
+    last = max(len(names) - 1, 1)
+    return {name: Look(at / last, DASHES[at % len(DASHES)]) for at, name in enumerate(names)}
+
+
+class End(NamedTuple):
+    """The end of a line: its name, where it is, and its colour; None is that of words."""
+
+    name: str
+    x: float
+    y: float
+    colour: str | float | None = None
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A pair of axes of some pixels, and room for names beside them or below: see ``panel``."""
+
+    x: Axis
+    y: Axis
+    width: float
+    height: float
+    beside: float = 0.0
+    below: bool = False
+
+    def chart(self, table: pl.DataFrame, **more: Any) -> alt.Chart:
+        """Return a chart of a table with these axes."""
+        import altair as alt
+
+        base: alt.Chart = alt.Chart(table).encode(
+            x=self.x.encoding(alt.X), y=self.y.encoding(alt.Y), **more
+        )
+        return base
+
+    def lines(
+        self, table: pl.DataFrame, by: str, looks: Mapping[str, Look], *, points: float = 32,
+        **mark: Any,
+    ) -> list[alt.Chart]:  # fmt: skip
+        """Return the lines of a table, one for each name of its column ``by``, and their points."""
+        drawn = []
+        for name, look in looks.items():
+            mine = {name: look}
+            line: dict[str, Any] = {"strokeDash": list(look.dash), "strokeWidth": look.width}
+            drawn += self._marks(table, by, mine, "line", **line, **mark)
+            if points:
+                size = points if look.width > 2 else points / 2
+                drawn += self._marks(table, by, mine, "circle", opacity=1, size=size)
+        return drawn
+
+    def areas(
+        self, table: pl.DataFrame, by: str, looks: Mapping[str, Look], upper: str
+    ) -> list[alt.Chart]:
+        """Return the intervals from the vertical axis' column to ``upper``, of each series."""
+        return self._marks(table, by, looks, "area", y2=f"{upper}:Q", opacity=0.2)
+
+    def hollow(self, table: pl.DataFrame, by: str, looks: Mapping[str, Look]) -> list[alt.Chart]:
+        """Return hollow points, of what is not known well."""
+        return self._marks(table, by, looks, "point", filled=False, size=60, strokeWidth=2)
+
+    def _marks(
+        self, table: pl.DataFrame, by: str, looks: Mapping[str, Look], kind: str,
+        y2: str | None = None, **mark: Any,
+    ) -> list[alt.Chart]:  # fmt: skip
+        import altair as alt
+
+        drawn = []
+        table, there = _shaded(table, by, looks), set(table[by].to_list())
+        more = {} if y2 is None else {"y2": y2}
+        for name in (name for name in looks if name in there):
+            base = self.chart(table, detail=f"{by}:N", tooltip=table.columns, **more)
+            base = base.transform_filter(alt.FieldEqualPredicate(field=by, equal=name))
+            drawn.append(_coloured(base, looks[name], kind, clip=True, **mark))
+        return drawn
+
+    def ends(self, ends: Iterable[End]) -> list[alt.Chart]:
+        """Return names at the ends of lines, moved apart if they would touch.
+
+        Those of lines that end near the right side stand beside the axes. On narrow pages all stand
+        below, in the order of the lines.
+        """
+        if self.below:
+            return self._names_below(sorted(ends, key=lambda each: -self.y.at(each.y)))
+        beside, within = [], []
+        for each in ends:
+            x = self.width * min(max(self.x.at(each.x), 0), 1)
+            y = self.height * (1 - min(max(self.y.at(each.y), 0), 1))
+            fits = x + GAP + width_of(each.name, bold=True) < 0.85 * self.width
+            if fits:  # above the line, where others that go on do not cross it
+                within.append((y - LINE / 2, x - GAP / 2, each))
+            else:
+                beside.append((y, self.width, each))
+        drawn = []
+        for group in (beside, within):
+            group.sort(key=lambda each: each[0])
+            places = apart([place for place, _, _ in group], self.height)
+            for place, (_, x, each) in zip(places, group, strict=True):
+                drawn += words([(x + GAP, place, each.name)], colour=each.colour, bold=True)
+        return drawn
+
+    def _names_below(self, ends: Sequence[End]) -> list[alt.Chart]:
+        """Return names below the axes, one below the other, each after a dot."""
+        drawn = []
+        for at, each in enumerate(ends):
+            name = fitted(f"● {each.name}", room() - 24, bold=True)
+            place = (0.0, self.height + BELOW + LINE * at, name)
+            drawn += words([place], colour=each.colour, bold=True)
+        return drawn
+
+    def ends_of(
+        self, table: pl.DataFrame, by: str, looks: Mapping[str, Look], more: Sequence[End] = ()
+    ) -> list[alt.Chart]:
+        """Return the names of the lines of a table at their last points, and ``more``.
+
+        Lines that lie on each other have one name, of all.
+        """
+        found: dict[tuple[Any, ...], End] = {}
+        for name, look in looks.items():
+            mine = table.filter(table[by] == name).drop_nulls([self.x.field, self.y.field])
+            mine = mine.sort(self.x.field)
+            if look.named and mine.height:
+                same = tuple(mine.select(self.x.field, self.y.field).rows())
+                first = found.get(same)
+                said = f"{first.name} = {name}" if first else name
+                x, y = self._last_seen(mine)
+                found[same] = End(said, x, y, first.colour if first else look.colour)
+        return self.ends([*found.values(), *more])
+
+    def _last_seen(self, table: pl.DataFrame) -> tuple[float, float]:
+        """Return where a line ends, or leaves the axes at the top."""
+        xs, ys = table[self.x.field].to_list(), table[self.y.field].to_list()
+        for at in range(1, len(ys)):
+            if ys[at] > self.y.high >= ys[at - 1]:
+                part = (self.y.high - ys[at - 1]) / (ys[at] - ys[at - 1])
+                return xs[at - 1] + part * (xs[at] - xs[at - 1]), self.y.high
+        return float(xs[-1]), float(ys[-1])
+
+    def across(self, value: float, look: Look | None = None) -> list[alt.Chart]:
+        """Return a line across. Without a look it is a bound: in ink, with dashes and dots."""
+        import altair as alt
+        import polars as pl
+
+        if not self.y.low <= value <= self.y.high:
+            return []
+        base = alt.Chart(pl.DataFrame({self.y.field: [float(value)]}))
+        return [_rule(base, look).encode(y=self.y.encoding(alt.Y))]
+
+    def upright(self, marks: Mapping[str, float], look: Look | None = None) -> list[alt.Chart]:
+        """Return upright lines at values, by their words, which stand above the axes."""
+        shown = {name: at for name, at in marks.items() if self.x.low <= at <= self.x.high}
+        rules = [rule for at in shown.values() for rule in self.rule(at, look)]
+        return [*rules, *self.above({name: (at, at) for name, at in shown.items()})]
+
+    def rule(self, value: float, look: Look | None = None) -> list[alt.Chart]:
+        """Return an upright line. Without a look it is a bound."""
+        import altair as alt
+        import polars as pl
+
+        base = alt.Chart(pl.DataFrame({self.x.field: [float(value)]}))
+        return [_rule(base, look).encode(x=self.x.encoding(alt.X))]
+
+    def band(self, low: float, high: float) -> list[alt.Chart]:
+        """Return a shaded interval of the horizontal axis, with its edges."""
+        import altair as alt
+        import polars as pl
+
+        low, high = max(low, self.x.low), min(high, self.x.high)
+        if low > high:
+            return []
+        table = pl.DataFrame({self.x.field: [float(low)], "until": [float(high)]})
+        base = alt.Chart(table).encode(x=self.x.encoding(alt.X))
+        edges = [
+            alt.Chart(pl.DataFrame({self.x.field: [float(edge)]}))
+            .mark_rule(color=REFERENCE, strokeWidth=1)
+            .encode(x=self.x.encoding(alt.X))
+            for edge in sorted({low, high})
+        ]
+        return [base.mark_rect(color=REFERENCE, opacity=0.18).encode(x2="until:Q"), *edges]
+
+    def above(
+        self, spans: Mapping[str, tuple[float, float]], colours: Mapping[str, str] | None = None
+    ) -> list[alt.Chart]:
+        """Return words above the axes, in the middle of intervals, in rows if they would touch.
+
+        Words of the same interval stand side by side. Those that have a colour are bold.
+        """
+        rows: list[list[tuple[float, float]]] = []
+        drawn: list[alt.Chart] = []
+        together: dict[tuple[float, float], list[str]] = {}
+        for name, span in spans.items():
+            together.setdefault(span, []).append(name)
+        for (low, high), names in together.items():
+            name, colour = ", ".join(names), (colours or {}).get(names[0])
+            wide = width_of(name, bold=colour is not None) / 2
+            middle = self.width * (self.x.at(low) + self.x.at(high)) / 2
+            middle = max(min(middle, self.width - wide), wide)
+            mine = (middle - wide - 8, middle + wide + 8)
+            free = (at for at, row in enumerate(rows)
+                    if all(mine[1] < low or high < mine[0] for low, high in row))  # fmt: skip
+            row = next(free, len(rows))
+            if row == len(rows):
+                rows.append([])
+            rows[row].append(mine)
+            place = (middle, -10 - LINE * row, name)
+            drawn += words([place], align="center", colour=colour, bold=colour is not None)
+        return drawn
+
+    def drawn(self, layers: Sequence[alt.Chart], title: str = "") -> alt.LayerChart:
+        """Return layers one over the other, under a title."""
+        return layered(layers, title, self.width, self.height, self.beside)
+
+
+def panel(
+    x: Axis, y: Axis, names: Iterable[str] = (), width: float = WIDTH, height: float = HEIGHT
+) -> Panel:
+    """Return a pair of axes that leaves room for names at the ends of its lines.
+
+    Examples
+    --------
+    >>> from netloom.drawing.axes import Axis
+    >>> panel(Axis("x", "", 0, 1), Axis("y", "", 0, 1), ["worst node"]).width
+    430.0
+    """
+    beside = max((GAP + width_of(each, bold=True) for each in names), default=0.0)
+    fits = min(width, room() - BESIDE - beside)
+    below = fits < NARROWEST
+    if below:
+        beside, fits = 0.0, min(width, room() - BESIDE)
+    if fits < 1.2 * NARROWEST:
+        x = replace(x, steps=FEW_STEPS)
+    return Panel(x, y, fits, height, beside, below)
+
+
+def words(
+    texts: Iterable[tuple[float, float, str]],
+    *,
+    align: str = "left",
+    colour: str | float | None = None,
+    bold: bool = False,
+) -> list[alt.Chart]:
+    """Return words at places in pixels. Without a colour they have that of words."""
+    import altair as alt
+    import polars as pl
+
+    shade = colour if isinstance(colour, float | int) else 0.0
+    rows = [{"across": x, "down": y, "said": said, "shade": shade} for x, y, said in texts]
+    if not rows:
+        return []
+    style: dict[str, Any] = {"fontSize": 12, "baseline": "middle", "align": align}
+    style |= {"color": colour} if isinstance(colour, str) else {}
+    style |= {"fontWeight": 600} if bold else {}
+    drawn = alt.Chart(pl.DataFrame(rows)).mark_text(**style)
+    if isinstance(colour, float | int):
+        drawn = drawn.encode(color=shades())
+    return [
+        drawn.encode(
+            x=alt.X("across:Q", scale=None, axis=None), y=alt.Y("down:Q", scale=None, axis=None),
+            text="said:N",
+        )
+    ]  # fmt: skip
+
+
+def apart(places: Sequence[float], most: float, line: float = LINE) -> list[float]:
+    """Return places of labels from the top on, moved so that no two touch.
+
+    Examples
+    --------
+    >>> apart([0.0, 2.0, 90.0, 99.0], 100.0, 10.0)
+    [0.0, 10.0, 90.0, 100.0]
+    """
+    found = list[float]()
+    for each in places:
+        found.append(max(each, found[-1] + line) if found else each)
+    for number in range(len(found) - 1, -1, -1):
+        below = most if number == len(found) - 1 else found[number + 1] - line
+        found[number] = min(found[number], below)
+    return found
+
+
+def shades() -> alt.Color:
+    """Return the colours of ordered series, by a column ``shade`` of numbers from 0 to 1."""
+    import altair as alt
+
+    scale = alt.Scale(domain=[0, 1], range="ordinal", interpolate="rgb")
+    return alt.Color("shade:Q", scale=scale, legend=None)
+
+
+def _shaded(table: pl.DataFrame, by: str, looks: Mapping[str, Look]) -> pl.DataFrame:
+    """Return a table with the shades of ordered series, or as it is if there are none."""
+    import polars as pl
+
+    found = {name: look.colour for name, look in looks.items() if not isinstance(look.colour, str)}
+    if not found:
+        return table
+    return table.with_columns(
+        shade=pl.col(by).replace_strict(found, default=0.0, return_dtype=pl.Float64)
+    )
+
+
+def _coloured(base: alt.Chart, look: Look, kind: str, **mark: Any) -> alt.Chart:
+    """Return marks of a kind in the colour of a look."""
+    ramp = not isinstance(look.colour, str)
+    colour = {} if ramp else {"color": look.colour}
+    drawn: alt.Chart = getattr(base, f"mark_{kind}")(**mark, **colour)
+    return drawn.encode(color=shades()) if ramp else drawn
+
+
+def _rule(base: alt.Chart, look: Look | None) -> alt.Chart:
+    """Return rules: of a look, or of a bound."""
+    drawn: alt.Chart = base.mark_rule(style="bound")
+    if look is not None:
+        drawn = base.mark_rule(
+            color=str(look.colour), strokeDash=list(look.dash), strokeWidth=min(look.width, 1.4)
+        )
+    return drawn

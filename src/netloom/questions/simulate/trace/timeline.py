@@ -1,0 +1,144 @@
+"""A replayed trace over time: a row a node, and the critical path through them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import numpy as np
+import polars as pl
+
+from netloom.drawing.axes import Axis
+from netloom.drawing.colours import BEST, THIS
+from netloom.drawing.frame import layered
+from netloom.drawing.panel import BESIDE
+from netloom.drawing.room import room
+from netloom.units import TIME
+from netloom.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from netloom.questions.recorded import Recorded
+
+MOST_ROWS = 64
+"""Rows at most. Of more nodes each row has several."""
+
+CELLS = 600
+"""Parts of the time that are told apart."""
+
+WAITS, SENDS = "waits for its channel", "sends"
+KINDS = {WAITS: THIS, SENDS: BEST}
+
+WIDTH, LEAST, MOST = 620.0, 150.0, 448.0
+ROW = 14.0
+
+
+def timeline(record: Recorded) -> alt.LayerChart | None:
+    """Return when nodes send and wait to send, and the critical path, or None."""
+    unit = str(record.figures.get("unit", "cycles"))
+    bars, path = _bars(record, unit), _path(record, unit)
+    last = max((float(each["end"].max() or 0) for each in (bars, path)), default=0.0)  # type: ignore[arg-type]
+    if bars.is_empty() or not last:
+        return None
+    scale, shown = (1.0, "cycles") if unit == "cycles" else TIME.scale(last)
+    nodes = int(record.figures["nodes"])
+    each = -(-nodes // MOST_ROWS)
+    table = _merged(bars, each, last).with_columns(pl.col("begin", "end") / scale)
+    path = path.with_columns(pl.col("begin", "end") / scale)
+    along = Axis("begin", f"time ({shown})", 0.0, 1.01 * last / scale)
+    rows = -(-nodes // each)
+    height = min(max(ROW * rows, LEAST), MOST)
+    width = min(WIDTH, room() - BESIDE)
+    down = Axis("row", "node", 0.0, float(nodes), whole=True)
+    y = alt.Y("row:Q", title=down.title, scale=alt.Scale(domain=[nodes, 0], nice=False),
+              axis=alt.Axis(values=down.ticks, grid=False, format="d"))  # fmt: skip
+    known = [kind for kind in KINDS if kind in table["does"]]
+    legend = alt.Legend(orient="bottom", symbolType="square") if len(known) > 1 else None
+    colour = alt.Color(
+        "does:N", title=None, legend=legend,
+        scale=alt.Scale(domain=known, range=[KINDS[kind] for kind in known]),
+    )  # fmt: skip
+    drawn = alt.Chart(table).mark_rect().encode(
+        x=along.encoding(alt.X, grid=False), x2="end:Q", y=y, y2="until:Q", color=colour,
+        tooltip=["row", "does", "begin", "end"],
+    )  # fmt: skip
+    layers = [drawn, *_path_drawn(path, along, y)]
+    several = f"; a row is {counted(each, 'node')}" if each > 1 else ""
+    said = f"When nodes send{' and wait to send' * (len(known) > 1)}{several}"
+    if len(path):
+        said += "; black or white line: the critical path"
+    return layered(layers, said, width, height)
+
+
+def _bars(record: Recorded, unit: str) -> pl.DataFrame:
+    """Return when each message waits at its source, and when it is sent."""
+    table = record.tables["messages"]
+    names = (f"{name}_{unit}" for name in ("ready", "source_wait", "arrived"))
+    start, wait, until = (
+        pl.col(name if name in table.columns else name.removesuffix("_cycles")).cast(pl.Float64)
+        for name in names
+    )
+    there = table.filter(start.is_not_null() & until.is_not_null() & (until > start))
+    free = start + wait.fill_null(0)
+    return pl.concat([
+        there.select("source_node", begin=start, end=free, does=pl.lit(WAITS)),
+        there.select("source_node", begin=free, end=until, does=pl.lit(SENDS)),
+    ]).filter(pl.col("end") > pl.col("begin"))  # fmt: skip
+
+
+def _merged(bars: pl.DataFrame, each: int, last: float) -> pl.DataFrame:
+    """Return the bars of rows, those that touch as one. Sending hides waiting."""
+    found: list[dict[str, Any]] = []
+    for (row,), mine in bars.group_by(pl.col("source_node") // each, maintain_order=True):
+        covered = {kind: _cells(mine.filter(does=kind), last) for kind in KINDS}
+        covered[WAITS] &= ~covered[SENDS]
+        for kind, cells in covered.items():
+            for begin, end in _runs(cells):
+                found.append({
+                    "row": float(int(row) * each), "until": (int(row) + 0.82) * each,
+                    "does": kind, "begin": begin * last / CELLS, "end": end * last / CELLS,
+                })  # fmt: skip
+    return pl.DataFrame(found)
+
+
+def _cells(bars: pl.DataFrame, last: float) -> NDArray[np.bool_]:
+    """Return which parts of the time some bars cover."""
+    begin = np.floor(bars["begin"].to_numpy() / last * CELLS).astype(int)
+    end = np.ceil(bars["end"].to_numpy() / last * CELLS).astype(int)
+    change = np.zeros(CELLS + 2, np.int64)
+    np.add.at(change, np.clip(begin, 0, CELLS), 1)
+    np.add.at(change, np.clip(end, 0, CELLS), -1)
+    covered: NDArray[np.bool_] = np.cumsum(change)[:CELLS] > 0
+    return covered
+
+
+def _runs(cells: NDArray[np.bool_]) -> Sequence[tuple[int, int]]:
+    """Return where runs of covered cells begin and end."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], cells, [False]]).astype(np.int8)))
+    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
+
+
+def _path(record: Recorded, unit: str) -> pl.DataFrame:
+    """Return the steps of the critical path: from where and when, to where and when."""
+    table = record.tables["critical_entries"]
+    spent = [pl.col(name).cast(pl.Float64) for name in table.columns if name.endswith(f"_{unit}")
+             and not name.startswith("complete")]  # fmt: skip
+    done = f"complete_{unit}" if f"complete_{unit}" in table.columns else "complete"
+    there = pl.col("source_node").cast(pl.Float64) + 0.41
+    return table.select(
+        "id", begin=pl.col(done).cast(pl.Float64) - pl.sum_horizontal(spent),
+        end=pl.col(done).cast(pl.Float64), row=there,
+        until=(pl.col("target_node").cast(pl.Float64) + 0.41).fill_null(there),
+    )  # fmt: skip
+
+
+def _path_drawn(path: pl.DataFrame, along: Axis, y: alt.Y) -> list[alt.Chart]:
+    if path.is_empty():
+        return []
+    drawn = alt.Chart(path).mark_rule(style="ink", strokeWidth=2).encode(
+        x=along.encoding(alt.X, grid=False), x2="end:Q", y=y, y2="until:Q", tooltip=["id:N"]
+    )  # fmt: skip
+    return [drawn]

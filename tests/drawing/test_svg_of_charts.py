@@ -1,0 +1,96 @@
+"""What holds of every picture as it is drawn: words that do not touch, ticks that tell apart."""
+
+import re
+from functools import cache
+
+import pytest
+import vl_convert
+
+from netloom.drawing.frame import framed
+from netloom.drawing.room import NARROW, narrow_page
+from netloom.questions.recorded import record
+from netloom.report import parts_of
+from tests.drawing.svg import labels_of_axes, outside, overlapping, read
+from tests.questions.small_answers import ANSWERS
+
+NETWORKS = {"channels", "network", "before", "after", "phases"}
+"""Parts that are pictures of networks."""
+
+MOST_LABELS = 7
+
+RIM = 36
+"""Pixels of a picture's rims, both sides."""
+
+
+@cache
+def kept(asked):
+    return record(ANSWERS[asked]())
+
+
+def drawn(parts, said="One sentence with a number, 12 %.", footer=()):
+    return read(vl_convert.vegalite_to_svg(framed(parts, said, footer).to_dict()))
+
+
+def arranged(found):
+    own = found.kind.hook("chart", "arranged")
+    return own(found) if own else list(parts_of(found).values())
+
+
+def is_numbers(labels):
+    return all(re.match(r"[-−]?[\d.,]+", each) for each in labels)
+
+
+def check(size, texts):
+    assert overlapping(texts) == []
+    assert outside(texts, size) == []
+    for labels in labels_of_axes(texts):
+        assert len(set(labels)) == len(labels), labels
+    assert all(each.size >= 10.5 for each in texts)
+
+
+@pytest.mark.parametrize("asked", list(ANSWERS))
+def test_nothing_touches_in_the_whole_picture(asked):
+    found = kept(asked)
+    footer = found.kind.hook("chart", "footer")(found)
+    assert footer
+    assert all(isinstance(each, str) and each for each in footer)
+    check(*drawn(arranged(found), footer=footer))
+
+
+@pytest.mark.parametrize("asked", list(ANSWERS))
+def test_charts_have_few_ticks_and_their_titles_have_units(asked):
+    for name, part in parts_of(kept(asked)).items():
+        if name in NETWORKS:
+            continue
+        _, texts = drawn([part])
+        for axis in labels_of_axes(texts):
+            assert len(axis) <= MOST_LABELS or not is_numbers(axis), (name, axis)
+        assert any("role-axis-title" in group for text in texts for group in text.groups), name
+        assert any("role-title" in group for text in texts for group in text.groups), name
+
+
+@pytest.mark.parametrize("asked", list(ANSWERS))
+def test_charts_fit_a_narrow_page(asked):
+    found = kept(asked)
+    with narrow_page():
+        for name, part in parts_of(found).items():
+            if name in NETWORKS:
+                continue
+            size, texts = drawn([part], "Short.")
+            check(size, texts)
+            assert size[0] <= NARROW + RIM + 10, name
+
+
+@pytest.mark.parametrize("asked", list(ANSWERS))
+def test_each_entry_of_a_legend_has_a_mark(asked):
+    for name, part in parts_of(kept(asked)).items():
+        if name in NETWORKS:
+            continue
+        svg = vl_convert.vegalite_to_svg(framed([part], "Short.").to_dict())
+        entries = re.findall(r'class="[^"]*role-legend-label[^"]*"[^>]*>\s*<text', svg)
+        symbols = re.findall(r'class="[^"]*role-legend-symbol[^"]*"[^>]*>\s*<path[^>]*>', svg)
+        symbols += re.findall(r'class="[^"]*role-legend-gradient', svg)
+        assert len(symbols) >= min(len(entries), 1), name
+        assert len(symbols) == len(entries) or "legend-gradient" in svg, name
+        for each in symbols:
+            assert 'fill="none" stroke="none"' not in each
