@@ -1,13 +1,16 @@
-"""What a page says of one answer: in a sentence, in key numbers, and in figures."""
+"""What a page says of one answer: its verdict, its key numbers, and its figures."""
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from netloom.drawing.names import base_names
-from netloom.drawing.room import narrow_page
+from netloom.drawing.room import HALF, NARROW, WIDE, narrow_page
 from netloom.questions.recorded import key_columns, parts_of
+from netloom.questions.shown import ended
+from netloom.questions.verdict import MARKS, Verdict
 from netloom.report.page.figure import Figure, make_figure, table_of
 
 if TYPE_CHECKING:
@@ -21,6 +24,9 @@ NO_FIGURES = ("seed", "reason", "note")
 
 CHANNELS = {"channels": "Channels by load"}
 """What the part is called that most pictures have."""
+
+PLOT = 262
+"""Pixels of the widest axes in a narrow window."""
 
 
 def name_of(record: Recorded) -> str:
@@ -39,10 +45,25 @@ def name_of(record: Recorded) -> str:
     return base_names(" on ".join(str(each) for each in (what, where) if each))
 
 
-def key_table(records: Sequence[tuple[Mapping[str, Any], Recorded]]) -> DataTable:
-    """Return the key numbers of answers of one verb, one below the other."""
+def verdict_of(record: Recorded) -> Verdict | None:
+    """Return what an answer comes to, as it is recorded or follows from its figures; or None.
+
+    A sentence without a mark has the mark "".
+    """
+    found = record.figures.get("verdict")
+    if isinstance(found, dict) and found.get("mark") in MARKS:
+        kept = {name: found.get(name) or "" for name in ("mark", "sentence", "next", "note")}
+        return Verdict(**kept, lines=found.get("lines") or {})
+    if (own := record.kind.verdict(record.figures)) is not None:
+        return own
+    said = found.get("sentence") if isinstance(found, dict) else found
+    return Verdict("", ended(str(said))) if said else None
+
+
+def key_table(records: Sequence[tuple[Mapping[str, Any], Recorded]], name: str = "") -> DataTable:
+    """Return the key numbers of answers of one verb, one below the other; or those of a table."""
     first = records[0][1]
-    name = first.answer.key_table
+    name = name or first.answer.key_table
     varied = list(dict.fromkeys(name for fields, _ in records for name in fields))
     columns = key_columns(first, name, but=[*varied, *NO_FIGURES])
     rows = [
@@ -54,19 +75,78 @@ def key_table(records: Sequence[tuple[Mapping[str, Any], Recorded]]) -> DataTabl
     return table_of(heads, rows)
 
 
-def figures_of(record: Recorded) -> list[Figure]:
-    """Return the figures of one answer: the parts of its picture, also for a narrow window."""
-    figures = []
+def figures_of(record: Recorded, beside: int = 1) -> dict[str, Figure]:
+    """Return the figures of one answer by their parts, also for a narrow window.
+
+    Parameters
+    ----------
+    beside
+        How many answers stand side by side: their figures share the width of the page.
+    """
+    figures = {}
     titles = CHANNELS | record.kind.part_titles
-    with narrow_page():
+    with narrow_page(NARROW):
         narrow = parts_of(record)
-    for part, chart in parts_of(record).items():
+    with narrow_page(WIDE if beside == 1 else HALF):
+        parts = parts_of(record)
+    for part, chart in parts.items():
         figure = make_figure(chart)
         title = figure.title or titles.get(part, part.capitalize())
-        spec = _alone(figure.spec)
-        other = _differing(spec, _alone(make_figure(narrow[part]).spec))
-        figures.append(replace(figure, title=title, spec=spec, narrow=other))
+        spec, small = _alone(figure.spec), narrowed(_alone(make_figure(narrow[part]).spec))
+        if beside > 2:
+            spec = small
+        span = 4 if beside > 2 else 12 if _width(spec) > HALF else 6
+        figures[part] = replace(
+            figure, title=title, spec=spec, narrow=_differing(spec, small), span=span
+        )
     return figures
+
+
+def for_all_windows(figure: Figure) -> Figure:
+    """Return a figure with a chart for narrow windows, if it has none."""
+    if figure.narrow is not None:
+        return figure
+    small = narrowed(figure.spec)
+    span = 12 if _width(figure.spec) > 1.2 * HALF else 6
+    return replace(figure, narrow=_differing(figure.spec, small), span=span)
+
+
+def narrowed(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a chart whose axes and legends fit a narrow window; panels stand in one column."""
+    found: dict[str, Any] = deepcopy(dict(spec))
+    _narrow(found)
+    return found
+
+
+def _narrow(spec: Any) -> None:
+    """Make what is wide in a specification narrow, in place."""
+    if isinstance(spec, list):
+        for each in spec:
+            _narrow(each)
+        return
+    if not isinstance(spec, dict):
+        return
+    wide = spec.get("width")
+    if isinstance(wide, int | float) and wide > PLOT and ("mark" in spec or "layer" in spec):
+        spec["width"] = PLOT
+    if "facet" in spec and "columns" in spec:
+        spec["columns"] = 1
+    legend = spec.get("legend")
+    if isinstance(legend, dict) and legend.get("columns", 1) > 1:
+        legend["columns"] = max(1, legend["columns"] // 2)
+    for name, below in spec.items():
+        if name not in ("datasets", "data", "usermeta"):
+            _narrow(below)
+
+
+def _width(spec: Mapping[str, Any]) -> float:
+    """Return how wide the axes of a chart are, in pixels, about."""
+    own = spec.get("width")
+    inner = [_width(each) for each in (*spec.get("layer", ()), *spec.get("vconcat", ()))]
+    beside = sum(_width(each) + 30 for each in (*spec.get("hconcat", ()), *spec.get("concat", ())))
+    below = _width(spec["spec"]) * min(spec.get("columns", 1), 3) if "spec" in spec else 0.0
+    wide = float(own) if isinstance(own, int | float) else 0.0
+    return max([wide, beside - 30, below, *inner])
 
 
 def _differing(spec: Mapping[str, Any], narrow: dict[str, Any]) -> dict[str, Any] | None:

@@ -65,6 +65,8 @@ class Figure:
     narrow
         How it differs in a narrow window: a chart whose data are those of ``spec`` where it has
         none; None where it is the same.
+    span
+        How many of the 12 columns of a page it takes.
     """
 
     title: str
@@ -73,6 +75,7 @@ class Figure:
     data: DataTable
     spec: Mapping[str, Any]
     narrow: Mapping[str, Any] | None = None
+    span: int = 6
 
 
 def make_figure(
@@ -161,7 +164,7 @@ def data_of(spec: Mapping[str, Any]) -> DataTable:
     in the colours of a load, what is drawn last.
     """
     columns, rows = _columns(spec)
-    if any("stroke" in encoding for encoding, _ in _units(spec, {}, None)):
+    if any("stroke" in encoding for encoding, _ in units_of(spec)):
         rows = rows[::-1]
     order = sorted(columns, key=lambda field: columns[field][1] == "quantitative")
     numeric = [field for field in order if columns[field][1] == "quantitative"]
@@ -218,7 +221,7 @@ def _columns(
 ) -> tuple[dict[str, tuple[str, str]], list[dict[str, Any]]]:
     """Return the fields that a chart shows of its largest data set, and the rows of that."""
     sets: Mapping[str, list[dict[str, Any]]] = spec.get("datasets", {})
-    units = list(_units(spec, {}, None))
+    units = list(units_of(spec))
     named = [name for _, name in units if name is not None and name in sets]
     if not named:
         return {}, []
@@ -273,18 +276,20 @@ def _is_drawing(field: str, head: str, values: set[str]) -> bool:
     )
 
 
-def _units(
-    spec: Mapping[str, Any], encoding: Mapping[str, Any], data: str | None
+def units_of(
+    spec: Mapping[str, Any],
+    encoding: Mapping[str, Any] | None = None,
+    data: str | None = None,
 ) -> Iterator[tuple[dict[str, Any], str | None]]:
     """Yield the encodings of every mark of a chart with the name of its data."""
     data = (spec.get("data") or {}).get("name", data)
-    encoding = {**encoding, **spec.get("encoding", {})}
+    encoding = {**(encoding or {}), **spec.get("encoding", {})}
     if "mark" in spec:
         yield dict(encoding), data
     for name in INSIDE:
         below = spec.get(name, [])
         for each in [below] if isinstance(below, dict) else below:
-            yield from _units(each, encoding, data)
+            yield from units_of(each, encoding, data)
 
 
 def _rounded(data: Any) -> Any:
