@@ -210,7 +210,7 @@ def test_words_and_tables_of_curves_are_the_answers_numbers(page):
 
 
 def test_the_words_of_a_drawn_network_name_its_busiest_channel(page):
-    name = "torus:4x4 at 0.75 (the first of 3 runs)"
+    name = "torus:4x4 at 0.75"
     drawn, spread = (
         figure for figure in page.sections[0].figures if figure.title.startswith(f"{name}: ")
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import replace
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from netloom.drawing.names import base_names
@@ -11,7 +12,7 @@ from netloom.drawing.room import HALF, NARROW, WIDE, narrow_page
 from netloom.questions.recorded import key_columns, parts_of
 from netloom.questions.shown import ended
 from netloom.questions.verdict import MARKS, Verdict
-from netloom.report.page.figure import Figure, make_figure, table_of
+from netloom.report.page.figure import Figure, make_figure, table_of, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,8 +26,11 @@ NO_FIGURES = ("seed", "reason", "note")
 CHANNELS = {"channels": "Channels by load"}
 """What the part is called that most pictures have."""
 
-PLOT = 262
-"""Pixels of the widest axes in a narrow window."""
+PLOT, FLAT = 262, 210
+"""Pixels of the widest axes in a narrow window, and of the highest."""
+
+LETTER, NUMBER = 6.6, 6
+"""Pixels of a letter of an axis, about, and the letters for which there is room beside axes."""
 
 
 def name_of(record: Recorded) -> str:
@@ -75,7 +79,12 @@ def key_table(records: Sequence[tuple[Mapping[str, Any], Recorded]], name: str =
     return table_of(heads, rows)
 
 
-def figures_of(record: Recorded, beside: int = 1) -> dict[str, Figure]:
+def figures_of(record: Recorded) -> list[Figure]:
+    """Return the figures of one answer that has the page for itself."""
+    return list(figures_by_part(record).values())
+
+
+def figures_by_part(record: Recorded, beside: int = 1) -> dict[str, Figure]:
     """Return the figures of one answer by their parts, also for a narrow window.
 
     Parameters
@@ -114,21 +123,25 @@ def for_all_windows(figure: Figure) -> Figure:
 def narrowed(spec: Mapping[str, Any]) -> dict[str, Any]:
     """Return a chart whose axes and legends fit a narrow window; panels stand in one column."""
     found: dict[str, Any] = deepcopy(dict(spec))
-    _narrow(found)
+    _narrow(found, found.get("datasets", {}))
     return found
 
 
-def _narrow(spec: Any) -> None:
+def _narrow(spec: Any, sets: Mapping[str, Any]) -> None:
     """Make what is wide in a specification narrow, in place."""
     if isinstance(spec, list):
         for each in spec:
-            _narrow(each)
-        return
+            _narrow(each, sets)
     if not isinstance(spec, dict):
         return
-    wide = spec.get("width")
-    if isinstance(wide, int | float) and wide > PLOT and ("mark" in spec or "layer" in spec):
-        spec["width"] = PLOT
+    wide, high = (spec.get(name) for name in ("width", "height"))
+    if isinstance(wide, int | float) and ("mark" in spec or "layer" in spec) and _has_axes(spec):
+        spec["width"] = min(wide, PLOT - LETTER * max(_longest(spec, sets) - NUMBER, 0))
+        _wrap_titles(spec, "x", spec["width"])
+        _stack_legends(spec, every=spec["width"] < PLOT)
+        if isinstance(high, int | float):
+            spec["height"] = min(high, FLAT)
+            _wrap_titles(spec, "y", spec["height"])
     if "facet" in spec and "columns" in spec:
         spec["columns"] = 1
     legend = spec.get("legend")
@@ -136,7 +149,46 @@ def _narrow(spec: Any) -> None:
         legend["columns"] = max(1, legend["columns"] // 2)
     for name, below in spec.items():
         if name not in ("datasets", "data", "usermeta"):
-            _narrow(below)
+            _narrow(below, sets)
+
+
+def _stack_legends(spec: Mapping[str, Any], *, every: bool) -> None:
+    """Have legends that stand beside a chart above it, entry by entry, in place; or every one."""
+    for encoding, _ in units_of(spec):
+        for channel in encoding.values():
+            legend = channel.get("legend") if isinstance(channel, dict) else None
+            if isinstance(legend, dict) and (every or "orient" not in legend):
+                legend |= {"orient": "top", "columns": 1}
+
+
+def _wrap_titles(spec: Mapping[str, Any], place: str, pixels: float) -> None:
+    """Break the titles of axes that are longer than their axis, in place."""
+    for encoding, _ in units_of(spec):
+        axis = encoding.get(place)
+        title = axis.get("title") if isinstance(axis, dict) else None
+        if axis and title:
+            whole = title if isinstance(title, str) else " ".join(title)
+            axis["title"] = wrap(whole, max(int(pixels / LETTER), 12))
+
+
+def _longest(spec: Mapping[str, Any], sets: Mapping[str, Any]) -> int:
+    """Return the letters of the longest name on the vertical axis of a chart; 0 of numbers."""
+    names = [
+        str(row.get(encoding["y"].get("field")))
+        for encoding, data in units_of(spec)
+        if encoding.get("y", {}).get("type") in ("nominal", "ordinal")
+        for row in sets.get(data or "", ())
+    ]
+    return max(map(len, names), default=0)
+
+
+def _has_axes(spec: Mapping[str, Any]) -> bool:
+    """Whether a chart has axes: drawings of networks have none, and keep their shape."""
+    return not any(
+        encoding.get(place, {}).get("axis", "") is None
+        for encoding, _ in units_of(spec)
+        for place in ("x", "y")
+    )
 
 
 def _width(spec: Mapping[str, Any]) -> float:

@@ -186,6 +186,18 @@ def table_of(columns: Sequence[str], rows: Any, caption: str = "") -> DataTable:
     return DataTable(tuple(columns), tuple(said[:MOST_ROWS]), len(said), caption)
 
 
+def turned(table: DataTable) -> DataTable:
+    """Return a table whose rows are the columns of another: of few rows it is narrower.
+
+    Examples
+    --------
+    >>> turned(table_of(["curve", "idle", "most"], [("a", 20, 0.4), ("b", 30, 0.6)])).rows
+    (('idle', '20', '30'), ('most', '0.4', '0.6'))
+    """
+    columns = list(zip(table.columns, *table.rows, strict=True))
+    return DataTable(("", *columns[0][1:]), tuple(columns[1:]), len(columns) - 1, table.caption)
+
+
 def as_json(data: Any) -> str:
     r"""Return plain data as JSON that can stand in a page: nothing in it ends a script.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from netloom._version import __version__
 from netloom.questions.verdict import MARKS
-from netloom.report.page.figure import as_json
+from netloom.report.page.figure import as_json, turned
 from netloom.report.page.pages import figures_on
 from netloom.report.page.themes import THEMES
 from netloom.words import counted
@@ -49,6 +49,7 @@ def render(page: Page) -> str:
         marks=MARKS,
         named_mark=NAMED_MARKS,
         is_number=_is_number,
+        turned=turned,
         rows_said=lambda many: counted(many, "row", ","),
         version=__version__,
         number=lambda figure: number[id(figure)],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from netloom.drawing.names import base_names
 from netloom.report.page.answers import key_table
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from netloom.questions.recorded import Recorded
     from netloom.report.page.figure import DataTable
     from netloom.report.page.sections import Asked
 
@@ -52,7 +54,8 @@ def numbers_of(asked: Sequence[Asked]) -> list[Numbers]:
     for section, answers in together.items():
         record = answers[0].record
         for name in dict.fromkeys((record.answer.key_table, "table")):
-            title = record.kind.title + (f": {section}" if len(together) > 1 else "")
+            what = _what([each.record for each in answers]) or section
+            title = record.kind.title + (f": {what}" if len(together) > 1 else "")
             more = "" if name == record.answer.key_table else "-all"
             title += ", every row" if more else ""
             found.append(_numbers(answers, name, title, f"{_slug(section)}{more}.csv"))
@@ -66,6 +69,15 @@ def _numbers(asked: Sequence[Asked], name: str, title: str, file: str) -> Number
     text = text[: text.rindex("\n", 0, MOST_BYTES) + 1] if cut else text
     shown = key_table([(each.varied, each.record) for each in asked], name)
     return Numbers(title, shown, file, text, cut)
+
+
+def _what(records: Sequence[Recorded]) -> str:
+    """Return which program or traffic answers are of, if they have one in common; else ""."""
+    names = {
+        str(found.get("app") or found.get("program") or found.get("traffic") or "")
+        for found in (each.figures for each in records)
+    }
+    return base_names(names.pop()) if len(names) == 1 else ""
 
 
 def _slug(section: str) -> str:

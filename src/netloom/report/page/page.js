@@ -8,7 +8,7 @@
   const root = document.documentElement;
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const paper = matchMedia("print");
-  const small = matchMedia("(max-width: 1099px)");
+  const small = matchMedia("(max-width: 1179px)");
   const largest = 1.5; // times its own size that a chart may have
   let printing = paper.matches;
   let drawn = "";
@@ -86,10 +86,11 @@
   }
 
   for (const table of document.querySelectorAll("table")) {
+    const fixed = table.classList.contains("fixed");
     [...table.tHead.rows[0].cells].forEach((head, column) => {
       const first = table.tBodies[0].rows[0]?.cells[column];
       if (first?.classList.contains("n")) head.style.textAlign = "right";
-      if (table.tBodies[0].rows.length < 2) return;
+      if (fixed || table.tBodies[0].rows.length < 2) return;
       const button = document.createElement("button");
       button.type = "button";
       button.append(...head.childNodes);

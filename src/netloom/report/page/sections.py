@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.questions.verdict import Verdict
 from netloom.report.page.answers import (
-    figures_of,
+    figures_by_part,
     for_all_windows,
     key_table,
     name_of,
@@ -136,6 +136,8 @@ def _of_curves(group: CurveGroup) -> Section:
     if not _loses_traffic(group):
         drawn = drawn[:1]
     found = decide(group)
+    if any((curve.table["runs"] > 1).any() for curve in group.simulated) and details:
+        remark = f"Pictures of one load are of the first of several runs. {remark}".strip()
     return Section(
         title=f"{group.axes.latency.capitalize()} under load: {group.name}",
         verdicts=(found.verdict,),
@@ -166,8 +168,7 @@ def _in_detail(curve: Curve) -> tuple[str, Recorded] | None:
     one = kind_of(record).detail(record, load, technique)
     if one is None:
         return None
-    seed = f" (the first of {len(here)} runs)" if len(here) > 1 else ""
-    return f"{curve.label} at {number(load)}{seed}", one
+    return f"{curve.label} at {number(load)}", one
 
 
 def _side_by_side(records: Sequence[tuple[str, Recorded]]) -> Iterator[tuple[Figure, ...]]:
@@ -175,7 +176,7 @@ def _side_by_side(records: Sequence[tuple[str, Recorded]]) -> Iterator[tuple[Fig
 
     The figures of a single answer stand in one row.
     """
-    drawn = [(name, figures_of(record, len(records))) for name, record in records]
+    drawn = [(name, figures_by_part(record, len(records))) for name, record in records]
     if len(drawn) == 1:
         yield tuple(drawn[0][1].values())
         return
