@@ -84,7 +84,7 @@ def sweep(label, last, fell=None, found=None):
             [sweep("a", 0.4, 0.5, (0.45, 0.01)), sweep("b", 0.4, 0.5, (0.455, 0.01))],
             "Which carries most is open: where they saturate is not known closely enough.",
         ),
-        ([sweep("a", 0.4), sweep("b", 0.4, 0.5)], "All keep up with the same load, 0.4."),
+        ([sweep("a", 0.4), sweep("b", 0.4, 0.5)], "All carry the same load, 0.4."),
     ],
 )
 def test_who_carries_most_is_said_as_far_as_it_is_known(curves, sentence):
@@ -95,7 +95,7 @@ def test_who_carries_most_is_said_as_far_as_it_is_known(curves, sentence):
 def test_saturation_lies_below_a_proven_limit():
     limited = curve("a", [(0.1, 20.0, 1.0), (0.14, 30.0, 1.0)], 0.15, limit=0.1429)
     assert limited.saturation == (0.14, 0.1429)
-    assert sentence_of(limited) == "A carries 0.14 flits/node/cycle and can carry at most 0.143."
+    assert sentence_of(limited) == "A saturates between 0.14 and 0.143 flits/node/cycle."
 
 
 def test_answers_that_claim_more_than_the_limit_are_not_believed():
@@ -144,7 +144,7 @@ def test_one_that_never_keeps_up_is_compared_and_keeps_its_colour():
     assert "as much as b with less than 0.2" in lines["load"]
     assert curve_numbers(three).rows[1] == ("b", "–", "below 0.2", "–", "–")
     alone = decided(curve("b", [], 0.2)).verdict
-    assert alone.marked == "✗ B falls behind at 0.2 flits/node/cycle, the least load asked."
+    assert alone.marked == "✗ B saturates below 0.2 flits/node/cycle, the least load asked."
     for figure in curve_figures(three):
         scales = [each["encoding"]["color"]["scale"] for each in figure.spec["layer"]
                   if "color" in each.get("encoding", {})]  # fmt: skip
@@ -277,7 +277,7 @@ def test_differences_within_the_intervals_are_not_sure():
         ([sweep("a", 0.4)], "fine",
          "A carries all that was offered, up to 0.4 flits/node/cycle.", None, None),
         ([sweep("a", 0.4, 0.5)], "limited",
-         "A carries 0.4 flits/node/cycle and falls behind at 0.5.", None, None),
+         "A saturates between 0.4 and 0.5 flits/node/cycle.", None, None),
         ([sweep("a", 0.4, 0.5, (0.45, 0.01))], "limited",
          "A saturates at 0.450 ± 0.010 flits/node/cycle.", None, None),
     ],
@@ -311,7 +311,7 @@ def test_loads_at_which_some_runs_fell_behind_are_drawn_hollow_and_not_compared(
     assert part.at(0.3) is None
     assert common_load(group(part, rest)) == 0.2
     assert compare_pair(part, rest).loads.tolist() == [0.1, 0.2]
-    assert decided(part, rest).verdict.note == "At 0.3, a kept up in 2 of 3 runs."
+    assert decided(part, rest).verdict.note == "At 0.3, a carried the load in 2 of 3 runs."
     figure = curve_figures(group(part, rest))[0]
     assert "Hollow: some runs fell behind" in figure.caption
     assert [row[-1] for row in figure.data.rows] == ["3", "3", "2 of 3", "1", "1", "1"]

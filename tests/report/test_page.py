@@ -268,7 +268,7 @@ def test_curves_that_fall_together_are_not_told_apart():
     (group,) = find_curves([found, twin])
     verdict = decide(group).verdict
     assert "decide by cost: latencies are the same, and both carry 0.2" in verdict.sentence
-    assert verdict.lines["load"] == "All keep up with the same load, 0.2."
+    assert verdict.lines["load"] == "All carry the same load, 0.2."
     assert "no difference in latency is sure" in verdict.lines["latency"]
 
 

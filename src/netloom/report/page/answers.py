@@ -34,7 +34,7 @@ LETTER, NUMBER = 6.6, 6
 
 
 def name_of(record: Recorded) -> str:
-    """Return what an answer is of: the program or traffic, and the network; perhaps "".
+    """Return what an answer is of: the program or traffic, and the network. Perhaps "".
 
     Examples
     --------
@@ -50,7 +50,7 @@ def name_of(record: Recorded) -> str:
 
 
 def verdict_of(record: Recorded) -> Verdict | None:
-    """Return what an answer comes to, as it is recorded or follows from its figures; or None.
+    """Return what an answer comes to, as it is recorded or follows from its figures, or None.
 
     A sentence without a mark has the mark "".
     """
@@ -65,7 +65,7 @@ def verdict_of(record: Recorded) -> Verdict | None:
 
 
 def key_table(records: Sequence[tuple[Mapping[str, Any], Recorded]], name: str = "") -> DataTable:
-    """Return the key numbers of answers of one verb, one below the other; or those of a table."""
+    """Return the key numbers of answers of one verb, one below the other, or those of a table."""
     first = records[0][1]
     name = name or first.answer.key_table
     varied = list(dict.fromkeys(name for fields, _ in records for name in fields))
@@ -121,7 +121,7 @@ def for_all_windows(figure: Figure) -> Figure:
 
 
 def narrowed(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a chart whose axes and legends fit a narrow window; panels stand in one column."""
+    """Return a chart whose axes and legends fit a narrow window. Panels stand in one column."""
     found: dict[str, Any] = deepcopy(dict(spec))
     _narrow(found, found.get("datasets", {}))
     return found
@@ -153,7 +153,7 @@ def _narrow(spec: Any, sets: Mapping[str, Any]) -> None:
 
 
 def _stack_legends(spec: Mapping[str, Any], *, every: bool) -> None:
-    """Have legends that stand beside a chart above it, entry by entry, in place; or every one."""
+    """Have legends that stand beside a chart above it, entry by entry, in place, or every one."""
     for encoding, _ in units_of(spec):
         for channel in encoding.values():
             legend = channel.get("legend") if isinstance(channel, dict) else None
@@ -202,7 +202,7 @@ def _width(spec: Mapping[str, Any]) -> float:
 
 
 def _differing(spec: Mapping[str, Any], narrow: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a narrow chart without the data that the wide one has; None where they are alike."""
+    """Return a narrow chart without the data that the wide one has. None where they are alike."""
     if narrow == spec:
         return None
     sets = narrow["datasets"].items()

@@ -39,7 +39,7 @@ def carries_most(curves: Sequence[Curve]) -> str:
     top = [each for each in known if each[2] > least or each[1] == least]
     if len(top) == len(known):
         if all(curve.found is None and low == least for curve, low, _ in known):
-            return f"All keep up with the same load, {number(least)}."
+            return f"All carry the same load, {number(least)}."
         return "Which carries most is open: where they saturate is not known closely enough."
     last, low, high = min((each for each in known if each not in top), key=lambda each: each[1:])
     names = capital(listed([curve.label for curve, _, _ in top]))

@@ -136,7 +136,7 @@ def _crossed(one: Curve, other: Curve, pair: Pair) -> str:
 
 
 def bounds(curve: Curve) -> tuple[float, float] | None:
-    """Return between which loads a curve saturates, as far as is known; None if it has no load."""
+    """Return between which loads a curve saturates, as far as is known. None if it has no load."""
     if curve.found is not None:
         return curve.found[0] - curve.found[1], curve.found[0] + curve.found[1]
     if curve.kept_up is None and curve.fell_behind is None:

@@ -58,7 +58,7 @@ class Decision(NamedTuple):
     tiles
         The numbers of the sentence.
     chosen
-        The curve to take; None if none is better.
+        The curve to take. None if none is better.
     several
         Whether there is a choice.
     """
@@ -70,7 +70,7 @@ class Decision(NamedTuple):
 
 
 def decide(group: CurveGroup) -> Decision:
-    """Return which curve of a group to take and why; of a single curve how far it goes."""
+    """Return which curve of a group to take and why. Of a single curve how far it goes."""
     told = group.simulated or group.models
     found = _alone(told[0], group) if len(told) == 1 else _choice(told, group)
     verdict = found.verdict
@@ -91,7 +91,7 @@ def decide(group: CurveGroup) -> Decision:
 def _partly(group: CurveGroup) -> str:
     """Return which curves kept up with their highest load in some runs only."""
     parts = [
-        f"At {number(curve.kept_up)}, {curve.label} kept up in {runs} runs."
+        f"At {number(curve.kept_up)}, {curve.label} carried the load in {runs} runs."
         for curve in group.simulated
         if (runs := kept_up_in(curve))
     ]
@@ -119,14 +119,13 @@ def _alone(curve: Curve, group: CurveGroup) -> Decision:
         tile = Tile(saturation_said(curve), f"saturation, {unit}")
         return Decision(Verdict("limited", said), (tile, *idle, *last_point), None)
     if curve.kept_up is None:
-        said = f"{who} falls behind at {number(curve.fell_behind)} {unit}, the least load asked."
+        said = f"{who} saturates below {number(curve.below)} {unit}, the least load asked."
         return Decision(Verdict("act", said), idle, None)
     tile = Tile(number(curve.kept_up), f"carried, {unit}")
     if curve.below == inf:
         said = f"{who} carries all that was offered, up to {number(curve.kept_up)} {unit}."
         return Decision(Verdict("fine", said), (tile, *idle, *last_point), None)
-    how = "falls behind at" if curve.below == curve.fell_behind else "can carry at most"
-    said = f"{who} carries {number(curve.kept_up)} {unit} and {how} {number(curve.below)}."
+    said = f"{who} saturates between {number(curve.kept_up)} and {number(curve.below)} {unit}."
     return Decision(Verdict("limited", said), (tile, *idle, *last_point), None)
 
 
@@ -226,7 +225,7 @@ class Alike(NamedTuple):
 
 
 def _alike(ranked: Sequence[Curve]) -> Alike | None:
-    """Return where the latencies of curves are near one another; None if nowhere."""
+    """Return where the latencies of curves are near one another. None if nowhere."""
     pairs = [compare_pair(one, other) for one, other in combinations(ranked, 2)]
     loads = sorted({round(float(load), 12) for pair in pairs for load in pair.loads})
     found = None

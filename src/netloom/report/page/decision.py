@@ -57,7 +57,7 @@ class Answered:
 def answer_of(asked: Sequence[Asked], sections: Sequence[Section]) -> Answered:
     """Return what the answers of a page come to together.
 
-    Curves decide if there are any; else what compares answers, or the verdicts themselves.
+    Curves decide if there are any, else what compares answers, or the verdicts themselves.
     """
     records = [each.record for each in asked]
     groups = find_curves(records)
@@ -85,13 +85,13 @@ def _deciding(sections: Sequence[Section]) -> list[Verdict]:
 
 
 def _choices(sections: Sequence[Section]) -> list[Section]:
-    """Return the sections of curves that are compared; of single curves if there are no others."""
+    """Return the sections of curves that are compared. Of single curves if there are no others."""
     curves = [each for each in sections if each.decision]
     return [each for each in curves if each.decision and each.decision.several] or curves
 
 
 def _tiles(asked: Sequence[Asked], sections: Sequence[Section]) -> list[Tile]:
-    """Return the numbers of the answer: of each choice one at least; else key figures."""
+    """Return the numbers of the answer: of each choice one at least, else key figures."""
     decided = [
         each.decision.tiles for each in _choices(sections) if each.decision and each.decision.tiles
     ]

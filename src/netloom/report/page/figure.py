@@ -35,11 +35,11 @@ class DataTable(NamedTuple):
     columns
         The heads.
     rows
-        The cells, in words; of long tables the first.
+        The cells, in words. Of long tables the first.
     total
         How many rows there are in all.
     caption
-        What it is of; perhaps "".
+        What it is of. Perhaps "".
     """
 
     columns: tuple[str, ...]
@@ -55,7 +55,7 @@ class Figure:
     Attributes
     ----------
     title, caption
-        What it shows; and how to read it, perhaps "".
+        What it shows, and how to read it, perhaps "".
     alternative
         What it says, in words and numbers, for those who do not see it.
     data
@@ -64,7 +64,7 @@ class Figure:
         The chart, as Vega-Lite, without title and colours of its own.
     narrow
         How it differs in a narrow window: a chart whose data are those of ``spec`` where it has
-        none; None where it is the same.
+        none. None where it is the same.
     span
         How many of the 12 columns of a page it takes.
     """
@@ -95,7 +95,7 @@ def make_figure(
     title
         By default the chart's own, which it loses, as its subtitle: the page says them.
     caption, alternative, data
-        See ``Figure``; by default the alternative and the data are those of ``describe`` and
+        See ``Figure``. By default the alternative and the data are those of ``describe`` and
         ``data_of``.
 
     Examples
@@ -160,7 +160,7 @@ def describe(spec: Mapping[str, Any], title: str) -> str:
 def data_of(spec: Mapping[str, Any]) -> DataTable:
     """Return what a chart is drawn from: of its largest data set the columns that it shows.
 
-    Names come first. Where there is but one number a row, the largest come first; of what is drawn
+    Names come first. Where there is but one number a row, the largest come first. Of what is drawn
     in the colours of a load, what is drawn last.
     """
     columns, rows = _columns(spec)

@@ -25,7 +25,7 @@ NAMED_MARKS = {"fine": "Fine", "limited": "Limited", "act": "To be changed", "un
 def render(page: Page) -> str:
     """Return a page as the text of one HTML file.
 
-    Whatever comes from data or users is escaped; the specifications of charts stand in it as JSON,
+    Whatever comes from data or users is escaped. The specifications of charts stand in it as JSON,
     with Vega, Vega-Lite and Vega-Embed beside them once.
     """
     from jinja2 import Environment, StrictUndefined

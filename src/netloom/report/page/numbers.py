@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from netloom.report.page.sections import Asked
 
 MOST_BYTES = 1_000_000
-"""Bytes of CSV that one table of a page holds; of a longer one the first rows."""
+"""Bytes of CSV that one table of a page holds. Of a longer one the first rows."""
 
 
 class Numbers(NamedTuple):
@@ -72,7 +72,7 @@ def _numbers(asked: Sequence[Asked], name: str, title: str, file: str) -> Number
 
 
 def _what(records: Sequence[Recorded]) -> str:
-    """Return which program or traffic answers are of, if they have one in common; else ""."""
+    """Return which program or traffic answers are of, if they have one in common, else ""."""
     names = {
         str(found.get("app") or found.get("program") or found.get("traffic") or "")
         for found in (each.figures for each in records)

@@ -36,7 +36,7 @@ class Page:
     Attributes
     ----------
     title, question
-        Its heading, and what was asked, in words; perhaps "".
+        Its heading, and what was asked, in words. Perhaps "".
     notices
         What is not there: points that have no answer, or cannot have one.
     answer
@@ -73,7 +73,7 @@ def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
     Parameters
     ----------
     title
-        Its title; by default that of the experiment, or what the answers are of.
+        Its title. By default that of the experiment, or what the answers are of.
 
     Raises
     ------

@@ -50,9 +50,9 @@ class Section:
     tables, rows
         Numbers, and what is drawn from them: the figures of a row stand side by side.
     remark
-        What is left out; perhaps "".
+        What is left out. Perhaps "".
     decision
-        Which curve to take; None if there is no choice.
+        Which curve to take. None if there is no choice.
     """
 
     title: str
