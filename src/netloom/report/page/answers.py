@@ -29,8 +29,8 @@ CHANNELS = {"channels": "Channels by load"}
 PLOT, FLAT = 262, 210
 """Pixels of the widest axes in a narrow window, and of the highest."""
 
-LETTER, NUMBER = 6.6, 6
-"""Pixels of a letter of an axis, about, and the letters for which there is room beside axes."""
+LETTER, LINE, NUMBER = 6.6, 14, 6
+"""Pixels of a letter and a line of an axis, about, and the letters that have room beside one."""
 
 
 def name_of(record: Recorded) -> str:
@@ -136,11 +136,13 @@ def _narrow(spec: Any, sets: Mapping[str, Any]) -> None:
         return
     wide, high = (spec.get(name) for name in ("width", "height"))
     if isinstance(wide, int | float) and ("mark" in spec or "layer" in spec) and _has_axes(spec):
-        spec["width"] = min(wide, PLOT - LETTER * max(_longest(spec, sets) - NUMBER, 0))
+        names = _names(spec, sets)
+        longest = max(map(len, names), default=0)
+        spec["width"] = min(wide, PLOT - LETTER * max(longest - NUMBER, 0))
         _wrap_titles(spec, "x", spec["width"])
         _stack_legends(spec, every=spec["width"] < PLOT)
         if isinstance(high, int | float):
-            spec["height"] = min(high, FLAT)
+            spec["height"] = min(high, max(FLAT, LINE * len(names)))
             _wrap_titles(spec, "y", spec["height"])
     if "facet" in spec and "columns" in spec:
         spec["columns"] = 1
@@ -171,15 +173,14 @@ def _wrap_titles(spec: Mapping[str, Any], place: str, pixels: float) -> None:
             axis["title"] = wrap(whole, max(int(pixels / LETTER), 12))
 
 
-def _longest(spec: Mapping[str, Any], sets: Mapping[str, Any]) -> int:
-    """Return the letters of the longest name on the vertical axis of a chart; 0 of numbers."""
-    names = [
+def _names(spec: Mapping[str, Any], sets: Mapping[str, Any]) -> set[str]:
+    """Return the names on the vertical axis of a chart, none if it has numbers."""
+    return {
         str(row.get(encoding["y"].get("field")))
         for encoding, data in units_of(spec)
         if encoding.get("y", {}).get("type") in ("nominal", "ordinal")
         for row in sets.get(data or "", ())
-    ]
-    return max(map(len, names), default=0)
+    }
 
 
 def _has_axes(spec: Mapping[str, Any]) -> bool:
@@ -199,6 +200,14 @@ def _width(spec: Mapping[str, Any]) -> float:
     below = _width(spec["spec"]) * min(spec.get("columns", 1), 3) if "spec" in spec else 0.0
     wide = float(own) if isinstance(own, int | float) else 0.0
     return max([wide, beside - 30, below, *inner])
+
+
+def height_of(spec: Mapping[str, Any]) -> float:
+    """Return how high the axes of a chart are, in pixels, about."""
+    own = spec.get("height")
+    inner = [height_of(each) for name in ("layer", "hconcat") for each in spec.get(name, ())]
+    below = sum(height_of(each) + 60 for each in spec.get("vconcat", ()))
+    return max([float(own) if isinstance(own, int | float) else 0.0, below, *inner])
 
 
 def _differing(spec: Mapping[str, Any], narrow: dict[str, Any]) -> dict[str, Any] | None:

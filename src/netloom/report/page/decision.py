@@ -110,7 +110,8 @@ def _key_figures(records: Sequence[Recorded]) -> Iterator[Tile]:
     """Yield the first key figures of answers to one question, from the least to the most."""
     first = records[0]
     name = first.answer.key_table
-    for column in key_columns(first, name, but=("seed",)):
+    columns = key_columns(first, name, but=("seed",))
+    for column in sorted(columns, key=lambda each: not each.unit):  # with units first
         values = [
             row[column.name]
             for each in records

@@ -65,8 +65,8 @@ class Figure:
     narrow
         How it differs in a narrow window: a chart whose data are those of ``spec`` where it has
         none. None where it is the same.
-    span
-        How many of the 12 columns of a page it takes.
+    span, tall
+        How many of the 12 columns of a page it takes, and whether it takes two rows.
     """
 
     title: str
@@ -76,6 +76,7 @@ class Figure:
     spec: Mapping[str, Any]
     narrow: Mapping[str, Any] | None = None
     span: int = 6
+    tall: bool = False
 
 
 def make_figure(
@@ -195,6 +196,8 @@ def turned(table: DataTable) -> DataTable:
     (('idle', '20', '30'), ('most', '0.4', '0.6'))
     """
     columns = list(zip(table.columns, *table.rows, strict=True))
+    if len(table.rows) == 1:  # nothing is told from anything: its first column is no name
+        return DataTable(("", "value"), tuple(columns), len(columns), table.caption)
     return DataTable(("", *columns[0][1:]), tuple(columns[1:]), len(columns) - 1, table.caption)
 
 

@@ -10,6 +10,7 @@ from netloom.questions.verdict import Verdict
 from netloom.report.page.answers import (
     figures_by_part,
     for_all_windows,
+    height_of,
     key_table,
     name_of,
     verdict_of,
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
 MOST_DETAILED = 6
 """Answers of a section that are drawn one by one."""
+
+HIGH = 340
+"""Pixels of axes from which on a chart is as high as two others."""
 
 MOST_SENTENCES = 12
 """Answers of a section whose verdicts a page has one by one."""
@@ -178,7 +182,7 @@ def _side_by_side(records: Sequence[tuple[str, Recorded]]) -> Iterator[tuple[Fig
     """
     drawn = [(name, figures_by_part(record, len(records))) for name, record in records]
     if len(drawn) == 1:
-        yield tuple(drawn[0][1].values())
+        yield tuple(_stacked(list(drawn[0][1].values())))
         return
     for part in dict.fromkeys(part for _, figures in drawn for part in figures):
         row = [
@@ -187,6 +191,15 @@ def _side_by_side(records: Sequence[tuple[str, Recorded]]) -> Iterator[tuple[Fig
             if part in figures
         ]
         yield tuple(on_one_scale(row))
+
+
+def _stacked(figures: Sequence[Figure]) -> list[Figure]:
+    """Return the figures of one answer: beside a high one the next two stand one over the other."""
+    halves = [each for each in figures if each.span == 6]
+    high = [each for each in halves if height_of(each.spec) > HIGH]
+    if len(high) != 1 or len(halves) < 3 or halves[0] is not high[0]:
+        return list(figures)
+    return [replace(each, tall=each is high[0]) for each in figures]
 
 
 def _named(title: str, name: str, part: str) -> str:

@@ -27,7 +27,7 @@ def _theme(
         "view": {"stroke": None},
         "axis": {
             "labelColor": quiet, "titleColor": ink, "gridColor": grid, "domainColor": quiet,
-            "tickColor": quiet, "labelFontSize": 12, "titleFontSize": 12.5,
+            "tickColor": quiet, "labelFontSize": 11.5, "titleFontSize": 12.5,
             "titleFontWeight": 500, "titlePadding": 9, "labelPadding": 5, "tickSize": 4,
         },
         "legend": {
