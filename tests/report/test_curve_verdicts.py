@@ -1,4 +1,4 @@
-"""What curves say in sentences, on curves made by hand: each sentence as sure as its numbers."""
+"""What curves come to, on curves made by hand: each sentence as sure as its numbers."""
 
 from dataclasses import replace
 
@@ -13,7 +13,8 @@ from netloom.questions.simulate.loop.answer import BY_APPLIED
 from netloom.report.page.curve_charts import curve_figures
 from netloom.report.page.curve_names import names_of, telling
 from netloom.report.page.curve_pairs import compare_pair
-from netloom.report.page.curve_verdicts import common_load, curve_numbers, curve_sentences
+from netloom.report.page.curve_table import common_load, curve_numbers
+from netloom.report.page.curve_verdicts import decide
 from netloom.report.page.curves import Curve, CurveGroup, find_curves
 
 COLUMNS = {
@@ -42,8 +43,18 @@ def group(*curves, axes=BY_LOAD):
     return CurveGroup("uniform traffic", axes, ("topology",), curves, (), ())
 
 
+def decided(*curves, axes=BY_LOAD):
+    return decide(group(*curves, axes=axes))
+
+
+def sentence_of(*curves, axes=BY_LOAD):
+    return decided(*curves, axes=axes).verdict.sentence.replace("\u00a0", " ")
+
+
 def said(*curves, axes=BY_LOAD):
-    return [each.replace("\u00a0", " ") for each in curve_sentences(group(*curves, axes=axes))]
+    verdict = decided(*curves, axes=axes).verdict
+    found = [verdict.sentence, *verdict.lines.values(), verdict.note]
+    return [each.replace("\u00a0", " ") for each in found]
 
 
 def sweep(label, last, fell=None, found=None):
@@ -74,7 +85,7 @@ def sweep(label, last, fell=None, found=None):
             [sweep("a", 0.4, 0.5, (0.45, 0.01)), sweep("b", 0.4, 0.5, (0.455, 0.01))],
             "Which carries most is open: where they saturate is not known closely enough.",
         ),
-        ([sweep("a", 0.4), sweep("b", 0.4, 0.5)], "All keep up with the same load, 0.4."),
+        ([sweep("a", 0.4), sweep("b", 0.4, 0.5)], "All carry the same load, 0.4."),
     ],
 )
 def test_who_carries_most_is_said_as_far_as_it_is_known(curves, sentence):
@@ -85,9 +96,7 @@ def test_who_carries_most_is_said_as_far_as_it_is_known(curves, sentence):
 def test_saturation_lies_below_a_proven_limit():
     limited = curve("a", [(0.1, 20.0, 1.0), (0.14, 30.0, 1.0)], 0.15, limit=0.1429)
     assert limited.saturation == (0.14, 0.1429)
-    assert said(limited)[0].startswith(
-        "A keeps up with 0.14 and can carry no more than 0.1429: it saturates between them"
-    )
+    assert sentence_of(limited) == "A saturates between 0.14 and 0.143 flits/node/cycle."
 
 
 def test_answers_that_claim_more_than_the_limit_are_not_believed():
@@ -108,34 +117,35 @@ def test_a_middle_curve_can_be_told_from_the_fastest_though_the_slowest_can_not(
         ("a", 25.0, 0.5), ("b", 26.0, 0.1), ("c", 26.5, 3.0),
     )]  # fmt: skip
     assert (
-        "At 0.2, the highest load that all have a latency of, a is faster: 25 ± 0.5 cycles; "
-        "b takes 26 ± 0.1, +4.0 %. Between a and c no difference is sure."
+        "At 0.2, the highest load that all have a latency of, a is faster: 25.00 ± 0.50 cycles. "
+        "B takes 26.00 ± 0.10, +4.0 %. Between a and c no difference is sure."
     ) in said(*curves)
 
 
 def test_without_intervals_none_is_spoken_of():
     slow = (("a", 25.0), ("b", 30.0))
     once = [curve(name, [(0.1, 20.0, None), (0.2, latency, None)]) for name, latency in slow]
-    fastest, pair = said(*once, axes=BY_APPLIED)[-2:]
-    assert "a is fastest: 25 cycles; b takes 30, +20 %." in fastest
-    assert "single runs without intervals" in fastest
-    assert pair.endswith("These are single runs without intervals.")
-    same = said(once[0], curve("c", [(0.2, 25.0, None)]), axes=BY_APPLIED)[-1]
+    verdict = decided(*once, axes=BY_APPLIED).verdict
+    assert "a is fastest: 25 cycles. B takes 30, +20" in verdict.lines["latency"]
+    assert verdict.lines["latency"].endswith("These are single runs without intervals.")
+    same = said(once[0], curve("c", [(0.1, 20.0, None), (0.2, 25.0, None)]), axes=BY_APPLIED)[1]
     assert same.endswith("they take the same: 25 cycles.")
 
 
 def test_loads_that_differ_in_their_last_bit_are_the_same():
     one, other = curve("a", [(0.1 + 0.2, 20.0, 1.0)]), curve("b", [(0.3, 40.0, 1.0)])
     assert common_load(group(one, other)) == 0.3
-    assert "b takes 40" in said(one, other)[-1]
+    assert "40" in decided(one, other).tiles[0].label
 
 
 def test_one_that_never_keeps_up_is_compared_and_keeps_its_colour():
     three = group(sweep("a", 0.4, 0.5), curve("b", [], 0.2), sweep("c", 0.4, 0.5))
-    told = curve_sentences(three)
-    assert "B falls behind at 0.2, the least load asked." in told
-    assert any("the highest load that all but b have a latency of" in each for each in told)
+    lines = decide(three).verdict.lines
+    assert "the highest load that all but b have a latency of" in lines["latency"]
+    assert "as much as b with less than 0.2" in lines["load"]
     assert curve_numbers(three).rows[1] == ("b", "–", "below 0.2", "–", "–")
+    alone = decided(curve("b", [], 0.2)).verdict
+    assert alone.marked == "✗ B saturates below 0.2 flits/node/cycle, the least load asked."
     for figure in curve_figures(three):
         found = {
             (each["transform"][0]["filter"]["equal"], each["mark"]["color"])
@@ -171,9 +181,9 @@ def test_curves_that_cross_are_said_to_and_where_it_is_sure():
     assert crossing.load == pytest.approx(0.2 + 0.1 * 3 / 3.5)
     told = said(low, high)
     assert (
-        "The latencies of a and b cross at 0.2857 (between 0.2 and 0.4): a is faster below, "
-        "b above."
+        "The latencies of a and b cross at 0.286 (between 0.2 and 0.4): a is faster below, b above."
     ) in told
+    assert told[0] == "For uniform traffic take a below 0.286 flits/node/cycle and b above."
     turned = compare_pair(high, low)
     assert turned.crossings == pair.crossings
 
@@ -185,31 +195,115 @@ def test_a_pair_is_compared_at_loads_of_either_and_only_where_both_are_known():
     assert pair.loads.tolist() == [0.2, 0.3]
     # 1 / latency is straight: 1/20 and 1/40 make 3/80 half-way
     assert pair.ratio.tolist() == pytest.approx([40 * 3 / 80 - 1, (1 / (3 / 160)) / 40 - 1])
-    assert "B takes 33 to 50 % longer than a at every load that both carry (0.2 to 0.3)." in said(
-        one, other
+    assert sentence_of(one, other) == (
+        "Which to take for uniform traffic is open: no load has a latency of each."
     )
 
 
 def test_differences_within_the_intervals_are_not_sure():
     one = curve("a", [(0.1, 20.0, 1.0), (0.2, 25.0, 1.0), (0.3, 30.0, 1.0)])
     near = curve("b", [(0.1, 20.5, 1.0), (0.2, 25.5, 1.0), (0.3, 31.0, 1.0)])
-    told = said(one, near)[-1]
-    assert told == (
-        "Between a and b no difference in latency is sure at any load that both carry (0.1 to 0.3)."
+    verdict = decided(one, near).verdict
+    assert "no difference in latency is sure" in verdict.lines["latency"]
+    assert verdict.sentence.replace("\u00a0", " ") == (
+        "For uniform traffic decide by cost: latencies differ by at most 3.3 %, and both carry 0.3 "
+        "flits/node/cycle."
     )
-    apart = curve("c", [(0.1, 20.5, 1.0), (0.2, 30.0, 1.0), (0.3, 45.0, 1.0)])
-    assert said(one, apart)[-1] == (
-        "C takes 20 to 50 % longer than a at 0.2 to 0.3, and at no other load is a difference sure."
+    far = curve("b", [(0.1, 24.0, 3.0), (0.2, 30.0, 3.0), (0.3, 34.0, 4.0)])
+    assert decided(one, far).verdict.marked == (
+        "? Which to take for uniform traffic is open: no difference in latency is sure."
     )
 
 
-def test_each_pair_of_few_curves_has_an_answer_and_of_many_those_that_cross():
-    three = [sweep("a", 0.7, 0.8), sweep("b", 0.4, 0.5), sweep("c", 0.4, 0.6)]
-    told = said(*three)
-    assert any("a carries 1.4 to 2 times as much" in each for each in told)
-    assert not any("carries" in each for each in told if "between b and c" in each.lower())
-    many = [sweep(name, 0.4, 0.5) for name in "abcdefg"]
-    assert len([each for each in said(*many) if "both carry" in each]) == 0
+@pytest.mark.parametrize(
+    ("curves", "mark", "sentence", "tiles", "chosen"),
+    [
+        (
+            [sweep("a", 0.7, 0.8), sweep("b", 0.4, 0.5)],
+            "fine",
+            "Take a for uniform traffic: at least 1.4 times the load of b.",
+            ["1.4×"],
+            "a",
+        ),
+        (
+            [
+                curve("a", [(0.1, 20.0, 0.1), (0.3, 25.0, 0.1), (0.6, 60.0, 1.0)], 0.7),
+                curve("b", [(0.1, 21.0, 0.1), (0.3, 50.0, 0.1)], 0.4),
+            ],
+            "fine",
+            "Take a for uniform traffic: at least 1.5 times the load of b, 50 % less latency at "
+            "0.3 flits/node/cycle.",
+            ["1.5×", "−50 %"],
+            "a",
+        ),
+        (
+            [
+                curve("a", [(0.1, 50.0, 0.1), (0.3, 60.0, 0.1), (0.6, 90.0, 1.0)], 0.7),
+                curve("b", [(0.1, 21.0, 0.1), (0.3, 40.0, 0.1)], 0.4),
+            ],
+            "fine",
+            "Take a for uniform traffic: at least 1.5 times the load of b, 50 % more latency at "
+            "0.3 flits/node/cycle.",
+            ["1.5×", "+50 %"],
+            "a",
+        ),
+        (
+            [
+                curve("a", [(0.1, 20.0, 0.1), (0.3, 25.0, 0.1), (0.5, 60.0, 1.0)], 0.51),
+                curve("b", [(0.1, 21.0, 0.1), (0.3, 27.0, 0.1), (0.5, 90.0, 1.0)], 0.52),
+            ],
+            "limited",
+            "For uniform traffic decide by cost up to 0.3: latencies differ by at most 8 %, and "
+            "both carry 0.5 flits/node/cycle.",
+            ["8 %"],
+            None,
+        ),
+        (
+            [
+                curve("a", [(0.1, 20.0, 0.1), (0.3, 25.0, 0.1)], 0.4),
+                curve("b", [(0.1, 30.0, 0.1), (0.3, 50.0, 0.1)], 0.4),
+            ],
+            "fine",
+            "Take a for uniform traffic: 50 % less latency at 0.3 flits/node/cycle, and both carry "
+            "0.3 flits/node/cycle.",
+            ["−50 %"],
+            "a",
+        ),
+        (
+            [sweep("a", 0.5, 0.6), sweep("b", 0.5, 0.6), sweep("c", 0.2, 0.25)],
+            "fine",
+            "For uniform traffic decide by cost: latencies of a and b are the same, and "
+            "both carry 0.5 flits/node/cycle.",
+            ["0 %"],
+            None,
+        ),
+        ([sweep("a", 0.4)], "fine",
+         "A carries all that was offered, up to 0.4 flits/node/cycle.", None, None),
+        ([sweep("a", 0.4, 0.5)], "limited",
+         "A saturates between 0.4 and 0.5 flits/node/cycle.", None, None),
+        ([sweep("a", 0.4, 0.5, (0.45, 0.01))], "limited",
+         "A saturates at 0.450 ± 0.010 flits/node/cycle.", None, None),
+    ],
+)  # fmt: skip
+def test_which_one_to_take_is_the_first_thing_said(curves, mark, sentence, tiles, chosen):
+    found = decided(*curves)
+    assert found.verdict.mark == mark
+    assert found.verdict.sentence.replace("\u00a0", " ") == sentence
+    assert len(sentence.split()) <= 30
+    if tiles is not None:
+        assert [each.value.replace("\u00a0", " ") for each in found.tiles] == tiles
+    assert (found.chosen and found.chosen.label) == chosen
+
+
+def test_programs_are_no_choice():
+    two = [
+        curve("a.mtx", [(0.1, 20.0, 0.1), (0.6, 60.0, 1.0)], 0.7),
+        curve("b.mtx", [(0.1, 30.0, 0.1), (0.3, 70.0, 1.0)], 0.4),
+    ]
+    together = replace(group(*two), name="2 programs or patterns on mesh:8x8", differ=("traffic",))
+    sentence = decide(together).verdict.sentence
+    assert sentence.startswith("A.mtx carries most of 2 programs or patterns on mesh:8x8:")
+    assert "take" not in sentence.lower()
 
 
 def test_loads_at_which_some_runs_fell_behind_are_drawn_hollow_and_not_compared():
@@ -220,10 +314,7 @@ def test_loads_at_which_some_runs_fell_behind_are_drawn_hollow_and_not_compared(
     assert part.at(0.3) is None
     assert common_load(group(part, rest)) == 0.2
     assert compare_pair(part, rest).loads.tolist() == [0.1, 0.2]
-    told = said(part, rest)
-    assert "A keeps up with 0.3 in 2 of 3 runs and falls behind at 0.35: it saturates between" in (
-        " ".join(told)
-    )
+    assert decided(part, rest).verdict.note == "At 0.3, a carried the load in 2 of 3 runs."
     figure = curve_figures(group(part, rest))[0]
     assert "Hollow: some runs fell behind" in figure.caption
     assert [row[-1] for row in figure.data.rows] == ["3", "3", "2 of 3", "1", "1", "1"]

@@ -18,10 +18,11 @@ from netloom.experiments.findings import Refused
 from netloom.questions.predict.torus_broadcast.answer import ENDS_CYCLES
 from netloom.questions.predict.torus_broadcast.question import SIMULATED
 from netloom.questions.recorded import Recorded, record
+from netloom.questions.shown import percent
 from netloom.questions.simulate.load.answer import point_at
 from netloom.report.page import page_of, report, write_report
 from netloom.report.page.curve_charts import MOST_PANELS, panels
-from netloom.report.page.curve_verdicts import curve_sentences
+from netloom.report.page.curve_verdicts import decide
 from netloom.report.page.curves import deviations, find_curves
 from netloom.report.page.figure import as_json
 from netloom.report.page.html import render
@@ -91,19 +92,75 @@ def simulated(on, load):
     ]
 
 
-def test_the_page_says_title_question_verdict_and_where_numbers_come_from(tree, page):
+def test_the_page_answers_first_and_says_then_what_the_answer_rests_on(tree, page, text):
     (title,) = tree.all("h1")
     assert title["text"] == "Torus or mesh?"
     assert tree.all("p", **{"class": "question"})[0]["text"] == "What do the wraps buy at 16 nodes?"
-    verdict = next(each for each in tree.all("section") if each.get("class") == "verdict")
-    best = "torus:4x4 carries most: up to 0.75, 1 to 1.8 times as much as mesh:4x4 with up to 0.5."
-    assert best in verdict["text"]
-    for section in page.sections:
-        assert all(sentence in verdict["text"] for sentence in section.sentences)
+    (answer,) = tree.all("p", **{"class": "answer"})
+    decided = page.sections[0].verdicts[0]
+    assert answer["text"] == decided.marked
+    assert len(decided.sentence.split()) <= 30
+    assert 1 <= len(tree.all("dl", **{"class": "tiles"})) <= 3
+    places = [text.index(f'id="{each}"') for each in
+              ("answer", "sure", "part-1", "part-2", "numbers", "method", "decision")]  # fmt: skip
+    assert places == sorted(places)
+    assert "<li>" not in text[places[2] :]  # no lists of sentences
     facts = dict(page.facts)
     assert facts["Points"] == f"{len(small_results().answered)} points answered"
     assert facts["Seeds"] == "1, 2 and 3"
     assert [each["text"] for each in tree.all("pre")] == [small_results().text]
+    commands = [each["text"] for each in tree.all("code")]
+    assert "netloom run small.toml" in commands
+    assert "netloom report small.toml -o report.html" in commands
+
+
+def test_the_page_ends_in_the_decision_its_cost_and_how_far_to_trust_it(tree, page):
+    last = [each["text"] for each in tree.elements if each["tag"] in ("h2", "h3")][-3:]
+    assert last == ["The decision", "What it cost", "Trust it so far"]
+    (decision,) = tree.all("section", id="decision")
+    assert page.answer.verdict.sentence in decision["text"]
+    assert re.search(r"\d+ answers in [\d.]+ s of processor time", page.cost)
+    assert page.cost in decision["text"]
+    assert "torus:4x4 and mesh:4x4" in page.answer.trust[0]
+    assert all(each in decision["text"] for each in page.answer.trust)
+
+
+def test_the_numbers_of_the_tiles_are_those_of_the_answers(page):
+    asked = [each for each in small_results().answered if each.point.verb == "simulate"]
+    kept = {
+        on: max(
+            each.point.fields["load"] for each in asked
+            if each.point.fields["on"] == on and each.record.figures["stable"]
+        )
+        for on in ("torus:4x4", "mesh:4x4")
+    }  # fmt: skip
+    assert kept == {"torus:4x4": 0.75, "mesh:4x4": 0.5}
+    values = [each.value for each in page.answer.tiles]
+    means = [np.mean([row["packet_latency_mean"] for row in simulated(on, 0.5)])
+             for on in ("torus:4x4", "mesh:4x4")]  # fmt: skip
+    assert values[-1] == f"−{percent(float(1 - means[0] / means[1]))}"
+    assert "latency at 0.5" in page.answer.tiles[-1].label
+
+
+def test_all_numbers_can_be_read_and_taken_along(page, tree):
+    import io
+
+    records = [each.record for each in small_results().answered]
+    rows = sum(len(each.tables[name]) for each in records
+               for name in {"table", each.answer.key_table})  # fmt: skip
+    found = [pl.read_csv(io.StringIO(each.csv)) for each in page.numbers]
+    assert sum(map(len, found)) == rows
+    simulations = next(each for each in page.numbers if each.file == "simulate.csv")
+    table = pl.read_csv(io.StringIO(simulations.csv))
+    asked = [each for each in small_results().answered if each.point.verb == "simulate"]
+    assert table["on"].to_list() == [each.point.fields["on"] for each in asked]
+    exact = [each.record.tables["table"]["packet_latency_mean"][0] for each in asked]
+    assert table["packet_latency_mean"].to_list() == exact
+    assert simulations.table.total == len(asked)
+    (numbers,) = tree.all("section", id="numbers")
+    for each in page.numbers:
+        assert f"Download {each.file}" in numbers["text"]
+        assert not each.cut
 
 
 def test_headings_go_down_one_level_at_a_time_and_links_lead_somewhere(tree):
@@ -123,9 +180,9 @@ def test_every_chart_has_a_name_a_caption_words_and_a_table(tree, page):
     figures = list(figures_on(page.sections))
     assert len(figures) > 8
     assert len(tree.all("figure")) == len(figures)
-    drawn = tree.all("div", role="img")
+    drawn = tree.all("div", **{"class": "plot"})
     for figure, chart, whole in zip(figures, drawn, tree.all("figure"), strict=True):
-        assert chart["aria-label"] == f"{figure.title}. {figure.alternative}"
+        assert chart["data-label"] == f"{figure.title}. {figure.alternative}"
         assert re.search(r"\d", figure.alternative)
         assert figure.title in whole["text"]
         assert "noscript" in [each["tag"] for each in tree.elements if "figure" in each["in"]]
@@ -153,11 +210,10 @@ def test_words_and_tables_of_curves_are_the_answers_numbers(page):
 
 
 def test_the_words_of_a_drawn_network_name_its_busiest_channel(page):
-    detail = page.sections[0].below[0]
-    assert (
-        detail.title == "torus:4x4 at 0.75, the highest load it keeps up with (the first of 3 runs)"
+    name = "torus:4x4 at 0.75"
+    drawn, spread = (
+        figure for figure in page.sections[0].figures if figure.title.startswith(f"{name}: ")
     )
-    drawn, spread = detail.figures
     used = max(row["utilisation_max"] for row in simulated("torus:4x4", 0.75)[:1])
     busiest = drawn.data.rows[0]
     assert busiest[1] == number(float(f"{used:.6g}"))
@@ -210,9 +266,10 @@ def test_curves_that_fall_together_are_not_told_apart():
     found = record(simulate("mesh:4x4", load="0.1,0.2", cycles=800))
     twin = replace(found, figures=found.figures | {"topology": "twin:4x4"})
     (group,) = find_curves([found, twin])
-    said = " ".join(curve_sentences(group))
-    assert "All keep up with the same load, 0.2." in said
-    assert "no difference in latency is sure" in said
+    verdict = decide(group).verdict
+    assert "decide by cost: latencies are the same, and both carry 0.2" in verdict.sentence
+    assert verdict.lines["load"] == "All carry the same load, 0.2."
+    assert "no difference in latency is sure" in verdict.lines["latency"]
 
 
 def test_many_curves_are_drawn_in_panels_and_the_table_has_all():
@@ -265,7 +322,7 @@ def test_hostile_words_stay_words(tmp_path):
     curve = replace(several, figures=several.figures | {"traffic": bad, "topology": bad})
     path = write_report([hostile, curve], tmp_path / "bad.html", title=f"<b>{bad}")
     tree = Tree(path.read_text())
-    assert [each.get("type", "") for each in tree.all("script")] == ["application/json"] * 2 + [
+    assert [each.get("type", "") for each in tree.all("script")] == ["application/json"] * 3 + [
         ""
     ] * 2
     assert tree.all("h1")[0]["text"] == f"<b>{bad}"
@@ -365,8 +422,9 @@ def test_the_command_prints_the_verdict_and_the_path(tmp_path):
     found = command(store(), "-o", page, "--title", "Wraps")
     assert found.exit_code == 0, found.output
     lines = found.output.splitlines()
-    assert lines[:2] == ["Wraps", "What do the wraps buy at 16 nodes?"]
-    assert any(line.startswith("• torus:4x4 carries most: up to 0.75") for line in lines)
+    assert lines[0].split()[:2] in (["✓", "Take"], ["!", "For"])
+    assert any(line.startswith("  sure    Each load is 3 runs") for line in lines)
+    assert len(lines) < 12
     assert lines[-1] == f"Report: {page}"
     assert page.stat().st_size > 500_000
 
@@ -411,7 +469,8 @@ def test_of_analyses_the_one_with_the_highest_bound_is_named(page):
     best = max(bounds, key=bounds.get)
     assert section.sentences[0].startswith(f"The upper bound is highest with {best}: ")
     assert f"{max(bounds.values()) / min(bounds.values()):.3g} times" in section.sentences[0]
-    assert [each.title for each in section.below] == list(bounds)
+    for row in section.rows:
+        assert [each.title.partition(": ")[0] for each in row] == [*bounds]
 
 
 def test_what_has_no_answer_is_said_before_the_verdict(tmp_path):
@@ -422,4 +481,4 @@ def test_what_has_no_answer_is_said_before_the_verdict(tmp_path):
     (notice,) = page_of([part]).notices
     assert "3 still to be answered, 1 that cannot be asked (mesh:4x4: found 16" in notice
     text = write_report([part], tmp_path / "r.html").read_text()
-    assert text.index('role="note"') < text.index('id="verdict"')
+    assert text.index('role="note"') < text.index('id="answer"')

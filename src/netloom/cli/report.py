@@ -42,10 +42,10 @@ def report(
         ),
     ] = None,
 ) -> None:
-    """Show what experiments have found: the verdict in words, and one page with charts.
+    """Answer an experiment's question in one sentence, and write a page of evidence.
 
-    The page is a single file: curves with their intervals, models beside simulators, networks by
-    load, all numbers, and where they come from.
+    The page is one file: the answer, three numbers, the next command, charts side by side, all
+    numbers as tables and CSV, and the command that repeats it.
     """
     from netloom.report.page import check_folder, check_page
 
@@ -55,17 +55,24 @@ def report(
     from netloom.report.page import page_of, sources_of, write_page
 
     page = page_of([source for name in results for source in sources_of(name)], title)
-    for line in _said(page):
-        typer.echo(line)
+    _show(page)
     typer.echo(f"Report: {write_page(page, output, pictures)}")
     if pictures is not None:
         typer.echo(f"Pictures: {pictures}")
 
 
-def _said(page: "Page") -> list[str]:
-    """Return the verdict as lines."""
-    lines = [page.title, *([page.question] if page.question else []), *page.notices, ""]
-    for section in page.sections:
-        if section.sentences:
-            lines += [section.title, *(f"• {said}" for said in section.sentences), ""]
-    return lines
+def _show(page: "Page") -> None:
+    """Print what a page answers, what comes next, and how sure the answer is."""
+    from netloom.cli.show import console
+    from netloom.questions.shown import show
+    from netloom.questions.verdict import Verdict
+
+    screen, answer = console(), page.answer
+    for each in answer.said:
+        show(Verdict(each.mark or "fine", each.sentence).text(screen.width), screen)
+    typer.echo(f"  {page.title}")
+    for notice in page.notices:
+        typer.echo(f"  {notice}")
+    for label, said in (("next", answer.verdict.next), ("sure", answer.verdict.note)):
+        if said:
+            typer.echo(f"  {label:<8}{said}")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-WIDE, NARROW = 1040.0, 328.0
-"""Pixels that one part may take: beside the rims of a page of 1,180 pixels, and of 390."""
+WIDE, HALF, NARROW = 1040.0, 500.0, 328.0
+"""Pixels that one part may take: on a page of 1,180 pixels, beside another there, and on 390."""
 
 _ROOM: ContextVar[float] = ContextVar("room", default=WIDE)
 
@@ -30,9 +30,9 @@ def room() -> float:
 
 
 @contextmanager
-def narrow_page() -> Iterator[None]:
-    """Have all parts drawn for a narrow window meanwhile."""
-    before = _ROOM.set(NARROW)
+def narrow_page(pixels: float = NARROW) -> Iterator[None]:
+    """Have all parts drawn for a narrow window, or for so many pixels, meanwhile."""
+    before = _ROOM.set(pixels)
     try:
         yield
     finally:

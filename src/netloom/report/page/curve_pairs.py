@@ -1,4 +1,4 @@
-"""Pairs of curves: which one is faster at which loads, where they cross, and which carries more."""
+"""Pairs of curves: which one is faster at which loads, and where they cross."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from netloom.report.page.curves import Curve, CurveGroup
 
-MOST_PAIRS = 6
-"""Pairs that are spoken of one by one; of more curves only the pairs that cross, as many."""
+MOST_PAIRS = 3
+"""Pairs that cross and are spoken of one by one."""
 
 
 class Crossing(NamedTuple):
@@ -105,61 +105,21 @@ def _rising(
     return places[order], values[order]
 
 
-def pair_sentences(group: CurveGroup) -> list[str]:
-    """Return a sentence for each pair of simulated curves; of many, for those that cross."""
+def crossing_sentences(group: CurveGroup) -> list[str]:
+    """Return a sentence for each pair of simulated curves that cross, of many the first."""
     pairs = list(combinations(group.simulated, 2))
     compared = [(one, other, compare_pair(one, other)) for one, other in pairs]
-    if len(pairs) <= MOST_PAIRS:
-        said = [_pair_sentence(*each, several=len(pairs) > 1) for each in compared]
-        return [each for each in said if each]
     crossing = [each for each in compared if each[2].crossings]
-    said = [_pair_sentence(*each, several=True) for each in crossing[:MOST_PAIRS]]
+    said = [_crossed(*each) for each in crossing[:MOST_PAIRS]]
     if len(crossing) > MOST_PAIRS:
         said.append(f"{counted(len(crossing) - MOST_PAIRS, 'more pair')} of curves cross.")
     return said
 
 
-def _pair_sentence(one: Curve, other: Curve, pair: Pair, *, several: bool) -> str:
-    """Return what two curves come to beside each other; "" if they share no load."""
-    if len(pair.loads) < 2:
-        return ""
-    if pair.faster.sum() < 0 and not pair.crossings:
-        return _pair_sentence(other, one, compare_pair(other, one), several=several)
-    said = _crossed(one, other, pair) if pair.crossings else _slower(one, other, pair)
-    carries = _carries(one, other) if several else ""
-    said = f"{said}{'; ' if carries else ''}{carries}."
-    if all(curve.table["high"].is_null().all() for curve in (one, other)):
-        said += " These are single runs without intervals."
-    return said if ":" in said.split()[0] else said[:1].upper() + said[1:]
-
-
-def _slower(one: Curve, other: Curve, pair: Pair) -> str:
-    """Return by how much the other curve is slower, and where that is sure."""
-    ends = f"{number(float(pair.loads[0]))} to {number(float(pair.loads[-1]))}"
-    sure = np.flatnonzero(pair.faster)
-    if not len(sure):
-        return (
-            f"between {one.label} and {other.label} no difference in latency is sure at any load "
-            f"that both carry ({ends})"
-        )
-    low, high = (_percent(pick(pair.ratio[sure])) for pick in (np.min, np.max))
-    longer = f"{other.label} takes {low if low == high else f'{low} to {high}'}\u00a0% longer"
-    if len(sure) == len(pair.loads):
-        return f"{longer} than {one.label} at every load that both carry ({ends})"
-    where = _runs_of_loads(pair.loads, sure)
-    return f"{longer} than {one.label} at {where}, and at no other load is a difference sure"
-
-
-def _percent(ratio: float) -> str:
-    """Return a ratio in per cent, in at most three digits.
-
-    Examples
-    --------
-    >>> _percent(0.0321), _percent(0.613), _percent(2.5)
-    ('3.2', '61', '250')
-    """
-    percent = 100 * float(ratio)
-    return f"{percent:.1f}" if percent < 10 else f"{percent:.0f}"
+def order_at_crossing(one: Curve, other: Curve, pair: Pair) -> tuple[Curve, Curve]:
+    """Return the curve that is faster below the first crossing of two, then the other one."""
+    first = pair.faster[np.flatnonzero(pair.faster)[0]]
+    return (one, other) if first > 0 else (other, one)
 
 
 def _crossed(one: Curve, other: Curve, pair: Pair) -> str:
@@ -168,49 +128,15 @@ def _crossed(one: Curve, other: Curve, pair: Pair) -> str:
         f"{number(each.load)} (between {number(each.low)} and {number(each.high)})"
         for each in pair.crossings
     ]
-    first = pair.faster[np.flatnonzero(pair.faster)[0]]
-    below, above = (one, other) if first > 0 else (other, one)
-    cross = f"the latencies of {one.label} and {other.label} cross at {', '.join(places)}"
+    below, above = order_at_crossing(one, other, pair)
+    cross = f"The latencies of {one.label} and {other.label} cross at {', '.join(places)}"
     if len(places) == 1:
-        return f"{cross}: {below.label} is faster below, {above.label} above"
-    return f"{cross}: {below.label} is faster below the first"
-
-
-def _runs_of_loads(loads: NDArray[np.float64], chosen: NDArray[np.int64]) -> str:
-    """Return chosen loads as ranges of neighbours.
-
-    Examples
-    --------
-    >>> _runs_of_loads(np.array([0.1, 0.2, 0.3, 0.4]), np.array([0, 2, 3]))
-    '0.1 and 0.3 to 0.4'
-    """
-    parts = np.split(chosen, np.flatnonzero(np.diff(chosen) > 1) + 1)
-    said = [
-        number(float(loads[part[0]]))
-        + (f" to {number(float(loads[part[-1]]))}" if len(part) > 1 else "")
-        for part in parts
-    ]
-    return " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 1 else said)
-
-
-def _carries(one: Curve, other: Curve) -> str:
-    """Return which of two curves carries more before it saturates; "" if that is open."""
-    first, second = bounds(one), bounds(other)
-    if first is None or second is None:
-        return ""
-    if first[0] >= second[1]:
-        most, least, who = first, second, one
-    elif second[0] >= first[1]:
-        most, least, who = second, first, other
-    else:
-        return ""
-    times = times_said(most[0] / least[1], most[1] / least[0] if least[0] else inf)
-    much = "more" if times in ("1", "at least 1") else f"{times} times as much"
-    return f"{who.label} carries {much}"
+        return f"{cross}: {below.label} is faster below, {above.label} above."
+    return f"{cross}: {below.label} is faster below the first."
 
 
 def bounds(curve: Curve) -> tuple[float, float] | None:
-    """Return between which loads a curve saturates, as far as is known; None if it has no load."""
+    """Return between which loads a curve saturates, as far as is known. None if it has no load."""
     if curve.found is not None:
         return curve.found[0] - curve.found[1], curve.found[0] + curve.found[1]
     if curve.kept_up is None and curve.fell_behind is None:

@@ -37,15 +37,15 @@ class Curve:
         What tells it from the other curves of its group.
     table
         One row a load that the network kept up with in most runs, rising: ``load``, ``latency``,
-        ``low`` and ``high`` (95 %; null where unknown), ``accepted``, ``accepted_low``,
+        ``low`` and ``high`` (95 %. Null where unknown), ``accepted``, ``accepted_low``,
         ``accepted_high``, ``runs``, and ``behind``: how many of these fell behind. The latency is
         the mean of the others.
     accepted
         The same columns for all loads that have a throughput, past saturation too.
     kept_up, fell_behind
-        The highest load that it kept up with, and the least that it did not; or None.
+        The highest load that it kept up with, and the least that it did not, or None.
     limit
-        Load above which it is proven to saturate; None if that is not known.
+        Load above which it is proven to saturate. None if that is not known.
     found
         Where a search has found it to saturate, or a model says so, and half the width of that.
     idle
@@ -71,7 +71,7 @@ class Curve:
 
     @property
     def saturation(self) -> tuple[float, float] | None:
-        """The interval of loads in which it saturates; None if it did not."""
+        """The interval of loads in which it saturates. None if it did not."""
         if self.found is not None:
             return self.found[0] - self.found[1], self.found[0] + self.found[1]
         if self.kept_up is None or self.fell_behind is None:
@@ -80,7 +80,7 @@ class Curve:
 
     @property
     def below(self) -> float:
-        """The least load known to be past saturation; infinite if none is."""
+        """The least load known to be past saturation. Infinite if none is."""
         known = [load for load in (self.fell_behind, self.limit) if load is not None]
         return min(known, default=np.inf)
 
@@ -90,7 +90,7 @@ class Curve:
         return self.table.filter(self.table["behind"] == 0)
 
     def at(self, load: float) -> tuple[float, float | None] | None:
-        """Return latency where all runs kept up, and half of its interval; or None."""
+        """Return latency where all runs kept up, and half of its interval, or None."""
         table = self.whole
         row = table.filter((table["load"] - load).abs() <= 1e-9 * max(1.0, abs(load)))
         if row.is_empty():
@@ -113,7 +113,7 @@ class CurveGroup:
         The fields in which they differ.
     simulated, models
         The curves. Those of models are in the order of ``simulated``, each beside the one that it
-        predicts; ``of`` gives for each the place of that, or None.
+        predicts. ``of`` gives for each the place of that, or None.
     """
 
     name: str
@@ -129,7 +129,7 @@ class CurveGroup:
         return (*self.simulated, *self.models)
 
     def model_of(self, place: int) -> Curve | None:
-        """Return the model's curve beside a simulated one; None if there is none."""
+        """Return the model's curve beside a simulated one. None if there is none."""
         return next((self.models[at] for at, of in enumerate(self.of) if of == place), None)
 
 
@@ -141,7 +141,7 @@ def find_curves(records: Sequence[Recorded]) -> list[CurveGroup]:
     """Return the curves that answers are points of, those to be compared together.
 
     Answers belong to a curve if their questions and networks differ in nothing but load, seed and
-    how long was measured. Curves are drawn together if they are of the same traffic; where each
+    how long was measured. Curves are drawn together if they are of the same traffic. Where each
     traffic has but one, all are. A curve of a single load is none, and left out, unless it falls
     behind there: that is to be compared with the others.
 
@@ -200,7 +200,7 @@ def deviations(simulated: Curve, model: Curve) -> list[tuple[float, float]]:
 
 
 def _techniques(record: Recorded) -> list[str]:
-    """Return the switching techniques that an answer compares; "" where it knows of none."""
+    """Return the switching techniques that an answer compares. "" where it knows of none."""
     table = record.tables["table"]
     if "switching" in table.columns:
         found: list[str] = table["switching"].unique(maintain_order=True).to_list()

@@ -35,11 +35,11 @@ class DataTable(NamedTuple):
     columns
         The heads.
     rows
-        The cells, in words; of long tables the first.
+        The cells, in words. Of long tables the first.
     total
         How many rows there are in all.
     caption
-        What it is of; perhaps "".
+        What it is of. Perhaps "".
     """
 
     columns: tuple[str, ...]
@@ -55,7 +55,7 @@ class Figure:
     Attributes
     ----------
     title, caption
-        What it shows; and how to read it, perhaps "".
+        What it shows, and how to read it, perhaps "".
     alternative
         What it says, in words and numbers, for those who do not see it.
     data
@@ -64,7 +64,9 @@ class Figure:
         The chart, as Vega-Lite, without title and colours of its own.
     narrow
         How it differs in a narrow window: a chart whose data are those of ``spec`` where it has
-        none; None where it is the same.
+        none. None where it is the same.
+    span, tall
+        How many of the 12 columns of a page it takes, and whether it takes two rows.
     """
 
     title: str
@@ -73,6 +75,8 @@ class Figure:
     data: DataTable
     spec: Mapping[str, Any]
     narrow: Mapping[str, Any] | None = None
+    span: int = 6
+    tall: bool = False
 
 
 def make_figure(
@@ -92,7 +96,7 @@ def make_figure(
     title
         By default the chart's own, which it loses, as its subtitle: the page says them.
     caption, alternative, data
-        See ``Figure``; by default the alternative and the data are those of ``describe`` and
+        See ``Figure``. By default the alternative and the data are those of ``describe`` and
         ``data_of``.
 
     Examples
@@ -166,11 +170,11 @@ def describe(spec: Mapping[str, Any], title: str) -> str:
 def data_of(spec: Mapping[str, Any]) -> DataTable:
     """Return what a chart is drawn from: of its largest data set the columns that it shows.
 
-    Names come first. Where there is but one number a row, the largest come first; of what is drawn
+    Names come first. Where there is but one number a row, the largest come first. Of what is drawn
     in the colours of a load, what is drawn last.
     """
     columns, rows = _columns(spec)
-    if any("stroke" in encoding for encoding, _ in _units(spec, {}, None)):
+    if any("stroke" in encoding for encoding, _ in units_of(spec)):
         rows = rows[::-1]
     order = sorted(columns, key=lambda field: columns[field][1] == "quantitative")
     numeric = [field for field in order if columns[field][1] == "quantitative"]
@@ -190,6 +194,20 @@ def table_of(columns: Sequence[str], rows: Any, caption: str = "") -> DataTable:
     """
     said = [tuple(map(number, row)) for row in rows]
     return DataTable(tuple(columns), tuple(said[:MOST_ROWS]), len(said), caption)
+
+
+def turned(table: DataTable) -> DataTable:
+    """Return a table whose rows are the columns of another: of few rows it is narrower.
+
+    Examples
+    --------
+    >>> turned(table_of(["curve", "idle", "most"], [("a", 20, 0.4), ("b", 30, 0.6)])).rows
+    (('idle', '20', '30'), ('most', '0.4', '0.6'))
+    """
+    columns = list(zip(table.columns, *table.rows, strict=True))
+    if len(table.rows) == 1:  # nothing is told from anything: its first column is no name
+        return DataTable(("", "value"), tuple(columns), len(columns), table.caption)
+    return DataTable(("", *columns[0][1:]), tuple(columns[1:]), len(columns) - 1, table.caption)
 
 
 def as_json(data: Any) -> str:
@@ -227,7 +245,7 @@ def _columns(
 ) -> tuple[dict[str, tuple[str, str]], list[dict[str, Any]]]:
     """Return the fields that a chart shows of its largest data set, and the rows of that."""
     sets: Mapping[str, list[dict[str, Any]]] = spec.get("datasets", {})
-    units = list(_units(spec, {}, None))
+    units = list(units_of(spec))
     named = [name for _, name in units if name is not None and name in sets]
     if not named:
         return {}, []
@@ -282,18 +300,20 @@ def _is_drawing(field: str, head: str, values: set[str]) -> bool:
     )
 
 
-def _units(
-    spec: Mapping[str, Any], encoding: Mapping[str, Any], data: str | None
+def units_of(
+    spec: Mapping[str, Any],
+    encoding: Mapping[str, Any] | None = None,
+    data: str | None = None,
 ) -> Iterator[tuple[dict[str, Any], str | None]]:
     """Yield the encodings of every mark of a chart with the name of its data."""
     data = (spec.get("data") or {}).get("name", data)
-    encoding = {**encoding, **spec.get("encoding", {})}
+    encoding = {**(encoding or {}), **spec.get("encoding", {})}
     if "mark" in spec:
         yield dict(encoding), data
     for name in INSIDE:
         below = spec.get(name, [])
         for each in [below] if isinstance(below, dict) else below:
-            yield from _units(each, encoding, data)
+            yield from units_of(each, encoding, data)
 
 
 def _rounded(data: Any) -> Any:

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from netloom._version import __version__
-from netloom.report.page.figure import as_json
+from netloom.questions.verdict import MARKS
+from netloom.report.page.figure import as_json, turned
 from netloom.report.page.pages import figures_on
 from netloom.report.page.themes import THEMES
+from netloom.words import counted
 
 if TYPE_CHECKING:
     from netloom.report.page.figure import Figure
     from netloom.report.page.pages import Page
 
+NAMED_MARKS = {"fine": "Fine", "limited": "Limited", "act": "To be changed", "unknown": "Open"}
+"""What marks are called where they are read aloud."""
+
 
 def render(page: Page) -> str:
     """Return a page as the text of one HTML file.
 
-    Whatever comes from data or users is escaped; the specifications of charts stand in it as JSON,
+    Whatever comes from data or users is escaped. The specifications of charts stand in it as JSON,
     with Vega, Vega-Lite and Vega-Embed beside them once.
     """
     from jinja2 import Environment, StrictUndefined
@@ -36,9 +42,15 @@ def render(page: Page) -> str:
     def inlined(name: str) -> Any:
         return Markup(_file(name))  # noqa: S704 (netloom's own file)
 
+    files = [{"file": each.file, "text": each.csv} for each in page.numbers]
     found: str = environment.from_string(_file("page.html")).render(
         page=page,
-        said=[section for section in page.sections if section.sentences],
+        verdict=page.answer.verdict,
+        marks=MARKS,
+        named_mark=NAMED_MARKS,
+        is_number=_is_number,
+        turned=turned,
+        rows_said=lambda many: counted(many, "row", ","),
         version=__version__,
         number=lambda figure: number[id(figure)],
         anchor=lambda section: anchor[id(section)],
@@ -47,8 +59,20 @@ def render(page: Page) -> str:
         vega=Markup(_vega()),  # noqa: S704 (the libraries, which contain no end of a script)
         themes=Markup(as_json(THEMES)),  # noqa: S704 (escaped by as_json)
         specs=Markup(as_json(specs)),  # noqa: S704 (escaped by as_json)
+        csv=Markup(as_json(files)),  # noqa: S704 (escaped by as_json)
     )
     return found
+
+
+def _is_number(cell: str) -> bool:
+    """Whether a cell of a table stands on the right: a number, or what takes its place.
+
+    Examples
+    --------
+    >>> [_is_number(cell) for cell in ("1,202", "−6.2\u00a0%", "0.1 to 0.2", "–", "torus:8x8")]
+    [True, True, True, True, False]
+    """
+    return bool(re.match(r"(above |below )?[+−-]?[\d.]+([\s,\d.%±–]|to|e-?\d|[kMGTP]$)*$|–$", cell))
 
 
 def _with_narrow(figure: Figure) -> dict[str, Any]:

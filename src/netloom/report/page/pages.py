@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
+from netloom.questions.commands import command_line
 from netloom.questions.recorded import Recorded
 from netloom.report.page.answers import name_of
+from netloom.report.page.decision import answer_of
+from netloom.report.page.numbers import numbers_of
 from netloom.report.page.sections import Asked, sections_of, varied_in
 from netloom.words import counted, listed, number
 
@@ -16,7 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from netloom.experiments.findings import Results
+    from netloom.report.page.decision import Answered
     from netloom.report.page.figure import Figure
+    from netloom.report.page.numbers import Numbers
     from netloom.report.page.sections import Section
 
 MOST_QUESTIONS = 50
@@ -30,23 +36,35 @@ class Page:
     Attributes
     ----------
     title, question
-        Its heading, and what was asked, in words; perhaps "".
+        Its heading, and what was asked, in words. Perhaps "".
     notices
         What is not there: points that have no answer, or cannot have one.
+    answer
+        What it all comes to.
     sections
         What was found.
+    numbers
+        All of them, question by question.
     facts
         Where the numbers come from: what, and how much or which.
+    commands
+        What repeats it; () if no command can.
     texts
         Files and questions in full: their names and what they say.
+    cost
+        What the answers took, in a sentence.
     """
 
     title: str
     question: str
     notices: tuple[str, ...]
+    answer: Answered
     sections: tuple[Section, ...]
+    numbers: tuple[Numbers, ...]
     facts: tuple[tuple[str, str], ...]
+    commands: tuple[str, ...]
     texts: tuple[tuple[str, str], ...]
+    cost: str
 
 
 def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
@@ -55,7 +73,7 @@ def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
     Parameters
     ----------
     title
-        Its title; by default that of the experiment, or what the answers are of.
+        Its title. By default that of the experiment, or what the answers are of.
 
     Raises
     ------
@@ -71,6 +89,7 @@ def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
     if not asked:
         raise InputError("report", "no answers", "an experiment that has some: see netloom run")
     facts = [fact for results in found for fact in _facts(results, several=len(found) > 1)]
+    sections = tuple(sections_of(asked))
     return Page(
         title=title or _title(live, found),
         question=" ".join(results.question for results in found if results.question),
@@ -79,17 +98,20 @@ def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
             for results in found
             if results.missing or results.refused
         ),
-        sections=tuple(sections_of(asked)),
+        answer=answer_of(asked, sections),
+        sections=sections,
+        numbers=tuple(numbers_of(asked)),
         facts=(*facts, *_facts_of_live(live)),
+        commands=tuple(_commands(live, found)),
         texts=(*((each.name, each.text) for each in found), *_questions(live)),
+        cost=_cost(len(asked), found, live),
     )
 
 
 def figures_on(sections: Sequence[Section]) -> Iterator[Figure]:
-    """Yield the figures of sections and of those below them, from top to bottom."""
+    """Yield the figures of sections, from top to bottom."""
     for section in sections:
         yield from section.figures
-        yield from figures_on(section.below)
 
 
 def _different(found: Sequence[Results]) -> list[Results]:
@@ -155,6 +177,23 @@ def _questions(live: Sequence[Recorded]) -> list[tuple[str, str]]:
         text = json.dumps(asked, indent=1, ensure_ascii=False, default=str)
         said.append((f"{each.kind.title}: {name_of(each)}".rstrip(": "), text))
     return said
+
+
+def _commands(live: Sequence[Recorded], found: Sequence[Results]) -> Iterator[str]:
+    """Yield what repeats the answers: of experiments two commands, else one for each answer."""
+    for results in found:
+        yield f"netloom run {quote(results.name)}"
+        yield f"netloom report {quote(results.name)} -o report.html"
+    lines = (command_line(each.kind, each.configuration) for each in live[:MOST_QUESTIONS])
+    yield from dict.fromkeys(line for line in lines if line)
+
+
+def _cost(answers: int, found: Sequence[Results], live: Sequence[Recorded]) -> str:
+    """Return what the answers took, as far as it is known."""
+    said = counted(answers, "answer", ",")
+    seconds = sum(each.cpu_seconds for each in found)
+    seconds += sum(each.figures.get("cpu_seconds") or 0.0 for each in live)
+    return f"{said} in {_duration(seconds)} of processor time." if seconds else f"{said}."
 
 
 def _time(iso: str) -> str:

@@ -1,20 +1,30 @@
-"""The sections of a page: what was asked together, what it says, and its figures."""
+"""The evidence of a page: what was asked together, what it comes to, and its figures."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from netloom.report.page.answers import figures_of, key_table, name_of
+from netloom.questions.verdict import Verdict
+from netloom.report.page.answers import (
+    figures_by_part,
+    for_all_windows,
+    height_of,
+    key_table,
+    name_of,
+    verdict_of,
+)
 from netloom.report.page.curve_charts import curve_figures
 from netloom.report.page.curve_names import name_fields
-from netloom.report.page.curve_verdicts import curve_numbers, curve_sentences
+from netloom.report.page.curve_table import curve_numbers
+from netloom.report.page.curve_verdicts import Decision, decide
 from netloom.report.page.curves import find_curves, kind_of
+from netloom.report.page.scales import on_one_scale
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from netloom.questions.recorded import Recorded
     from netloom.report.page.curves import Curve, CurveGroup
@@ -23,8 +33,14 @@ if TYPE_CHECKING:
 MOST_DETAILED = 6
 """Answers of a section that are drawn one by one."""
 
+HIGH = 340
+"""Pixels of axes from which on a chart is as high as two others."""
+
 MOST_SENTENCES = 12
-"""Answers of a section that are put in words one by one."""
+"""Answers of a section whose verdicts a page has one by one."""
+
+SAME = 0.05
+"""How far what is accepted may be off what is offered without a chart of its own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,18 +49,36 @@ class Section:
 
     Attributes
     ----------
-    tables, figures
-        Numbers, and what is drawn from them.
+    verdicts
+        What its answers come to, compared or one by one: ``of`` names the answer.
+    tables, rows
+        Numbers, and what is drawn from them: the figures of a row stand side by side.
     remark
-        What is left out; perhaps "".
+        What is left out. Perhaps "".
+    decision
+        Which curve to take. None if there is no choice.
     """
 
     title: str
-    sentences: tuple[str, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
     tables: tuple[DataTable, ...] = ()
-    figures: tuple[Figure, ...] = ()
-    below: tuple[Section, ...] = ()
+    rows: tuple[tuple[Figure, ...], ...] = ()
     remark: str = ""
+    decision: Decision | None = None
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """All of them, from top to bottom."""
+        return tuple(figure for row in self.rows for figure in row)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What its answers come to, in words."""
+        several = len(self.verdicts) > 1
+        return tuple(
+            f"{each.of}: {each.sentence}" if several and each.of else each.sentence
+            for each in self.verdicts
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,20 +133,36 @@ def varied_in(records: Sequence[Recorded]) -> list[dict[str, Any]]:
 
 def _of_curves(group: CurveGroup) -> Section:
     """Return the section of curves: latency and throughput, then one point of each in detail."""
-    below = list(islice(filter(None, map(_in_detail, group.simulated)), MOST_DETAILED))
-    left_out = len(group.simulated) - len(below) if below else 0
+    details = list(islice(filter(None, map(_in_detail, group.simulated)), MOST_DETAILED))
+    left_out = len(group.simulated) - len(details) if details else 0
     remark = f"{counted(left_out, 'more curve', ',')} not drawn in detail." if left_out else ""
+    drawn = curve_figures(group)
+    if not _loses_traffic(group):
+        drawn = drawn[:1]
+    found = decide(group)
+    if any((curve.table["runs"] > 1).any() for curve in group.simulated) and details:
+        remark = f"Pictures of one load are of the first of several runs. {remark}".strip()
     return Section(
         title=f"{group.axes.latency.capitalize()} under load: {group.name}",
-        sentences=tuple(curve_sentences(group)),
+        verdicts=(found.verdict,),
         tables=(curve_numbers(group),),
-        figures=tuple(curve_figures(group)),
-        below=tuple(below),
+        rows=(tuple(map(for_all_windows, drawn)), *_side_by_side(details)),
         remark=remark,
+        decision=found,
     )
 
 
-def _in_detail(curve: Curve) -> Section | None:
+def _loses_traffic(group: CurveGroup) -> bool:
+    """Whether anywhere less is accepted than offered: else a chart of it is a diagonal."""
+    return any(
+        abs(row["accepted"] / row["load"] - 1) > SAME
+        for curve in group.simulated
+        for row in curve.accepted.iter_rows(named=True)
+        if row["load"]
+    )
+
+
+def _in_detail(curve: Curve) -> tuple[str, Recorded] | None:
     """Return the point of a curve at the highest load that it keeps up with, if that is known."""
     here = [each for each in curve.answers if each[0] == curve.kept_up]
     if not here:
@@ -122,9 +172,50 @@ def _in_detail(curve: Curve) -> Section | None:
     one = kind_of(record).detail(record, load, technique)
     if one is None:
         return None
-    title = f"{curve.label} at {number(load)}, the highest load it keeps up with"
-    seed = f" (the first of {len(here)} runs)" if len(here) > 1 else ""
-    return Section(title=title + seed, figures=tuple(figures_of(one)))
+    return f"{curve.label} at {number(load)}", one
+
+
+def _side_by_side(records: Sequence[tuple[str, Recorded]]) -> Iterator[tuple[Figure, ...]]:
+    """Yield the figures of answers, each with a name: a row has one part of each, on one scale.
+
+    The figures of a single answer stand in one row.
+    """
+    drawn = [(name, figures_by_part(record, len(records))) for name, record in records]
+    if len(drawn) == 1:
+        yield tuple(_stacked(list(drawn[0][1].values())))
+        return
+    for part in dict.fromkeys(part for _, figures in drawn for part in figures):
+        row = [
+            replace(figures[part], title=_named(figures[part].title, name, part))
+            for name, figures in drawn
+            if part in figures
+        ]
+        yield tuple(on_one_scale(row))
+
+
+def _stacked(figures: Sequence[Figure]) -> list[Figure]:
+    """Return the figures of one answer: beside a high one the next two stand one over the other."""
+    halves = [each for each in figures if each.span == 6]
+    high = [each for each in halves if height_of(each.spec) > HIGH]
+    if len(high) != 1 or len(halves) < 3 or halves[0] is not high[0]:
+        return list(figures)
+    return [replace(each, tall=each is high[0]) for each in figures]
+
+
+def _named(title: str, name: str, part: str) -> str:
+    """Return the title of a figure of one of several answers: what it is of, and what it shows.
+
+    Examples
+    --------
+    >>> _named("mesh:4x4: every channel by its load", "mesh:4x4 at 0.4", "channels")
+    'mesh:4x4 at 0.4: every channel by its load'
+    >>> _named("How long packets took", "mesh:4x4", "latency")
+    'mesh:4x4: how long packets took'
+    """
+    network = name.partition(" ")[0].rstrip(",")
+    shown = title.removeprefix(f"{network}: ") if ":" in network else title
+    shown = shown or part
+    return f"{name}: {shown[:1].lower()}{shown[1:]}"
 
 
 def _of_answers(asked: Sequence[Asked]) -> Section:
@@ -133,30 +224,25 @@ def _of_answers(asked: Sequence[Asked]) -> Section:
     head = asked[0].record.kind.title
     one = len(asked) == 1
     named = [(name_fields(each.varied), each.record) for each in asked]
-    sentences = asked[0].record.kind.best(named)
-    for each in asked[:MOST_SENTENCES]:
-        before = f"{_named(each)}: " if not one else ""
-        sentences += [f"{before}{said}" for said in each.record.kind.sentences(each.record)]
-    detailed = asked[:MOST_DETAILED]
-    figures = [figures_of(each.record) for each in detailed]
+    verdicts = [Verdict("", said) for said in asked[0].record.kind.best(named)]
+    verdicts += [
+        replace(found, of="" if one else _told(each))
+        for each in asked[:MOST_SENTENCES]
+        if (found := verdict_of(each.record)) is not None
+    ]
+    detailed = [(_told(each), each.record) for each in asked[:MOST_DETAILED]]
     left_out = len(asked) - len(detailed)
     names = {name_of(each.record) for each in asked}
     name = names.pop() if len(names) == 1 else ""
     return Section(
         title=f"{head}: {name}" if name else head,
-        sentences=tuple(sentences),
+        verdicts=tuple(verdicts),
         tables=(key_table(records),),
-        figures=tuple(figures[0]) if one else (),
-        below=()
-        if one
-        else tuple(
-            Section(_named(each), figures=tuple(drawn))
-            for each, drawn in zip(detailed, figures, strict=True)
-        ),
+        rows=tuple(_side_by_side(detailed)),
         remark=f"{counted(left_out, 'more answer', ',')} in the table only." if left_out else "",
     )
 
 
-def _named(asked: Asked) -> str:
+def _told(asked: Asked) -> str:
     """Return what tells an answer from the others of its section."""
     return name_fields(asked.varied) or name_of(asked.record) or asked.record.kind.title

@@ -27,19 +27,19 @@ SUFFIXES = (".html", ".htm")
 def report(
     results: Any, path: str | Path, *, title: str = "", pictures: str | Path | None = None
 ) -> Path:
-    """Write answers, or what experiments found, as one HTML page; return its path.
+    """Write answers, or what experiments found, as one HTML page. Return its path.
 
     Parameters
     ----------
     results
         An answer of a verb, a record of one, the results of an experiment, or the name of a store
-        (.sqlite) or of an experiment file (.toml) whose store is beside it; or a list of such.
+        (.sqlite) or of an experiment file (.toml) whose store is beside it, or a list of such.
     path
         The page, ``.html``. It needs no network: everything is inside.
     title
-        Its title; by default that of the experiment, or what was asked.
+        Its title. By default that of the experiment, or what was asked.
     pictures
-        A folder for every chart of the page as .png and .svg; by default there are none.
+        A folder for every chart of the page as .png and .svg. By default there are none.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def write_report(
 
 
 def write_page(page: Page, path: str | Path, pictures: Path | None = None) -> Path:
-    """Write a page, and perhaps its charts as pictures; return its path.
+    """Write a page, and perhaps its charts as pictures. Return its path.
 
     Raises
     ------

@@ -1,0 +1,221 @@
+"""What a page answers: one sentence, three numbers, what to do next, and how sure that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from netloom.questions.commands import command_line
+from netloom.questions.recorded import key_columns
+from netloom.questions.register import kind_of
+from netloom.questions.shown import percent
+from netloom.questions.verdict import Verdict
+from netloom.report.page.curve_table import common_load
+from netloom.report.page.curve_verdicts import Tile
+from netloom.report.page.curves import deviations, find_curves
+from netloom.words import counted, listed, number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from netloom.questions.recorded import Recorded
+    from netloom.report.page.curves import CurveGroup
+    from netloom.report.page.sections import Asked, Section
+
+MOST_TILES = 3
+"""Numbers of a page that stand out."""
+
+MOST_SENTENCES = 2
+"""Sentences of the answer."""
+
+GRAVEST = ("act", "limited", "unknown", "fine", "")
+"""Marks by how much they ask of a reader."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """What a page answers.
+
+    Attributes
+    ----------
+    verdict
+        The answer, the command that comes next, and as its note how sure the answer is.
+    said
+        The verdicts that it is made of.
+    tiles
+        The numbers that decide, at most three.
+    trust
+        Under which conditions it holds, and what speaks against it.
+    """
+
+    verdict: Verdict
+    said: tuple[Verdict, ...]
+    tiles: tuple[Tile, ...]
+    trust: tuple[str, ...]
+
+
+def answer_of(asked: Sequence[Asked], sections: Sequence[Section]) -> Answered:
+    """Return what the answers of a page come to together.
+
+    Curves decide if there are any, else what compares answers, or the verdicts themselves.
+    """
+    records = [each.record for each in asked]
+    groups = find_curves(records)
+    said = _deciding(sections)
+    chosen = {
+        each.decision.chosen.label for each in sections if each.decision and each.decision.chosen
+    }
+    notes = list(dict.fromkeys(each.note for each in said if each.note))
+    sure = _sure_of(groups) or " ".join(notes) or _single(records)
+    marks = sorted((each.mark for each in said), key=GRAVEST.index)
+    sentence = " ".join(each.sentence for each in said)
+    mark = marks[0] if marks else ""
+    return Answered(
+        Verdict(mark, sentence, next=_next(sections, chosen), note=sure),
+        tuple(said),
+        tuple(_tiles(asked, sections))[:MOST_TILES],
+        tuple(_trust(records, groups, notes)),
+    )
+
+
+def _deciding(sections: Sequence[Section]) -> list[Verdict]:
+    """Return the verdicts that make up the answer of a page: of each section the first."""
+    first = [each.verdicts[0] for each in _choices(sections) or sections if each.verdicts]
+    return first[:MOST_SENTENCES]
+
+
+def _choices(sections: Sequence[Section]) -> list[Section]:
+    """Return the sections of curves that are compared. Of single curves if there are no others."""
+    curves = [each for each in sections if each.decision]
+    return [each for each in curves if each.decision and each.decision.several] or curves
+
+
+def _tiles(asked: Sequence[Asked], sections: Sequence[Section]) -> list[Tile]:
+    """Return the numbers of the answer: of each choice one at least, else key figures."""
+    decided = [
+        each.decision.tiles for each in _choices(sections) if each.decision and each.decision.tiles
+    ]
+    if not decided:
+        return list(
+            _key_figures([each.record for each in asked if each.section == asked[0].section])
+        )
+    found: list[Tile] = []
+    for place, tiles in enumerate(decided):
+        later = len(decided) - place - 1
+        found += tiles[: max(MOST_TILES - len(found) - later, 1)]
+    return found
+
+
+def _key_figures(records: Sequence[Recorded]) -> Iterator[Tile]:
+    """Yield the first key figures of answers to one question, from the least to the most."""
+    first = records[0]
+    name = first.answer.key_table
+    columns = key_columns(first, name, but=("seed",))
+    for column in sorted(columns, key=lambda each: not each.unit):  # with units first
+        values = [
+            row[column.name]
+            for each in records
+            for row in each.tables[name].iter_rows(named=True)
+            if isinstance(row.get(column.name), int | float)
+            and not isinstance(row[column.name], bool)
+        ]
+        if values:
+            ends = dict.fromkeys((number(min(values)), number(max(values))))
+            yield Tile(" to ".join(ends), column.head)
+
+
+def _next(sections: Sequence[Section], chosen: set[str]) -> str:
+    """Return the command that comes next: that of an answer of what is chosen, if there is one."""
+    verdicts = [verdict for section in sections for verdict in section.verdicts if verdict.next]
+    verdicts.sort(key=lambda each: not any(name in f"{each.of} {each.next}" for name in chosen))
+    if verdicts:
+        return verdicts[0].next
+    for section in sections:
+        decision = section.decision
+        if decision and decision.chosen and decision.chosen.answers:
+            record = decision.chosen.answers[0][2]
+            if record.verb == "simulate" and decision.chosen.found is None:
+                return command_line(kind_of("simulate.saturation"), record.configuration)
+    return ""
+
+
+def _sure_of(groups: Sequence[CurveGroup]) -> str:
+    """Return in a line how well curves are known, and how far models agree with them."""
+    if not groups:
+        return ""
+    runs = max(
+        (each for group in groups for curve in group.simulated for each in curve.table["runs"]),
+        default=0,
+    )
+    said = []
+    halves = [half for group in groups if (half := _widest(group)) is not None]
+    if runs:
+        each = f"Each load is {counted(runs, 'run')}"
+        each += " with different seeds" if runs > 1 else ""
+        said.append(f"{each}, latencies within ±{percent(max(halves))}." if halves else f"{each}.")
+    off = [
+        each
+        for group in groups
+        for place, curve in enumerate(group.simulated)
+        if (model := group.model_of(place)) is not None
+        for _, each in deviations(curve, model)
+    ]
+    if off:
+        near = sorted(map(abs, off))[len(off) // 2]
+        median, most = (percent(float(f"{each:.2g}")) for each in (near, max(map(abs, off))))
+        said.append(f"The model is off by {median} in the median and by {most} at most.")
+    return " ".join(said)
+
+
+def _widest(group: CurveGroup) -> float | None:
+    """Return the widest 95 % interval at the highest load that curves share, in parts of 1."""
+    load = common_load(group)
+    found = [] if load is None else [curve.at(load) for curve in group.simulated]
+    halves = [here[1] / here[0] for here in found if here is not None and here[1] is not None]
+    return float(f"{max(halves):.2g}") if halves else None
+
+
+def _single(records: Sequence[Recorded]) -> str:
+    seeds = sorted({each.figures["provenance"]["seed"] for each in records})
+    return f"{counted(len(records), 'answer', ',')}, {_seeds(seeds)}. Other seeds may differ."
+
+
+def _seeds(seeds: Sequence[Any]) -> str:
+    return f"seed{'s' * (len(seeds) > 1)} {listed([str(seed) for seed in seeds], 12)}"
+
+
+def _trust(
+    records: Sequence[Recorded], groups: Sequence[CurveGroup], notes: Sequence[str]
+) -> Iterator[str]:
+    """Yield under which conditions the answer holds, and what speaks against it."""
+    networks = list(
+        dict.fromkeys(
+            str(each.figures["topology"]) for each in records if each.figures.get("topology")
+        )
+    )
+    seeds = sorted({each.figures["provenance"]["seed"] for each in records})
+    where = f" on {listed(networks)}" if networks else ""
+    yield f"The answer holds for the questions listed under Method{where}, with {_seeds(seeds)}."
+    yield from notes
+    yield from _contradictions(records, groups)
+
+
+def _contradictions(records: Sequence[Recorded], groups: Sequence[CurveGroup]) -> Iterator[str]:
+    """Yield where an analysis allows less than a simulation of the same carries, and its reason."""
+    carried = {
+        (group.name.partition(" on ")[0], str(curve.about.get("topology"))): curve.kept_up
+        for group in groups
+        for curve in group.simulated
+        if curve.kept_up is not None
+    }
+    for record in records:
+        bound = (record.figures.get("saturation") or {}).get("upper_bound")
+        most = carried.get((str(record.figures.get("app")), str(record.figures.get("topology"))))
+        if bound is None or most is None or bound >= most:
+            continue
+        note = record.figures.get("note")
+        yield (
+            f"Static analysis of {record.figures['app']} allows {percent(bound)} on "
+            f"{record.figures['topology']}, and the simulation carries {percent(most)}: they route "
+            f"differently.{f' {note}' if note else ''}"
+        )
