@@ -39,7 +39,7 @@ DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Count the points and estimate the time; run none.")
 ]
 Source = Annotated[
-    Path, typer.Argument(help="A store, .sqlite; or an experiment file with its store beside it.")
+    Path, typer.Argument(help="Store (.sqlite), or experiment file (.toml) that has run.")
 ]
 Name = Annotated[
     str, typer.Option("--experiment", help="Of a store with several: the file's name.")

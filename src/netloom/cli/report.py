@@ -18,7 +18,7 @@ def report(
         list[Path],
         typer.Argument(
             metavar="RESULT...",
-            help="Stores of netloom run, .sqlite; or experiment files, .toml, with theirs beside.",
+            help="Stores (.sqlite), or experiment files (.toml) that have run.",
             show_default=False,
         ),
     ],
@@ -37,7 +37,7 @@ def report(
     pictures: Annotated[
         Path | None,
         typer.Option(
-            help="Folder for every chart of the page, as .png and as .svg.",
+            help="Folder for all charts, as .png and .svg.",
             rich_help_panel=FILES,
         ),
     ] = None,

@@ -18,9 +18,7 @@ Reference = Annotated[
 ]
 Figures = Annotated[
     Path | None,
-    typer.Option(
-        help="Folder for the paper's figures, recomputed and redrawn, each as by netloom study run."
-    ),
+    typer.Option(help="Folder for the paper's figures, recomputed."),
 ]
 
 Csv = Annotated[

@@ -86,20 +86,19 @@ class WhichCollective(Question, panel="Collective"):
         "Root of broadcast, reduce, gather or scatter.", default=0, ge=0, lt=MOST_RANKS
     )
     chunks: Annotated[int, Field(ge=1, le=2**16)] | None = option(
-        "Chunks into which vectors are cut.",
+        "Number of chunks per vector.",
         default=None,
         shown_default="for chains and trees those that suit a size, else 1",
     )
     reorder: bool = option("Search for a better rank order too.", default=False)
     engine: Literal["flow", "network", "worm"] = option(
-        "Engine: flow. Others run a schedule that simulate trace reads.", default="flow"
+        "Engine: flow (simulate trace runs schedules on others).", default="flow"
     )
     injection: Literal["in-order", "shared"] = option(
-        "Messages of a node: in-order, one after the other, or shared.", default="in-order"
+        "Order of a node's messages: in-order (one by one) or shared.", default="in-order"
     )
     end_channels: int = option(
-        "Channel of its own of each node of a mesh or torus: 1; 0: none, so that it sends and "
-        "receives on all its links at once.",
+        "Own channels per node of a mesh or torus: 1, or 0 to use all its links at once.",
         default=0,
         ge=0,
         le=1,
@@ -334,7 +333,7 @@ GOAL = Output(
     ),
 )
 def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective) -> CollectiveTimes:
-    """Time each algorithm of a collective on a network, by size, beside what none can beat.
+    """Time each algorithm of a collective on a network, by size, with a lower bound.
 
     Ranks send by steps, as flows that share channels max-min fairly: a rank goes on when all that
     it sent and received in a step is complete. Sizes and bus bandwidth are those of nccl-tests. If
