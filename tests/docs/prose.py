@@ -167,7 +167,8 @@ def plain(paragraph):
 
 def sentences(paragraph):
     """Return the sentences of a paragraph; a colon before a capital ends one, too."""
-    ended = r"(?<=[.!?…])[*_)\"”]*\s+(?=[*_(\"“]*[A-Z0-9§χνλ])|(?<=:)\*{0,2}\s+(?=[*_(\"“]*[A-Z])"
+    begins = r"(?=[*_(\"“]*(?:[A-Z0-9§χνλ]|netloom\b))"
+    ended = rf"(?<=[.!?…])[*_)\"”]*\s+{begins}|(?<=:)\*{{0,2}}\s+(?=[*_(\"“]*[A-Z])"
     return [each for each in re.split(ended, plain(paragraph)) if each.strip()]
 
 

@@ -106,6 +106,7 @@ def test_idioms_and_british_spellings_are_found():
         ("One. Two.", 2), ("It is 3.5 times as fast.", 1), ("See e.g. Dally, fig. 3.", 1),
         ("Note: This is one more.", 2), ("Note: this is not.", 1), ("(One.) Two.", 2),
         ("**One.** Two.", 2), ("One. `code` begins two.", 2), ("One! Two? Three", 3),
+        ("It waits. netloom reports that.", 2),
     ],
 )  # fmt: skip
 def test_sentences_end_where_a_reader_ends_them(paragraph, number):
