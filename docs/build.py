@@ -61,7 +61,7 @@ def build(site: Path) -> None:
 
 
 def _no_code(_: str, names: list[str]) -> list[str]:
-    return [name for name in names if name.endswith((".py", ".pyc", "__pycache__"))]
+    return [name for name in names if name.endswith((".py", ".toml", "__pycache__"))]
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import tomllib
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,8 +38,27 @@ def pages() -> dict[str, str]:
     return {
         "reference/questions.md": questions.replace(QUESTIONS, sections),
         "reference/commands.md": _commands(),
+        "gallery.md": _gallery(),
         "changelog.md": (DOCS.parent / "CHANGELOG.md").read_text().replace("](docs/", "]("),
     }
+
+
+def _gallery() -> str:
+    """Return the page of all pictures, each with the command that draws it."""
+    lines = [
+        "# Gallery",
+        "Which picture answers which question? Its title is the answer. Each command has `--plot "
+        "FILE` (.png, .svg, .pdf or .html), unless the command below names another option.",
+    ]
+    for name, each in tomllib.loads((DOCS / "pictures.toml").read_text()).items():
+        option = each.get("option", "--plot")
+        lines += [
+            f"## {each['shows']}",
+            f"![{each['shows']}](pictures/{name}.svg)",
+            f"```text\n{each['command']} {option} {name}.svg\n```",
+            f"[Read more]({each['page']})",
+        ]
+    return "\n\n".join(lines) + "\n"
 
 
 def command_names() -> dict[str, list[str]]:

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import tomllib
 from html.parser import HTMLParser
 from importlib import import_module
 from pathlib import Path
@@ -15,7 +16,7 @@ from tests.report.test_page_browser import browser  # noqa: F401
 
 DOCS = Path("docs")
 REFERENCE = sorted(page for page in (DOCS / "reference").glob("*.md") if page.stem != "index")
-GENERATED = {"reference/commands.md", "reference/questions.md", "changelog.md"}
+GENERATED = {"changelog.md", "gallery.md", "reference/commands.md", "reference/questions.md"}
 """Pages that netloom writes; see ``docs/generated_pages.py``."""
 
 LOADED = {"script": "src", "link": "href", "img": "src", "iframe": "src", "source": "src"}
@@ -35,9 +36,13 @@ def test_every_page_is_in_the_navigation_once():
     assert sorted(pages(settings["nav"])) == sorted(written | GENERATED)
 
 
-def test_every_picture_is_shown():
-    shown = "".join(page.read_text() for page in [*DOCS.rglob("*.md"), Path("README.md")])
-    assert [file.name for file in (DOCS / "pictures").iterdir() if file.name not in shown] == []
+def test_every_picture_is_shown_and_has_its_command():
+    listed = tomllib.loads((DOCS / "pictures.toml").read_text())
+    assert {file.stem for file in (DOCS / "pictures").glob("*.svg")} == listed.keys()
+    assert all((DOCS / each["page"]).is_file() for each in listed.values())
+    for page in [*DOCS.rglob("*.md"), Path("README.md")]:
+        shown = re.findall(r"pictures/([^)\s]+)\.svg\)", page.read_text())
+        assert set(shown) <= listed.keys(), page
 
 
 @pytest.fixture(scope="session")
