@@ -168,6 +168,8 @@ def described():
     for kind in all_kinds():
         for name, field in kind.question.model_fields.items():
             found[f"{kind.words}: {name}"] = field.description
+        for each in chain(kind.outputs, *(output.settings for output in kind.outputs)):
+            found[f"{kind.words}: {each.name}"] = each.said
     for said, command in commands():
         for each in command.params:
             if text := getattr(each, "help", None):

@@ -15,7 +15,9 @@ from netloom.questions.register import all_kinds
 from tests.report.test_page_browser import browser  # noqa: F401
 
 DOCS = Path("docs")
-REFERENCE = sorted(page for page in (DOCS / "reference").glob("*.md") if page.stem != "index")
+REFERENCE = sorted(
+    page for page in (DOCS / "reference").glob("*.md") if page.stem not in ("index", "files")
+)
 GENERATED = {"changelog.md", "gallery.md", "reference/commands.md", "reference/questions.md"}
 """Pages that netloom writes; see ``docs/generated_pages.py``."""
 

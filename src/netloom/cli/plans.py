@@ -13,11 +13,11 @@ from netloom.cli.output import AsJson, compilation_announced, print_json
 VERIFY_EPILOG = "Example: netloom compile verify plan.json"
 RUN_EPILOG = "Example: netloom compile run plan.json"
 
-Plan = Annotated[Path, typer.Argument(help="A plan that netloom compile --out wrote.")]
+Plan = Annotated[Path, typer.Argument(help="Plan that netloom compile --out wrote.")]
 
 
 def verify(plan: Plan, as_json: AsJson = False) -> None:
-    """Judge a plan file, rule by rule; exits with 1 if it breaks one."""
+    """Judge a plan file, rule by rule. The exit code is 1 if it breaks one."""
     with _judging(plan, as_json=as_json):
         from netloom.questions.compile.plans import verify_plan
 
@@ -26,7 +26,7 @@ def verify(plan: Plan, as_json: AsJson = False) -> None:
 
 
 def run(plan: Plan, as_json: AsJson = False) -> None:
-    """Execute a plan's programs on real words; exits with 1 if one does not arrive."""
+    """Execute a plan's programs on real words. The exit code is 1 if one does not arrive."""
     with _judging(plan, as_json=as_json):
         from netloom.questions.compile.plans import run_plan
 

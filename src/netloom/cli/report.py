@@ -27,12 +27,12 @@ def report(
         typer.Option(
             "--output",
             "-o",
-            help="The page, .html; it needs no network.",
+            help="Page to write (.html).",
             rich_help_panel=FILES,
         ),
     ] = Path("report.html"),
     title: Annotated[
-        str, typer.Option(help="Its title; by default the experiment's.", show_default=False)
+        str, typer.Option(help="Title of the page (default: the experiment's).", show_default=False)
     ] = "",
     pictures: Annotated[
         Path | None,

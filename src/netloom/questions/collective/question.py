@@ -312,7 +312,7 @@ def _write_goal(answer: Any, path: Path, _: Mapping[str, str]) -> str:
 
 GOAL = Output(
     "goal",
-    "GOAL schedule of the fastest algorithm at the largest size, for simulate trace.",
+    "GOAL schedule of the fastest algorithm at the largest size.",
     _write_goal,
     check_in_folder,
 )
