@@ -65,7 +65,7 @@ lint: $(READY)
 
 # tests/docs/ builds it too, as strictly
 docs: $(READY)
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir out/site
+	@$(BIN)/python docs/build.py out/site
 	@echo "out/site/index.html"
 
 # every kind of picture on one page, to be looked at before a release

@@ -69,7 +69,7 @@ def test_analyze_tells_a_person_and_writes_what_was_asked(tmp_path):
         (["validate", "--markdown", "page.txt"], "page.txt: found suffix '.txt'"),
         (["analyze", LAMMPS], "Missing option '--on'"),
         (["analyze", LAMMPS, "--on", "mesh:8x8", "--seed", "abc"], "'--seed'"),
-        (["analyse", LAMMPS], "No such command 'analyse'"),
+        (["analyse", LAMMPS], "command: found 'analyse'; expected analyze"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_one_line_and_exit_code_2(arguments, wrong, tmp_path):

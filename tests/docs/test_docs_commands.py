@@ -15,7 +15,11 @@ from netloom.cli import main
 from tests.docs.shown_output import anew, commands, same
 
 DOCS = Path("docs").resolve()
-PAGES = sorted(page for page in DOCS.rglob("*.md") if "```console\n" in page.read_text())
+PAGES = sorted(
+    page
+    for page in [*DOCS.rglob("*.md"), DOCS.parent / "README.md"]
+    if "```console\n" in page.read_text()
+)
 
 
 def run(command, capsys, monkeypatch):

@@ -45,7 +45,7 @@ def netloom(monkeypatch, capsys):
 
 def test_python_has_a_function_with_its_fields():
     assert str(inspect.signature(nl.toy)) == "(*, size: int = 2)"
-    assert "size : int, default 2\n    How large the toy is. In blocks." in inspect.getdoc(nl.toy)
+    assert "size : int, default 2\n    How large the toy is (blocks)." in inspect.getdoc(nl.toy)
     assert nl.toy(size=3).table().rows() == [(3, 0.75)]
     assert nl.toy(size=3).sentences() == ["it stands."]
     with pytest.raises(nl.InputError, match="size: found 101; expected a whole number from 1"):
@@ -55,7 +55,7 @@ def test_python_has_a_function_with_its_fields():
 def test_the_command_line_has_a_command(netloom):
     assert "Build a tower of blocks." in netloom("--help")
     said = netloom("toy", "--help")
-    assert "How large the toy is. In blocks." in said
+    assert "How large the toy is (blocks)." in said
     assert "netloom toy --size 3" in said
     assert json.loads(netloom("toy", "--size", 3, "--json"))["height"] == 0.75
     shown = netloom("toy", "--size", 3)

@@ -19,8 +19,11 @@ from netloom.cli.report import report
 from netloom.cli.study import study
 from netloom.cli.validate import validate
 
-DOCS = "Documentation: docs/index.md of the source; make docs builds it as a site."
-"""Where to read on."""
+DOCS = (
+    "netloom --install-completion: your shell completes commands and options.\n"
+    "Documentation: docs/index.md of the source (make docs builds it as a site)."
+)
+"""What more there is, and where to read on."""
 
 app = make_app(
     name="netloom",

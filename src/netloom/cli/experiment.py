@@ -25,34 +25,34 @@ STANDARD_OUTPUT = Path("-")
 Experiment = Annotated[Path, typer.Argument(help="Experiment file, .toml.")]
 Store = Annotated[
     Path | None,
-    typer.Option(help="Where answers are kept; by default beside the file, .sqlite."),
+    typer.Option(help="Store of the answers (.sqlite). Default: beside the file."),
 ]
 Workers = Annotated[
     int | None,
-    typer.Option(help="Processes here (by default one a processor); with slurm, jobs."),
+    typer.Option(help="Number of processes (default: one per processor), or of Slurm jobs."),
 ]
 Cluster = Annotated[
     str | None,
-    typer.Option(help="A Dask scheduler instead, tcp://HOST:PORT; or slurm."),
+    typer.Option(help="Cluster to run on: a Dask scheduler (tcp://HOST:PORT), or slurm."),
 ]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Count the points and estimate the time; run none.")
 ]
 Source = Annotated[
-    Path, typer.Argument(help="A store, .sqlite; or an experiment file with its store beside it.")
+    Path, typer.Argument(help="Store (.sqlite), or experiment file (.toml) that has run.")
 ]
 Name = Annotated[
-    str, typer.Option("--experiment", help="Of a store with several: the file's name.")
+    str, typer.Option("--experiment", help="Name of the experiment, if the store has several.")
 ]
 Provenance = Annotated[
     bool,
-    typer.Option("--provenance", help="Also what each point took, when, and by which version."),
+    typer.Option("--provenance", help="Also print the time, date and version of each point."),
 ]
 Csv = Annotated[
     Path | None,
-    typer.Option(help="Table, .csv; - is standard output.", rich_help_panel=FILES),
+    typer.Option(help="Table (.csv), or - for standard output.", rich_help_panel=FILES),
 ]
-Parquet = Annotated[Path | None, typer.Option(help="Table, .parquet.", rich_help_panel=FILES)]
+Parquet = Annotated[Path | None, typer.Option(help="Table (.parquet).", rich_help_panel=FILES)]
 
 
 def run(
@@ -65,8 +65,8 @@ def run(
 ) -> None:
     """Answer all questions of an experiment file that are not answered yet, on all cores.
 
-    Every answer is kept as soon as there is one: stop it in whatever way you like, the same command
-    goes on. Exits with 2 if there are points that cannot be asked.
+    Every answer is saved immediately. If the run stops in any way, the same command continues.
+    The exit code is 2 if some points cannot be asked.
     """
     if dry_run:
         if cluster is not None:
@@ -114,7 +114,7 @@ def results(
     provenance: Provenance = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show what an experiment has found, or write it as a table: one row an observation."""
+    """Show what an experiment has found, or write a table with one row per observation."""
     from netloom.drawing.save import check_table, save_table
     from netloom.experiments.findings import load_results
 

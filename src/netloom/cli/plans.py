@@ -20,8 +20,10 @@ from netloom.cli.output import (
 VERIFY_EPILOG = "Example: netloom compile verify plan.xml --on examples/ndv2-2.toml --size 1GB"
 RUN_EPILOG = "Example: netloom compile run plan.json"
 
-Plan = Annotated[Path, typer.Argument(help="A plan that netloom compile --out wrote.")]
-Schedule = Annotated[Path, typer.Argument(help="A plan that netloom compile --out wrote, or XML.")]
+Plan = Annotated[Path, typer.Argument(help="Plan that netloom compile --out wrote.")]
+Schedule = Annotated[
+    Path, typer.Argument(help="Plan that netloom compile --out wrote, or MSCCL XML.")
+]
 
 
 def _option(flag: str, what: str) -> Any:
@@ -52,7 +54,7 @@ def verify(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Judge a plan file, rule by rule; exits with 1 if it breaks one."""
+    """Judge a plan file, rule by rule. The exit code is 1 if it breaks one."""
     if perfetto is not None:
         from netloom.drawing.timelines import check_timeline
 
@@ -70,7 +72,7 @@ def verify(
 
 
 def run(plan: Plan, as_json: AsJson = False) -> None:
-    """Execute a plan's programs on real words; exits with 1 if one does not arrive."""
+    """Execute a plan's programs on real words. The exit code is 1 if one does not arrive."""
     with _judging(plan, as_json=as_json):
         from netloom.questions.compile.plans import run_plan
 

@@ -18,7 +18,7 @@ def report(
         list[Path],
         typer.Argument(
             metavar="RESULT...",
-            help="Stores of netloom run, .sqlite; or experiment files, .toml, with theirs beside.",
+            help="Stores (.sqlite), or experiment files (.toml) that have run.",
             show_default=False,
         ),
     ],
@@ -27,17 +27,17 @@ def report(
         typer.Option(
             "--output",
             "-o",
-            help="The page, .html; it needs no network.",
+            help="Page to write (.html).",
             rich_help_panel=FILES,
         ),
     ] = Path("report.html"),
     title: Annotated[
-        str, typer.Option(help="Its title; by default the experiment's.", show_default=False)
+        str, typer.Option(help="Title of the page (default: the experiment's).", show_default=False)
     ] = "",
     pictures: Annotated[
         Path | None,
         typer.Option(
-            help="Folder for every chart of the page, as .png and as .svg.",
+            help="Folder for all charts, as .png and .svg.",
             rich_help_panel=FILES,
         ),
     ] = None,

@@ -30,8 +30,8 @@ study = typer.Typer(
 Csv = Annotated[
     Path | None,
     typer.Option(
-        help="All numbers as a table, .csv or .parquet. What the study model-accuracy simulates is "
-        "kept beside it, as .jsonl (default: out/NAME.jsonl), and it goes on from there.",
+        help="Table of all numbers (.csv or .parquet). The study model-accuracy keeps its "
+        "simulations in a .jsonl beside it, and continues from there.",
         rich_help_panel=FILES,
     ),
 ]
@@ -39,8 +39,8 @@ Csv = Annotated[
 Plot = Annotated[
     Path | None,
     typer.Option(
-        help="Of a table or figure: the picture, .svg, .png, .pdf or .html, or a folder for it "
-        "(default: out/PAPER-ITEM.svg). Of another study: a folder for its figures, .svg.",
+        help="Picture (.svg, .png, .pdf or .html), or a folder for it (default: "
+        "out/PAPER-ITEM.svg). For other studies, a folder for all figures.",
         rich_help_panel=FILES,
     ),
 ]
@@ -69,11 +69,11 @@ def list_studies(as_json: AsJson = False) -> None:
 )
 def run_study(
     name: Annotated[
-        str, typer.Argument(help="PAPER/ITEM, or another study; see netloom study list.")
+        str, typer.Argument(help="PAPER/ITEM, or another study (see netloom study list).")
     ],
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="Only as much as takes half a minute; model-accuracy: one."),
+        typer.Option("--quick", help="Compute only a part, for half a minute."),
     ] = False,
     csv: Csv = None,
     plot: Plot = None,

@@ -11,26 +11,24 @@ from netloom.cli.output import FILES, AsJson, Writer, compilation_announced, pri
 from netloom.cli.study import exhibit_picture
 from netloom.errors import InputError
 
-Paper = Annotated[str, typer.Argument(help="One paper, such as chittor; all by default.")]
+Paper = Annotated[str, typer.Argument(help="Paper, such as chittor (default: all).")]
 Reference = Annotated[
     Path | None,
-    typer.Option(help="With router: a table of another simulator's results to compare with."),
+    typer.Option(help="Table of another simulator's results, for validate router."),
 ]
 Figures = Annotated[
     Path | None,
-    typer.Option(
-        help="Folder for the paper's figures, recomputed and redrawn, each as by netloom study run."
-    ),
+    typer.Option(help="Folder for the paper's figures, recomputed."),
 ]
 
 Csv = Annotated[
     Path | None,
-    typer.Option(help="All rows as a table, .csv or .parquet.", rich_help_panel=FILES),
+    typer.Option(help="Table of all rows (.csv or .parquet).", rich_help_panel=FILES),
 ]
 Markdown = Annotated[
     Path | None,
     typer.Option(
-        help="A page about them, .md: rates by kind, counts by table, and all rows outside.",
+        help="Page (.md): rates by kind, counts by table, and all rows outside.",
         rich_help_panel=FILES,
     ),
 ]

@@ -233,9 +233,17 @@ def fields_in_words(kind: type[Question]) -> str:
 
 
 def description_of(kind: type[Question], name: str) -> str:
-    """Return the description of a field, with its unit."""
+    """Return the description of a field, its unit before the values that it takes.
+
+    Examples
+    --------
+    >>> class Asked(Question):
+    ...     load: Any = option("Offered load: 0.2, or several.", default=0.1, unit="flits/cycle")
+    >>> description_of(Asked, "load")
+    'Offered load (flits/cycle): 0.2, or several.'
+    """
     said, unit = kind.model_fields[name].description or "", told_of(kind, name).unit
-    return f"{said} In {unit}." if unit else said
+    return re.sub(r"(?=:\s|\.(?:\s|$))", f" ({unit})", said, count=1) if unit else said
 
 
 def default_said(kind: type[Question], name: str) -> str:

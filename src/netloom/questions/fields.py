@@ -121,10 +121,10 @@ class PathRouting(Question, panel="Network"):
     """A routing with one path for each pair of nodes."""
 
     routing: OnePath = option(
-        "Routing: default, dimension-order[:0,1], xy, shortest-path, spread, ecmp[:SEED], "
-        "ecmp-polarised[:SEED], layered, up-down; on trees d-mod-k, s-mod-k, random-up; "
-        "minimal, valiant; on dragonflies minimal-group, valiant-group; or routes:FILE "
-        "(or the file).",
+        "Routing: default, dimension-order[:0,1], xy, shortest-path, spread, "
+        "ecmp[:SEED], ecmp-polarised[:SEED], layered, up-down, minimal, valiant or "
+        "routes:FILE. On trees: d-mod-k, s-mod-k, random-up. On dragonflies: "
+        "minimal-group, valiant-group.",
         file=True,
         default="default",
         flags=("--routing", "--routes"),
@@ -135,8 +135,8 @@ class PacketRouting(Question, panel="Network"):
     """A routing of packets, which may choose among channels."""
 
     routing: AnyPath = option(
-        "Routing: default, dimension-order, adaptive, valiant ...; on switches nca, "
-        "minimal, ugal-l, par, lfts:FILE ...; all in docs/simulate-a-network.md.",
+        "Routing: default, dimension-order, adaptive, valiant ... On switches: nca, "
+        "minimal, ugal-l, par, lfts:FILE ... (see docs/simulate-a-network.md).",
         file=True,
         default="default",
         flags=("--routing", "--routes"),
@@ -159,7 +159,7 @@ class RouterFields(Question, panel="Router"):
     )
     vcs: int | None = option("Virtual channels per channel.", default=None, ge=1, le=62)
     buffer_flits: int | None = option(
-        "Size of a virtual channel's buffer, in flits.", default=None, ge=1, le=MOST_FLITS
+        "Size of a virtual channel's buffer.", unit="flits", default=None, ge=1, le=MOST_FLITS
     )
     fill_channels: bool | None = option(
         "Deepen buffers so that each VC fills a channel.",
@@ -167,29 +167,33 @@ class RouterFields(Question, panel="Router"):
         flags=("--fill-channels",),
     )
     route_cycles: int | None = option(
-        "Route computation, in cycles; 0: done in advance.", default=None, ge=0, le=MOST_CYCLES
+        "Time to compute a route, 0 if done in advance.",
+        unit="cycles",
+        default=None,
+        ge=0,
+        le=MOST_CYCLES,
     )
     vc_allocation_cycles: int | None = option(
-        "VC allocation, in cycles.", default=None, ge=1, le=MOST_CYCLES
+        "Time of VC allocation.", unit="cycles", default=None, ge=1, le=MOST_CYCLES
     )
     switch_allocation_cycles: int | None = option(
-        "Switch allocation, in cycles.", default=None, ge=1, le=MOST_CYCLES
+        "Time of switch allocation.", unit="cycles", default=None, ge=1, le=MOST_CYCLES
     )
     traversal_cycles: int | None = option(
-        "Switch traversal, in cycles.", default=None, ge=0, le=MOST_CYCLES
+        "Time of switch traversal.", unit="cycles", default=None, ge=0, le=MOST_CYCLES
     )
     speculative: bool | None = option("Allocate VC and switch in one stage.", default=None)
     channel_cycles: int | None = option(
-        "Delay of a channel, in cycles.", default=None, ge=0, le=MOST_CYCLES
+        "Delay of a channel.", unit="cycles", default=None, ge=0, le=MOST_CYCLES
     )
     credit_cycles: int | None = option(
-        "Delay of a credit beyond the channel's, in cycles.", default=None, ge=0, le=MOST_CYCLES
+        "Delay of a credit beyond the channel's.", unit="cycles", default=None, ge=0, le=MOST_CYCLES
     )
     injection_channels: int | None = option(
-        "Channels from a node into its router; 0: unlimited.", default=None, ge=0, le=62
+        "Channels from a node into its router (0: unlimited).", default=None, ge=0, le=62
     )
     ejection_channels: int | None = option(
-        "Channels from a router to its node; 0: unlimited.", default=None, ge=0, le=62
+        "Channels from a router to its node (0: unlimited).", default=None, ge=0, le=62
     )
     oldest_first: bool | None = option(
         "Allocate to the oldest packet, not round-robin.",
@@ -237,7 +241,7 @@ class Allocated(NodeList, panel="Program"):
     """The nodes that a program may use, and how many of its tasks each takes."""
 
     tasks_per_node: int = option(
-        "Tasks (ranks) per node, which go round its hosts.",
+        "Tasks (ranks) per node, round-robin over its hosts.",
         default=1,
         ge=1,
         le=MAX_ELEMENTS,
@@ -260,7 +264,7 @@ class EdgeWeight(Question, panel="Program"):
     """What an edge's share of the traffic is taken from."""
 
     weight: Literal["bytes", "messages", "uniform"] = option(
-        "Weight of an edge in the traffic: its bytes, its messages, or uniform.",
+        "Weight of an edge: its bytes, its messages, or uniform.",
         default="bytes",
     )
 
@@ -269,7 +273,8 @@ class ContextSwitches(Question, panel="Processors"):
     """What it takes a processor to go from one context to another."""
 
     switch_cycles: int = option(
-        "Context switch, in cycles; hidden while the processor waits.",
+        "Time of a context switch, hidden while the processor waits.",
+        unit="cycles",
         default=0,
         ge=0,
         le=2**20,
@@ -280,7 +285,7 @@ class HostNames(Question, panel="Program"):
     """The names of nodes."""
 
     hosts: str | PathLike[str] | None = option(
-        "File of host names, line n for node n; used in mapping files, node lists and rank files.",
+        "File of host names, line n for node n.",
         file=True,
         default=None,
         shown_default="the network's own, else n0, n1 ...",
@@ -314,12 +319,12 @@ class Timing(Question, panel="Time"):
     """
 
     bandwidth: Annotated[float, Field(gt=0, le=LARGEST)] | str | None = option(
-        "Bandwidth of a channel, such as 200Gb/s or 25GB/s.",
+        "Bandwidth of a channel (200Gb/s, 25GB/s).",
         default=None,
         shown_default="the machine's, or the fabric file's",
     )
     latency: Seconds | None = option(
-        "Latency of a channel, those of hosts too, such as 600ns.",
+        "Latency of every channel, such as 600ns.",
         default=None,
         shown_default="the machine's, or the file's, else 0",
     )
@@ -334,20 +339,22 @@ class Measured(Question, panel="When to stop"):
     """How long runs are measured."""
 
     cycles: int | None = option(
-        "Measured time, in cycles.",
+        "Measured time.",
+        unit="cycles",
         default=None,
         ge=1,
         le=2**30,
         shown_default="as many as the precision needs",
     )
     precision: float = option(
-        "Half-width of the mean latency's 95 % confidence interval that ends a run, as a fraction.",
+        "Precision that ends a run: half the 95 % interval / mean latency.",
         default=0.02,
         gt=0,
         lt=1,
     )
     most_cycles: int = option(
-        "Limit of the measured time, in cycles, whatever the precision.",
+        "Limit of the measured time, whatever the precision.",
+        unit="cycles",
         default=200_000,
         ge=1,
         le=2**30,

@@ -75,11 +75,10 @@ class AnalyzeQuestion(
     """Where a mapped program contends, and what limits it."""
 
     routing: OnePathOrFunction = option(
-        "Routing: default, dimension-order[:0,1], xy, shortest-path, spread, ecmp[:SEED], "
-        "ecmp-polarised[:SEED], layered, up-down; on trees d-mod-k, s-mod-k, random-up; "
-        "minimal, valiant; on dragonflies minimal-group, valiant-group; routes:FILE (or "
-        "the file); in Python also a routing, or a function "
-        "that routing.routes_by takes.",
+        "Routing: default, dimension-order[:0,1], xy, shortest-path, spread, "
+        "ecmp[:SEED], ecmp-polarised[:SEED], layered, up-down, minimal, valiant or "
+        "routes:FILE. On trees: d-mod-k, s-mod-k, random-up. On dragonflies: "
+        "minimal-group, valiant-group. In Python: functions.",
         default="default",
         panel="Network",
         flags=("--routing", "--routes"),
@@ -93,28 +92,30 @@ class AnalyzeQuestion(
         shown_default="25, fewer if large",
     )
     offered: float | None = option(
-        "Traffic of the average sending node, as a fraction of a channel.",
+        "Offered load per sending node, a fraction of a channel.",
         default=None,
         gt=0,
         le=MOST,
         panel=LOAD,
     )
     run_seconds: float | None = option(
-        "Time of the recorded run without contention, in seconds (on a machine).",
+        "Time of the recorded run on a machine without contention.",
+        unit="seconds",
         default=None,
         gt=0,
         le=MOST,
         panel=LOAD,
     )
     instructions_per_message: float | None = option(
-        "Instructions of a task between two messages (on a machine).",
+        "Instructions per task between two messages (on a machine).",
         default=None,
         gt=0,
         le=MOST,
         panel=LOAD,
     )
     mips: float | None = option(
-        "Speed of a task in million instructions per second, with instructions_per_message.",
+        "Speed of a task, with instructions_per_message.",
+        unit="million instructions per second",
         default=None,
         gt=0,
         le=MOST,

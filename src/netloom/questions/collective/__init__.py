@@ -1,3 +1,3 @@
-"""Time each algorithm of a collective on a network, by size, beside what none can beat."""
+"""Time each algorithm of a collective on a network, by size, with a lower bound."""
 
 VERB = "compare_collectives"

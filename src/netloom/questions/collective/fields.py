@@ -50,7 +50,7 @@ class WhichCollective(Question, panel="Collective"):
         "Root of broadcast, reduce, gather or scatter.", default=0, ge=0, lt=MOST_RANKS
     )
     chunks: Annotated[int, Field(ge=1, le=2**16)] | None = option(
-        "Chunks into which vectors are cut.",
+        "Number of chunks per vector.",
         default=None,
         shown_default="for chains and trees those that suit a size, else 1",
     )
@@ -60,7 +60,7 @@ class WhichCollective(Question, panel="Collective"):
         default="flow",
     )
     injection: Literal["in-order", "shared"] = option(
-        "Messages of a node: in-order, one after the other, or shared.", default="in-order"
+        "Order of a node's messages: in-order (one by one) or shared.", default="in-order"
     )
     end_channels: int = option(
         "Channel of its own of each node of a mesh or torus: 1; 0: none, so that it sends and "

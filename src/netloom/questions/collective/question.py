@@ -69,7 +69,7 @@ def _write_goal(answer: Any, path: Path, _: Mapping[str, str]) -> str:
 
 GOAL = Output(
     "goal",
-    "GOAL schedule of the fastest algorithm at the largest size, for simulate trace.",
+    "GOAL schedule of the fastest algorithm at the largest size.",
     _write_goal,
     check_in_folder,
 )
@@ -91,7 +91,7 @@ GOAL = Output(
     ),
 )
 def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective) -> CollectiveTimes:
-    """Time each algorithm of a collective on a network, by size, beside what none can beat.
+    """Time each algorithm of a collective on a network, by size, with a lower bound.
 
     Ranks send by steps, as flows that share channels max-min fairly: a rank goes on when all that
     it sent and received in a step is complete. Sizes and bus bandwidth are those of nccl-tests. If

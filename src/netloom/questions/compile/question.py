@@ -62,11 +62,11 @@ class CompileQuestion(Seeded, BrokenParts, Placed, MonitoredParts, ProgramOnNetw
         panel=PROGRAM,
     )
     word_bytes: int = option(
-        "Size of a word, in bytes.", default=4, ge=1, le=MAX_ELEMENTS, panel=PROGRAM
+        "Size of a word.", unit="bytes", default=4, ge=1, le=MAX_ELEMENTS, panel=PROGRAM
     )
     order: str | PathLike[str] | list[Any] | None = option(
-        "File of lines such as '0 1 < 2 3': the words from task 0 to 1 before those from 2 to 3; "
-        "or pairs of edges.",
+        "Order of connections: a file of lines such as '0 1 < 2 3' (0→1 before 2→3), or "
+        "pairs of edges.",
         default=None,
         panel=PROGRAM,
         file=True,
@@ -79,27 +79,27 @@ class CompileQuestion(Seeded, BrokenParts, Placed, MonitoredParts, ProgramOnNetw
         panel=HELD,
     )
     per: Literal["node", "channel"] | None = option(
-        "node: a connection takes one at every node of its path, both ends included; channel: one "
-        "on every channel.",
+        "Place of virtual channels: node (one per node of a path, ends included) or "
+        "channel (one per channel).",
         default=None,
         panel=HELD,
         shown_default="node; channel if hosts hang on routers",
     )
     method: Literal["auto", "symmetric", "negotiated", "sequential"] = option(
-        "symmetric (regular patterns on tori), negotiated (any), sequential (the paper's) or auto.",
+        "Method: symmetric (regular patterns on tori), negotiated (any), sequential "
+        "(the paper's) or auto.",
         default="auto",
         panel=HOW,
     )
     objective: Literal["phases", "time"] = option(
-        "phases: as few as can be found, then short ones; time: the least of all phases and "
-        "switches.",
+        "Objective: phases (fewest, then shortest) or time (least for phases and switches).",
         default="phases",
         panel=HOW,
     )
     schedule: Literal["auto", "streaming", "shared", "timetable"] = option(
-        "streaming: all connections of a phase at once, word by word; shared: one at a time at "
-        "each processor; timetable: so too, as if no channel were shared; auto: streaming, or "
-        "shared where processors are slower than channels or work one way.",
+        "Schedule of a phase: streaming (all connections at once), shared (one at a "
+        "time per processor), timetable (the same, without shared channels) or auto "
+        "(streaming or shared, by speed).",
         default="auto",
         panel=HOW,
     )
@@ -107,16 +107,16 @@ class CompileQuestion(Seeded, BrokenParts, Placed, MonitoredParts, ProgramOnNetw
         "Simulate phases, and messages in random order, flit by flit.", default=False, panel=HOW
     )
     sync_clocks: float = option(
-        "Synchronisation before a phase, in clocks.", default=352.0, ge=0, le=MOST, panel=COSTS
+        "Synchronization before a phase.", unit="clocks", default=352.0, ge=0, le=MOST, panel=COSTS
     )
     phase_clocks: float = option(
-        "Set-up of a phase, in clocks.", default=176.0, ge=0, le=MOST, panel=COSTS
+        "Set-up of a phase.", unit="clocks", default=176.0, ge=0, le=MOST, panel=COSTS
     )
     clocks_per_word: float = option(
-        "Time of a word at a processor, in clocks.", default=2.0, ge=0, le=MOST, panel=COSTS
+        "Time of a word at a processor.", unit="clocks", default=2.0, ge=0, le=MOST, panel=COSTS
     )
     channel_clocks_per_word: float = option(
-        "Time of a word on a channel, in clocks.", default=2.0, ge=0, le=MOST, panel=COSTS
+        "Time of a word on a channel.", unit="clocks", default=2.0, ge=0, le=MOST, panel=COSTS
     )
     both_ways: bool = option(
         "Let a processor send and receive at the same time.",
@@ -125,10 +125,10 @@ class CompileQuestion(Seeded, BrokenParts, Placed, MonitoredParts, ProgramOnNetw
         panel=COSTS,
     )
     send_clocks: float = option(
-        "Overhead to send a message, in clocks.", default=400.0, ge=0, le=MOST, panel=COSTS
+        "Overhead to send a message.", unit="clocks", default=400.0, ge=0, le=MOST, panel=COSTS
     )
     receive_clocks: float = option(
-        "Overhead to receive a message, in clocks.", default=400.0, ge=0, le=MOST, panel=COSTS
+        "Overhead to receive a message.", unit="clocks", default=400.0, ge=0, le=MOST, panel=COSTS
     )
 
 

@@ -1,3 +1,3 @@
-"""Find which cable of a fabric slows its jobs, and why, and what is broken."""
+"""Find the cable of a fabric that slows its jobs, the cause, and broken parts."""
 
 VERB = "check_fabric"

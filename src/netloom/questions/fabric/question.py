@@ -42,8 +42,7 @@ class FabricQuestion(Seeded, BrokenParts, OnFabric):
     """A fabric, and the tables by which its switches forward."""
 
     routing: str | InstanceOf[ForwardingTable] = option(
-        f"Forwarding tables: lfts:FILE as OpenSM dumps them, or what its engine would make: "
-        f"{', '.join(ENGINES)}.",
+        f"Forwarding tables: lfts:FILE as OpenSM dumps them, or an engine: {', '.join(ENGINES)}.",
         default="minhop",
         panel="Network",
         file=True,
@@ -54,15 +53,15 @@ class FabricQuestion(Seeded, BrokenParts, OnFabric):
         panel="Network",
     )
     jobs: str | list[str] | None = option(
-        "Job NAME=NODES[:PROGRAM]: a node list or host file, and an all-to-all unless said "
-        "otherwise. Repeat it for jobs that run at the same time.",
+        "Job NAME=NODES[:PROGRAM]: a node list or host file, and a program (default: an "
+        "all-to-all). Repeat it for jobs that run together.",
         default=None,
         panel="Jobs",
         flags=("--job",),
         several=True,
     )
     samples: int = option(
-        "Random matchings of random halves; 0: none.", default=1000, ge=0, le=10**6
+        "Number of random matchings of random halves (0: none).", default=1000, ge=0, le=10**6
     )
 
 
@@ -156,7 +155,7 @@ def _names(network: Topology, host: int) -> tuple[str, str]:
     outputs=(PLOT,),
 )
 def check_fabric(question: FabricQuestion, ready: ReadyFabric) -> FabricCheck:
-    """Find which cable of a fabric slows its jobs, and why, and what is broken.
+    """Find the cable of a fabric that slows its jobs, the cause, and broken parts.
 
     The tables are those that a subnet manager dumped, or what OpenSM's engine would make: minhop,
     its default, where nothing is said. Cables are judged by an all-to-all of all hosts: paths, each

@@ -40,11 +40,12 @@ class Capacities(Question, panel="Network"):
     """What queues and wait buffers hold."""
 
     queue: Annotated[int, Field(ge=0, le=MAX_ELEMENTS)] | str | None = option(
-        "Size of each queue, in packets, or unbounded.", default=None, shown_default=UNBOUNDED
+        "Size of each queue: a number of packets, or unbounded.",
+        default=None,
+        shown_default=UNBOUNDED,
     )
     wait_buffer: Annotated[int, Field(ge=0, le=MAX_ELEMENTS)] | str | None = option(
-        "Packets that wait at each output of a switch for the reply to the packet they joined, or "
-        "unbounded, or as-queue.",
+        "Size of each wait buffer: a number of packets, unbounded, or as-queue.",
         default=AS_QUEUE,
     )
 

@@ -22,12 +22,13 @@ class Network(Question, panel="Network"):
     """An Omega network between processing elements and memory modules."""
 
     pes: int = option(
-        "Processing elements (PEs), and memory modules: a power of the switch size.",
+        "Processing elements (PEs) and memory modules, each: a power of the switch "
+        "size.",
         default=512, kw_only=False, ge=1, le=MAX_ELEMENTS,
     )  # fmt: skip
     switch_size: int = option("Inputs of a switch: 2, 4 or 8.", default=2, ge=1, le=64)
     digits: Literal["most-significant-first", "least-significant-first"] = option(
-        "Order in which stages look at the digits of a module's number: most-significant-first or "
+        "Order of a module number's digits by stage: most-significant-first or "
         "least-significant-first.",
         default="most-significant-first",
     )
@@ -44,7 +45,7 @@ class HotSpots(Question, panel="Hot spots, and who asks for them"):
         le=MAX_ELEMENTS,
     )
     per_pe: int | None = option(
-        "Hot spots that a PE draws.", default=None, ge=1, le=MAX_ELEMENTS,
+        "Hot spots that each PE draws.", default=None, ge=1, le=MAX_ELEMENTS,
         shown_default="2, or as many as there are",
     )  # fmt: skip
     assign: float = option(
@@ -55,24 +56,26 @@ class HotSpots(Question, panel="Hot spots, and who asks for them"):
         default=0.15,
     )
     policy: Literal["no-wait", "wait"] = option(
-        "wait: a PE makes no request for a hot spot before its last one is answered; or no-wait.",
+        "Policy of a PE: wait (for its last reply from a hot spot) or no-wait.",
         default="no-wait",
     )
     spacing: int | None = option(
-        "Distance between hot spots, in modules.",
+        "Distance between hot spots.",
+        unit="modules",
         default=None,
         ge=1,
         le=MAX_ELEMENTS,
         shown_default="at random",
     )
     deviation: int = option(
-        "Largest deviation from the spacing either way, in modules.",
+        "Largest deviation from the spacing, either way.",
+        unit="modules",
         default=0,
         ge=0,
         le=MAX_ELEMENTS,
     )
     hot_fraction: float = option(
-        "Share of the requests that go to hot spots; others go to all modules, uncombined.",
+        "Share of the requests that go to hot spots.",
         default=1.0, ge=0, le=1,
     )  # fmt: skip
     new: float = option("Probability of a new hot spot in a step.", default=0.0, ge=0, le=1)
@@ -85,20 +88,18 @@ class Rules(Question, panel="Rules of its switches and modules"):
     """How switches combine requests, and how modules answer them."""
 
     combining: Literal["waiting", "slot", "entering", "none"] = option(
-        "Which requests for one word become one: waiting (also with one in the output queue), "
-        "slot (that too, if the queue has room), entering (two that enter together), none.",
+        "Requests that combine: waiting (also with one in the output queue), slot (the "
+        "same, if the queue has room), entering (two that enter together) or none.",
         default="waiting",
     )
-    unlimited: bool = option("Let a request combine any number of times per switch.", default=False)
+    unlimited: bool = option("Let requests combine any number of times per switch.", default=False)
     order: Literal["forward", "backward"] = option(
-        "Order of the stages in a step: forward, along a request's path, or backward.",
+        "Order of stages in a step: forward (along a request's path) or backward.",
         default="forward",
     )
-    service_steps: int = option(
-        "Steps that a module takes per request.", default=1, ge=1, le=MAX_ELEMENTS
-    )
+    service_steps: int = option("Steps of a module per request.", default=1, ge=1, le=MAX_ELEMENTS)
     operation: Literal["add", "or", "and", "xor", "max", "min", "swap", "load"] = option(
-        "Fetch-and-...: add, or, and, xor, max, min, swap or load.", default="add"
+        "Operation, fetch-and-...: add, or, and, xor, max, min, swap or load.", default="add"
     )
 
 
@@ -106,11 +107,11 @@ class Runs(Question, panel="Runs"):
     """How long, and how often."""
 
     steps: int = option(
-        "Steps in which requests are made; the run goes on until all are answered.",
+        "Number of steps in which requests are made.",
         default=1000, ge=1, le=MOST_STEPS,
     )  # fmt: skip
     replications: int = option(
-        "Runs with hot spots of their own, the seed one more each time.", default=1, ge=1, le=10_000
+        "Number of runs, each with its seed and hot spots.", default=1, ge=1, le=10_000
     )
 
 

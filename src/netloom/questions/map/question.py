@@ -87,24 +87,24 @@ class MappingQuestion(
         panel=SEARCH,
     )
     rounds: int | None = option(
-        "Rounds of annealing instead of a time: the same answer every time.",
+        "Rounds of annealing, instead of a time (repeatable).",
         default=None,
         ge=0,
         le=MOST,
         panel=SEARCH,
     )
     routes: bool = option(
-        "Choose routes too, one for each pair of nodes (source routing).",
+        "Also choose one route per pair of nodes (source routing).",
         default=False,
         panel=SEARCH,
     )
     simulate: bool = option(
-        "Simulate before and after at one load, in paired runs, and judge by them.",
+        "Judge by paired simulations before and after, at one load.",
         default=False,
         panel=CHECK,
     )
     load: float | None = option(
-        "Offered traffic of the average node, as a fraction of a channel.",
+        "Offered load per node, as a fraction of a channel.",
         default=None,
         gt=0,
         le=1,

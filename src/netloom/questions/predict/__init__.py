@@ -1,1 +1,1 @@
-"""Predict latency, saturation and the worth of a mapping from models, in no time."""
+"""Predict latency, saturation and the gain of a mapping from models."""

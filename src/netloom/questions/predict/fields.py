@@ -22,7 +22,7 @@ class BesideModel(Question, panel="Simulation beside the model"):
     """Whether the same is simulated beside the model."""
 
     simulate: bool = option(
-        "Also simulate the network, at up to 8 of the points.",
+        "Also simulate the network, at up to 8 points.",
         default=False,
     )
 

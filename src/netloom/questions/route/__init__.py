@@ -1,3 +1,3 @@
-"""Find better routing tables for a fabric, for all programs or for yours, and what they gain."""
+"""Find better routing tables for a fabric, for all programs or for yours."""
 
 VERB = "route_fabric"

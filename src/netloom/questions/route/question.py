@@ -45,38 +45,37 @@ class RouteQuestion(HostNames, Seeded, Placed, BrokenParts, OnFabric):
     """Which routing tables a fabric should have."""
 
     engine: str = option(
-        f"What makes the tables: balanced, netloom's own, or as OpenSM does it: "
-        f"{', '.join(ENGINES)}.",
+        f"Engine of the tables: balanced (netloom's own), or as OpenSM: {', '.join(ENGINES)}.",
         default=BALANCED,
     )
     wanted: str | list[Any] = option(
-        "What the tables shall be good for: all-to-all, shifts, permutations, or a program "
-        "(app.mtx; 2*app.mtx counts twice; app.mtx@NODES runs on these nodes). More than once for "
-        "several programs.",
+        "Traffic to optimize for: all-to-all, shifts, permutations, or a program "
+        "(app.mtx, app.mtx@NODES, or 2*app.mtx to count double). Repeat it for several "
+        "programs.",
         default="all-to-all",
         flags=("--for",),
         several=True,
         file=True,
     )
     lanes: int | None = option(
-        "Most virtual lanes that packets may take.",
+        "Largest number of virtual lanes.",
         default=None,
         ge=1,
         le=MOST_LANES,
         shown_default="as few as needed",
     )
     installed: str | InstanceOf[ForwardingTable] = option(
-        "Tables that are installed, to compare with and to repair: lfts:FILE, or an engine.",
+        "Installed tables, to compare with or repair: lfts:FILE, or an engine.",
         default=INSTALLED,
         flags=("--routing", "--installed"),
         file=True,
     )
     repair: bool = option(
-        "Change as few entries of the installed tables as possible, after a cable or switch broke.",
+        "Repair the installed tables, changing as few entries as possible.",
         default=False,
     )
     samples: int = option(
-        "Random matchings of random halves that tables are judged by.", default=1000, ge=2, le=10**5
+        "Number of random matchings of random halves.", default=1000, ge=2, le=10**5
     )
 
 
@@ -151,7 +150,7 @@ def installed_tables(question: RouteQuestion, network: Topology) -> tuple[Forwar
     outputs=(PLOT, OUT, CHANGES, POLICY, LEVELS, SLURM),
 )
 def route_fabric(question: RouteQuestion, ready: FabricToRoute) -> RoutedFabric:
-    """Find better routing tables for a fabric, for all programs or for yours, and what they gain.
+    """Find better routing tables for a fabric, for all programs or for yours.
 
     Tables say the next channel by destination alone, as a subnet manager loads them. They are free
     of credit loops in as few lanes as possible, bring the busiest cable to what it must carry, and

@@ -1,3 +1,3 @@
-"""Simulate a network: under a load, or driven by a program that waits for it."""
+"""Simulate a network, under a load or with a program that waits for it."""
 
 USUAL = "load"

@@ -29,8 +29,8 @@ class ProgramNames(Question, panel="Program"):
     """A program, or several."""
 
     app: str | InstanceOf[ProcessGraph] | list[Any] | None = option(
-        "Process graph, as for analyze; A.mtx@0-31 runs it on these nodes. A list, or the option "
-        "more than once, runs several programs together, with mapping identity or random.",
+        "Process graph, as for analyze: A.mtx, or A.mtx@0-31 on these nodes. Repeat it "
+        "for programs that run together.",
         default=None,
         several=True,
         file=True,
@@ -42,7 +42,7 @@ class Programs(Placed, ProgramFile, ProgramNames, panel="Program"):
 
     shared: bool = option("Allow several programs on one node.", default=False)
     alone: bool = option(
-        "Run each of several programs alone too, to measure its slow-down.",
+        "Also run each program alone, to measure its slowdown.",
         default=True,
         flags=("--alone/--no-alone",),
     )
@@ -66,7 +66,7 @@ class OpenLoad(
     """A network whose nodes offer packets at a given rate: those of a pattern, or of a program."""
 
     packet_flits: PacketLengths = option(
-        "Packet length: a number of flits, uniform:1-9, bimodal:1,9,0.5 or geometric:5.",
+        "Length of packets: flits, uniform:1-9, bimodal:1,9,0.5 or geometric:5.",
         default=5,
         panel="Traffic",
     )
@@ -81,11 +81,11 @@ class NodeChannels(Question, panel="Engine"):
     """How messages get from a node into the network."""
 
     injection: Literal["in-order", "shared"] = option(
-        "Flows of a node: in-order, one after the other, or shared.",
+        "Order of a node's flows: in-order (one by one) or shared.",
         default="in-order",
     )
     end_channels: int | None = option(
-        "A node's channels, worms or flows: 1; 0: unlimited.",
+        "Channels per node, worms or flows: 1, or 0 for unlimited.",
         default=None,
         ge=0,
         le=1,
@@ -96,28 +96,32 @@ class Engine(NodeChannels, panel="Engine"):
     """What runs a program."""
 
     engine: Literal["network", "worm", "flow"] = option(
-        "network: routers with virtual channels, flit by flit; worm: lockstep worms (Chittor's "
-        "simulator); flow: flows that share channels fairly. Each has its own options.",
+        "Engine: network (virtual-channel routers, flit by flit), worm (Chittor's "
+        "lockstep worms) or flow (flows that share channels fairly). Each has its own "
+        "options.",
         default="network",
     )
     arbitration: str | None = option(
         "Arbitration of worms: timestamp, fifo, fifo-lru, biased or source.", default=None
     )
     release_cycles: int | None = option(
-        "Cycles until a tail frees its channel: 1 or 0.",
+        "Time until a tail frees its channel: 1 or 0.",
+        unit="cycles",
         default=None,
         ge=0,
         le=1,
     )
     packet_flits: int | None = option(
-        "Limit of a packet in the network, in flits; longer messages are cut.",
+        "Limit of a packet, to which messages are cut.",
+        unit="flits",
         default=None,
         ge=1,
         le=MAX_ELEMENTS,
         shown_default="messages are packets",
     )
     most_cycles: int = option(
-        "Limit of a run, in cycles.",
+        "Limit of a run.",
+        unit="cycles",
         default=20_000_000,
         ge=1,
         lt=2**31,
@@ -133,12 +137,12 @@ class Flows(Timing, panel="Flows: bytes and seconds"):
     """How flows share channels, and how fast these are."""
 
     sharing: Literal["max-min", "by-latency", "lossless"] = option(
-        "Flows on a full channel: max-min, all alike; by-latency, as in SimGrid; lossless, by "
-        "turns with back-pressure.",
+        "Sharing of a full channel: max-min (equal), by-latency (as SimGrid) or "
+        "lossless (by turns, with back-pressure).",
         default="max-min",
     )
     tolerance: float = option(
-        "Part of a time by which events may be late to count as one; 0: none.",
+        "Relative lateness within which events count as one (0: none).",
         default=0.0,
         ge=0,
         le=0.1,

@@ -1,3 +1,3 @@
-"""Find how a network bears permutations: effective bisection bandwidth, shifts, all-to-all."""
+"""Measure a network's effective bisection bandwidth, shifts and all-to-all."""
 
 VERB = "analyze_permutations"

@@ -36,7 +36,7 @@ class PermutationQuestion(Seeded, NodeList, BrokenParts, PathRouting, OnNetwork)
     """How a network bears permutations of its hosts."""
 
     samples: int = option(
-        "Random matchings of random halves; 0: none.", default=1000, ge=0, le=10**6
+        "Number of random matchings of random halves (0: none).", default=1000, ge=0, le=10**6
     )
     shifts: str = option(
         "Shifts of the hosts: all, none or distances such as 1,5,17.",
@@ -76,7 +76,7 @@ def prepare(question: PermutationQuestion) -> RoutedHosts:
     outputs=(PLOT,),
 )
 def analyze_permutations(question: PermutationQuestion, ready: RoutedHosts) -> PermutationAnalysis:
-    """Find how a network bears permutations: effective bisection bandwidth, shifts, all-to-all.
+    """Measure a network's effective bisection bandwidth, shifts and all-to-all.
 
     The effective bisection bandwidth (Hoefler, Schneider & Lumsdaine 2008) is the mean share that
     pairs get in random matchings of random halves of the hosts: 1 over the paths on the busiest

@@ -74,7 +74,7 @@ class WhichSchedule(Question, panel="Collective"):
     )
     root: int = option("Root of broadcast or reduce.", default=0, ge=0, le=MOST_RANKS - 1)
     chunks: Annotated[int, Field(ge=1, le=2**16)] | None = option(
-        "Chunks into which what goes down a tree is cut; with --steps, most per rank.",
+        "Number of chunks sent down each tree (with --steps: most per rank).",
         default=None,
         shown_default="as many as end first",
     )
@@ -84,7 +84,7 @@ class WhichSchedule(Question, panel="Collective"):
         shown_default="as many as end first",
     )
     routing: OnePath | None = option(
-        "Routing whose routes messages take, such as lfts:FILE; all-gather and reduce-scatter.",
+        "Routing of messages, such as lfts:FILE (all-gather and reduce-scatter).",
         default=None,
         shown_default="any routes",
         file=True,
@@ -178,13 +178,12 @@ def _hosts(question: CompileCollectiveQuestion, topology: Topology) -> Any:
 def compile_collective(
     question: CompileCollectiveQuestion, ready: PreparedSchedule
 ) -> CollectiveSchedule:
-    """Make a schedule of a collective for a network, and prove how near the optimum it is.
+    """Make a schedule of a collective for a network, and prove how close to optimal.
 
-    Ranks send, receive and pass on chunks; switches only forward. All-gather, reduce-scatter,
-    broadcast and reduce reach the bound of the network's bottleneck cut along packed trees;
-    all-reduce and all-to-all that of a linear program. The schedule is executed on data and judged
-    by code that has no part in making it. If nothing says a bandwidth, channels have 200 Gb/s; if
-    nothing says a latency, 500 ns each.
+    Ranks send, receive and pass on chunks. Switches only forward. All-gather, reduce-scatter,
+    broadcast and reduce reach the bound of the network's bottleneck cut along packed trees.
+    All-reduce and all-to-all reach the bound of a linear program. Separate code executes the
+    schedule on data and judges it. By default, channels have 200 Gb/s and a latency of 500 ns.
 
     Examples
     --------

@@ -1,3 +1,3 @@
-"""Find, for each rate, the largest size of queues and wait buffers that still matters."""
+"""Find, by rate, the largest queue and wait-buffer size that still matters."""
 
 VERB = "find_critical_queue"

@@ -26,11 +26,11 @@ class SearchRuns(Question, panel="Runs"):
     """How many runs are compared, and by what."""
 
     replications: int = option(
-        "Runs with hot spots of their own, the seed one more each time.",
+        "Number of runs, each with its seed and hot spots.",
         default=10, ge=1, le=10_000,
     )  # fmt: skip
     rise: float = option(
-        "Fraction by which a stage's mean queue must be longer to count.",
+        "Smallest relative rise of a mean queue that counts.",
         default=DISCERNIBLE, gt=0, le=1000,
     )  # fmt: skip
 
@@ -59,7 +59,7 @@ def prepare(question: CriticalQueueQuestion) -> PreparedSystem:
     outputs=(PLOT,),
 )
 def find_critical_queue(question: CriticalQueueQuestion, ready: PreparedSystem) -> CriticalQueues:
-    """Find, for each rate, the largest size of queues and wait buffers that still matters.
+    """Find, by rate, the largest queue and wait-buffer size that still matters.
 
     "The largest queue size which produces the first discernible degradation of performance as the
     queue size is decreased from infinity" (Rosenblum & Mayr 1986, section 4.3).

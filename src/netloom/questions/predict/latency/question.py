@@ -90,7 +90,7 @@ class LatencyQuestion(Simulated, EdgeWeight, Placed, ProgramFile, PatternTraffic
     """A network whose routing leaves no choice, and the packets of a program or pattern."""
 
     app: Program | None = option(
-        "Process graph, as for analyze; without it, nodes send by the pattern of traffic.",
+        "Process graph, as for analyze (default: the pattern of traffic).",
         default=None,
         panel="Program",
         file=True,

@@ -78,7 +78,7 @@ class TasksOfNodes(Question, panel="Program"):
         shown_default="those of a random mapping",
     )  # fmt: skip
     app: Program | None = option(
-        "Process graph with a task on each node, as for analyze.", default=None, file=True
+        "Process graph with one task per node, as for analyze.", default=None, file=True
     )
     mapping: Nodes = option(
         "Mapping: identity, random, a layout (gray, tiles, fold ...), "
@@ -92,12 +92,10 @@ class Processors(Question, panel="Processors and their transactions (by default 
     """Processors that wait for the network."""
 
     contexts: float = option(
-        "Hardware contexts of a processor, or transactions that it has outstanding.",
+        "Hardware contexts, or outstanding transactions, per processor.",
         default=1, ge=1, le=MOST,
     )  # fmt: skip
-    network_speed: float = option(
-        "Clock of the network over that of the processor.", default=2, gt=0, le=MOST
-    )
+    network_speed: float = option("Network clock / processor clock.", default=2, gt=0, le=MOST)
     run_processor_cycles: float | None = option(
         "Useful work between two transactions, T_r.", unit="processor cycles",
         default=None, ge=0, le=MOST, shown_default="8.055",
@@ -107,14 +105,14 @@ class Processors(Question, panel="Processors and their transactions (by default 
         default=None, ge=0, le=MOST, shown_default="11",
     )  # fmt: skip
     fixed_processor_cycles: float | None = option(
-        "Fixed time of a transaction, messages excluded, T_f.", unit="processor cycles",
+        "Fixed time per transaction, excluding messages, T_f.", unit="processor cycles",
         default=None, ge=0, le=MOST, shown_default="38.85 with one context",
     )  # fmt: skip
     transaction_messages: float | None = option(
         "Messages per transaction, g.", default=None, gt=0, le=MOST, shown_default="3.2"
     )
     critical_messages: float | None = option(
-        "Messages of a transaction that follow one another, c.",
+        "Messages on a transaction's critical path, c.",
         default=None, ge=0, le=MOST, shown_default="1.895 with one context",
     )  # fmt: skip
     message_flits: float | None = option(

@@ -1,3 +1,3 @@
-"""Predict the latency of messages on a wormhole torus, of which a part is broadcast."""
+"""Predict message latency on a wormhole torus with some broadcasts."""
 
 VERB = "predict_torus_broadcast"

@@ -52,11 +52,11 @@ class AdaptiveTorus(Question, panel="Torus"):
         "Torus instead of its size: torus:8x4, a topology or a machine.", default=None, file=True
     )
     vcs: int = option(
-        "Virtual channels of every channel: at least 3, two of them for escape.",
+        "Virtual channels per channel: at least 3, two of them for escape.",
         default=3, ge=1, le=62,
     )  # fmt: skip
     injection_channels: int = option(
-        "Channels from a node into the network; 0: as many as to its neighbours.",
+        "Channels from a node into the network (0: one per neighbor).",
         default=0, ge=0, le=62,
     )  # fmt: skip
 
@@ -69,7 +69,7 @@ class Messages(Question, panel="Messages"):
     )
     broadcast: float = option("Share of the messages that are broadcast.", default=0.0, ge=0, le=1)
     rate: Numbers = option(
-        f"Messages that a node generates, broadcasts included: 0.002, several, {RATES}.",
+        f"Messages per node, broadcasts included: 0.002, several, {RATES}.",
         unit="messages/node/cycle", default="0:auto",
     )  # fmt: skip
     startup_cycles: float = option(
@@ -123,12 +123,12 @@ def prepare(question: TorusBroadcastQuestion) -> Torus:
 def predict_torus_broadcast(
     question: TorusBroadcastQuestion, ready: Torus
 ) -> TorusBroadcastPrediction:
-    """Predict the latency of messages on a wormhole torus, of which a part is broadcast.
+    """Predict message latency on a wormhole torus with some broadcasts.
 
-    The latency is that of messages to one node; broadcasts are in their way. Targets are uniform,
-    routing is Duato's adaptive one, all messages have one length: see
-    ``models.torus_broadcasts``. ``simulate`` also runs the network and shows progress; Ctrl-C ends
-    the runs, and the answer contains what is known by then.
+    The latency is that of messages to one node, which broadcasts delay. Targets are uniform,
+    routing is Duato's adaptive one, and all messages have one length: see
+    ``models.torus_broadcasts``. ``simulate`` also runs the network. Ctrl-C ends the runs, and the
+    answer contains what is known by then.
 
     Examples
     --------

@@ -1,3 +1,3 @@
-"""Compare a square mesh with a hypercube of as many nodes and the same density of wires."""
+"""Compare a square mesh with a hypercube of equal size and wire density."""
 
 VERB = "predict_wiring"

@@ -39,15 +39,13 @@ class WiringQuestion(Question, panel="Networks and messages"):
         kw_only=False,
     )
     message_headers: Numbers = option(
-        "Length of a message over that of its header, L/H: 1,10 or START:STOP:STEP.",
+        "Message length / header length, L/H: 1,10 or START:STOP:STEP.",
         default=(1, 10, 100),
     )
     distance: Annotated[
         Literal["neighbours", "average", "worst"],
         BeforeValidator(lambda name: "neighbours" if name == "neighbors" else name),
-    ] = option(
-        "Distance of messages: to neighbours, an average distance, or the worst.", default="average"
-    )
+    ] = option("Distance of messages: to neighbours, average, or worst.", default="average")
     form: Literal["exact", "chittor-1991"] = option(
         "Formulas: exact, or chittor-1991 (the approximations that the thesis prints).",
         default="exact",
@@ -62,10 +60,10 @@ class WiringQuestion(Question, panel="Networks and messages"):
     outputs=(PLOT,),
 )
 def predict_wiring(question: WiringQuestion) -> WiringPrediction:
-    """Compare a square mesh with a hypercube of as many nodes and the same density of wires.
+    """Compare a square mesh with a hypercube of equal size and wire density.
 
-    Formulas of Chittor 1991, chapter 2, give the width of channels, the length and the clock of the
-    longest wire, and how much sooner a message arrives if nothing is in its way.
+    Formulas of Chittor (1991, chapter 2) give the width of channels, and the length and the clock
+    of the longest wire. From these follows the latency of a message without contention.
 
     Examples
     --------

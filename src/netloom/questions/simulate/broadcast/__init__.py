@@ -1,3 +1,3 @@
-"""Simulate traffic of which a part is broadcast, by trees of messages from node to node."""
+"""Simulate traffic with some broadcasts, sent by trees of messages."""
 
 VERB = "simulate_broadcast"

@@ -34,20 +34,19 @@ class BroadcastFields(Question, panel="Broadcast"):
     """How many messages there are, and how those to all nodes are sent."""
 
     rate: Numbers = option(
-        "Messages that the average sending node creates per cycle: 0.002, several with commas, or "
-        "START:STOP:STEP."
+        "Messages per sending node and cycle: 0.002, several with commas, or START:STOP:STEP."
     )
     broadcast: float = option("Share of the messages that are broadcast.", default=0.04, ge=0, le=1)
     multicast_targets: int = option(
-        "Targets of a broadcast, drawn for each. 0: all nodes.", default=0, ge=0, le=MAX_ELEMENTS
+        "Targets drawn per broadcast (0: all nodes).", default=0, ge=0, le=MAX_ELEMENTS
     )
     tree: Literal["balanced", "row-first"] = option(
-        "Tree of a broadcast. balanced: the order of dimensions is drawn for each; row-first: "
-        "along rows, then columns.",
+        "Tree of a broadcast: balanced (dimensions in random order) or row-first (along "
+        "rows, then columns).",
         default="balanced",
     )
     startup_cycles: int = option(
-        "Start-up time of every message and of every copy.", default=0, ge=0, le=2**20, unit=CYCLES
+        "Start-up time of every message and copy.", default=0, ge=0, le=2**20, unit=CYCLES
     )
 
 
@@ -55,8 +54,7 @@ class BroadcastQuestion(Measured, ProgramQuestion, Arriving, PatternTraffic, Bro
     """Messages of which a part goes to all nodes, by trees."""
 
     packet_flits: PacketLengths = option(  # type: ignore[assignment]
-        "Length of a message, which is one packet: a number of flits, uniform:1-9, "
-        "bimodal:1,9,0.5 or geometric:5.",
+        "Length of a message, one packet: flits, uniform:1-9, bimodal:1,9,0.5 or geometric:5.",
         default=5,
         panel="Broadcast",
     )
@@ -94,7 +92,7 @@ def prepare(question: BroadcastQuestion) -> PreparedBroadcasts:
 def simulate_broadcast(
     question: BroadcastQuestion, ready: PreparedBroadcasts
 ) -> BroadcastSimulation:
-    """Simulate traffic of which a part is broadcast, by trees of messages from node to node.
+    """Simulate traffic with some broadcasts, sent by trees of messages.
 
     Every node that a broadcast reaches sends copies on (Shahrabi, Ould-Khaoua & Mackenzie 2002).
     Runs at several rates go on at once, on all processors. Ctrl-C ends them, and what was known by

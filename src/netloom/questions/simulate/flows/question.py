@@ -58,8 +58,8 @@ class FlowTraffic(Question, panel="Program"):
     """The traffic."""
 
     app: Program = option(
-        "Process graph, as for analyze; each of its edges is a flow. Patterns have no size of "
-        "their own: all-to-all:64, transpose:8, ring:64 with --bytes.",
+        "Process graph whose edges are flows, as for analyze: a file, or all-to-all:64, "
+        "transpose:8, ring:64 with --bytes.",
         file=True,
     )
     flow_bytes: Annotated[float, Field(gt=0, le=LARGEST)] | str | None = option(
@@ -132,9 +132,9 @@ def simulate_flows(question: FlowsQuestion, ready: PreparedTraffic) -> FlowsAnsw
     """Send all of a program's traffic at once, as flows that share channels fairly.
 
     Each edge of the process graph is one flow of its bytes, from the node of one task to that of
-    another; all are sent at time 0. A task sends to the next task first, then to those after it, as
-    all-to-all collectives do. Flows share channels max-min fairly; the answer says how long they
-    take, which channels hold them back, and how far that can be trusted. Ctrl-C ends the run.
+    another. All are sent at time 0. A task sends to the next task first, then to those after it, as
+    all-to-all collectives do. Flows share channels max-min fairly. The answer reports the time, the
+    channels that limit it, and the expected error. Ctrl-C ends the run.
 
     Raises
     ------

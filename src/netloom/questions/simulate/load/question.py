@@ -39,8 +39,7 @@ class SimulateQuestion(OpenLoad):
     """A network under a load, or several."""
 
     load: Numbers = option(
-        "Offered traffic of the average sending node (of each program, if there are several): "
-        "0.2, 0.1,0.2 or START:STOP:STEP.",
+        "Offered load of the average sending node, per program: 0.2, 0.1,0.2 or START:STOP:STEP.",
         unit=FLITS,
         panel="Traffic",
     )

@@ -46,8 +46,8 @@ class LoopFields(Question, panel="Loop: every task computes, sends, waits, and r
     """What a task does in its loop, and how many loops are measured."""
 
     applied: Numbers = option(
-        "Applied traffic of every task: the share of its time that it sends if no message is "
-        "delayed. 0.25, 0.1,0.2 or START:STOP:STEP.",
+        "Applied traffic per task, its share of time spent sending: 0.25, 0.1,0.2 or "
+        "START:STOP:STEP.",
         unit="flits/cycle",
     )
     message_flits: int = option("Message length L.", default=50, unit="flits", ge=1, le=2**24)
@@ -60,8 +60,7 @@ class LoopFields(Question, panel="Loop: every task computes, sends, waits, and r
         default="uniform",
     )
     gap_cycles: int | None = option(
-        "Gap between packets: messages are cut into packets of packet_flits, and each is sent so "
-        "long after the one before is complete.",
+        "Gap after each packet of a message, before the next.",
         unit="cycles",
         default=None,
         ge=0,
@@ -69,7 +68,7 @@ class LoopFields(Question, panel="Loop: every task computes, sends, waits, and r
         shown_default="all at once",
     )
     loops: int = option("Measured loops of each task.", default=100, ge=1, le=10**6)
-    skip: int = option("Loops of a task before these.", default=10, ge=0, le=10**6)
+    skip: int = option("Loops of each task before the measured ones.", default=10, ge=0, le=10**6)
     timeline: bool = option("Keep the times of each message, for a timeline.", default=False)
 
 

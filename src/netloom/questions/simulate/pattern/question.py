@@ -45,8 +45,8 @@ class PatternFields(Question, panel="Experiment"):
         "Message length: one, or several with commas.", default=4096, unit="bytes"
     )
     think_us: Numbers = option(
-        "Mean computation of a loop, drawn from 0 to twice as much: one, several with commas, or "
-        "START:STOP:STEP.",
+        "Mean computation of a loop: one, several with commas, or START:STOP:STEP. "
+        "Drawn from 0 to twice that.",
         default=1000,
         unit="µs",
     )
@@ -61,8 +61,8 @@ class PatternQuestion(ProgramQuestion, PatternFields):
     """A machine's nodes that exchange messages in a pattern."""
 
     engine: Literal["network", "worm", "flow"] = option(
-        "worm: lockstep worms (Chittor's simulator); network: routers with virtual channels; "
-        "flow: flows that share channels fairly.",
+        "Engine: worm (Chittor's lockstep worms), network (virtual-channel routers) or "
+        "flow (flows that share channels fairly).",
         default="worm",
         panel="Engine",
     )

@@ -1,3 +1,3 @@
-"""Replay a trace of messages with all its dependencies, and divide its time among causes."""
+"""Replay a trace of messages with its dependencies, and divide its time by cause."""
 
 VERB = "replay"

@@ -75,7 +75,8 @@ class TraceFile(Question, panel="Trace"):
         "Size of an MSCCL program, such as 64MB.", default=None
     )
     flit_bytes: int | None = option(
-        "Size of a flit, in bytes; a channel takes one cycle for it.",
+        "Size of a flit, which a channel moves per cycle.",
+        unit="bytes",
         default=None,
         ge=1,
         le=MAX_ELEMENTS,
@@ -95,12 +96,14 @@ class TraceFile(Question, panel="Trace"):
         lt=2**31,
         unit=CYCLES,
     )
-    calc_cycles: float = option("Time of a unit of calc.", default=1.0, ge=0, lt=2**31, unit=CYCLES)
+    calc_cycles: float = option(
+        "Time per unit of a GOAL calc.", default=1.0, ge=0, lt=2**31, unit=CYCLES
+    )
     gap_time: Seconds | None = option(
         "Gap g between GOAL messages as flows.", default=None, shown_default="0"
     )
     calc_time: Seconds | None = option(
-        "Time of a GOAL unit of calc as flows.", default=None, shown_default="1ns"
+        "Time per unit of a GOAL calc, as flows.", default=None, shown_default="1ns"
     )
     algorithm: str | None = option(
         "Algorithm: bruck, all-to-all=bruck.",
@@ -193,7 +196,7 @@ def _placed(
 def replay(
     question: ReplayQuestion, ready: PreparedTrace
 ) -> TraceReplay | FlowReplay | CycleFlowReplay:
-    """Replay a trace of messages with all its dependencies, and divide its time among causes.
+    """Replay a trace of messages with its dependencies, and divide its time by cause.
 
     In cycles and flits, or with ``engine="flow"`` in seconds and bytes. Ctrl-C ends the run, and
     what was known by then is the answer.

@@ -1,3 +1,3 @@
-"""Simulate processors whose contexts run, issue a transaction and wait for it (Johnson 1992)."""
+"""Simulate processors that issue transactions and wait for them (Johnson 1992)."""
 
 VERB = "simulate_transactions"

@@ -37,8 +37,7 @@ class CommunicatingProgram(Question, panel="Program"):
     """The program whose tasks have transactions."""
 
     app: str | InstanceOf[ProcessGraph] = option(
-        "Process graph, as for analyze. Its tasks have transactions with their neighbours; each "
-        "context runs an instance of it.",
+        "Process graph, as for analyze, one instance per context.",
         file=True,
     )
 
@@ -73,7 +72,7 @@ class TransactionFields(Question, panel="Transactions"):
         "Time from a request to its answer.", default=0, ge=0, le=2**24, unit=CYCLES
     )
     batch_cycles: int | None = option(
-        "Length of a batch. 20 batches are measured, after 5 for warming up.",
+        "Length of each of 20 batches, after 5 of warm-up.",
         default=None,
         ge=1,
         le=2**24,
@@ -162,7 +161,7 @@ def _batch(question: TransactionQuestion, message: float) -> int:
 def simulate_transactions(
     question: TransactionQuestion, ready: PreparedTransactions
 ) -> TransactionSimulation:
-    """Simulate processors whose contexts run, issue a transaction and wait for it (Johnson 1992).
+    """Simulate processors that issue transactions and wait for them (Johnson 1992).
 
     Ctrl-C ends the run, and what was known by then is the answer.
 

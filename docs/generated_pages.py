@@ -1,0 +1,180 @@
+"""The pages of the reference that are written by netloom itself."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import tomllib
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from typer.core import TyperGroup
+from typer.testing import CliRunner
+
+from netloom.cli.app import app
+from netloom.cli.commands import GROUPS
+from netloom.questions.base import default_said, description_of, signature_of
+from netloom.questions.register import all_kinds, all_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from netloom.questions.register import Kind
+
+DOCS = Path(__file__).parent
+QUESTIONS = "<!-- every question -->"
+"""What stands in the page of questions where they are to be."""
+
+WIDTH = 100
+"""Letters of a line of help."""
+
+
+def pages() -> dict[str, str]:
+    """Return the text of each generated page, by its path among the others."""
+    questions = (DOCS / "reference" / "questions.md").read_text()
+    sections = "\n\n".join(map(_section, all_kinds()))
+    return {
+        "reference/questions.md": questions.replace(QUESTIONS, sections),
+        "reference/commands.md": _commands(),
+        "gallery.md": _gallery(),
+        "changelog.md": (DOCS.parent / "CHANGELOG.md").read_text().replace("](docs/", "]("),
+    }
+
+
+def _gallery() -> str:
+    """Return the page of all pictures, each with the command that draws it."""
+    lines = [
+        "# Gallery",
+        "Which picture answers which question? Its title is the answer. Each command has `--plot "
+        "FILE` (.png, .svg, .pdf or .html), unless the command below names another option.",
+    ]
+    for name, each in tomllib.loads((DOCS / "pictures.toml").read_text()).items():
+        option = each.get("option", "--plot")
+        lines += [
+            f"## {each['shows']}",
+            f"![{each['shows']}](pictures/{name}.svg)",
+            f"```text\n{each['command']} {option} {name}.svg\n```",
+            f"[Read more]({each['page']})",
+        ]
+    return "\n\n".join(lines) + "\n"
+
+
+def command_names() -> dict[str, list[str]]:
+    """Return all commands, group by group of the help.
+
+    Examples
+    --------
+    >>> names = command_names()
+    >>> names["Trust"], "simulate load" in names["Ask"]
+    (['validate', 'study list', 'study run'], True)
+    """
+    top = typer.main.get_command(app)
+    assert isinstance(top, TyperGroup)
+    names = [words.replace(".", " ") for words in all_words()]
+    for name, command in top.commands.items():
+        below = command.commands if isinstance(command, TyperGroup) else {}
+        names += [f"{name} {each}" for each in below] or [name]
+    firsts = {first: group for group, words in GROUPS.items() for first in words}
+    found: dict[str, list[str]] = {group: [] for group in (*GROUPS, "More")}
+    order = [*firsts, *sorted({name.split()[0] for name in names} - firsts.keys())]
+    for first in order:
+        own = sorted(name for name in dict.fromkeys(names) if name.split()[0] == first)
+        found[firsts.get(first, "More")] += own
+    return found
+
+
+def _commands() -> str:
+    lines = [
+        "# Commands",
+        "The help of every command, as `netloom COMMAND --help` prints it. `netloom COMMAND -h` is "
+        "shorter. [Python functions](questions.md) and [experiment files](../experiments.md) take "
+        "the same fields, with `_` for `-`.",
+    ]
+    for group, names in command_names().items():
+        lines.append(f"## {group}")
+        lines += [f"### netloom {name}\n\n```text\n{_help(name)}\n```" for name in names]
+    return "\n\n".join(lines) + "\n"
+
+
+def _help(name: str) -> str:
+    with _columns(WIDTH):
+        done = CliRunner().invoke(app, [*name.split(), "--help"], prog_name="netloom")
+    assert done.exit_code == 0, done.output
+    return done.output.rstrip()
+
+
+@contextmanager
+def _columns(width: int) -> Iterator[None]:
+    """Make terminals seem as wide as that."""
+    before = os.environ.get("COLUMNS")
+    os.environ["COLUMNS"] = str(width)
+    try:
+        yield
+    finally:
+        os.environ.pop("COLUMNS")
+        if before is not None:
+            os.environ["COLUMNS"] = before
+
+
+def _section(kind: Kind) -> str:
+    told, _, rest = kind.told.partition("\n\n")
+    more = f"[More]({'../' + kind.page}). " if kind.page else ""
+    lines = [
+        f"## `{kind.verb}` {{ #netloom.questions.{kind.verb} }}",
+        f"```python\n{_signature(kind)}\n```",
+        f"{told} {more}",
+        rest,
+        f"Command: `netloom {kind.words.replace('.', ' ')}`. Table of an experiment file: "
+        f"`[{kind.words}]`. For example:",
+        f"```\n{kind.example}\n```",
+        *_fields(kind),
+        *_columns_of(kind),
+        *(
+            f"::: {answer.__module__}.{answer.__qualname__}\n"
+            "    options:\n      heading_level: 3\n      show_root_heading: true"
+            for answer in kind.answers
+        ),
+    ]
+    return "\n\n".join(lines)
+
+
+def _signature(kind: Kind) -> str:
+    """Return how the function is called: each argument with its default, and what it returns."""
+    given = [f"nl.{kind.verb}("]
+    named = False
+    for name, each in signature_of(kind.question).parameters.items():
+        if each.kind is each.KEYWORD_ONLY and not named:
+            given.append("    *,")
+            named = True
+        default = "" if each.default is each.empty else f"={each.default!r}"
+        given.append(f"    {name}{default},")
+    answers = " | ".join(answer.__name__ for answer in kind.answers)
+    return "\n".join([*given, f") -> {answers}"])
+
+
+def _fields(kind: Kind) -> Iterator[str]:
+    rows = ["| field | default | |", "| --- | --- | --- |"]
+    for name, parameter in inspect.signature(kind.function).parameters.items():
+        required = parameter.default is parameter.empty
+        default = "required" if required else _cell(default_said(kind.question, name))
+        rows.append(f"| `{name}` | {default} | {_cell(description_of(kind.question, name))} |")
+    yield "\n".join(rows)
+
+
+def _columns_of(kind: Kind) -> Iterator[str]:
+    for answer in kind.answers:
+        rows = ["| table | column | unit | |", "| --- | --- | --- | --- |"]
+        for table, columns in answer.tables().items():
+            for each in columns:
+                if each.table:
+                    title = _cell(each.named)
+                    rows.append(f"| `{table}` | `{each.name}` | {each.unit} | {title} |")
+        whose = "The answer" if len(kind.answers) == 1 else f"`{answer.__name__}`"
+        yield f"{whose}'s tables:"
+        yield "\n".join(rows)
+
+
+def _cell(text: Any) -> str:
+    return str(text).replace("|", "\\|").replace("<", "&lt;")
