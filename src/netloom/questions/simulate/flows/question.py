@@ -1,4 +1,4 @@
-"""How long does all of a program's traffic take, sent at once; which channels hold it back?"""
+"""How long does all of a program's traffic take, sent at once, and which channels delay it?"""
 
 from __future__ import annotations
 
@@ -132,9 +132,9 @@ def simulate_flows(question: FlowsQuestion, ready: PreparedTraffic) -> FlowsAnsw
     """Send all of a program's traffic at once, as flows that share channels fairly.
 
     Each edge of the process graph is one flow of its bytes, from the node of one task to that of
-    another; all are sent at time 0. A task sends to the next task first, then to those after it, as
-    all-to-all collectives do. Flows share channels max-min fairly; the answer says how long they
-    take, which channels hold them back, and how far that can be trusted. Ctrl-C ends the run.
+    another. All are sent at time 0. A task sends to the next task first, then to those after it, as
+    all-to-all collectives do. Flows share channels max-min fairly. The answer reports how long they
+    take, which channels hold them back, and how near flits are expected to be. Ctrl-C ends the run.
 
     Raises
     ------
@@ -196,7 +196,7 @@ def simulate_flows(question: FlowsQuestion, ready: PreparedTraffic) -> FlowsAnsw
 
 
 def _end(send: Callable[..., AtOnce], **options: Any) -> float | None:
-    """Return when flows end; None if that is not possible so, would take long, or was stopped."""
+    """Return when flows end. None if that is not possible so, would take long, or was stopped."""
     try:
         found = send(**options)
     except InputError:
