@@ -16,17 +16,24 @@ IN_ORDER = "rank order"
 
 
 def short_name(name: str) -> str:
-    """Return the name of a program or network, a file's without its folder and ending.
+    """Return the name of a program or network, without a file's folder and ending.
 
     Examples
     --------
     >>> short_name("examples/lammps-64.mtx"), short_name("graph:/data/tree.graphml")
     ('lammps-64', 'tree')
+    >>> short_name("runs/lammps_melt_16"), short_name("ring:16")
+    ('lammps_melt_16', 'ring:16')
     >>> short_name("mesh:4x4/4"), short_name("torus:8x8 without 3-4")
     ('mesh:4x4/4', 'torus:8x8 without 3-4')
+    >>> short_name("graph:data/tree.graphml without leaf0-spine1")
+    'tree without leaf0-spine1'
     """
+    name, broken, parts = name.partition(" without ")
     found = FILE.fullmatch(name)
-    return found[1] if found else name
+    if found or broken:
+        return f"{found[1] if found else name}{broken}{parts}"
+    return name if ":" in name else name.rstrip("/").rpartition("/")[2]
 
 
 def subject(figures: Mapping[str, Any]) -> str:
@@ -42,5 +49,5 @@ def subject(figures: Mapping[str, Any]) -> str:
     mapping = figures["provenance"]["configuration"].get("mapping")
     if mapping is None:
         return said
-    named = short_name(mapping) if isinstance(mapping, str) else "mapping as given"
-    return f"{said}, {IN_ORDER if named == 'identity' else named}"
+    named = short_name(mapping) if isinstance(mapping, str) else "given"
+    return f"{said}, {IN_ORDER if named == 'identity' else f'{named} mapping'}"
