@@ -21,9 +21,9 @@ SAYS = {
     ],
     "06_compile_a_pattern.py": [
         "322 connections in 2 phases, the lower bound",
-        "verified ",
-        "all 2850 words of 322 connections arrived",
-        "Phases win: ",
+        "✓ Verified: 322 connections in 2 phases break no rule.",
+        "✓ All 2,850 words of 322 connections arrived, in order and in their phases.",
+        "Use phases: ",
     ],
     "07_map.py": [
         "The busiest channel carries 0.",

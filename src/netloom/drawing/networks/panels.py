@@ -279,7 +279,8 @@ def beside_squares(
             left, top, side = drawn.squares[rows[0]]
             away = side / 2 + 0.75 * DISC
             turns = np.array([[1, -1], [-1, -1], [1, 1], [-1, 1], [2, 0], [-2, 0], [3, -1],
-                              [-3, -1], [3, 1], [-3, 1], [1, 3], [-1, 3], [1, -3], [-1, -3]])  # fmt: skip
+                              [-3, -1], [3, 1], [-3, 1], [1, 3], [-1, 3], [1, -3],
+                              [-1, -3]])  # fmt: skip
             middle = np.array([left + side / 2, top + side / 2]) + away * turns
             inside = ((middle >= DISC) & (middle <= np.array(size) - [DISC, 0])).all(axis=1)
             places[channel] = middle[inside]

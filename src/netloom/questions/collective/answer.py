@@ -88,7 +88,7 @@ class Point:
 
     @property
     def algorithm_bandwidth(self) -> float | None:
-        """Size over time, in bytes/s; None for a barrier."""
+        """Size over time, in bytes/s. None for a barrier."""
         return self.size / self.seconds if self.size else None
 
     @property
@@ -135,7 +135,7 @@ class Crossing(NamedTuple):
 
 
 class Winner(NamedTuple):
-    """The fastest algorithm between two sizes; None for no end."""
+    """The fastest algorithm between two sizes. None for no end."""
 
     algorithm: str
     from_size: float | None
@@ -147,7 +147,7 @@ def _run(name: str) -> Callable[[Any], Any]:
 
 
 def _in_cycles(name: str) -> Callable[[Any], Any]:
-    """Return what tells of a network in cycles; None of one for flows."""
+    """Return what tells of a network in cycles. None of one for flows."""
     return lambda found: getattr(getattr(found.network, "program", None), name, None)
 
 
@@ -286,7 +286,7 @@ class CollectiveTimes(Answer):
 
     @cached_property
     def beside(self) -> str:
-        """Where phases on reserved channels beat message passing, in a sentence; "" without."""
+        """Where phases on reserved channels beat message passing, in a sentence. "" without."""
         if not self.phases:
             return ""
         saved = {each.size: self.at(each.size)[0].seconds / each.seconds for each in self.phases}
@@ -380,7 +380,7 @@ class CollectiveTimes(Answer):
 
     @property
     def note(self) -> str | None:
-        """What was assumed; None if nothing was."""
+        """What was assumed. None if nothing was."""
         clock = self.network.clock
         assert clock is not None
         more = list[tuple[str, str]]()

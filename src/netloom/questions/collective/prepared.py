@@ -258,7 +258,7 @@ def _algorithms(
 
 
 def _torus(topology: Topology, host_of: NDArray[np.int32]) -> tuple[int, ...] | None:
-    """Return the sides of the torus on which ranks are numbered row by row; None if not so."""
+    """Return the sides of the torus on which ranks are numbered row by row. None if not so."""
     sides, wraps = getattr(topology.whole, "sides", None), getattr(topology.whole, "wraps", ())
     if sides is None or not topology.direct or len(host_of) != topology.num_hosts:
         return None
@@ -268,7 +268,7 @@ def _torus(topology: Topology, host_of: NDArray[np.int32]) -> tuple[int, ...] | 
 
 
 def _ranks_per_node(topology: Topology, host_of: NDArray[np.int32]) -> int | None:
-    """Return how many ranks follow each other on each computer; None if that differs."""
+    """Return how many ranks follow each other on each computer. None if that differs."""
     owner = topology.node_of_host[host_of]
     blocks = np.flatnonzero(np.diff(owner, prepend=-1))
     lengths = np.diff(blocks, append=len(owner))

@@ -103,8 +103,8 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
     Examples
     --------
     >>> found = compare_collectives("all-reduce", "torus:4x4", size="1KB:64MB", latency="1us")
-    >>> found.verdict
-    'Fastest all-reduce: recursive-doubling below 7.6 kB, swing from 7.6 kB.'
+    >>> found.verdict.sentence.partition(":")[0]
+    'Use recursive-doubling below 7.6 kB, swing above'
     """
     bound = ready.bound(question.collective, question.root, ready.host_of)
     runner = ready.runner(ready.host_of)

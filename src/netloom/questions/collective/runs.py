@@ -209,7 +209,7 @@ class Runner:
 
 
 def refusal(program: Outline, sizes: int) -> str:
-    """Return why an algorithm is left out if nobody asked for it by name; "" if it is not."""
+    """Return why an algorithm is left out if nobody asked for it by name. "" if it is not."""
     at_once = max((len(each.source) for each in program.steps), default=0)
     if at_once > MOST_AT_ONCE:
         return f"{at_once:,} messages at once; name it to run it"

@@ -119,7 +119,9 @@ def _of_one(first: Mapping[str, Any]) -> str:
 
 def _near(ratio: float) -> str:
     """Return how many times the least possible time something takes."""
-    return "the best possible" if ratio < LONGER else f"{number(ratio)} times the least time"
+    return (
+        "the best possible" if ratio < LONGER else f"{number(ratio)} times the least possible time"
+    )
 
 
 def _slower(first: Mapping[str, Any], others: list[dict[str, Any]]) -> str:

@@ -84,7 +84,7 @@ NODES = Columns(Column("node", kind=int), Column("words"))
 
 @dataclass(frozen=True, eq=False)
 class SimulatedPhases:
-    """What simulation made of phases, and of messages; None where it did not come to it.
+    """What simulation made of phases, and of messages. None where it did not come to it.
 
     ``note`` says why, and ``interrupted`` whether it was stopped from outside.
     """
@@ -232,7 +232,7 @@ class CompiledPhases(Answer):
 
     @cached_property
     def limit(self) -> Limit | None:
-        """What keeps the phases from being faster; None without any."""
+        """What keeps the phases from being faster. None without any."""
         if not self.plan.num_phases:
             return None
         return limit_of(self.plan, self.timetable, self.costs)
@@ -265,7 +265,7 @@ class CompiledPhases(Answer):
         return node_programs(self.plan, self.timetable, self.costs)
 
     def write(self, path: str | Path) -> None:
-        """Write a plan file, programs included; see ``docs/plan-file.md``.
+        """Write a plan file, programs included. See ``docs/plan-file.md``.
 
         Raises
         ------

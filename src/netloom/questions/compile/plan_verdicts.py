@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netloom import units
+from netloom.phases.collectives.schedules import least_latency
 from netloom.questions.subject import short_name
 from netloom.questions.verdict import Verdict
 from netloom.words import counted
@@ -14,6 +15,9 @@ from netloom.words import counted
 if TYPE_CHECKING:
     from netloom.questions.compile.collective.verified import VerifiedCollective, VerifiedProgram
     from netloom.questions.compile.plans import PlanRun, VerifiedPlan
+
+NEAR = 0.99
+"""Part of a time from which on it is as good as all of it."""
 
 LABELS = {
     "Data": "data", "Channels": "routes", "Time": "time", "Steps": "steps", "Fabric": "fabric",
@@ -50,15 +54,25 @@ def of_phases(found: VerifiedPlan) -> Verdict:
 def of_schedule(found: VerifiedCollective) -> Verdict:
     """Return what a schedule of a collective comes to that breaks no rule."""
     program, network = found.schedule.program, found.schedule.network
-    part = part_of(found.efficiency)
-    best = "the best possible" if found.bound_verified else "the bound in the file"
     said = (
         f"Verified: {program.collective} of {units.size(found.schedule.size_bytes)} in "
-        f"{units.seconds(found.judged.finish_seconds)}, {part} of {best}."
+        f"{units.seconds(found.judged.finish_seconds)}{_how_near(found)}."
     )
     of = _of(counted(program.num_ranks, "rank", ","), network.name)
     note = "" if found.bound_verified else "* the file does not prove its bound"
     return Verdict("fine", said, of, _proven(found.proves), note=note)
+
+
+def _how_near(found: VerifiedCollective) -> str:
+    """Return what is proven of the time of a schedule: in few steps, by latencies or by bytes."""
+    schedule = found.schedule
+    if found.few_steps is not None:
+        return f" and {counted(found.few_steps['steps'], 'step')}"
+    latency = least_latency(schedule.network, schedule.program.collective, schedule.program.root)
+    if found.efficiency < NEAR <= latency / found.judged.finish_seconds:
+        return ", as fast as latencies allow"
+    best = "the best possible" if found.bound_verified else "the bound in the file"
+    return f", {part_of(found.efficiency)} of {best}"
 
 
 def of_program(found: VerifiedProgram) -> Verdict:

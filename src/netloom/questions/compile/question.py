@@ -52,7 +52,7 @@ PASSING = ("send_clocks", "receive_clocks")
 
 
 class CompileQuestion(Seeded, BrokenParts, Placed, MonitoredParts, ProgramOnNetwork):
-    """A pattern that is known beforehand, to be cut into phases."""
+    """A pattern that is known in advance, to be cut into phases."""
 
     words: int | None = option(
         "Words of every connection, instead of the pattern's bytes.",
@@ -169,9 +169,9 @@ def prepare(question: CompileQuestion) -> MappedPattern:
 def compile_phases(question: CompileQuestion, ready: MappedPattern) -> CompiledPhases:
     """Compile a communication pattern, known in advance, into phases, routes and a timetable.
 
-    Feldmann, Stricker & Warfel's ConSet (1993): connections that the hardware can hold all at once
-    make a phase, phases follow one another, and nothing has to be routed, buffered or waited for
-    while words move. What is returned has been verified.
+    This is Feldmann, Stricker & Warfel's ConSet (1993). Connections that the hardware can hold at
+    the same time make a phase, and phases follow one another. While words move, nothing has to be
+    routed, buffered or waited for. The plan that is returned has been verified.
 
     Raises
     ------

@@ -208,7 +208,7 @@ class CollectiveSchedule(Answer):
 
     @cached_property
     def few_steps(self) -> dict[str, Any] | None:
-        """Schedules of few steps as plain data; None if others were asked for."""
+        """Schedules of few steps as plain data. None if others were asked for."""
         if self.few is None or self.unlimited_seconds is None:
             return None
         return stepped.plain(self.few, self.unlimited_seconds)
@@ -222,7 +222,7 @@ class CollectiveSchedule(Answer):
 
     @property
     def note(self) -> str | None:
-        """What was assumed, and what size chunks of whole bytes need; None if there is nothing."""
+        """What was assumed, and what size chunks of whole bytes need. None if there is nothing."""
         said = assumed(self.clock)
         words = [f"{said}."] if said else []
         if self.padded_bytes > self.schedule.size_bytes:
@@ -245,7 +245,7 @@ class CollectiveSchedule(Answer):
         return ranks * int(np.bincount(block, whole).max())
 
     def write(self, path: str | Path) -> None:
-        """Write the schedule as a plan file; see ``docs/plan-file.md``."""
+        """Write the schedule as a plan file. See ``docs/plan-file.md``."""
         write_schedule(path, self.schedule, self.provenance)
 
     @cached_property
@@ -261,7 +261,7 @@ class CollectiveSchedule(Answer):
 
     @table(stepped.FRONTIER)
     def frontier(self) -> pl.DataFrame:
-        """Return the schedules of few steps that matter; no rows if others were asked for."""
+        """Return the schedules of few steps that matter. No rows if others were asked for."""
         return stepped.FRONTIER.frame_of(
             [] if self.few is None else stepped.frontier_rows(self.few)
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from netloom import units
 from netloom.phases.collectives.synthesis import BY_TREES
 from netloom.questions.commands import command_line
-from netloom.questions.compile.plan_verdicts import part_of
+from netloom.questions.compile.plan_verdicts import NEAR, part_of
 from netloom.questions.register import kind_of
 from netloom.questions.subject import subject
 from netloom.questions.verdict import Verdict
@@ -15,9 +15,6 @@ from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-NEAR = 0.99
-"""Part of the bound from which a schedule is as good as the best."""
 
 LATENCY = 0.1
 """Part of the time from which on latencies are said."""
@@ -73,7 +70,7 @@ def _lines(figures: Mapping[str, Any]) -> dict[str, str]:
     if few := figures["few_steps"]:
         free = units.seconds(few["unlimited_seconds"])
         which = "less" if few["unlimited_seconds"] < finish else "no less"
-        found["limits"] = f"{which} with any number of steps: {free}"
+        found["limits"] = f"{which} with any number of steps ({free})"
     elif figures["efficiency"] < NEAR and LATENCY * finish <= latency < NEAR * finish:
         took = units.seconds(latency)
         found["why"] = f"latencies alone take {took} of {units.seconds(finish)}"
@@ -90,6 +87,6 @@ def _next(figures: Mapping[str, Any]) -> str:
 
 
 def note_of(figures: Mapping[str, Any]) -> str:
-    """Return what was assumed, as a footnote; "" if nothing was."""
+    """Return what was assumed, as a footnote. "" if nothing was."""
     note = figures["note"]
     return f"* {note[0].lower()}{note[1:]}" if note else ""

@@ -93,7 +93,7 @@ class VerifiedCollective:
 
     @property
     def few_steps(self) -> dict[str, Any] | None:
-        """What prices prove of schedules of few steps, exactly; None if there are none.
+        """What prices prove of schedules of few steps, exactly. None if there are none.
 
         ``times_slowest``: the time in which the slowest channel carries the data of a rank, or of
         the root, so many times.
@@ -282,7 +282,7 @@ class VerifiedProgram:
 
 
 def verified_msccl(path: str, fabric: Mapping[str, Any] | None = None) -> VerifiedProgram:
-    """Read MSCCL XML and verify it; see ``msccl_running.all_sent``.
+    """Read MSCCL XML and verify it. See ``msccl_running.all_sent``.
 
     ``fabric``: what ``replay`` is asked of it, if a network was named.
 

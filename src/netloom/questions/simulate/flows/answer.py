@@ -137,7 +137,7 @@ class FlowsAnswer(Answer):
 
     @property
     def finish_seconds(self) -> float | None:
-        """When the last flow ended; None if the run was interrupted."""
+        """When the last flow ended. None if the run was interrupted."""
         return self.found.end if self.found.done else None
 
     @property
@@ -166,7 +166,7 @@ class FlowsAnswer(Answer):
 
     @property
     def trust(self) -> Trust | None:
-        """How far the finish in order can be trusted; None if it is not known what it hangs on."""
+        """How far the finish in order can be trusted. None if it is not known what it hangs on."""
         in_order, shared = self.ends["in_order"], self.ends["shared"]
         if in_order is None or shared is None:
             return None
@@ -237,12 +237,12 @@ class FlowsAnswer(Answer):
         }
 
     def flows(self) -> pl.DataFrame:
-        """Return one row a flow: its tasks, nodes and bytes, its times, and what held it back.
+        """Return one row per flow: its tasks, nodes and bytes, its times, and what held it back.
 
-        Times are seconds. All flows start at 0; ``entered`` is when their bytes began to leave.
-        ``slowdown`` is the time from then over ``alone``; ``held_by`` the channel that held the
-        flow back for longest, null if none did. Null is what had not happened when a run was
-        interrupted.
+        Times are seconds. All flows start at 0, and at ``entered`` their bytes began to leave. The
+        time from then on, divided by ``alone``, is ``slowdown``. The channel that held the flow
+        back for longest is ``held_by``, null if none did. If something had not happened when a run
+        was interrupted, it is null.
         """
         return self._table(np.arange(self.num_flows))
 

@@ -1,4 +1,4 @@
-"""How long does all of a program's traffic take, sent at once; which channels hold it back?"""
+"""How long does all of a program's traffic take, sent at once, and which channels delay it?"""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def simulate_flows(question: FlowsQuestion, ready: PreparedTraffic) -> FlowsAnsw
 
 
 def _end(send: Callable[..., AtOnce], **options: Any) -> float | None:
-    """Return when flows end; None if that is not possible so, would take long, or was stopped."""
+    """Return when flows end. None if that is not possible so, would take long, or was stopped."""
     try:
         found = send(**options)
     except InputError:

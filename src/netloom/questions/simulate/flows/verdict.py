@@ -26,7 +26,7 @@ ORDER = 0.9
 
 def verdict(figures: Mapping[str, Any]) -> Verdict:
     """Return how long the flows take, and how much longer than the fullest channel needs."""
-    of = subject({**figures, "app": figures["program"]})
+    of = subject(placed_as(figures, "program"))
     if figures["finish_seconds"] is None:
         return _interrupted(figures, of)
     over, took = figures["finish_over_bound"], units.seconds(figures["finish_seconds"])
@@ -90,6 +90,12 @@ def _next(figures: Mapping[str, Any]) -> str:
     if placed and asked["mapping"] == "identity":
         return command_line(kind_of("map"), asked, rankfile="ranks.txt")
     return command_line(kind_of("simulate.flows"), asked, save_flows="flows.csv")
+
+
+def placed_as(figures: Mapping[str, Any], program: str) -> dict[str, Any]:
+    """Return figures as ``subject`` takes them: what runs, and how it was placed in the end."""
+    placed = {"configuration": {"mapping": figures["mapping"]}}
+    return {**figures, "app": figures[program], "provenance": placed}
 
 
 def order_decides(figures: Mapping[str, Any]) -> bool:

@@ -160,7 +160,7 @@ class TraceReplay(TraceRun, Answer):
 
     @property
     def longest_wait(self) -> dict[str, Any] | None:
-        """The longest wait of an entry of the critical path; see ``entries.longest_wait``."""
+        """The longest wait of an entry of the critical path. See ``entries.longest_wait``."""
         return longest_wait(self.critical_entries(), "cycles", self.network.topology)
 
     @property
@@ -172,7 +172,7 @@ class TraceReplay(TraceRun, Answer):
 
     @property
     def finish_cycles(self) -> int | None:
-        """The cycle in which all entries were complete; None where they were not."""
+        """The cycle in which all entries were complete. None where they were not."""
         return self.finish  # type: ignore[no-any-return]
 
     @property
@@ -181,7 +181,7 @@ class TraceReplay(TraceRun, Answer):
         return self.ideal_finish  # type: ignore[no-any-return]
 
     def us(self, cycles: int | None) -> float | None:
-        """Return cycles in µs; None if no clock is known."""
+        """Return cycles in µs. None if no clock is known."""
         cycle = self.network.cycle_us
         return None if cycle is None or cycles is None else cycles * cycle
 
@@ -208,16 +208,17 @@ class TraceReplay(TraceRun, Answer):
         return self.channel_flits / max(self.finish_cycles or self.ending.cycle, 1)
 
     def spread(self, time: str) -> dict[str, float | None]:
-        """Return what is said of a time of ``moved``; see ``spread_of``."""
+        """Return what is said of a time of ``moved``. See ``spread_of``."""
         return spread_of(self.moved[time].to_numpy())
 
     @table(MESSAGES)
     def messages(self) -> pl.DataFrame:
-        """Return one row a message, in the order of the trace; times in cycles.
+        """Return one row per message, in the order of the trace, with times in cycles.
 
-        A multicast has a row for each hop of its tree, and no target task. ``latency`` is from
-        ``sent`` to ``arrived``: ``source_wait``, until its node's channel into the network took
-        it, ``unhindered``, and ``contention``. Null is what had not happened when the run ended.
+        A multicast has a row for each hop of its tree, and no target task. The time from ``sent``
+        to ``arrived`` is ``latency``. It consists of ``source_wait``, until the node's channel
+        into the network took the message, ``unhindered``, and ``contention``. If something had not
+        happened when the run ended, it is null.
         """
         import polars as pl
 
@@ -268,7 +269,7 @@ class TraceReplay(TraceRun, Answer):
 
     @property
     def busiest_host_channel(self) -> dict[str, Any] | None:
-        """The busiest channel of a host that hangs on a router; None where there is none."""
+        """The busiest channel of a host that hangs on a router. None where there is none."""
         flits, topology = self.host_channel_flits, self.network.topology
         if not len(flits):
             return None

@@ -44,7 +44,7 @@ def spread_of(values: NDArray[Any]) -> dict[str, float | None]:
 
 
 def target_tasks(trace: Trace) -> NDArray[np.int64]:
-    """Return the task that each entry is sent to; -1 for several, all or none."""
+    """Return the task that each entry is sent to. -1 for several, all or none."""
     offsets, tasks = trace.targets
     found = np.full(len(trace), -1, np.int64)
     alone = np.diff(offsets) == 1
@@ -67,7 +67,7 @@ WAITS = ("processor_wait", "source_wait", "contention")
 
 
 def longest_wait(links: pl.DataFrame, unit: str, topology: Topology) -> dict[str, Any] | None:
-    """Return the longest wait of the entries of a critical path; None if none waits.
+    """Return the longest wait of the entries of a critical path. None if none waits.
 
     ``id`` is the entry's, ``part`` what it waits for, ``source`` and ``target`` its nodes' names.
     """

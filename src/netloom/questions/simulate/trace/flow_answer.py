@@ -165,7 +165,7 @@ class FlowReplay(FlowTraceRun, Answer):
 
     @property
     def longest_wait(self) -> dict[str, Any] | None:
-        """The longest wait of an entry of the critical path; see ``entries.longest_wait``."""
+        """The longest wait of an entry of the critical path. See ``entries.longest_wait``."""
         return longest_wait(self.critical_entries(), self.unit, self.network.topology)
 
     @property
@@ -237,14 +237,14 @@ class FlowReplay(FlowTraceRun, Answer):
 
     @table(_messages("seconds", "bytes"))
     def messages(self) -> pl.DataFrame:
-        """Return one row a message, in the order of the trace.
+        """Return one row per message, in the order of the trace.
 
-        A multicast has a row for each hop of its tree, and no target task. ``latency`` is from
-        ``sent`` to ``arrived``: ``source_wait``, until it entered the network after those that its
-        node sent before, ``alone``, what it takes if it meets no other, and ``contention``.
-        ``slowdown`` is ``latency`` without ``source_wait`` over ``alone``, 1 for what does not
-        leave its node. ``finish`` is when its target has received it. Null is what had not happened
-        when the run ended.
+        A multicast has a row for each hop of its tree, and no target task. The time from ``sent``
+        to ``arrived`` is ``latency``. It consists of three parts: ``source_wait``, until the
+        message entered the network after those that its node sent before, ``alone``, the time if
+        it meets no other, and ``contention``. The ratio (latency − source_wait) / alone is
+        ``slowdown``, 1 within a node. At ``finish`` the target has received the message. If
+        something had not happened when the run ended, it is null.
         """
         import polars as pl
 

@@ -85,9 +85,9 @@ def as_planned(
 ) -> tuple[ReplayQuestion, Planned | None]:
     """Return the question with the plan as its trace, and the routes of the plan.
 
-    Unless the question says otherwise, ranks are on the hosts of the plan, and as flows they send
-    on all their channels at the same time, for the plan says when. There are no routes where the
-    question asks for others, puts ranks elsewhere, or the network lacks a channel of the plan.
+    By default ranks are on the hosts of the plan. As flows they send on all their channels at the
+    same time, because the plan has the times. There are no routes if the question asks for others,
+    puts ranks elsewhere, or the network lacks a channel of the plan.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def as_planned(
 
 
 def routes_on(schedule: Schedule, topology: Topology) -> Paths | None:
-    """Return the route of each message as channels of a network; None if it lacks some of them.
+    """Return the route of each message as channels of a network. None if it lacks some of them.
 
     Vertices are those of the same name, ranks those of the plan's hosts; of channels that join the
     same two vertices, the first is the first.

@@ -13,8 +13,10 @@ from netloom.questions.simulate.flows.verdict import (
     arrow,
     estimated,
     order_decides,
+    placed_as,
 )
 from netloom.questions.simulate.trace.entries import WAITS
+from netloom.questions.simulate.trace.plans import AS_PLANNED
 from netloom.questions.subject import subject
 from netloom.questions.verdict import Verdict
 from netloom.units import seconds
@@ -46,7 +48,8 @@ LEAST_PART = 0.005
 def verdict(figures: Mapping[str, Any]) -> Verdict:
     """Return how long the program takes, and what part of that it waits."""
     flow, unit = figures["engine"] == "flow", _unit(figures)
-    of = subject({**figures, "app": figures["trace"]})
+    placed = AS_PLANNED if figures["routing"] == AS_PLANNED else figures["mapping"]
+    of = subject(placed_as({**figures, "mapping": placed}, "trace"))
     finish = figures[f"finish_{unit}"]
     if finish is None:
         return _unfinished(figures, of)
@@ -131,14 +134,15 @@ def _lines(figures: Mapping[str, Any]) -> dict[str, str]:
         parts = {name: path[f"{name}_{unit}"] / figures[f"finish_{unit}"] for name in PARTS}
         some = sorted((share, name) for name, share in parts.items() if share >= LEAST_PART)
         made_of = " · ".join(f"{percent(share)} {PARTS[name]}" for share, name in reversed(some))
-        found["why"] = f"critical path: {made_of}"
+        if made_of:
+            found["why"] = f"critical path: {made_of}"
     if (used := figures["utilisation"]["max"]) and (busiest := _busiest(figures)):
         found["busiest"] = f"{busiest}, {percent(used)} used"
     return found
 
 
 def _place(figures: Mapping[str, Any]) -> str:
-    """Return where the critical path waits for longest; "" if nowhere."""
+    """Return where the critical path waits for longest. "" if nowhere."""
     longest = figures["longest_wait"]
     if not longest:
         return ""

@@ -98,7 +98,7 @@ def _head(result: TraceReplay | FlowReplay) -> list[str]:
 
 
 def _note(result: TraceReplay | FlowReplay) -> list[str]:
-    """Return what to know of a run that did not come to its end."""
+    """Return why a run did not come to its end, or how far it is from its plan."""
     return [escape(f"• {result.note}")] if result.note else []
 
 
