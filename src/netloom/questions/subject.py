@@ -26,10 +26,13 @@ def short_name(name: str) -> str:
     ('lammps_melt_16', 'ring:16')
     >>> short_name("mesh:4x4/4"), short_name("torus:8x8 without 3-4")
     ('mesh:4x4/4', 'torus:8x8 without 3-4')
+    >>> short_name("graph:data/tree.graphml without leaf0-spine1")
+    'tree without leaf0-spine1'
     """
+    name, broken, parts = name.partition(" without ")
     found = FILE.fullmatch(name)
-    if found:
-        return found[1]
+    if found or broken:
+        return f"{found[1] if found else name}{broken}{parts}"
     return name if ":" in name else name.rstrip("/").rpartition("/")[2]
 
 

@@ -133,7 +133,7 @@ def _by_bound(offered: float | None, most: float) -> tuple[str, str]:
     """Say what can be carried, if nothing estimates where contention begins."""
     if offered is None:
         (carried,) = shares(most)
-        return "unknown", f"Carries at most {carried} load; where contention begins is not known."
+        return "unknown", f"Carries at most {carried} load, and where contention begins is unknown."
     asked, carried = shares(offered, most)
     return "unknown", (
         f"Can be carried: your load is {asked}, at most {carried} is possible. Delays are not "
@@ -189,5 +189,6 @@ def _note(figures: Figures, lines: Mapping[str, str]) -> str:
     """Say which numbers are estimates, and how to get a plain answer."""
     said = [ESTIMATE] * ("*" in lines.get("limits", ""))
     if figures["offered"] is None and figures["verdict"]["level"] == "depends-on-load":
-        said.append(GIVE_LOAD)
+        decided = figures["saturation"]["worst_node"] is not None
+        said.append(GIVE_LOAD if decided else GIVE_LOAD.replace("for a yes or no", "to compare"))
     return " ".join(said)
