@@ -131,6 +131,8 @@ def test_no_mapping_is_advised_where_none_matters():
     said = asked("all-to-all:16", "torus:4x4")["verdict"]
     assert said["lines"]["rank"].startswith("the same as each of 3 random mappings")
     assert said["next"].startswith("netloom simulate ")
+    alone = asked("all-to-all:16", "torus:4x4", random_mappings=0)["verdict"]
+    assert alone["next"] == said["next"]
     bad = asked(LAMMPS, "torus:8x8", mapping="random", seed=9, random_mappings=1)
     rank = bad["verdict"]["lines"]["rank"]
     beaten = bad["random_mapping"]["saturation_worst_node"]["beaten"]

@@ -49,5 +49,5 @@ def subject(figures: Mapping[str, Any]) -> str:
     mapping = figures["provenance"]["configuration"].get("mapping")
     if mapping is None:
         return said
-    named = short_name(mapping) if isinstance(mapping, str) else "mapping as given"
-    return f"{said}, {IN_ORDER if named == 'identity' else named}"
+    named = short_name(mapping) if isinstance(mapping, str) else "given"
+    return f"{said}, {IN_ORDER if named == 'identity' else f'{named} mapping'}"

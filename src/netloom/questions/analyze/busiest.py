@@ -26,9 +26,9 @@ def bottleneck(
     """Return the busiest channel between routers beside the busiest node, and their times.
 
     In any mapping a node needs its time to send. In a direct network it sends over one channel,
-    elsewhere over those of its ports. ``ratio`` is how many times longer the busiest channel takes. It
-    is one of a host's if all paths stay inside routers. Times are known if edges are weighted by
-    bytes. They are in cycles of one flit of the machine, or of one byte if only a topology was
+    elsewhere over those of its ports. ``ratio`` is how many times longer the busiest channel takes.
+    It is one of a host's if all paths stay inside routers. Times are known if edges are weighted
+    by bytes. They are in cycles of one flit of the machine, or of one byte if only a topology was
     named. With a machine they are in µs too.
     """
     loads, sent = mapped.contention, sent_by_node(topology, mapped)

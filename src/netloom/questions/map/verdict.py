@@ -66,7 +66,7 @@ def verdict(figures: Figures) -> Verdict:
             half = number(100 * compared["half_width"]) + " points"
         notes.append(
             f"Simulated at {percent(runs['load'])} load in {counted(compared['pairs'], 'pair')} of "
-            f"runs; the difference is known to ±\u00a0{half}."
+            f"runs. The difference is known to ±\u00a0{half}."
         )
     return Verdict(mark, sentence, subject(figures), lines, _next(figures), " ".join(notes))
 

@@ -80,8 +80,8 @@ def analyze_permutations(question: PermutationQuestion, ready: RoutedHosts) -> P
 
     The effective bisection bandwidth (Hoefler, Schneider & Lumsdaine 2008) is the mean share that
     pairs get in random matchings of random halves of the hosts. A pair's share is 1 / (the paths
-    on the busiest channel of its path). A shift by d is the permutation by which host i sends to host i + d,
-    modulo their number. All shifts together are an all-to-all.
+    on the busiest channel of its path). A shift by d is the permutation by which host i sends to
+    host i + d, modulo their number. All shifts together are an all-to-all.
 
     Examples
     --------
