@@ -106,7 +106,7 @@ def test_hosts_channels_are_limits_too():
     said = data["verdict"]
     assert said["mark"] == "limited"
     assert percents(said["sentence"]) == [close(data["saturation"]["upper_bound"])]
-    assert "leaf0→h3, a host's own channel, carries 3 B" in said["lines"]["where"]
+    assert "leaf0→h3, a host's own channel, carries 3 paths" in said["lines"]["where"]
     below = asked(graph, "leaf-spine:2x2x4", random_mappings=0, offered=0.2)["verdict"]
     assert (below["mark"], percents(below["sentence"])) == ("fine", [0.2, close(1 / 3)])
     over = asked(graph, "leaf-spine:2x2x4", random_mappings=0, offered=0.5)["verdict"]
@@ -129,8 +129,10 @@ def test_without_estimates_nothing_is_decided_below_the_bound():
 
 def test_no_mapping_is_advised_where_none_matters():
     said = asked("all-to-all:16", "torus:4x4")["verdict"]
-    assert said["lines"]["rank"].startswith("the same as 3 random mappings")
+    assert said["lines"]["rank"].startswith("the same as each of 3 random mappings")
     assert said["next"].startswith("netloom simulate ")
+    alone = asked("all-to-all:16", "torus:4x4", random_mappings=0)["verdict"]
+    assert alone["next"] == said["next"]
     bad = asked(LAMMPS, "torus:8x8", mapping="random", seed=9, random_mappings=1)
     rank = bad["verdict"]["lines"]["rank"]
     beaten = bad["random_mapping"]["saturation_worst_node"]["beaten"]
@@ -216,7 +218,7 @@ def test_a_single_sender_is_named():
 def test_a_few_pairs_are_named_with_their_shares():
     graph = process_graph(6, [0, 1, 2, 2], [5, 5, 5, 4], bytes=[70, 10, 10, 10])
     said = asked(graph, "mesh:6", random_mappings=0, offered=0.9)["verdict"]
-    assert said["lines"]["why"] == "ranks 0→5 (70\u00a0%) make most of that load"
+    assert said["lines"]["why"] == "ranks 0→5 make 70\u00a0% of that load"
     one = process_graph(4, [0, 1, 2], [3, 2, 3], bytes=[1, 1, 1])
     assert "why" not in asked(one, "mesh:4", random_mappings=0)["verdict"]["lines"]
 
@@ -240,6 +242,14 @@ def test_uplinks_that_hosts_share_and_uneven_ones():
     assert data["verdict"]["lines"]["why"].startswith(
         "paths are spread unevenly: the 4 uplinks of leaf0 carry 4.5 B each on average"
     )
+
+
+def test_no_routing_is_blamed_if_none_does_better():
+    data = asked("shift:1,5,17", "fat-tree:4x3", random_mappings=0)
+    links = data["causes"]["uplinks"]
+    assert links["load"] >= 1.25 * links["fair_load"]
+    assert data["bounds"]["ratio"] == 1
+    assert "unevenly" not in data["verdict"]["lines"].get("why", "")
 
 
 def test_downlinks_count_as_well():

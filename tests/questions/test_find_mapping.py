@@ -476,6 +476,7 @@ def test_mistakes_are_one_line(options, wrong):
         (10, 5, 5, "bound", True),
         (10, 5, 0, "better", True),
         (10, 9.96, 5, "better", False),
+        (10, 9.8, 5, "better", True),
         (10, 10, 10, "bound", False),
         (10, 10, 8, "none", False),
         (10, 10, 0, "none", False),

@@ -60,8 +60,8 @@ def verdict(
     """Return the verdict on a mapping with these limits.
 
     ``offered`` is the traffic of the average sending node, as a fraction of a channel's bandwidth.
-    ``paths_meet`` is whether any two paths share a channel, of those between routers if hosts have
-    channels of their own (``hosted``). None if nobody counted.
+    ``paths_meet`` is whether any two paths share a channel, or None if nobody counted. If hosts
+    have channels of their own (``hosted``), only channels between routers count.
 
     Examples
     --------

@@ -130,7 +130,7 @@ class Analysis(Answer):
     offered
         Traffic of the average sending node, or None where it was not told.
     verdict
-        Good enough, some or most nodes affected.
+        How the load stands to the limits, and which nodes are delayed.
     random
         One row for each random mapping compared with.
     random_limited
@@ -294,8 +294,8 @@ class Analysis(Answer):
     def mean_message(self) -> dict[str, float]:
         """Return the mean message's size and hops, and its time without contention.
 
-        Cycles are those of wormhole switching (eq. 1.3) at one hop and one flit a cycle; µs are the
-        machine's own α + βL, where those are published.
+        Cycles are those of wormhole switching (eq. 1.3) at one hop and one flit per cycle. µs are
+        the machine's own α + βL, if published.
         """
         moving = self.mapped.moving
         messages = self.graph.messages[moving]

@@ -25,10 +25,10 @@ def bottleneck(
 ) -> dict[str, Any]:
     """Return the busiest channel between routers beside the busiest node, and their times.
 
-    Whatever the mapping, a node needs its time to send: over one channel in a direct network, over
-    those of its ports elsewhere. ``ratio`` is how many times longer the busiest channel takes. It
-    is one of a host's where all paths stay inside routers. Times are known where edges are weighted
-    by bytes: in cycles of one flit, which is the machine's, or one byte where only a topology was
+    In any mapping a node needs its time to send. In a direct network it sends over one channel,
+    elsewhere over those of its ports. ``ratio`` is how many times longer the busiest channel takes.
+    It is one of a host's if all paths stay inside routers. Times are known if edges are weighted
+    by bytes. They are in cycles of one flit of the machine, or of one byte if only a topology was
     named. With a machine they are in µs too.
     """
     loads, sent = mapped.contention, sent_by_node(topology, mapped)
@@ -64,7 +64,7 @@ def sent_by_node(topology: Topology, mapped: MappedProgram) -> NDArray[np.float6
 
 
 def injection_bandwidth(topology: Topology) -> NDArray[np.float64]:
-    """Return float64[num_hosts], that of all ports of each host; 1 in a direct network."""
+    """Return float64[num_hosts], that of all ports of each host, or 1 in a direct network."""
     if topology.direct:
         return np.ones(topology.num_hosts)
     first = topology.num_network_channels

@@ -77,8 +77,8 @@ class MappedProgram:
     """One mapping's paths, measured.
 
     ``source`` and ``target`` are hosts, ``weights`` floats, one for each edge of the process graph.
-    ``contention`` is a ``Contention``, or loads alone: of a routing with several paths a pair, and
-    of more paths than can be compared.
+    ``contention`` is a ``Contention``. If a routing has several paths per pair, or there are more
+    paths than can be compared, it is loads alone.
     """
 
     source: NDArray[np.int32]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from netloom.questions.analyze.where import carried, unit
+from netloom.questions.analyze.where import CLOSE, carried, unit
 from netloom.questions.shown import percent
 from netloom.words import counted, listed, number
 
@@ -73,7 +73,8 @@ def _uplinks(figures: Figures, links: Mapping[str, Any]) -> Iterator[str]:
     """Say that paths are spread unevenly, or that several hosts share too few channels."""
     named = counted(links["channels"], "uplink" if links["way"] == "up" else "downlink")
     whose = f"the {named} of {links['router']}"
-    if links["load"] >= UNEVEN * links["fair_load"]:
+    better = figures["bounds"]["ratio"] > CLOSE
+    if better and links["load"] >= UNEVEN * links["fair_load"]:
         fair = carried(unit(figures), links["fair_load"])
         yield f"paths are spread unevenly: {whose} carry {fair} each on average"
     elif links["oversubscription"] > 1 and (links["hosts"] or 0) > 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from netloom.questions.analyze.reasons import why
-from netloom.questions.analyze.where import where
+from netloom.questions.analyze.where import unit, where
 from netloom.questions.commands import command_line
 from netloom.questions.register import kind_of
 from netloom.questions.shown import percent
@@ -133,7 +133,7 @@ def _by_bound(offered: float | None, most: float) -> tuple[str, str]:
     """Say what can be carried, if nothing estimates where contention begins."""
     if offered is None:
         (carried,) = shares(most)
-        return "unknown", f"Carries at most {carried} load; where contention begins is not known."
+        return "unknown", f"Carries at most {carried} load, and where contention begins is unknown."
     asked, carried = shares(offered, most)
     return "unknown", (
         f"Can be carried: your load is {asked}, at most {carried} is possible. Delays are not "
@@ -177,7 +177,7 @@ def _next(figures: Figures, mark: str) -> str:
         asked["app"] = figures["app"]  # with its size, if it is a pattern of all hosts
     own_routes = str(asked["routing"]).startswith("routes:")
     movable = figures["busiest_channel"]["kind"] == "network" and not own_routes
-    fixed = _rank(figures).startswith(SAME)
+    fixed = _rank(figures).startswith(SAME) or _all_to_all(figures)
     if movable and not fixed and mark != "unknown":
         return command_line(kind_of("map"), asked, rankfile="ranks.txt")
     if figures["offered"] is None:
@@ -185,9 +185,19 @@ def _next(figures: Figures, mark: str) -> str:
     return command_line(kind_of("simulate.load"), asked, load=figures["offered"])
 
 
+def _all_to_all(figures: Figures) -> bool:
+    """Whether each host sends the same to each other one: no placement changes that."""
+    tasks = figures["tasks"]
+    return bool(
+        figures["paths"] == tasks * (tasks - 1) and tasks == figures["hosts"]
+        and unit(figures) == "uniform"
+    )  # fmt: skip
+
+
 def _note(figures: Figures, lines: Mapping[str, str]) -> str:
     """Say which numbers are estimates, and how to get a plain answer."""
     said = [ESTIMATE] * ("*" in lines.get("limits", ""))
     if figures["offered"] is None and figures["verdict"]["level"] == "depends-on-load":
-        said.append(GIVE_LOAD)
+        decided = figures["saturation"]["worst_node"] is not None
+        said.append(GIVE_LOAD if decided else GIVE_LOAD.replace("for a yes or no", "to compare"))
     return " ".join(said)

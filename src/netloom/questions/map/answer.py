@@ -216,7 +216,7 @@ class ProgramMapping(Answer):
 
     @property
     def bound(self) -> float:
-        """Below which no mapping comes; 0 where nothing better is known."""
+        """No mapping is below. 0 if nothing better is known."""
         return self.found.bound
 
     @property

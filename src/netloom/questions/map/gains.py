@@ -22,7 +22,7 @@ Kind: TypeAlias = Literal["bound", "better", "none", "worse"]
 CLOSE = 1e-9
 """Relative difference of two values of an objective that is none."""
 
-WORTH = 0.005
+WORTH = 0.01
 """Share of an objective, or of hop-bytes, from which on less of it is a gain."""
 
 SHARE, LATENCY = "worst-node share", "packet latency"
@@ -35,7 +35,7 @@ class MappingVerdict(NamedTuple):
     ``kind`` is ``bound`` if nothing can be better, ``better`` if the mapping is better than rank
     order, ``worse`` if it is worse by simulation. It is ``none`` if nothing better was found, or
     no difference was measured. ``gains`` is whether the mapping is worth applying: better than
-    rank order as simulated, or by 0.5 % of the objective. If that is the same, hop-bytes and path
+    rank order as simulated, or by 1 % of the objective. If that is the same, hop-bytes and path
     contention decide.
     """
 

@@ -66,7 +66,7 @@ def verdict(figures: Figures) -> Verdict:
             half = number(100 * compared["half_width"]) + " points"
         notes.append(
             f"Simulated at {percent(runs['load'])} load in {counted(compared['pairs'], 'pair')} of "
-            f"runs; the difference is known to ±\u00a0{half}."
+            f"runs. The difference is known to ±\u00a0{half}."
         )
     return Verdict(mark, sentence, subject(figures), lines, _next(figures), " ".join(notes))
 
@@ -138,7 +138,7 @@ def _gain(figures: Figures) -> str:
     if name == "max-channel-load" and objective["timed"]:
         return f"the busiest channel works {less}"
     if name == "max-channel-load":
-        return f"the busiest channel carries {less} ({_from_to(weight, first, last)})"
+        return f"{_busiest(figures)} carries {less} ({_from_to(weight, first, last)})"
     if name == "hop-bytes":
         return f"hop-bytes are {less} ({number(first)} → {number(last)})"
     if name == "saturation":
@@ -167,6 +167,15 @@ def _from_to(weight: str, first: float, last: float) -> str:
 def _unit(figures: Figures) -> str:
     """Return what loads are counted in, by the analysis of rank order."""
     return str(figures["weight"]) if figures["before"] is None else unit(figures["before"])
+
+
+def _busiest(figures: Figures) -> str:
+    """Return what the busiest channel is called, of those that the objective counts."""
+    after = figures["after"]
+    hosted = after is not None and after["busiest_channel"]["kind"] != "network"
+    return "the busiest channel" + " between routers" * (
+        hosted and not figures["objective"]["timed"]
+    )
 
 
 def _noun(figures: Figures) -> str:

@@ -79,9 +79,9 @@ def analyze_permutations(question: PermutationQuestion, ready: RoutedHosts) -> P
     """Measure a network's effective bisection bandwidth, shifts and all-to-all.
 
     The effective bisection bandwidth (Hoefler, Schneider & Lumsdaine 2008) is the mean share that
-    pairs get in random matchings of random halves of the hosts: 1 over the paths on the busiest
-    channel of a pair's path. A shift by d is the permutation by which host i sends to host i + d,
-    modulo their number. All shifts together are an all-to-all.
+    pairs get in random matchings of random halves of the hosts. A pair's share is 1 / (the paths
+    on the busiest channel of its path). A shift by d is the permutation by which host i sends to
+    host i + d, modulo their number. All shifts together are an all-to-all.
 
     Examples
     --------
