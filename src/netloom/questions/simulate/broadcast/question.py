@@ -42,7 +42,7 @@ class BroadcastFields(Question, panel="Broadcast"):
         "Targets of a broadcast, drawn for each. 0: all nodes.", default=0, ge=0, le=MAX_ELEMENTS
     )
     tree: Literal["balanced", "row-first"] = option(
-        "Tree of a broadcast. balanced: the order of dimensions is drawn for each; row-first: "
+        "Tree of a broadcast. balanced: the order of dimensions is drawn for each. row-first: "
         "along rows, then columns.",
         default="balanced",
     )

@@ -61,7 +61,7 @@ class PatternQuestion(ProgramQuestion, PatternFields):
     """A machine's nodes that exchange messages in a pattern."""
 
     engine: Literal["network", "worm", "flow"] = option(
-        "worm: lockstep worms (Chittor's simulator); network: routers with virtual channels; "
+        "worm: lockstep worms (Chittor's simulator). network: routers with virtual channels. "
         "flow: flows that share channels fairly.",
         default="worm",
         panel="Engine",

@@ -36,8 +36,8 @@ class SaturationQuestion(OpenLoad):
 def find_saturation(question: SaturationQuestion, network: SimulatedNetwork) -> NetworkSaturation:
     """Find the offered load at which a network saturates, by bracketing.
 
-    A network saturates at the load at which it falls behind, or at which its mean packet latency is
-    more than three times that of the idle network.
+    A network saturates at the load at which traffic piles up, or at which its mean packet latency
+    is more than three times that of the idle network.
 
     Raises
     ------

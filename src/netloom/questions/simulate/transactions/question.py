@@ -36,7 +36,7 @@ class CommunicatingProgram(Question, panel="Program"):
     """The program whose tasks have transactions."""
 
     app: str | InstanceOf[ProcessGraph] = option(
-        "Process graph, as for analyze. Its tasks have transactions with their neighbours; each "
+        "Process graph, as for analyze. Its tasks have transactions with their neighbours. Each "
         "context runs an instance of it.",
         file=True,
     )
@@ -92,7 +92,7 @@ class TransactionQuestion(
 class PreparedTransactions:
     """A program whose tasks have transactions, and the network that it runs on.
 
-    ``batch`` is the length of a batch of measuring, cycles; ``distance`` the mean path length of
+    ``batch`` is the length of a batch of measuring, cycles, ``distance`` the mean path length of
     the program's edges.
     """
 

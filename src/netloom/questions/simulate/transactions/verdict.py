@@ -68,7 +68,7 @@ def _lines(found: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _of_ends(found: Mapping[str, Any]) -> float:
-    """Return how busy the link from a node to its router is; 0 if that is no limit, or unknown."""
+    """Return how busy the link from a node to its router is. 0 if that is no limit, or unknown."""
     router = found["router"]
     links = router.get("injection_channels", router.get("end_channels"))
     if links != 1:
