@@ -2,7 +2,7 @@
 
 What is simulated has only to advance and to answer three questions about what it has seen. All
 decisions depend on cycles and on what was observed, never on time: the same question has the same
-answer. Between two steps a run can be stopped from outside; it keeps what it knows.
+answer. Between two steps a run can be stopped from outside. It keeps what it knows.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Limits:
         Measured cycles after which a run ends whatever its precision, and cycles after which the
         search for the end of the start-up is given up.
     latency
-        Mean packet latency, in cycles, beyond which nobody cares; infinite by default.
+        Mean packet latency, in cycles, that is of no more interest. Infinite by default.
     """
 
     cycles: int | None = None
@@ -72,13 +72,13 @@ class Measurable(Advancing, Protocol):
     """What is measured in a window that grows."""
 
     def is_enough(self) -> bool:
-        """Look at the window so far; return whether the run can end."""
+        """Look at the window so far, and return whether the run can end."""
 
 
 def run_to(
     system: Advancing, until: int, *, step: int, stopped: Callable[[], bool] = lambda: False
 ) -> bool:
-    """Advance to a cycle, ``step`` cycles at a time; return whether it came so far.
+    """Advance to a cycle, ``step`` cycles at a time, and return whether it came so far.
 
     ``stopped`` is asked before each step: whether to end at once.
     """
@@ -90,7 +90,7 @@ def run_to(
 def warm_up(
     system: WarmingUp, *, least: int, most: int, step: int, stopped: Callable[[], bool]
 ) -> bool:
-    """Run until the start-up is over, twice as long each time; return whether its end was seen.
+    """Run until the start-up is over, twice as long each time, and return whether its end was seen.
 
     It is looked for after ``least`` cycles first, and given up after ``most``.
     """
@@ -113,7 +113,7 @@ def measure_window(
     step: int,
     stopped: Callable[[], bool],
 ) -> bool:
-    """Measure from the present cycle on until it is enough; return whether it was not interrupted.
+    """Measure from the present cycle on until it is enough. Return whether it was not interrupted.
 
     The window has ``first`` cycles at the first look, ``longer`` says how many at the look after
     one of so many, and ``most`` are the most.
@@ -142,12 +142,12 @@ def mser5(batch_means: ArrayLike) -> int | None:
     S. C. Spratt, "A comparison of five steady-state truncation heuristics for simulation", Proc.
     Winter Simulation Conference (2000).
 
-    Of all d, take the one with the least Σ_{i ≥ d} (Yᵢ − Ȳ_d)² / (n − d)², Ȳ_d the mean of those
-    after the first d: the squared standard error of Ȳ_d, were they independent. A least value in
-    the second half of the run means that the run is too short to tell.
+    Of all d, take the one with the least Σ_{i ≥ d} (Yᵢ − Ȳ_d)² / (n − d)². Ȳ_d is the mean of those
+    after the first d. This is the squared standard error of Ȳ_d, were they independent. A least
+    value in the second half of the run means that the run is too short to tell.
 
     The last quarter of the run (at least 5 batches) is never cut into. A d as late as that would
-    be answered by None anyway; and the statistic of the last few batches is worthless, as it is 0
+    be answered by None anyway. And the statistic of the last few batches is worthless, as it is 0
     when they are equal by chance, which happens all the time where packets seldom meet.
 
     Parameters
@@ -158,7 +158,7 @@ def mser5(batch_means: ArrayLike) -> int | None:
     Returns
     -------
     dropped
-        Number of batches to leave out, at most n / 2; the smallest of equally good ones. None if
+        Number of batches to leave out, at most n / 2. The smallest of equally good ones. None if
         n < 10 or the start-up has not ended within the first half.
 
     Examples
@@ -187,7 +187,7 @@ def mser5(batch_means: ArrayLike) -> int | None:
 def warmup_packets(latencies: ArrayLike) -> int | None:
     """Return how many packets of a run belong to its start-up, or None where it has not ended.
 
-    It is a multiple of 5; see :func:`mser5`. ``latencies`` are in order of arrival, cycles. Up to 4
+    It is a multiple of 5, see :func:`mser5`. ``latencies`` are in order of arrival, cycles. Up to 4
     at the end that do not fill a batch are not looked at.
 
     Examples
@@ -234,11 +234,11 @@ class Stability(NamedTuple):
     Attributes
     ----------
     growth
-        What piles up in the whole network, as a fraction of the traffic offered; None if that is
+        What piles up in the whole network, as a fraction of the traffic offered, or None if that is
         not known. Near 0 if the run is stable.
     node, node_growth
-        The node whose queue keeps growing, and by what fraction of the traffic that it offers; None
-        if there is no such node.
+        The node whose queue keeps growing, and by what fraction of the traffic that it offers. Both
+        are None if there is no such node.
     """
 
     stable: bool
@@ -249,14 +249,14 @@ class Stability(NamedTuple):
 
 
 def past_limit(load: float, limit: float, what: str, *, by_chance: bool) -> Stability | None:
-    """Return that a load is past saturation by a proven limit; None if the limit allows it.
+    """Return that a load is past saturation by a proven limit, or None if the limit allows it.
 
     A run may be too short to show it: what cannot be carried has yet to pile up. Where packets come
     by chance, the limit itself is past saturation as well: queues at a resource that is asked for
     all it can carry grow without end, if slowly (a random walk without drift has no steady state).
 
     Both are flits/node/cycle of the average sender. ``what`` is the resource that limits it, in
-    words; ``by_chance`` says whether packets of every sender come by chance.
+    words. ``by_chance`` says whether packets of every sender come by chance.
 
     Examples
     --------
@@ -301,7 +301,7 @@ def stability(
 
     The limits are chosen on M/D/1 queues with packets of 1 and of 8 flits, alone and 64 together.
     At ρ = 0.5, 0.8, 0.9 and 0.95, in windows of 20 / (1 − ρ)² service times, fewer than 1 in 100
-    are called unstable; at ρ = 1.05 and 1.2, in 8000 service times, more than 99 in 100. At
+    are called unstable. At ρ = 1.05 and 1.2, in 8000 service times, more than 99 in 100. At
     ρ = 1.02 a queue alone is found out in some 3 of 4 such windows, and in 9 of 10 of 32 000. In a
     window much shorter than these a busy network may be called unstable: what one sees is growth.
     ``benchmarks/stability.py`` prints how often networks near saturation are called unstable.
@@ -317,7 +317,7 @@ def stability(
         int[3, num_nodes]: packets that wait in each node's source queue (those on their way may be
         counted as well) at the first sample, sample ``samples // 2`` and the last.
     rate
-        float[num_nodes]: traffic that each node offers, flits/cycle; some must.
+        float[num_nodes]: traffic that each node offers, flits/cycle. Some must.
     packet_flits
         Mean length of a packet.
     interim
@@ -391,8 +391,8 @@ def _worst_queue(
     """Return the node whose queue grows most, and by what fraction of its births at least.
 
     ``births`` are packets/cycle of each node. The fraction is that of the half of the window in
-    which it grows less; 0 if no queue grows by enough packets in both: 8, or ``sure`` square roots
-    of those born, if that is more.
+    which it grows less. It is 0 if no queue grows by enough packets in both: 8, or ``sure`` square
+    roots of those born, if that is more.
     """
     growth = np.diff(packets.astype(np.float64), axis=0)
     born = np.diff(times)[:, None] * births

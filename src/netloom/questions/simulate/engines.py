@@ -70,7 +70,7 @@ class PreparedNetwork(ProgramNetwork):
 
     @property
     def cycle_us(self) -> float | None:
-        """Microseconds of a cycle; None if no clock is known."""
+        """Microseconds of a cycle, or None if no clock is known."""
         if self.bytes_per_second is not None and self.flit_bytes is not None:
             return self.flit_bytes / self.bytes_per_second * 1e6
         return None if self.machine is None else self.machine.cycle_us
@@ -94,7 +94,7 @@ class PreparedFlows:
     topology, routing, links
         The network, the routing whose paths flows take, and its channels as flows share them.
     clock
-        What bytes and seconds are; None if the network is in flits and cycles.
+        What bytes and seconds are, or None if the network is in flits and cycles.
     injection, sharing, tolerance, seed
         As the question has them.
     """

@@ -57,7 +57,7 @@ class SimulatedNetwork(LoadedNetwork):
     remarks
         What was changed to make techniques comparable, and what failures cost.
     cost
-        What failures cost; None where nothing is broken.
+        What failures cost, or None where nothing is broken.
     """
 
     machine: Machine | None
@@ -73,7 +73,7 @@ class SimulatedNetwork(LoadedNetwork):
 
     @property
     def failures(self) -> dict[str, Any] | None:
-        """What is broken and what that costs; None if nothing is."""
+        """What is broken and what that costs, or None if nothing is."""
         broken = broken_parts(self.topology)
         return broken and broken | (self.cost.to_dict() if self.cost else {})
 

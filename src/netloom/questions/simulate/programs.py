@@ -26,7 +26,7 @@ NAMES = re.compile(r"[A-Za-z(\[]")
 
 
 def only_program(app: Any, topology: Topology | None = None) -> str | ProcessGraph | None:
-    """Return the one program that ``app`` is; None if there are several, or if it has nodes.
+    """Return the one program that ``app`` is, or None if there are several, or if it has nodes.
 
     ``topology``: the network, in which nodes may have names.
 

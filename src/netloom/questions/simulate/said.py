@@ -83,6 +83,25 @@ def bound_said(bound: Mapping[str, Any]) -> str:
     return f"no router can carry more than {number(bound['load'])} {whose}: {what}"
 
 
+def subject(what: str, on: str, mapping: Any = None) -> str:
+    """Return what ran on which network, and where its ranks were; files by their names alone.
+
+    Examples
+    --------
+    >>> subject("examples/lammps-64.mtx", "mesh:8x8", "identity")
+    'lammps-64.mtx on mesh:8x8, rank order'
+    >>> subject("uniform", "slim-fly:5/4")
+    'uniform on slim-fly:5/4'
+    """
+    words = f"{what} on {on}".split(" ")
+    said = " ".join(last if "." in (last := word.rsplit("/", 1)[-1]) else word for word in words)
+    if mapping is None:
+        return said
+    if mapping == "identity":
+        return f"{said}, rank order"
+    return f"{said}, mapping {mapping.rsplit('/', 1)[-1] if isinstance(mapping, str) else 'given'}"
+
+
 def configuration(figures: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the fields of the question of an answer."""
     found: Mapping[str, Any] = figures["provenance"]["configuration"]

@@ -302,9 +302,8 @@ def advice_of(settings: tuple[Setting, ...], loads: tuple[float, ...]) -> str | 
     if loads and loads[0] > bound.load:
         lines.append(
             f"load {loads[0]:g} is above {bound.load:.4g}, the most that can be carried with "
-            f"{bound.whose} and these ends (limited by {bound.what}): packets will queue without "
-            "end and latencies not be given; offer less, or change traffic, mapping or routing so "
-            "that less goes there"
+            f"{bound.whose} (limited by {bound.what}): packets will pile up, and no latency will "
+            "be given. Offer less, or change traffic, mapping or routing so that less goes there"
         )
     first = settings[0]
     loop = tightest_loop(first.routing.topology, first.routing, first.router)
@@ -319,11 +318,11 @@ def _too_small(setting: Setting, loop: Loop) -> str:
     said = f"{loop.room} flits a channel, for credits that take {loop.cycles} cycles to come back"
     most = f"carries at most {loop.room / loop.needed:.0%}"
     if topology.direct and one_kind(topology):
-        return f"buffers of {said}: a channel {most}; raise buffer_flits or vcs"
+        return f"buffers of {said}: a channel {most}. Raise buffer_flits or vcs"
     more = ceil(router.buffer_flits * loop.needed / loop.room)
     name = topology.channel_name(loop.channel)
     return (
-        f"buffers of {said} on channel {name}: it {most} of its bandwidth; {loop.needed} flits "
+        f"buffers of {said} on channel {name}: it {most} of its bandwidth. {loop.needed} flits "
         f"fill it, with buffer_flits {more}, fill_channels or more vcs"
     )
 

@@ -53,7 +53,7 @@ DIRECTIONS = Columns(
 
 
 def _latency(of: str, part: str) -> Column:
-    """Return the column of a part of a latency as it was measured; unknown past saturation."""
+    """Return the column of a part of a latency as it was measured, or unknown past saturation."""
 
     def value(at: AtRate) -> float | None:
         return getattr(getattr(at.run, of), part) if at.run.stable else None
@@ -81,7 +81,7 @@ class AtRate:
 
     @property
     def zero_load_latency(self) -> float | None:
-        """See ``BroadcastSimulation``; None past saturation."""
+        """See ``BroadcastSimulation``, or None past saturation."""
         return self.found.zero_load_latency(self.run) if self.run.stable else None
 
     @property
@@ -91,7 +91,7 @@ class AtRate:
         return note_of(self.run, messages, "message")
 
     def directions(self) -> Iterator[dict[str, Any]]:
-        """Yield the rows of the table of directions; none if the network is no k-ary n-cube."""
+        """Yield the rows of the table of directions, or none if the network is no k-ary n-cube."""
         run, cube = self.run, self.found.network.topology
         if not isinstance(cube, Cube):
             return
@@ -126,7 +126,7 @@ class AtRate:
         if run.unicast.messages:
             parts[0] += f" ({self.zero_load_latency:.4g} unhindered)"
         parts.append(f"channels {run.class_utilisation.sum():.1%} in use")
-        return head + ", ".join(parts) + (f"; {self.note}" if self.note else "")
+        return head + ", ".join(parts) + (f", {self.note}" if self.note else "")
 
 
 def _node_name(at: AtRate) -> str | None:
@@ -217,7 +217,7 @@ class BroadcastSimulation(Answer):
 
     @property
     def point(self) -> BroadcastRun:
-        """The one run; InputError if several rates were asked for, or it never began."""
+        """The one run, or InputError if several rates were asked for, or it never began."""
         return self.only(self.points, f"{len(self.points)} rates")
 
     def zero_load_latency(self, run: BroadcastRun) -> float:
@@ -228,7 +228,7 @@ class BroadcastSimulation(Answer):
     def expected(self) -> NDArray[np.float64]:
         """The exact mean load of the channels of each direction, at a message a node and cycle.
 
-        float64[2, n, 2], flits a cycle; see ``class_loads``. Only on k-ary n-cubes.
+        float64[2, n, 2], flits a cycle, see ``class_loads``. Only on k-ary n-cubes.
         """
         cube = self.network.topology
         assert isinstance(cube, Cube)
@@ -241,7 +241,7 @@ class BroadcastSimulation(Answer):
         """Return one row a rate, dimension and direction: mean utilisation of the channels.
 
         Flits a cycle: ``total`` as counted on the channels, ``broadcast`` of the copies that
-        arrived, ``unicast`` the rest; ``expected_`` the exact means. Empty on networks that are no
+        arrived, ``unicast`` the rest, ``expected_`` the exact means. Empty on networks that are no
         k-ary n-cubes.
         """
         return DIRECTIONS.frame(row for at in self.observations for row in at.directions())

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from netloom.simulation.network.run import NetworkRun
 
 MOST_BINS = 64
-"""Bins of a histogram in JSON; ``latencies`` has every value."""
+"""Bins of a histogram in JSON. ``latencies`` has every value."""
 
 
 def note_of(run: NetworkRun | BroadcastRun, count: int, what: str) -> str | None:
@@ -62,10 +62,10 @@ class SimulatedLoad:
     network, setting
         The network and its packets, the router and its bound.
     run
-        What the run found; its latencies are those of whatever arrived, also past saturation.
+        What the run found. Its latencies are those of whatever arrived, also past saturation.
     alone
         Of several programs: a run of each with the network to itself, None where it was
-        interrupted; nothing where that was not asked for.
+        interrupted, or nothing where that was not asked for.
     """
 
     network: SimulatedNetwork
@@ -92,13 +92,13 @@ class SimulatedLoad:
         return found
 
     def latency(self, cycles: float) -> float | None:
-        """Return a latency of this run as it was measured; None past saturation, and where NaN."""
+        """Return a latency of this run as it was measured, or None past saturation and for NaN."""
         return known(cycles) if self.run.stable else None
 
     def latency_over(self, other: SimulatedLoad) -> tuple[float | None, float | None]:
         """Return packet latency as a multiple of another run's, and its 95 % half-width.
 
-        Of two runs over the same cycles; see ``simulate_beside``. None unless both keep up.
+        Of two runs over the same cycles, see ``simulate_beside``. None unless both keep up.
         """
         if not (self.run.stable and other.run.stable):
             return None, None
@@ -114,7 +114,7 @@ class SimulatedLoad:
     def zero_load_latency(self) -> float | None:
         """Packet latency of the idle network by the formula, over the hops that were measured.
 
-        Where hosts hang on routers, of all packets of the traffic; None where that is not known.
+        Where hosts hang on routers, of all packets of the traffic, or None where that is not known.
         """
         hops, flits = self.run.measured.hops, self.network.lengths.mean
         return self.latency(self.setting.zero_load_latency(hops, flits))
@@ -126,13 +126,13 @@ class SimulatedLoad:
 
     @property
     def busiest_channel(self) -> str | None:
-        """The name of the channel that is busy most; None if there is no channel."""
+        """The name of the channel that is busy most, or None if there is no channel."""
         used = self.utilisation
         return self.network.topology.channel_name(int(used.argmax())) if len(used) else None
 
     @property
     def histogram(self) -> dict[str, Any] | None:
-        """How many packets had which latency, in bins; None past saturation."""
+        """How many packets had which latency, in bins, or None past saturation."""
         shown = self.run.stable and self.run.measured.packets > 0
         return _histogram(self.run.latency_counts) if shown else None
 
@@ -269,10 +269,10 @@ class Simulation(Answer):
     Attributes
     ----------
     points
-        One for each technique and load, in rising order of loads; past the first load at which a
-        technique falls behind there are none.
+        One for each technique and load, in rising order of loads. Past the first load at which a
+        technique saturates there are none.
     advice
-        What was better known before the runs; None where nothing is amiss.
+        What was better known before the runs, or None where nothing is amiss.
     """
 
     network: SimulatedNetwork
@@ -290,7 +290,7 @@ class Simulation(Answer):
 
     @property
     def point(self) -> SimulatedLoad:
-        """The one point; InputError if several loads or techniques were asked for."""
+        """The one point, or InputError if several loads or techniques were asked for."""
         return self.only(self.points, "several loads or techniques")
 
     @property

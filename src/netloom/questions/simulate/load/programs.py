@@ -29,9 +29,9 @@ class ProgramLoad:
     measured, batches
         What its packets get and take beside those of the others, and their latencies by batches.
     stable
-        Whether the network kept up; if not, latencies say nothing.
+        Whether the network kept up. If not, latencies say nothing.
     alone
-        The run in which it had the network to itself; None where there was none.
+        The run in which it had the network to itself, or None where there was none.
     """
 
     name: str
@@ -45,12 +45,12 @@ class ProgramLoad:
 
     @property
     def latency(self) -> float | None:
-        """Mean packet latency, cycles; None past saturation, or without packets."""
+        """Mean packet latency, cycles, or None past saturation, or without packets."""
         return known(self.measured.packet_latency) if self.stable else None
 
     @property
     def latency_slowdown(self) -> float | None:
-        """Packet latency beside the others, as a multiple of that alone; 1 if they never meet.
+        """Packet latency beside the others, in times that alone. It is 1 if they never meet.
 
         Both runs have the same packets of this program, and are measured over the same cycles.
         """
@@ -118,7 +118,7 @@ PROGRAMS = (
 def program_loads(
     programs: SharedProgram, offered: float, run: NetworkRun, alone: tuple[NetworkRun | None, ...]
 ) -> tuple[ProgramLoad, ...]:
-    """Return how each program fared in a run; ``alone`` holds a run of each, or nothing."""
+    """Return how each program fared in a run. ``alone`` holds a run of each, or nothing."""
     return tuple(
         ProgramLoad(
             name=name,

@@ -54,7 +54,7 @@ class SimulateQuestion(OpenLoad):
 
     @property
     def loads(self) -> tuple[float, ...]:
-        """The loads asked for; InputError if there is one that cannot be."""
+        """The loads asked for, or InputError if there is one that cannot be."""
         return parse_numbers(self.load, "load")
 
 
@@ -71,7 +71,7 @@ def simulate(question: SimulateQuestion, network: SimulatedNetwork) -> Simulatio
     """Simulate a network flit by flit under one load, or under several until it saturates.
 
     Nodes offer packets at the given rate, even if the network cannot carry them. Runs at several
-    loads use all processors; the answer does not depend on how many there are. Ctrl-C ends the
+    loads use all processors. The answer does not depend on how many there are. Ctrl-C ends the
     runs, and the answer contains what is known by then. Several programs are also run alone, one
     by one, which multiplies the time.
 
@@ -132,7 +132,7 @@ def _beside(
 
 @_beside(OpenLoad)
 def simulate_beside(other: Simulation, *values: Any, **fields: Any) -> Simulation:
-    """Simulate as another simulation was, cycle by cycle, to compare the two; see ``latency_over``.
+    """Simulate as another simulation was, cycle by cycle, to compare the two, see ``latency_over``.
 
     Warm-up and measured cycles of each run are those of the other's run of that technique and
     load: ``cycles`` and ``precision`` have no effect. A program with at most one task per node has
@@ -180,7 +180,7 @@ def simulate_beside(other: Simulation, *values: Any, **fields: Any) -> Simulatio
 def _run(
     network: SimulatedNetwork, setting: Setting, loads: tuple[float, ...], limits: Limits
 ) -> list[NetworkRun]:
-    """Run all loads up to the first past saturation; show the progress of many."""
+    """Run all loads up to the first past saturation, and show the progress of many."""
     make_run = partial(network.make_run, setting)
     with counting_runs(len(loads), f"{network.name}, {setting.router.switching}") as tell:
         return sweep.run_loads(make_run, loads, limits, tell=tell)
@@ -189,7 +189,7 @@ def _run(
 def _with_programs_alone(
     network: SimulatedNetwork, points: list[SimulatedLoad], limits: Limits
 ) -> list[SimulatedLoad]:
-    """Run each program alone at every load that all of them were run at; on Ctrl-C, some."""
+    """Run each program alone at every load that all of them were run at. On Ctrl-C, some."""
     assert network.programs is not None
     if any(point.run.interrupted for point in points):
         return points

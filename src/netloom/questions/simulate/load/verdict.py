@@ -9,9 +9,11 @@ from netloom.questions.simulate.said import (
     again,
     around,
     bound_said,
+    configuration,
     link,
     longer,
     rough,
+    subject,
 )
 from netloom.questions.verdict import Verdict
 from netloom.words import counted, listed, number
@@ -62,7 +64,9 @@ def _is_overloaded(point: Figures) -> bool:
 
 def of(figures: Figures) -> str:
     """Return what was simulated, in short."""
-    return f"{figures['traffic']} on {figures['topology']}"
+    asked = configuration(figures)
+    mapping = asked["mapping"] if asked["app"] is not None else None
+    return subject(figures["traffic"], figures["topology"], mapping)
 
 
 def _of_one(point: Figures) -> Verdict:

@@ -101,7 +101,7 @@ class LoopSimulation(Answer):
     Attributes
     ----------
     limit
-        What static analysis says of the same traffic; None where it says nothing.
+        What static analysis says of the same traffic, or None where it says nothing.
     edges_within_nodes
         Edges of the program between tasks of one node, which are left out.
     silent_tasks
@@ -146,18 +146,18 @@ class LoopSimulation(Answer):
 
     @property
     def left_out(self) -> str | None:
-        """What of the program makes no traffic, in words; None if all of it does."""
+        """What of the program makes no traffic, in words, or None if all of it does."""
         words = []
         if self.edges_within_nodes:
             edges = f"{self.edges_within_nodes} edge{'s' * (self.edges_within_nodes > 1)}"
             words.append(f"{edges} between tasks of one node, which need no network")
         if self.silent_tasks:
             words.append(silent(self.silent_tasks))
-        return f"left out: {'; '.join(words)}" if words else None
+        return f"left out: {', and '.join(words)}" if words else None
 
     @property
     def point(self) -> LoopRun:
-        """The one point that there is; InputError if several applied traffics were asked for."""
+        """The one point that there is, or InputError if several applied traffics were asked for."""
         return self.only(self.points, "several applied traffics")
 
     def timeline(self) -> Timeline:

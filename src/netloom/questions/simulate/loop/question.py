@@ -167,7 +167,7 @@ def simulate_loop(question: LoopQuestion, ready: PreparedLoop) -> LoopSimulation
 
 
 def _limit(question: LoopQuestion, ready: PreparedLoop) -> Saturation | None:
-    """Return what static analysis says; None if the paths are not known."""
+    """Return what static analysis says, or None if the paths are not known."""
     network, routing = ready.network, ready.network.routing
     if ready.graph is None or isinstance(routing, VirtualChannelRouting) or routing.several:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom.questions.simulate.said import again, configuration, rough
+from netloom.questions.simulate.said import again, configuration, rough, subject
 from netloom.questions.verdict import Verdict
 from netloom.words import counted, number
 
@@ -28,7 +28,8 @@ def verdict(found: Figures) -> Verdict:
     """Return what share of their sending rate the ranks lose, at the highest applied traffic."""
     points = found.get("points", [found])
     known = [each for each in points if each["actual"]["average_node"] is not None]
-    of = f"{found['program']} on {found['topology']}, {_order(found['mapping'])}"
+    uniform = found["program"] == "uniform"
+    of = subject(found["program"], found["topology"], None if uniform else found["mapping"])
     if not points or not known or points[-1] is not known[-1]:
         return Verdict("unknown", _too_short(points), of, _limits(found), _longer(found))
     last = known[-1]
@@ -44,10 +45,6 @@ def verdict(found: Figures) -> Verdict:
     said = f"Ranks lose {rough(mean)} of their sending rate to the network{at}, the slowest "
     mark = "act" if mean > MUCH else "limited"
     return Verdict(mark, f"{said}{rough(worst)}.", of, lines, _next(found, last))
-
-
-def _order(mapping: str) -> str:
-    return "rank order" if mapping == "identity" else f"{mapping} mapping"
 
 
 def _lost(point: Figures, which: str) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom.questions.simulate.said import again, rough
+from netloom.questions.simulate.said import again, rough, subject
 from netloom.questions.verdict import Verdict
 from netloom.units import seconds
 from netloom.words import counted
@@ -21,7 +21,7 @@ times that the message takes alone."""
 
 def verdict(found: Figures) -> Verdict:
     """Return what contention adds to messages, in the case in which it adds most."""
-    of = f"{found['pattern']} on {found['topology']}"
+    of = subject(found["pattern"], found["topology"])
     worst = max(found["points"], key=lambda each: added(each, "mean"))
     mean, most = added(worst, "mean"), added(worst, "max")
     lines = {"where": _case(worst), "why": _why(worst)}

@@ -31,7 +31,7 @@ class Search:
 
     @property
     def interrupted(self) -> bool:
-        """Whether the search was stopped from outside; what it found is how far it had come."""
+        """Whether the search was stopped from outside. What it found is how far it had come."""
         return self.found.interrupted
 
     @property
@@ -70,7 +70,7 @@ class NetworkSaturation(Answer):
     Attributes
     ----------
     advice
-        What was better known before the runs; None where nothing is amiss.
+        What was better known before the runs, or None where nothing is amiss.
     """
 
     network: SimulatedNetwork

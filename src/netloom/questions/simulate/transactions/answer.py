@@ -86,7 +86,7 @@ class TransactionSimulation(TransactionRun, Answer):
 
     @property
     def left_out(self) -> str | None:
-        """What of the program has no transactions, in words; None if all of it has."""
+        """What of the program has no transactions, in words, or None if all of it has."""
         return silent(self.silent_tasks) if self.silent_tasks else None
 
     @property

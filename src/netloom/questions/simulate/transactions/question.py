@@ -93,7 +93,7 @@ class TransactionQuestion(
 class PreparedTransactions:
     """A program whose tasks have transactions, and the network that it runs on.
 
-    ``batch`` is the length of a batch of measuring, cycles; ``distance`` the mean path length of
+    ``batch`` is the length of a batch of measuring, cycles, ``distance`` the mean path length of
     the program's edges.
     """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom.questions.simulate.said import again, configuration, rough
+from netloom.questions.simulate.said import again, configuration, rough, subject
 from netloom.questions.verdict import Verdict
 from netloom.words import counted, number
 
@@ -26,7 +26,7 @@ MOST_CONTEXTS = 256
 
 def verdict(found: Mapping[str, Any]) -> Verdict:
     """Return what share of its time a processor works, and what limits it."""
-    of = f"{found['program']} on {found['topology']}"
+    of = subject(found["program"], found["topology"], configuration(found)["mapping"])
     use, links = found["processor_use"], found["utilisation"]
     lines = _lines(found)
     if found["interrupted"]:
@@ -68,7 +68,7 @@ def _lines(found: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _of_ends(found: Mapping[str, Any]) -> float:
-    """Return how busy the link from a node to its router is; 0 if that is no limit, or unknown."""
+    """Return how busy the link from a node to its router is. 0 if that is no limit, or unknown."""
     router = found["router"]
     links = router.get("injection_channels", router.get("end_channels"))
     if links != 1:
