@@ -10,6 +10,7 @@ from netloom.errors import InputError
 from netloom.experiments.curves import up_to_saturation
 from netloom.experiments.store import Store
 from netloom.questions.frames import to_pandas
+from netloom.words import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -85,7 +86,7 @@ class Results:
     @property
     def sentence(self) -> str:
         """How far it has come, in one line."""
-        words = f"{len(self.answered)} points answered"
+        words = f"{counted(len(self.answered), 'point', ',')} answered"
         if self.missing:
             words += f", {self.missing} still to be answered"
         if self.refused:
