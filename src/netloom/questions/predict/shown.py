@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from netloom.questions.predict.latency.network import AT_THE_KNEE
 from netloom.questions.predict.points import Beside
-from netloom.questions.shown import percent, plain_table
+from netloom.questions.shown import named, percent, plain_table
 from netloom.words import counted, give_or_take, number
 
 if TYPE_CHECKING:
@@ -43,20 +42,6 @@ def curve_table(
 def of_unit(value: float | None, unit: str) -> str:
     """Return a latency with its unit."""
     return "none: it is saturated" if value is None else f"{number(value)} {unit}"
-
-
-def named(name: str) -> str:
-    """Return a program or network without the folder of its file.
-
-    Examples
-    --------
-    >>> named("examples/lammps-64.mtx"), named("fabric:runs/dgx.ibnetdiscover"), named("mesh:4x4/4")
-    ('lammps-64.mtx', 'dgx.ibnetdiscover', 'mesh:4x4/4')
-    """
-    kind, colon, rest = name.partition(":")
-    if colon and kind not in ("fabric", "graph"):
-        return name
-    return PurePath(rest or name).name
 
 
 def order_named(mapping: str | None) -> str:
