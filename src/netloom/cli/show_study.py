@@ -26,7 +26,7 @@ WIDEST = 300
 """Letters of a line, at most."""
 
 FEW, MANY = 6, 14
-"""Columns and rows in which all points of a plot are shown; of more the least and the most."""
+"""Columns and rows in which all points of a plot are shown. Of more the least and the most."""
 
 
 def show_studies(exhibits: Iterable[tuple[str, str]], others: Iterable[tuple[str, str]]) -> None:

@@ -37,7 +37,7 @@ class SectionCost(NamedTuple):
         How many points it has, and how many of them need not be asked: they are answered, or past
         saturation.
     point_seconds
-        What a point takes, the mean of those that were tried; None where none was needed.
+        What a point takes, the mean of those that were tried. None where none was needed.
     at_least
         Whether one of them was not finished in time.
     """

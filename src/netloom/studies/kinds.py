@@ -35,7 +35,7 @@ CLASSES = ("exact", "≤ 2 %", "≤ 10 %", "more")
 """Classes of tolerances; ``more`` also holds one-sided ones (at most)."""
 
 LIMITS = (1e-6, 0.02, 0.1)
-"""Largest tolerance of each class but the last; the first leaves room for rounded floats."""
+"""Largest tolerance of each class but the last. The first leaves room for rounded floats."""
 
 CAUSES = {
     "misprint": "the paper contradicts itself: its own formula, table or text gives another number",
@@ -56,7 +56,7 @@ class Count(NamedTuple):
 
     @property
     def percent(self) -> float:
-        """The share that is reproduced, in per cent; 100 of none."""
+        """The share that is reproduced, in per cent. 100 of none."""
         return 100 * self.reproduced / self.numbers if self.numbers else 100.0
 
 
@@ -108,7 +108,7 @@ def distinct(rows: Iterable[Row]) -> list[list[Row]]:
 
 
 def count(rows: Iterable[Row], kind: str = "printed", allowed: str = "") -> Count:
-    """Count the distinct numbers of a kind; one is reproduced if all its rows are.
+    """Count the distinct numbers of a kind. One is reproduced if all its rows are.
 
     Parameters
     ----------

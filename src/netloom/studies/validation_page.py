@@ -172,7 +172,7 @@ def _reasons(outside: Iterable[Row]) -> str:
 
 
 def _table(heads: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
-    """Return a table; the first column and those that begin with a colon are text."""
+    """Return a table. The first column and those that begin with a colon are text."""
     rules = ["---" if not at or head.startswith(":") else "---:" for at, head in enumerate(heads)]
     names = [head.lstrip(":") for head in heads]
     rows = [" | ".join(map(str, line)) for line in ([*names], rules, *lines)]

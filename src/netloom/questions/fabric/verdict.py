@@ -29,7 +29,7 @@ amount = number
 
 
 def verdict(figures: Mapping[str, Any]) -> Verdict:
-    """Return the worst of what was found; of jobs, what they cost each other."""
+    """Return the worst of what was found. Of jobs, what they cost each other."""
     level, ratio = level_of(figures), figures["all_to_all"]["ratio"]
     table = str(figures["routing"])
     table = PurePath(table).name if table.startswith("lfts:") else table
@@ -163,7 +163,7 @@ def _of_jobs(figures: Mapping[str, Any]) -> tuple[str, str, dict[str, str]]:
 
 
 def cause_in_words(figures: Mapping[str, Any]) -> str:
-    """Return why the busiest cable is as busy; "" where that is not known."""
+    """Return why the busiest cable is as busy. "" where that is not known."""
     cause, busy = figures["cause"], figures["busiest"][0]
     if cause is None or cause["beside"] < 2:
         return ""

@@ -68,7 +68,7 @@ def begun(said: str) -> str:
 
 
 def checked(point: Mapping[str, Any]) -> str:
-    """Return what a simulation says beside the model of a point; "" if none was run."""
+    """Return what a simulation says beside the model of a point. "" if none was run."""
     found = point["simulated"]
     if not found:
         return ""
@@ -85,7 +85,7 @@ def _off(error: float) -> str:
 
 
 def worst_checked(points: Sequence[Mapping[str, Any]]) -> str:
-    """Return how far the model is off over the points that were simulated; "" if none was."""
+    """Return how far the model is off over the points that were simulated. "" if none was."""
     told = [each["simulated"] for each in points if each["simulated"]]
     errors = [each["error"] for each in told if each["error"] is not None]
     if not told:

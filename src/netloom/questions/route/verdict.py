@@ -105,7 +105,7 @@ def _of_cables(figures: Mapping[str, Any]) -> tuple[str, str, bool]:
 
 
 def _other_gain(figures: Mapping[str, Any]) -> str:
-    """Return what the tables gain in random matchings or in shifts; "" if nothing that shows."""
+    """Return what the tables gain in random matchings or in shifts. "" if nothing that shows."""
     before = figures["before"]
     half, old = figures["effective_bisection"], before["effective_bisection"]
     if half["mean"] is not None and old["mean"] is not None:

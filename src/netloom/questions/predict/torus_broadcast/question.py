@@ -125,9 +125,9 @@ def predict_torus_broadcast(
 ) -> TorusBroadcastPrediction:
     """Predict the latency of messages on a wormhole torus, of which a part is broadcast.
 
-    The latency is that of messages to one node; broadcasts are in their way. Targets are uniform,
+    The latency is that of messages to one node. Broadcasts are in their way. Targets are uniform,
     routing is Duato's adaptive one, all messages have one length: see
-    ``models.torus_broadcasts``. ``simulate`` also runs the network and shows progress; Ctrl-C ends
+    ``models.torus_broadcasts``. ``simulate`` also runs the network and shows progress. Ctrl-C ends
     the runs, and the answer contains what is known by then.
 
     Examples
