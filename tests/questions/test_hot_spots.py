@@ -1,4 +1,5 @@
 import json
+import re
 
 import numpy as np
 import polars as pl
@@ -339,3 +340,82 @@ def test_a_record_says_in_words_what_was_found_for_a_rate():
     one = record(simulate_hot_spots(**COUNTER))
     assert one.kind.sentences(one)[0].startswith("Keeps up at rate 0.15: ")
     assert set(one.tables) == {"table", "rates", "latencies", "stages"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "mark", "said"),
+    [
+        ({"rate": 0.1}, "fine", "Keeps up at rate 0.1: "),
+        ({"rate": 0.2, "queue": 8}, "fine", "Keeps up at rate 0.2: "),
+        ({"rate": 0.2, "combining": "none"}, "act", "Cannot keep up at rate 0.2: 6"),
+        ({"rate": 0.6, "queue": 2}, "act", "Cannot keep up at rate 0.6: "),
+        ({"rate": [0.1, 0.2]}, "fine", "Keeps up at 2 rates, up to 0.2: "),
+        ({"rate": [0.02, 0.2], "combining": "none"}, "limited", "Keeps up to rate 0.02: "),
+        ({"rate": [0.2, 0.4], "combining": "none"}, "act", "Cannot keep up at rate 0.2: "),
+        ({"rate": 0}, "unknown", "No request was completed at rate 0: "),
+        ({"rate": 0.1, "steps": 70}, "unknown", "Too short to tell at rate 0.1: "),
+        ({"rate": 0.1, "policy": "wait"}, "fine", "Keeps up at rate 0.1: "),
+        ({"rate": 0.3, "service_steps": 8}, "act", "Cannot keep up at rate 0.3: "),
+    ],
+)
+def test_the_verdict_and_its_numbers_are_those_of_the_figures(asked, mark, said):
+    data = simulate_hot_spots(**SMALL | asked).to_dict()
+    verdict = data["verdict"]
+    assert verdict["mark"] == mark
+    assert verdict["sentence"].startswith(said)
+    points = data.get("points", [data])
+    steps = re.search(r": ([\d.]+) steps \((\d+) idle\)", verdict["sentence"])
+    if steps:
+        assert float(steps[1]) in [float(f"{each['steps']['mean']:.3g}") for each in points]
+        assert int(steps[2]) == data["unhindered_steps"]
+    held = re.search(r"held: (\d+) packets? in a queue, (\d+) in a", verdict["sentence"])
+    if held:
+        last = points[-1]
+        assert (int(held[1]), int(held[2])) == (last["queue"]["max"], last["wait_buffer"]["max"])
+    shares = [
+        f"{100 * share:.3g}\u00a0% of the requests"
+        for each in points
+        for share in (each["piled_up"] or 0, each["discarded"]["full_share"])
+    ]
+    if mark in ("act", "limited"):
+        assert any(share in verdict["sentence"] for share in shares)
+
+
+def test_a_network_that_cannot_keep_up_is_asked_again_with_what_mends_it():
+    def following(**asked):
+        return simulate_hot_spots(**SMALL | asked).to_dict()["verdict"]["next"]
+
+    small = "--pes 64 --hot-spots 4"
+    assert (
+        following(combining="none", rate=0.2) == f"netloom hotspot {small} --rate 0.2 --steps 400"
+    )
+    found = following(rate=0.6, queue=2)
+    assert found == f"netloom hotspot critical-queue {small} --rate 0.6"
+    slow = following(service_steps=8, rate=0.3)
+    assert slow.startswith("netloom hotspot --pes 64 --rate 0.3 --service-steps 8")  # 8 hot spots
+
+
+@pytest.mark.parametrize(
+    ("asked", "mark", "said"),
+    [
+        ({"rate": 0.05}, "fine", "Build queues of "),
+        ({"rate": [0.05, 0.1]}, "fine", "Build queues of "),
+        ({"rate": 0.1, "rise": 2}, "fine", "Build queues of "),
+        ({"rate": 0.5, "combining": "none"}, "act", "No size suffices at rate 0.5: requests pile"),
+        ({"rate": [0.02, 0.5], "combining": "none"}, "limited", "Build queues of "),
+        ({"rate": 0.01, "hot_spots": 1}, "fine", "Build queues of 2 (14 steps, unbounded 14)"),
+    ],
+)
+def test_the_verdict_of_a_search_says_what_to_build(asked, mark, said):
+    data = find_critical_queue(**SMALL | {"replications": 2} | asked).to_dict()
+    verdict = data["verdict"]
+    assert verdict["mark"] == mark
+    assert verdict["sentence"].startswith(said)
+    built = re.search(
+        r"queues of (\d+) \(([\d.]+) steps, unbounded ([\d.]+)\)", verdict["sentence"]
+    )
+    if built:
+        found = [each for each in data["rates"] if each["critical_queue"] is not None]
+        need = max(found, key=lambda each: each["critical_queue"])
+        assert int(built[1]) == need["critical_queue"] + 1
+        assert float(built[3]) == float(f"{need['tried'][0]['steps_mean']:.3g}")

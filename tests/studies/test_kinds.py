@@ -50,7 +50,7 @@ def test_inputs_never_count_and_other_kinds_have_rates_of_their_own():
     assert count(rows).percent == 50
     assert verdict(rows) == (
         "Reproduced: 1 of 2 printed numbers (50.0 %), 1 of 1 statements in words, "
-        "0 of 1 formulas evaluated; not counted: 1 input."
+        "0 of 1 formulas evaluated. Not counted: 1 input."
     )
     by_kind = {line["kind"]: line for line in rates(rows)}
     assert by_kind["input"] == {"kind": "input", "rows": 1}

@@ -12,8 +12,8 @@ ROWS = (
 
 def test_the_sentence_counts_by_kind_what_is_within_outside_and_misprinted():
     assert Validation(ROWS).sentence == (
-        "Reproduced: 2 of 3 printed numbers (66.7 %), 0 of 1 formulas evaluated; "
-        "not counted: 1 input. Outside: 2 rows, each with its reason, 1 misprint of the paper."
+        "Reproduced: 2 of 3 printed numbers (66.7 %), 0 of 1 formulas evaluated. "
+        "Not counted: 1 input. Outside: 2 rows, each with its reason, 1 misprint of the paper."
     )
     assert Validation(ROWS[:1]).sentence == "Reproduced: 1 of 1 printed numbers (100.0 %)."
     unknown = Row("p", "table 1", "c", 10.0, 11.0, 0.02)

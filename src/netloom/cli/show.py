@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
-from netloom.questions.shown import WIDTH, percent
+from netloom.questions.shown import WIDTH, percent, show
+from netloom.questions.verdict import MARKS, STYLES
 from netloom.units import rate, seconds
 from netloom.words import number
 
@@ -20,8 +22,13 @@ if TYPE_CHECKING:
 
 
 def console() -> Console:
-    """Return the terminal; where there is none, lines long enough for every table."""
+    """Return the terminal. Where there is none, lines long enough for every table."""
     return Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH)
+
+
+def show_marked(screen: Console, mark: str, sentence: str) -> None:
+    """Print a sentence after its mark."""
+    show([Text(f"{MARKS[mark]} {sentence}", STYLES[mark])], screen)
 
 
 def show_machines(machines: Sequence[Machine]) -> None:
@@ -36,11 +43,17 @@ def show_machines(machines: Sequence[Machine]) -> None:
             rate(each.bandwidth_bytes_per_us * 1e6),
             startup,
         )
-    console().print(table)
+    show([table], console())
 
 
 def show_validation(result: Any) -> None:
-    """Print every row beside the computed value, the known reasons, and the rates by kind."""
+    """Print what is reproduced, every row beside the computed value, reasons, rates by kind."""
+    screen = console()
+    mark = "act" if result.failures else "fine" if all(row.within for row in result.rows) else (
+        "limited"
+    )  # fmt: skip
+    show_marked(screen, mark, result.sentence)
+    screen.print()
     table = Table(box=None, pad_edge=False, header_style="dim")
     for column in ("paper", "item", "quantity", "kind", "compared with", "computed", "off", "tol",
                    ""):  # fmt: skip
@@ -49,19 +62,22 @@ def show_validation(result: Any) -> None:
     for row in result.rows:
         outside = row.cause or ("known" if row.reason else "")
         mark = (
-            "[green]ok[/]" if row.within else f"[yellow]{outside}[/]" if outside else "[red]NO[/]"
+            "[green]✓[/]"
+            if row.within
+            else f"[yellow]! {outside}[/]"
+            if outside
+            else "[red]✗ outside[/]"
         )
         table.add_row(
             *map(escape, (row.paper, row.item, row.quantity, row.kind)),
             number(row.printed), number(row.computed),
             percent(row.deviation), "at most" if row.at_most else percent(row.tolerance), mark,
         )  # fmt: skip
-    screen = console()
-    screen.print(table)
+    show([table], screen)
     for reason in dict.fromkeys(row.reason for row in result.rows if row.reason and not row.within):
-        screen.print(f"[yellow]known[/]: {escape(reason)}")
-    screen.print(_rates(result.rows))
-    screen.print(result.sentence, markup=False)
+        show([f"[yellow]! known[/]: {escape(reason)}"], screen)
+    show(["", _rates(result.rows), ""], screen)
+    show_marked(screen, mark, result.sentence)
 
 
 def _rates(rows: Any) -> Table:
@@ -75,7 +91,7 @@ def _rates(rows: Any) -> Table:
     for line in rates(rows):
         cells = [line["kind"], str(line["rows"])]
         if "numbers" in line:
-            share = f"{100 * line['reproduced'] / line['numbers']:.1f} %"
+            share = percent(line["reproduced"] / line["numbers"])
             cells += [str(line["numbers"]), str(line["reproduced"]), share]
             cells += [
                 f"{each['reproduced']}/{each['numbers']}" if each["numbers"] else ""

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
-from netloom.cli.show import console
+from netloom.cli.show import console, show_marked
 from netloom.experiments.findings import COSTS
 from netloom.questions.answers import Column, Columns
 from netloom.questions.recorded import key_columns
-from netloom.questions.shown import table_of
+from netloom.questions.shown import show, table_of
+from netloom.units import seconds
 from netloom.words import counted
 
 if TYPE_CHECKING:
@@ -30,24 +32,23 @@ def show_estimate(guess: Estimate) -> None:
     for column in ("", "points", "to answer", "each", "all, on one process"):
         table.add_column(column, justify="right" if column else "left")
     for each in guess.sections:
-        cost = "" if each.point_seconds is None else f"{each.point_seconds:.3g} s"
-        whole = f"{each.seconds:.3g} s" if cost else ""
+        cost = "" if each.point_seconds is None else seconds(each.point_seconds)
+        whole = seconds(each.seconds) if cost else ""
         least = "> " if each.at_least else ""
         rest = each.points - each.answered
         name = escape(f"[{each.section}]")
         table.add_row(name, str(each.points), str(rest), least + cost, least + whole)
-    screen.print(table)
-    screen.print("[dim]points near the knee of a curve come on top; curves end at saturation[/]")
-    screen.print(guess.sentence)
+    told = "[dim]Points near the knee of a curve come on top. Curves end at saturation.[/]"
+    show([Text(guess.sentence, "bold"), "", table, told], screen)
 
 
 def show_results(found: Results) -> None:
     """Print the main columns of every table of an experiment, and how far it has come."""
     screen = console()
-    if found.title:
-        screen.print(f"[bold]{escape(found.title)}[/]")
-    if found.question:
-        screen.print(escape(found.question))
+    mark = "act" if found.refused else "limited" if found.missing else "fine"
+    show_marked(screen, mark, found.sentence)
+    told = [each for each in (found.title, found.question) if each]
+    show([f"  [dim]{escape(each)}[/]" for each in told], screen)
     sections: dict[str, list[Any]] = {}
     for each in found.answered:
         sections.setdefault(each.point.section, []).append(each)
@@ -58,11 +59,11 @@ def show_results(found: Results) -> None:
         columns = [Column(name, name, kind=_kind(rows[name])) for name in varied]
         columns += key_columns(first.record, but=[*varied, *COSTS])
         screen.print(f"\n[bold]{escape(f'[{section}]')}[/]")
-        shown = rows.head(MOST_ROWS).iter_rows(named=True)
-        screen.print(table_of(Columns(*columns), shown))
+        show([table_of(Columns(*columns), rows.head(MOST_ROWS).iter_rows(named=True))], screen)
         if len(rows) > MOST_ROWS:
             screen.print(f"[dim]and {counted(len(rows) - MOST_ROWS, 'row')} more[/]")
-    screen.print(f"\n{escape(found.sentence)}")
+    screen.print()
+    show_marked(screen, mark, found.sentence)
 
 
 def _kind(column: pl.Series) -> type:

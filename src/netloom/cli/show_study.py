@@ -9,9 +9,9 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from netloom.cli.show import console
+from netloom.cli.show import console, show_marked
 from netloom.figures import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot
-from netloom.questions.shown import percent
+from netloom.questions.shown import percent, show
 from netloom.words import number
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ WIDEST = 300
 """Letters of a line, at most."""
 
 FEW, MANY = 6, 14
-"""Columns and rows in which all points of a plot are shown; of more the least and the most."""
+"""Columns and rows in which all points of a plot are shown. Of more the least and the most."""
 
 
 def show_studies(exhibits: Iterable[tuple[str, str]], others: Iterable[tuple[str, str]]) -> None:
@@ -51,7 +51,12 @@ def show_exhibited(result: Exhibited) -> None:
     screen = console()
     screen.width = max(screen.width, WIDEST)  # so that no number is cut off
     screen.print(f"[bold]{escape(result.name)}[/]: {escape(result.line)}", soft_wrap=True)
-    screen.print("[dim]printed[/], computed; [red]red[/]: outside its tolerance", soft_wrap=True)
+    outside = [row for row in result.shown.rows if not row.within]
+    unknown = any(not row.reason for row in outside)
+    mark = "act" if unknown else "limited" if outside else "fine"
+    show_marked(screen, mark, result.sentence)
+    told = "[dim]Printed[/], then computed. [red]✗[/]: outside its tolerance."
+    screen.print(told, soft_wrap=True)
     for panel in result.shown.panels:
         screen.print()
         screen.print(f"[bold]{escape(panel.title)}[/]", soft_wrap=True)
@@ -60,10 +65,10 @@ def show_exhibited(result: Exhibited) -> None:
         else:
             _show_plot(screen, panel)
     screen.print()
-    _show_outside(screen, [row for row in result.shown.rows if not row.within])
+    _show_outside(screen, outside)
     for remark in result.shown.remarks:
         screen.print(Text(f"• {remark}", style="dim"), soft_wrap=True)
-    screen.print(Text(result.sentence), soft_wrap=True)
+    show_marked(screen, mark, result.sentence)
 
 
 def _grid(grid: Grid) -> Table:
@@ -85,7 +90,7 @@ def _cells(cells: Sequence[Cell | None]) -> list[Text]:
         else 0
         for half in (0, 1)
     )
-    column = []
+    column, marked = [], any(cell.within is False for cell in there)
     for cell in cells:
         text = Text()
         if cell is not None:
@@ -95,8 +100,9 @@ def _cells(cells: Sequence[Cell | None]) -> list[Text]:
             if first and second:
                 text.append("  ")
             if second:
-                style = "red" if cell.within is False else ""
-                text.append(f"{computed:>{second}}", style=style)
+                bad = cell.within is False
+                text.append(f"{computed:>{second}}", style="red" if bad else "")
+                text.append(" ✗" if bad else "  " * marked, style="red")
         column.append(text)
     return column
 
@@ -167,9 +173,11 @@ def _show_outside(screen: Console, outside: Sequence[Row]) -> None:
     """Print the rows outside, those of the same reason together."""
     for reason in dict.fromkeys(row.reason for row in outside):
         some = [row for row in outside if row.reason == reason]
-        style = "yellow" if reason else "red"
+        style, sign = ("yellow", "!") if reason else ("red", "✗")
         kind = "misprint" if all(row.misprint for row in some) else "outside"
-        screen.print(Text(f"{kind}: {reason or 'no known reason'}", style=style), soft_wrap=True)
+        screen.print(
+            Text(f"{sign} {kind}: {reason or 'no known reason'}", style=style), soft_wrap=True
+        )
         for row in some:
             screen.print(
                 Text(
@@ -199,12 +207,18 @@ def show_study(result: Any) -> None:
     for column in ("goal", "at most", "found", "", "worst at"):
         goals.add_column(column, justify="right" if column in ("at most", "found") else "left")
     for goal in result.goals:
-        met = Text("yes", style="green") if goal.met else Text("NO", style="red")
+        met = Text("✓", style="green") if goal.met else Text("✗ missed", style="red")
         goals.add_row(
-            goal.what, f"{goal.limit:g} {goal.unit}", f"{goal.found:.3g} {goal.unit}", met,
+            goal.what, f"{goal.limit:g} {goal.unit}", f"{number(goal.found)} {goal.unit}", met,
             goal.where,
         )  # fmt: skip
-    screen.print(goals)
-    screen.print(result.sentence)
+    show([goals, ""], screen)
+    mark = (
+        "unknown" if result.interrupted else "fine" if all(g.met for g in result.goals) else "act"
+    )
+    show_marked(screen, mark, result.sentence)
     if result.interrupted:
-        screen.print("• interrupted: what was finished by then; the same command goes on from here")
+        show(
+            ["• interrupted: what was finished by then. The same command goes on from here."],
+            screen,
+        )

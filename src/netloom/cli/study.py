@@ -83,7 +83,7 @@ def run_study(
 
     A table or figure is drawn as the paper has it, printed and computed side by side. What does
     not agree, or a goal that is not met, is a finding and no error: the exit code stays 0. Ctrl-C
-    ends a table or figure without an answer; model-accuracy keeps what is done.
+    ends a table or figure without an answer. Model-accuracy keeps what is done.
     """
     from netloom.studies.running import STUDIES
 

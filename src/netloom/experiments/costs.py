@@ -14,6 +14,7 @@ from netloom.experiments.runner import asked_of, store_of
 from netloom.experiments.store import Store
 from netloom.experiments.workers import be_ready, local_workers, work, worker_count
 from netloom.progress import track
+from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,7 +37,7 @@ class SectionCost(NamedTuple):
         How many points it has, and how many of them need not be asked: they are answered, or past
         saturation.
     point_seconds
-        What a point takes, the mean of those that were tried; None where none was needed.
+        What a point takes, the mean of those that were tried. None where none was needed.
     at_least
         Whether one of them was not finished in time.
     """
@@ -79,12 +80,12 @@ class Estimate(NamedTuple):
         """What there is to do, and how long that takes, in one line."""
         points = sum(each.points for each in self.sections)
         left = points - sum(each.answered for each in self.sections)
-        words = f"{points} points, {left} of them to be answered"
+        words = f"{counted(points, 'point', ',')}, {left:,} of them to be answered"
         if not left:
             return f"{words}."
         about = "at least" if any(each.at_least for each in self.sections) else "about"
-        plural = "es" if self.workers > 1 else ""
-        return f"{words}: {about} {_time(self.seconds)} on {self.workers} process{plural} here."
+        processes = counted(self.workers, "process")
+        return f"{words}: {about} {_time(self.seconds)} on {processes} here."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the estimate as plain data, the JSON of ``netloom run --dry-run``."""

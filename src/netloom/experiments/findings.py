@@ -10,6 +10,7 @@ from netloom.errors import InputError
 from netloom.experiments.curves import up_to_saturation
 from netloom.experiments.store import Store
 from netloom.questions.frames import to_pandas
+from netloom.words import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,7 +58,7 @@ class Results:
     Attributes
     ----------
     name, title, question
-        The name of the experiment file, and what it says of itself; perhaps "".
+        The name of the experiment file, and what it says of itself. Perhaps "".
     text
         The experiment file itself.
     answered
@@ -85,7 +86,7 @@ class Results:
     @property
     def sentence(self) -> str:
         """How far it has come, in one line."""
-        words = f"{len(self.answered)} points answered"
+        words = f"{counted(len(self.answered), 'point', ',')} answered"
         if self.missing:
             words += f", {self.missing} still to be answered"
         if self.refused:
@@ -108,7 +109,7 @@ class Results:
         return pl.concat(parts, how="diagonal_relaxed") if parts else pl.DataFrame()
 
     def to_pandas(self, *, provenance: bool = False) -> Any:
-        """Return ``table`` as a ``pandas.DataFrame``; see ``questions.frames.to_pandas``."""
+        """Return ``table`` as a ``pandas.DataFrame``. See ``questions.frames.to_pandas``."""
         return to_pandas(self.table(provenance=provenance))
 
     def to_dict(self, *, provenance: bool = False) -> dict[str, Any]:
@@ -139,9 +140,9 @@ def load_results(store: str | Path | Store, experiment: str = "") -> Results:
     Parameters
     ----------
     store
-        The store, or its file; or an experiment file, whose store is beside it.
+        The store, or its file. Or an experiment file, whose store is beside it.
     experiment
-        Its key, or the name of its file; may be left out where there is only one.
+        Its key, or the name of its file. May be left out where there is only one.
 
     Raises
     ------
@@ -164,7 +165,7 @@ def load_results(store: str | Path | Store, experiment: str = "") -> Results:
 
 
 def all_results(store: str | Path) -> list[Results]:
-    """Return what a store has of each of its experiments; see ``load_results``."""
+    """Return what a store has of each of its experiments. See ``load_results``."""
     path = Path(store)
     if path.suffix == ".toml":
         return [load_results(path)]

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from netloom.workload import ProcessGraph
 
     Found: TypeAlias = tuple[str, str, float, float] | tuple[str, str, float, float, float]
-    """Item, quantity, the thesis's value and netloom's; perhaps a tolerance other than the item's.
+    """Item, quantity, the thesis's value and netloom's. Perhaps a tolerance other than the item's.
     """
 
 ROW_FIRST = DimensionOrder()
@@ -74,7 +74,7 @@ def rows_of(*items: str, **changes: Any) -> tuple[Row, ...]:
     Parameters
     ----------
     items
-        Of ``PARTS``; all if none.
+        Of ``PARTS``. All if none.
     changes
         What one item has in place of what the data file says, such as other ``nodes``.
 
@@ -95,7 +95,7 @@ rows = rows_of
 
 
 def _row(known: Mapping[str, Any], found: Found) -> Row:
-    """Compare one value with its item's tolerance; a reason goes with the rows it is known for."""
+    """Compare one value with its item's tolerance. A reason goes with the rows it is known for."""
     item, quantity, value, computed, *tolerance = found
     outside = quantity in known.get("outside", ())
     kind, number = kind_of(known, quantity)
@@ -111,7 +111,7 @@ def _row(known: Mapping[str, Any], found: Found) -> Row:
 
 
 def _table_1_1(_: dict[str, Any]) -> Iterator[Found]:
-    """Degree, links, diameter and bisection width; formulas printed, networks measured."""
+    """Degree, links, diameter and bisection width. Formulas printed, networks measured."""
     for dimension in (6, 8, 10):
         nodes, side = 2**dimension, 2 ** (dimension // 2)
         for net, values in (
@@ -198,7 +198,7 @@ def _path_lengths(_: dict[str, Any]) -> Iterator[Found]:
 def process_graphs(nodes: int) -> dict[str, ProcessGraph]:
     """The four process graphs of chapter 3 for a √N × √N mesh.
 
-    The thesis never says which 3D meshes it takes; cubes of the largest whole side that fits are
+    The thesis never says which 3D meshes it takes. Cubes of the largest whole side that fits are
     the only ones that agree with table 3.2 at more than one size.
     """
     side, edge = isqrt(nodes), round(nodes ** (1 / 3))
@@ -281,7 +281,7 @@ def _lemmas_6_and_7(printed: dict[str, Any]) -> Iterator[Found]:
 def _table_3_2(printed: dict[str, Any]) -> Iterator[Found]:
     """One random mapping's values: reproduced when they lie among those of many random mappings.
 
-    The computed value is the mean; the tolerance reaches from it to the farthest random mapping on
+    The computed value is the mean. The tolerance reaches from it to the farthest random mapping on
     the printed value's side, and half a per cent more, for the printed rounding.
     """
     known = printed["table 3.2"]
@@ -319,7 +319,7 @@ def _capacity(printed: dict[str, Any]) -> Iterator[Found]:
 
 
 def _section_3_5_1(printed: dict[str, Any]) -> Iterator[Found]:
-    """Trees in tiles on their own routes; the arrangement is netloom's, the thesis's is lost."""
+    """Trees in tiles on their own routes. The arrangement is netloom's, the thesis's is lost."""
     for tasks in printed["section 3.5.1"]["tasks"]:
         graph, side = read(f"binary-tree:{tasks}"), isqrt(tasks + 1)
         net = mesh(side, side)
@@ -331,7 +331,7 @@ def _section_3_5_1(printed: dict[str, Any]) -> Iterator[Found]:
 
 
 def _section_3_5_2(printed: dict[str, Any]) -> Iterator[Found]:
-    """3D meshes by schemes A and B; less will do: 4 planes lie two in a row, and have χ_max 4."""
+    """3D meshes by schemes A and B. Less will do: 4 planes lie two in a row, and have χ_max 4."""
     for side in printed["section 3.5.2"]["sides"]:
         root = isqrt(side)
         graph, net = read(f"mesh:{side}x{side}x{side}"), mesh(side * root, side * root)

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 DELAYS: tuple[Delay, ...] = ("constant", "logarithmic", "linear")
 
 SIZES = (16, 64, 256, 1024, 4096)
-"""Nodes of figure 2.3; N is a square and a power of two."""
+"""Nodes of figure 2.3. N is a square and a power of two."""
 
 LENGTHS = (1, 10, 100, 1000)
 """Flits of figure 2.3's messages."""
@@ -56,7 +56,7 @@ PLACEMENT = np.array([4, 11, 8, 5, 2, 15, 6, 13, 14, 3, 12, 7, 10, 0, 9])
 placement in 230 does. The thesis's own is lost with its drawing."""
 
 SINGLE_PATHS = (1, 2, 5, 10)
-"""ν of figure 3.4; the text names 5."""
+"""ν of figure 3.4. The text names 5."""
 
 SLOWDOWNS = (2.0, 5.0, 10.0, np.inf)
 """θ of figure 3.4.B."""

@@ -48,7 +48,7 @@ THINK_US, QUICK_THINK_US = (0, 100, 200, 400, 800, 1600, 3200), (0, 300, 1000)
 TRANSPOSE_LOOPS, QUICK_LOOPS = 100, 15
 
 LENGTHS = (1024, 4096, 8192)
-"""Bytes of figures 4.13 and 4.14; section 5.4 names them."""
+"""Bytes of figures 4.13 and 4.14. Section 5.4 names them."""
 
 APPLIED_PERCENT, ACTUAL_PERCENT = "applied node traffic (%)", "actual node traffic (%)"
 
@@ -171,7 +171,7 @@ def _ratios(_: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _worked_example(known: Mapping[str, Any]) -> dict[str, Any]:
-    """Its loop computes for 1 ms on average; the pairs are as many samples."""
+    """Its loop computes for 1 ms on average. The pairs are as many samples."""
     point = _pattern("ab-1nn", 4, [4096], [1000], known["loops"]).points[0]
     loop_us = point.loop_us[::2]  # of a pair, both nodes have the same
     return {"loop (µs)": loop_us, "λ_a (%)": 100 * point.channel_us / loop_us}

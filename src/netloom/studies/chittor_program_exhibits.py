@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 QUICK_APPLIED = (0.05, 0.1, 0.2, 0.4)
 
 SEEDS, QUICK_RUNS = 4, 3
-"""Seeds of a curve's points; seeds or mappings of a quick run, of its rows too."""
+"""Seeds of a curve's points. Seeds or mappings of a quick run, of its rows too."""
 
 MAPPINGS = 6
 """Random mappings of a curve's points."""

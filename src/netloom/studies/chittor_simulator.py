@@ -192,9 +192,9 @@ def _on_mesh(graph: str, nodes: int) -> dict[str, Any]:
 
 
 def _carefully(graph: str, nodes: int) -> dict[str, Any]:
-    """Place a graph as section 3.5 does; identity is careful for 2D meshes and hypercubes.
+    """Place a graph as section 3.5 does. Identity is careful for 2D meshes and hypercubes.
 
-    No mesh of the thesis's sizes takes 6 x 6 x 6 tasks scheme by scheme; 12 x 18 nodes do.
+    No mesh of the thesis's sizes takes 6 x 6 x 6 tasks scheme by scheme. 12 x 18 nodes do.
     """
     case = _on_mesh(graph, nodes)
     if graph == "3D mesh" and nodes == 256:
@@ -308,7 +308,7 @@ def arbitrated(mappings: int, applied: tuple[float, ...], *policies: str) -> pl.
 
 
 def _first_come(known: Mapping[str, Any]) -> dict[str, Any]:
-    """Figure 5.14: first come, first served declines, however ties are broken; stamps do not."""
+    """Figure 5.14: first come, first served declines, however ties are broken. Stamps do not."""
     traffics = (0.12, 0.18, 0.25, 0.4)
     table = arbitrated(known["mappings"], traffics, "timestamp", "fifo")
     fair = arbitrated(known["mappings"], (0.25,), "fifo-lru")
@@ -358,7 +358,7 @@ POLICY_PARTS: dict[str, Part] = {
     "figure 5.15": partial(_comparable, "biased"),
     "figure 5.16": partial(_comparable, "source"),
 }
-"""What recomputes what is said of each figure; together they are one item of the data file."""
+"""What recomputes what is said of each figure. Together they are one item of the data file."""
 
 
 def _policies(known: Mapping[str, Any]) -> dict[str, Any]:

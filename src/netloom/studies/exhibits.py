@@ -52,7 +52,7 @@ class Exhibit(NamedTuple):
     remarks
         What to know before comparing, after what ``show`` found to say.
     quick, full
-        What to know of a quick run, and of a full one; empty if nothing.
+        What to know of a quick run, and of a full one. Empty if nothing.
     """
 
     line: str
@@ -78,7 +78,7 @@ PAPERS = {
     "feldmann": ("feldmann_exhibits",),
     "johnson": ("johnson_exhibits",),
 }
-"""The modules of this package whose ``EXHIBITS`` recompute those of a paper, by name; what is said
+"""The modules of this package whose ``EXHIBITS`` recompute those of a paper, by name. What is said
 of them is in the data file."""
 
 
@@ -154,7 +154,7 @@ def recompute(name: str, *, quick: bool = False) -> Exhibited:
     Parameters
     ----------
     name
-        Such as ``chittor/fig-5.12``; see ``exhibits``.
+        Such as ``chittor/fig-5.12``. See ``exhibits``.
     quick
         Only as much as takes less than half a minute: fewer mappings, seeds or points.
 

@@ -4,8 +4,8 @@ What the paper predicts is computed by its formulas (tables 1 to 3, 5 and 6), wh
 simulated flit by flit.
 
 The meshes of its finite elements (tables 4 and 6) are not known: those here are of about their
-sizes. gmsh generated them and METIS partitioned them (``netloom.workload.meshes.finite_elements``);
-parts, words and neighbours are kept in the data folder.
+sizes. gmsh generated them and METIS partitioned them (``netloom.workload.meshes.finite_elements``).
+Parts, words and neighbours are kept in the data folder.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ PAPER_PHASES = 30
 LEFT, RIGHT, UP, DOWN = (0, -1), (0, 1), (-1, 0), (1, 0)
 
 TRANSFERS = ConSetCosts(sync_clocks=0.0, phase_clocks=0.0)
-"""Of transfers alone; what a phase takes besides is added as ``overhead_of`` has it."""
+"""Of transfers alone. What a phase takes besides is added as ``overhead_of`` has it."""
 
 WITH_HEADER = MessageCosts(header_words=8)
 """Messages as the machine sends them: header and trailer are in section 4.3.1, but in none of the
@@ -217,7 +217,7 @@ def _directions(given: Connections) -> NDArray[np.int64]:
 
 
 def _listed(given: Connections, key: NDArray[np.int64]) -> Connections:
-    """Return connections listed by a key; they come in no order of their own."""
+    """Return connections listed by a key. They come in no order of their own."""
     order = np.argsort(key, kind="stable")
     columns = ("source", "target", "words", "source_task", "target_task")
     return replace(given, **{name: getattr(given, name)[order] for name in columns})
@@ -247,7 +247,7 @@ def _routed(seed: int) -> Plan:
 def paper_plan(name: str, words: int, seed: int = 1) -> Plan:
     """Return a plan of the paper's own kind, and of its number of phases.
 
-    All-to-all is routed sequentially in 30 phases; the seed is that router's.
+    All-to-all is routed sequentially in 30 phases. The seed is that router's.
     """
     if name == "butterfly":
         return in_rows_and_columns(words)
@@ -265,7 +265,7 @@ def own_plan(objective: Objective, words: int) -> Plan:
 
 
 def _pattern_phases(known: Mapping[str, Any]) -> dict[str, Any]:
-    """Phases of netloom's plans; of sequential routing the most of several seeds."""
+    """Phases of netloom's plans. Of sequential routing the most of several seeds."""
     everyone, butterfly = pattern("all-to-all", 1), pattern("butterfly", 1)
     routed = [
         partition(everyone, IWARP, TWELVE, method="sequential", seed=seed)
@@ -322,7 +322,7 @@ def conset_clocks(name: str, words: int, seeds: Sequence[int] = (1,)) -> float:
 def message_clocks(
     name: str, words: int, replications: int = 1, network: str = "torus"
 ) -> NDArray[np.float64]:
-    """Return what a pattern takes by message passing; all-to-all in some random orders."""
+    """Return what a pattern takes by message passing. All-to-all in some random orders."""
     given, shuffled = pattern(name, words), name == "all-to-all"
     net = IWARP if network == "torus" else mesh_network(8, 8)
     seeds = replications if shuffled else 1

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from netloom.figures import Grid
 
 PATTERNS = {1: "torus", 2: "butterfly", 3: "all-to-all"}
-"""What tables 1 to 3 are of; figures 2 to 4 show the same."""
+"""What tables 1 to 3 are of. Figures 2 to 4 show the same."""
 
 WORDS = (32, 256, 2048, 16384)
 SERIES = ("ConSet", "message passing")
@@ -118,7 +118,7 @@ def _known(number: int, quick: bool) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _measured_clocks(printed: Mapping[str, Any], number: int) -> dict[str, float]:
-    """Return the clocks of a table's measured columns; table 1's first row is kept by itself."""
+    """Return the clocks of a table's measured columns. Table 1's first row is kept by itself."""
     first = printed["section 4.2.1"]
     kept = {f"ConSet, {first['words']} words": first["clocks"]} if number == 1 else {}
     return {**kept, **printed[f"table {number}, measured"]["values"]}
@@ -188,7 +188,7 @@ def _table_6(quick: bool) -> Shown:
 
 
 def _our_meshes(printed: Mapping[str, Any]) -> Grid:
-    """Return what phases come to for meshes of netloom's; nothing of it is printed."""
+    """Return what phases come to for meshes of netloom's. Nothing of it is printed."""
     implied = printed["W over 2 c_max"]["implied"]
     cells = {}
     for mesh in MESHES:

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from netloom.workload.programs.messages import Messages
 
 ROUTER = router("single-cycle", vcs=3)
-"""Three pools; a word a cycle on each channel, which is 2 clocks, and 2 cycles a hop."""
+"""Three pools. A word a cycle on each channel, which is 2 clocks, and 2 cycles a hop."""
 
 
 def iwarp_clocks(
@@ -151,7 +151,7 @@ def _last(
     table: Messages,
     stopped: Callable[[], bool],
 ) -> int | None:
-    """Return the cycle in which the last message has been received; None to stop."""
+    """Return the cycle in which the last message has been received. None to stop."""
     engine = NetworkProgram(network, routing, ROUTER, packet_flits=LONGEST)
     engine.append(table)
     while engine.completed < engine.num_rows:

@@ -1,8 +1,8 @@
 """How far flows are from flits: the same messages, shared fairly and switched flit by flit.
 
-Networks on which the estimate of the error (``simulation.flow.trust``) was made are *known*; those
+Networks on which the estimate of the error (``simulation.flow.trust``) was made are *known*. Those
 of other sizes and kinds *judge* it, and goals are about these. All messages are there at cycle 0.
-Errors are the end of flows over that of flits, less 1; of single messages, the mean of their size.
+Errors are the end of flows over that of flits, less 1. Of single messages, the mean of their size.
 Flow ends have the latency of an idle network of routers added, message by message.
 """
 
@@ -46,7 +46,7 @@ ONE_LINK_LIMIT = 1.0
 
 
 def run(*, quick: bool, kept: Path) -> StudyResult:
-    """Simulate what is not in the file yet, and compare; see ``running.run_study``."""
+    """Simulate what is not in the file yet, and compare. See ``running.run_study``."""
     asked = cases(quick=quick)
     found = simulate_all(asked, simulated, kept, "flows and flits")
     table = compare(asked, found)

@@ -61,8 +61,8 @@ SWITCHES = {
     "few credits": Switch(2, 4, 16),
     "worms": Switch(4, 16, 2048),
 }
-"""Routers by name: packets of 16 flits on 12 VCs of 32 flits, or on 2; on 2 VCs of 4 flits, which
-do not fill a channel; one worm a message on 4 VCs of 16."""
+"""Routers by name: packets of 16 flits on 12 VCs of 32 flits, or on 2. On 2 VCs of 4 flits, which
+do not fill a channel. One worm a message on 4 VCs of 16."""
 
 MOST_CYCLES = 4_000_000
 
@@ -228,9 +228,9 @@ def table_of(case: Case) -> Messages:
 
 
 def simulated(case: Case, stopped: Stopped) -> dict[str, Any] | None:
-    """Run a case flit by flit and as flows; None if it is to stop.
+    """Run a case flit by flit and as flows. None if it is to stop.
 
-    Times of flows are those of bytes; what a message's head takes in the idle network of routers
+    Times of flows are those of bytes. What a message's head takes in the idle network of routers
     is added, so that a message alone takes as long in both.
     """
     net, table = _network(case["on"]), table_of(case)

@@ -1,7 +1,7 @@
 """Johnson 1992, table 1 and figures 3 to 8, recomputed.
 
 Measured curves are simulated (``johnson``), predicted ones are the model's (``johnson_model``). The
-paper prints no numbers in its figures; what its text says of them is in the rows.
+paper prints no numbers in its figures. What its text says of them is in the rows.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _figure_5(quick: bool) -> Shown:
 def _by_distance(
     quick: bool, name: str, title: str, unit: str, ends: int = 0
 ) -> tuple[list[Plot], list[NDArray[np.float64]], list[NDArray[np.float64]]]:
-    """Return the panels of a figure; and of each p what is simulated and what the model says.
+    """Return the panels of a figure. And of each p what is simulated and what the model says.
 
     The model's curve is over the distances of the runs, and regressed on them; ``ends`` are added.
     """
@@ -177,7 +177,7 @@ def _inferred_curves(x: str, y: str, axes: tuple[str, str]) -> Plot:
 
 
 def _curve_rows(quick: bool) -> tuple[Row, ...]:
-    """Return what the text says of figure 3; a quick run has one protocol and kind of switches."""
+    """Return what the text says of figure 3. A quick run has one protocol and kind of switches."""
     items = [item for item in johnson.PARTS if item.startswith("figure 3")]
     if not quick:
         return johnson.rows(*items)

@@ -19,7 +19,7 @@ KINDS = {
     "words": "a statement without a number (*almost identical*), read as one with a tolerance",
     "formula": "a formula or bound, evaluated where the paper prints no number",
     "implementation": "the result of another implementation, which the paper does not print",
-    "input": "a number that parameters were inferred from; agreement is no test and never counts",
+    "input": "a number that parameters were inferred from, so that agreement never counts",
 }
 """The kinds of rows, and what each is."""
 
@@ -35,7 +35,7 @@ CLASSES = ("exact", "≤ 2 %", "≤ 10 %", "more")
 """Classes of tolerances; ``more`` also holds one-sided ones (at most)."""
 
 LIMITS = (1e-6, 0.02, 0.1)
-"""Largest tolerance of each class but the last; the first leaves room for rounded floats."""
+"""Largest tolerance of each class but the last. The first leaves room for rounded floats."""
 
 CAUSES = {
     "misprint": "the paper contradicts itself: its own formula, table or text gives another number",
@@ -56,7 +56,7 @@ class Count(NamedTuple):
 
     @property
     def percent(self) -> float:
-        """The share that is reproduced, in per cent; 100 of none."""
+        """The share that is reproduced, in per cent. 100 of none."""
         return 100 * self.reproduced / self.numbers if self.numbers else 100.0
 
 
@@ -108,7 +108,7 @@ def distinct(rows: Iterable[Row]) -> list[list[Row]]:
 
 
 def count(rows: Iterable[Row], kind: str = "printed", allowed: str = "") -> Count:
-    """Count the distinct numbers of a kind; one is reproduced if all its rows are.
+    """Count the distinct numbers of a kind. One is reproduced if all its rows are.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def verdict(rows: Iterable[Row]) -> str:
     --------
     >>> from netloom.studies.validation import Row
     >>> verdict([Row("p", "i", "a", 1, 1, 0), Row("p", "i", "b", 1, 2, 0, kind="input")])
-    'Reproduced: 1 of 1 printed numbers (100.0 %); not counted: 1 input.'
+    'Reproduced: 1 of 1 printed numbers (100.0 %). Not counted: 1 input.'
     """
     rows = list(rows)
     parts = []
@@ -178,5 +178,5 @@ def verdict(rows: Iterable[Row]) -> str:
     inputs = sum(row.kind == "input" for row in rows)
     words = f"Reproduced: {', '.join(parts)}" if parts else "Nothing here is a test"
     if inputs:
-        words += f"; not counted: {inputs} input{'s' * (inputs != 1)}"
+        words += f". Not counted: {inputs} input{'s' * (inputs != 1)}"
     return f"{words}."

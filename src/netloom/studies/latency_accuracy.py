@@ -1,13 +1,13 @@
 """How far ``predict latency`` is off on random networks, routers and traffic.
 
-Three draws by the same rules. The *first* is what the model was corrected on; the *second* was to
+Three draws by the same rules. The *first* is what the model was corrected on. The *second* was to
 judge it, and showed a mistake (saturation off by 9.4 %, by 40 % where a class of a ring has one VC
 of a short buffer), which was mended: so it counts as known, and the bands that answers have are
 those of these two. The *judge* was drawn, simulated and looked at once, after all of that. Goals
 are about it. Beside them are the 80 networks on which the model's closures had been chosen, and
 kinds of networks that the draws leave out.
 
-``saturation`` is what ``find_saturation`` says; latencies are measured at parts of that. Those at
+``saturation`` is what ``find_saturation`` says. Latencies are measured at parts of that. Those at
 loads above nine tenths of the *predicted* saturation are not in any goal: answers do not have them.
 """
 
@@ -68,7 +68,7 @@ SHARE = 0.9
 
 
 def run(*, quick: bool, kept: Path) -> StudyResult:
-    """Simulate what is not in the file yet, and compare; see ``running.run_study``."""
+    """Simulate what is not in the file yet, and compare. See ``running.run_study``."""
     cases = [
         case
         for name, (seed, count) in DRAWS.items()
@@ -208,7 +208,7 @@ def asked(case: Case) -> dict[str, Any]:
 
 
 def simulated(case: Case, stopped: Stopped) -> dict[str, Any] | None:
-    """Find where it saturates, then latencies at parts of that; None if it is to stop."""
+    """Find where it saturates, then latencies at parts of that. None if it is to stop."""
     question = asked(case)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # advice about buffers: these are the point
@@ -291,7 +291,7 @@ def _compared(number: int, case: Case, seen: dict[str, Any]) -> Iterable[dict[st
 
 
 def band_of(errors: Iterable[float | None]) -> Band:
-    """Return what errors come to; those without a prediction are left out.
+    """Return what errors come to. Those without a prediction are left out.
 
     Examples
     --------

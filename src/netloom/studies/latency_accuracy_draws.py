@@ -195,7 +195,7 @@ def traffic_of(case: Mapping[str, Any]) -> Traffic:
 
 
 def _pairs(kind: str, nodes: int, rng: np.random.Generator) -> tuple[Any, Any, Any]:
-    """Return sources, targets and weights; some may be pairs of a node with itself."""
+    """Return sources, targets and weights. Some may be pairs of a node with itself."""
     everyone = np.arange(nodes)
     if kind in ("permutation", "two permutations"):
         targets = [_derangement(nodes, rng) for _ in range(1 + (kind == "two permutations"))]

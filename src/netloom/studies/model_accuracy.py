@@ -58,7 +58,7 @@ WORST = 3
 
 
 def run(*, quick: bool, kept: Path) -> StudyResult:
-    """Simulate what is not in the file yet, and compare; see ``running.run_study``."""
+    """Simulate what is not in the file yet, and compare. See ``running.run_study``."""
     torus_questions, locality_questions = torus_cases(quick=quick), locality_cases(quick=quick)
     torus_found = simulate_torus_cases(torus_questions, kept)
     locality_found: list[dict[str, Any] | None] = [None] * len(locality_questions)
@@ -261,7 +261,7 @@ def _percent(error: float | None) -> str:
 
 
 def figure_tables(result: StudyResult) -> dict[str, pl.DataFrame]:
-    """Return the tables that ``report.model_accuracy.figures`` draws; those of no cases left out.
+    """Return the tables that ``report.model_accuracy.figures`` draws. Those of no cases left out.
 
     Shahrabi, Ould-Khaoua & Mackenzie's figure 1, and Johnson's figures 3 to 8: simulated points and
     the models' curves. The latter three show machines that are too large to simulate: beside the

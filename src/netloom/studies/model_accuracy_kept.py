@@ -27,7 +27,7 @@ WANTED = "a line for each simulated case, as an earlier run of this study wrote 
 def simulate_all(
     cases: Sequence[Case], simulate: Simulate, kept: str | Path, what: str
 ) -> list[dict[str, Any] | None]:
-    """Return what simulation finds of each case; None where Ctrl-C came before.
+    """Return what simulation finds of each case. None where Ctrl-C came before.
 
     A case is added to the file as one line of JSON once it has ended, and is read from there in
     later runs of this version. Cases run side by side, on all processors.
@@ -37,7 +37,7 @@ def simulate_all(
     cases
         All that the answer depends on, as plain data.
     simulate
-        Called with a case and a function that says whether to stop; None if it did.
+        Called with a case and a function that says whether to stop. None if it did.
     kept
         The file, in a folder that is made if need be.
     what

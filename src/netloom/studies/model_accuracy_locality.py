@@ -1,7 +1,7 @@
 """Johnson's locality model against processors that wait for their transactions, simulated.
 
 Nine mappings of a torus program on an 8 x 8 torus and 1, 2 and 4 contexts, as in the paper, under
-two protocols; linear mappings (modulo 8), which load all channels alike, as a contrast; and, for
+two protocols. Linear mappings (modulo 8), which load all channels alike, as a contrast. And, for
 figures 6 to 8, ideal and random mappings on tori of 16 to 1024 nodes, which no parameter is taken
 from. Switches are ``johnson.ROUTERS["buffered"]``, with a network cycle a hop, as section 2.4
 says.
@@ -16,7 +16,7 @@ What is known before looking:
   coherence write sends four invalidations at once, of which the last waits for three, and gets
   four acknowledgements at once: two queues, and lengths of 8 and 24 flits (a factor of 4/3).
 - g and B are those of the protocols. s and (T_r + T_f) / c are regressed on the runs that are then
-  predicted, as in the paper; for requests and replies they are known as well (c = g = 2), so that
+  predicted, as in the paper. For requests and replies they are known as well (c = g = 2), so that
   nothing is fitted.
 
 Where it fails, and why:
@@ -30,7 +30,7 @@ Where it fails, and why:
   by 6 % at most.
 - With four contexts coherence messages take up to 11 % longer over long distances than the model
   says, and 13 % less where all go one hop. Requests and replies at the same loads do not, so that
-  it has to do with the invalidations, which leave four at a time; how has not been worked out.
+  it has to do with the invalidations, which leave four at a time. How has not been worked out.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _case(mapped: tuple[int, str], protocol: str, contexts: int) -> dict[str, An
 
 
 def simulate_locality_cases(cases: Sequence[Case], kept: str | Path) -> list[dict[str, Any] | None]:
-    """Return what simulation finds of each case; see ``simulate_all``."""
+    """Return what simulation finds of each case. See ``simulate_all``."""
     return simulate_all(cases, _simulate, kept, "transactions on tori")
 
 
@@ -241,7 +241,7 @@ def compare_sizes(cases: Sequence[Case], found: Sequence[dict[str, Any] | None])
 
     ``source`` is ``simulated`` or ``model``, with s and offset of the nine mappings on 8 x 8 and
     each mapping's channel loads. ``per_hop_latency`` is T_m less B and the model's wait for the
-    nodes' channels, over d; the parts of t_t (eq. 18) are made of T_m in the same way for both,
+    nodes' channels, over d. The parts of t_t (eq. 18) are made of T_m in the same way for both,
     all waiting being ``variable_message_cycles``.
     """
     import polars as pl

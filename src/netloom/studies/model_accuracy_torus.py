@@ -60,10 +60,10 @@ QUICK = ((8, 16, 3, 0.0), (8, 16, 5, 0.04), (8, 32, 3, 0.04), (8, 32, 4, 0.02), 
 
 SATURATION_MESSAGES = 400
 LATENCY_MESSAGES = 200
-"""Messages that a node generates in the measured window of a run; of latencies, at least."""
+"""Messages that a node generates in the measured window of a run. Of latencies, at least."""
 
 PRECISION, MOST_MESSAGES = 0.02, 3200
-"""Half of a 95 % interval over the mean latency that is narrow enough; until it is, windows become
+"""Half of a 95 % interval over the mean latency that is narrow enough. Until it is, windows become
 four times as long, up to so many messages a node."""
 
 RESOLUTION = 1 / 64
@@ -105,7 +105,7 @@ def torus_cases(*, quick: bool = False) -> list[dict[str, Any]]:
 
 
 def simulate_torus_cases(cases: Sequence[Case], kept: str | Path) -> list[dict[str, Any] | None]:
-    """Return what simulation finds of each configuration; see ``simulate_all``."""
+    """Return what simulation finds of each configuration. See ``simulate_all``."""
     return simulate_all(cases, _simulate, kept, "broadcasts on tori")
 
 

@@ -27,7 +27,7 @@ def curve(
     low: ArrayLike | None = None,
     high: ArrayLike | None = None,
 ) -> pl.DataFrame:
-    """Return the points of one curve, as ``figures.Plot`` has them; y is one number, or one each.
+    """Return the points of one curve, as ``figures.Plot`` has them. Y is one number, or one each.
 
     Examples
     --------
@@ -92,16 +92,16 @@ def cell(row: Row) -> Cell:
 def grid(
     title: str, cells: Mapping[tuple[str, str], Cell], columns: Sequence[str] = (), head: str = ""
 ) -> Grid:
-    """Return a table of cells by label and column; what is missing stays empty.
+    """Return a table of cells by label and column. What is missing stays empty.
 
     Parameters
     ----------
     title
         What is shown.
     cells
-        By label and column; labels are in the order in which they come first.
+        By label and column. Labels are in the order in which they come first.
     columns
-        The columns in their order; that in which they come first, if none are given.
+        The columns in their order. That in which they come first, if none are given.
     head
         What the labels are.
 

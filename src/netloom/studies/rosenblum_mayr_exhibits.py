@@ -73,7 +73,7 @@ EXPERIMENTS = {
 
 
 def _configurations(table: str, pes: int, _: bool) -> Shown:
-    """Systems; computed is what the generator of requests makes of them."""
+    """Systems. Computed is what the generator of requests makes of them."""
     known = published("rosenblum-mayr-tables")
     cells = {}
     for name, system in systems(known, pes).items():
@@ -126,7 +126,7 @@ def figure(number: int) -> Plot:
     """Return one of the report's figures 1 to 15, by stage, a line a system.
 
     Each is of one run, with placements like that of the report's first seed as far as its tables
-    tell; but spaced hot spots are averaged over seeds, which differ much.
+    tell. But spaced hot spots are averaged over seeds, which differ much.
     """
     first = number - (number - 1) % len(PARTS)
     return stage_plot(number, EXPERIMENTS[first], _runs(first))

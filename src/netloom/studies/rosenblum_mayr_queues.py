@@ -1,6 +1,6 @@
 """Rosenblum & Mayr 1986 beside its tables, and Pfister & Norton 1985: how queues grow.
 
-One hot spot, where everything is known; critical queue sizes; the spacing of hot spots; and the
+One hot spot, where everything is known. Critical queue sizes. The spacing of hot spots. And the
 tree saturation of a network that does not combine.
 """
 
@@ -264,7 +264,7 @@ def _row(
     samples: NDArray[np.float64],
     room: float,
 ) -> Row:
-    """What is expected of a mean, within so much of it; it may be 0."""
+    """What is expected of a mean, within so much of it. It may be 0."""
     tolerance = float(room / expected if expected else room)
     kind, number = kind_of(known, quantity)
     mean = float(samples.mean())

@@ -79,10 +79,10 @@ class System:
     pes, hot_spots, rate
         As printed.
     per_pe, assign
-        Rounds in which a processing element gets a hot spot, and how likely; their product is
+        Rounds in which a processing element gets a hot spot, and how likely. Their product is
         printed.
     queue
-        Packets that each queue and each wait pool holds; None: any number.
+        Packets that each queue and each wait pool holds. None: any number.
     """
 
     pes: int
@@ -139,9 +139,9 @@ def all_seeds(known: Mapping[str, Any], tables: Sequence[str] | None = None) -> 
     Parameters
     ----------
     known
-        The data file's content; another one has other seeds, or fewer rows of a table.
+        The data file's content. Another one has other seeds, or fewer rows of a table.
     tables
-        Those wanted; None for all.
+        Those wanted. None for all.
     """
     seeds = range(1, known["seeds"] + 1)
     for (pes, wait), table in _tables(tables):
@@ -226,11 +226,11 @@ def alike(
     Parameters
     ----------
     known
-        The data file's content; its "placements alike" says what is alike.
+        The data file's content. Its "placements alike" says what is alike.
     pes, name
-        Which row of the no-wait table; one of ``anchors``.
+        Which row of the no-wait table. One of ``anchors``.
     wanted
-        How many seeds for each of the two; None for as many as the data file says.
+        How many seeds for each of the two. None for as many as the data file says.
     """
     rule, system = known["placements alike"], systems(known, pes)[name]
     many = [rule["placements"]] * 2 if wanted is None else wanted

@@ -88,7 +88,7 @@ def rows(reference: str | None = None) -> Iterator[Row]:
 
 
 def _row(about: dict[str, Any], case: Case, item: str, computed: float, *, recorded: bool) -> Row:
-    """Compare one number; a reason goes with recorded ones, and with what differs in kind."""
+    """Compare one number. A reason goes with recorded ones, and with what differs in kind."""
     reason = case.difference
     if recorded and case.name in about.get("outside", ()):
         reason = about["reason"]
@@ -122,7 +122,7 @@ def theory_rows() -> Iterator[Row]:
 def geo_d_1_wait(load: float, flits: int) -> float:
     """Return the mean wait, in cycles, of packets in a Geo/D/1 queue.
 
-    One packet comes in a cycle with probability p = ``load`` / ``flits``, at most; each is served
+    One packet comes in a cycle with probability p = ``load`` / ``flits``, at most. Each is served
     for L = ``flits`` cycles, and may begin in the cycle in which it comes:
     p L (L - 1) / (2 (1 - p L)) (Takagi, Queueing Analysis vol. 3, 1993, the Geo/G/1 queue).
 

@@ -115,7 +115,7 @@ def _lone_packets() -> Iterator[Row]:
 
 
 def _chain(cycles: Sequence[int], rates: Sequence[float]) -> Topology:
-    """Return three routers in a line, a host at either end; channels as from one to the other."""
+    """Return three routers in a line, a host at either end. Channels as from one to the other."""
     inside = mesh(3)
     order = np.array([1, 2, 2, 1])  # from router 0 to 1, 1 to 2, and back
     inside = replace(
@@ -179,7 +179,7 @@ def _worst_traffic() -> Iterator[Row]:
 
 
 def _detours() -> Iterator[Row]:
-    """Valiant carries half of the capacity, whatever the traffic; UGAL about the better of both."""
+    """Valiant carries half of the capacity, whatever the traffic. UGAL about the better of both."""
     spec = "dragonfly:2x4x2"
     capacity = _answer(Question(spec, "minimal-group", "uniform"), (0.7, 0.75, 0.8))
     worst = _answer(Question(spec, "minimal-group", "next-group"), (FULL,))

@@ -53,7 +53,7 @@ class Goal(NamedTuple):
     what
         The quantity, the less of which the better.
     limit, found
-        What it may be at most, and what it is; NaN if nothing is known.
+        What it may be at most, and what it is. NaN if nothing is known.
     unit
         Of both, such as ``%`` or ``cycles``.
     where
@@ -72,7 +72,7 @@ class Goal(NamedTuple):
         return self.found <= self.limit
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the goal as plain data; null where nothing is known."""
+        """Return the goal as plain data. Null where nothing is known."""
         found = self.found if isfinite(self.found) else None
         return self._asdict() | {"found": found, "met": self.met}
 
@@ -128,7 +128,7 @@ class StudyResult:
         return f"{words}."
 
     def table(self) -> pl.DataFrame:
-        """Return all tables as one, whose column ``table`` says which; null where one has none."""
+        """Return all tables as one, whose column ``table`` says which. Null where one has none."""
         import polars as pl
 
         named = [
@@ -163,7 +163,7 @@ class StudyResult:
 
 
 def run_study(name: str, *, quick: bool = False, kept: str | Path | None = None) -> StudyResult:
-    """Run a study; Ctrl-C ends it, and what was simulated by then is the answer.
+    """Run a study. Ctrl-C ends it, and what was simulated by then is the answer.
 
     Parameters
     ----------

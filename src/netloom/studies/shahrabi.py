@@ -2,7 +2,7 @@
 
 The text prints no latencies, so that what can be compared is what the model says exactly: trees,
 zero-load latency, utilisation. An independent flit-level simulation of the same configurations
-stands in for the figure; it is not the paper's.
+stands in for the figure. It is not the paper's.
 
 The figure is lost, so that no point of it can be compared. Its caption says what was varied, and
 all of that is recomputed here, the model beside simulations.

@@ -2,7 +2,7 @@
 
 The paper prints no number of its model. What is compared is an independent solution of the same
 equations, so that agreement says that both were read and solved alike, not that the paper's
-figure is met or that the model is good; for that, see the simulations of ``studies.shahrabi``.
+figure is met or that the model is good. For that, see the simulations of ``studies.shahrabi``.
 """
 
 from __future__ import annotations

@@ -49,12 +49,12 @@ class Row:
     paper, item, quantity
         Where it is from (table, figure, equation or theorem), and what it is.
     printed, computed
-        The value to compare with and netloom's; NaN where netloom refuses to compute it. Whether
+        The value to compare with and netloom's. NaN where netloom refuses to compute it. Whether
         the paper prints it is what ``kind`` says.
     tolerance
         Largest relative deviation that counts as reproduced.
     reason
-        Why the number is known not to reproduce; empty for all that should. It never makes a row
+        Why the number is known not to reproduce. Empty for all that should. It never makes a row
         pass, and rows not recorded as outside have none, so that a new deviation is a failure.
     at_most
         Whether anything below the published number will do as well.
@@ -63,7 +63,7 @@ class Row:
     kind
         One of ``kinds.KINDS``: what the row compares with.
     number
-        The printed number that the row shares with others, which counts once; empty if it is the
+        The printed number that the row shares with others, which counts once. Empty if it is the
         only one.
     """
 
@@ -158,9 +158,9 @@ def validate(paper: str = "", *, reference: str | None = None) -> Validation:
     Parameters
     ----------
     paper
-        A name of ``PAPERS``; all of them if empty.
+        A name of ``PAPERS``. All of them if empty.
     reference
-        A file whose numbers are recomputed in place of the recorded ones; see
+        A file whose numbers are recomputed in place of the recorded ones. See
         ``studies.router.rows``.
 
     Raises
@@ -200,13 +200,13 @@ def compare(
         As in the rows.
     known
         Of the data file. ``values``: printed numbers by quantity. ``within``: half of the last
-        printed digit, or what a word such as "almost" is taken to mean, in the unit of the value;
-        one number, or by quantity. ``percent`` instead: of the value; one number, or by the part of
+        printed digit, or what a word such as "almost" is taken to mean, in the unit of the value.
+        One number, or by quantity. ``percent`` instead: of the value. One number, or by the part of
         a quantity before its comma. ``at most``: quantities that may be anything below.
         ``outside``: a list of reasons, each with the quantities that it keeps outside, and its
         ``cause``. ``kind``, ``kinds`` and ``number``: see ``kinds.kind_of``.
     found
-        One or more samples of each quantity. The computed number is their mean; its 95 %
+        One or more samples of each quantity. The computed number is their mean. Its 95 %
         confidence interval widens the tolerance.
 
     Examples
@@ -250,7 +250,7 @@ def compare_all(
     *items: str,
     **changes: Any,
 ) -> tuple[Row, ...]:
-    """Return the rows of items of a data file, each recomputed by its part; see ``compare``.
+    """Return the rows of items of a data file, each recomputed by its part. See ``compare``.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ def compare_all(
     parts
         What recomputes each item, from what the file says of it.
     items
-        Those wanted; all of ``parts`` if none.
+        Those wanted. All of ``parts`` if none.
     changes
         What the items have in place of what the file says, such as fewer ``seeds``.
     """
@@ -275,9 +275,9 @@ def compare_all(
 
 
 def run_side_by_side(runs: Sequence[Callable[[], Any]], what: str = "") -> list[Any]:
-    """Return what each run finds, on all processors; Ctrl-C ends them all, without an answer.
+    """Return what each run finds, on all processors. Ctrl-C ends them all, without an answer.
 
-    ``what`` is said of the progress; nothing is if it is empty.
+    ``what`` is said of the progress. Nothing is if it is empty.
     """
     from netloom.simulation.side_by_side import run_all
 

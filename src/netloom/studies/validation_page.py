@@ -34,19 +34,19 @@ docs/validation.md`. This one is of netloom {version}.
 {kinds}
 Only the first kind measures how well the papers are reproduced. Several rows may compare with one
 printed number. It then counts once, and is reproduced only if all of these rows are. The columns on
-the right count reproduced and all numbers by tolerance; *more* includes one-sided ones (at most).
+the right count reproduced and all numbers by tolerance. *More* includes one-sided ones (at most).
 
 {rates}
 Tolerances, and where they come from, are in the data files and the modules beside them. Many are
-half of the last printed digit; others are a few per cent, or read from a word such as *about*. If
+half of the last printed digit. Others are a few per cent, or read from a word such as *about*. If
 the computed value is a mean of samples, its 95 % confidence interval is added. Some tolerances for
-words were chosen after the computed value was known, and the notes of the data files say so.
+words were chosen after the computed value was known, as the notes of the data files report.
 
 Published numbers do enter computations. A number that a parameter was inferred from is an input: it
 is in the table above and never counts. Rules can be inferred as well. How a step of the
 Ultracomputer works was found with the tables of that report, so that its numbers test only whether
 one set of rules gives all of them. Other choices that a paper leaves open are named in the notes of
-the data files; some were made with the printed numbers in view.
+the data files. Some were made with the printed numbers in view.
 
 ## Printed numbers by reference
 
@@ -172,7 +172,7 @@ def _reasons(outside: Iterable[Row]) -> str:
 
 
 def _table(heads: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
-    """Return a table; the first column and those that begin with a colon are text."""
+    """Return a table. The first column and those that begin with a colon are text."""
     rules = ["---" if not at or head.startswith(":") else "---:" for at, head in enumerate(heads)]
     names = [head.lstrip(":") for head in heads]
     rows = [" | ".join(map(str, line)) for line in ([*names], rules, *lines)]

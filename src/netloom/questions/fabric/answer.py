@@ -32,7 +32,7 @@ MOST_NAMED = 8
 """Hosts that are named as those that a cable's paths lead to."""
 
 MOST_SHARED = 10
-"""Cables in JSON that jobs share; the table has all."""
+"""Cables in JSON that jobs share. The table has all."""
 
 CHANNELS = Columns(
     Column("channel", kind=int),
@@ -90,18 +90,18 @@ class FabricCheck(Answer):
     network, forwarding
         The fabric, and where its switches forward.
     asked, fallback
-        The tables that were asked for; why OpenSM would configure minhop instead, or "".
+        The tables that were asked for. Why OpenSM would configure minhop instead, or "".
     figures
-        All-to-all, shifts, matchings, circles; see ``fabrics.figures``.
+        All-to-all, shifts, matchings, circles. See ``fabrics.figures``.
     bound, bisection_bound
         What no routing beats in an all-to-all, and in random matchings.
     cause
-        Why the busiest channel is as busy; None where no traffic crosses a channel.
+        Why the busiest channel is as busy. None where no traffic crosses a channel.
     faults
-        Packets that do not arrive, and why; see ``routing.forwarding.problems``.
+        Packets that do not arrive, and why. See ``routing.forwarding.problems``.
     others_circle
         Channels, with lanes, in which packets wait for each other once aggregation nodes and the
-        like send, too; () where there is no such circle, None where no table leads there.
+        like send, too. () where there is no such circle, None where no table leads there.
     jobs
         What jobs cost each other.
     """
@@ -198,7 +198,7 @@ class FabricCheck(Answer):
 
     @property
     def num_lids(self) -> int:
-        """Ports with a LID; without any, tables cannot be written."""
+        """Ports with a LID. Without any, tables cannot be written."""
         cabling = self.network.cabling
         return 0 if cabling is None else int((cabling.port_lid > 0).sum())
 

@@ -86,7 +86,7 @@ def _job(word: str, topology: Topology, seed: int) -> Job:
 
 
 def apart(rest: str) -> tuple[str, str]:
-    """Return the node list and the program of ``NODES:PROGRAM``; brackets may hold a colon."""
+    """Return the node list and the program of ``NODES:PROGRAM``. Brackets may hold a colon."""
     if isfile(rest):  # noqa: PTH113
         return rest, ""
     depth = 0
@@ -104,11 +104,11 @@ class JobCosts:
     Attributes
     ----------
     jobs
-        What was asked about; none where there are none.
+        What was asked about. None where there are none.
     unrouted
-        Pairs of hosts of each job that the table does not route; they send nothing.
+        Pairs of hosts of each job that the table does not route. They send nothing.
     sharing
-        The times of channels; see ``fabrics.sharing``.
+        The times of channels. See ``fabrics.sharing``.
     """
 
     topology: Topology

@@ -74,7 +74,7 @@ class ReadyFabric:
     hosts
         int32[], those that take part.
     fallback
-        Why OpenSM would configure minhop, though asked for another engine; empty otherwise.
+        Why OpenSM would configure minhop, though asked for another engine. Empty otherwise.
     """
 
     network: Topology

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from netloom.questions.commands import command_line
 from netloom.questions.register import kind_of
-from netloom.questions.shown import percent
+from netloom.questions.shown import named, percent
 from netloom.questions.verdict import Verdict
 from netloom.topology.subnets.names import short_switch_name
 from netloom.words import counted, listed, number
@@ -28,9 +29,11 @@ amount = number
 
 
 def verdict(figures: Mapping[str, Any]) -> Verdict:
-    """Return the worst of what was found; of jobs, what they cost each other."""
+    """Return the worst of what was found. Of jobs, what they cost each other."""
     level, ratio = level_of(figures), figures["all_to_all"]["ratio"]
-    of = f"{shown_name(figures)}, {figures['routing']} tables"
+    table = str(figures["routing"])
+    table = PurePath(table).name if table.startswith("lfts:") else table
+    of = f"{named(figures['topology'])}, {table} tables"
     lines, mark = _looked_at(figures), "act"
     if level == "lost":
         pairs = figures["hosts"] * (figures["hosts"] - 1)
@@ -89,12 +92,6 @@ def level_of(figures: Mapping[str, Any]) -> str:
 def mark_of(times: float) -> str:
     """Return the mark of what takes so many times as long as it must."""
     return "fine" if times <= FAIR else "limited" if times <= UNEVEN else "act"
-
-
-def shown_name(figures: Mapping[str, Any]) -> str:
-    """Return a fabric without the folder of its file."""
-    kind, _, file = str(figures["topology"]).partition(":")
-    return file.rpartition("/")[2] if kind == "fabric" else str(figures["topology"])
 
 
 def busiest_in_words(figures: Mapping[str, Any]) -> str:
@@ -166,7 +163,7 @@ def _of_jobs(figures: Mapping[str, Any]) -> tuple[str, str, dict[str, str]]:
 
 
 def cause_in_words(figures: Mapping[str, Any]) -> str:
-    """Return why the busiest cable is as busy; "" where that is not known."""
+    """Return why the busiest cable is as busy. "" where that is not known."""
     cause, busy = figures["cause"], figures["busiest"][0]
     if cause is None or cause["beside"] < 2:
         return ""

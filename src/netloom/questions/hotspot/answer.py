@@ -50,7 +50,7 @@ class HotSpotLoad(Replications):
 
     @property
     def reason(self) -> str:
-        """Why it keeps up, or does not; of several runs the first that does not."""
+        """Why it keeps up, or does not. Of several runs the first that does not."""
         which = [place for place, run in enumerate(self.runs) if run.stable is self.stable]
         said, many = self.runs[which[0]].reason, len(self.runs)
         if many == 1:
@@ -111,7 +111,7 @@ class HotSpotLoad(Replications):
 
     @property
     def throughput_interval(self) -> float:
-        """Half the interval of the throughput; of one run from batch means."""
+        """Half the interval of the throughput. Of one run from batch means."""
         if len(self.runs) == 1:
             return self.runs[0].throughput_ci95
         return interval_over_runs([run.throughput for run in self.runs])[1]
@@ -284,7 +284,7 @@ class HotSpotSimulation(Answer):
 
     @property
     def point(self) -> HotSpotLoad:
-        """The one point; InputError if several rates were asked for, or none was come to."""
+        """The one point. InputError if several rates were asked for, or none was come to."""
         return self.only(self.points, f"{len(self.points)} rates")
 
     @property
@@ -299,7 +299,7 @@ class HotSpotSimulation(Answer):
 
     @property
     def capacity(self) -> dict[str, int | None]:
-        """Packets that a queue and a wait buffer hold; None: any number."""
+        """Packets that a queue and a wait buffer hold. None: any number."""
         return {"queue": self.network.queue, "wait_buffer": self.network.wait_buffer}
 
     @table(LOAD)
@@ -339,7 +339,7 @@ BY_RATE = Axes(f"rate, {THROUGHPUT}", "round trip", "steps", f"throughput, {THRO
 
 
 def detail(record: Recorded, load: float, technique: str) -> Recorded | None:  # noqa: ARG001
-    """Return an answer of one rate; the picture of several is of them all."""
+    """Return an answer of one rate. The picture of several is of them all."""
     return None if record.several else record
 
 

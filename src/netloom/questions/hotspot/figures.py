@@ -57,7 +57,7 @@ def hot_spots_of(
     """Return the hot spots of each run, in the order drawn.
 
     Requests for one, those that its module executed, each of which stands for all that had
-    combined; both also a step, over all steps of the run, and the part of them in which the
+    combined. Both also a step, over all steps of the run, and the part of them in which the
     module was busy.
     """
     found = []
@@ -83,7 +83,7 @@ def hot_spots_of(
 
 
 def steps_interval(run: CombiningRun) -> float | None:
-    """Return half the interval of one run's mean steps; None where the mean never settles."""
+    """Return half the interval of one run's mean steps. None where the mean never settles."""
     return None if run.piles_up else known(run.steps_ci95)
 
 

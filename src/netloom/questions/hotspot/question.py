@@ -78,7 +78,7 @@ def simulate_hot_spots(question: HotSpotQuestion, ready: PreparedSystem) -> HotS
     """Simulate an Omega network that combines requests to shared words of memory.
 
     The network is that of Rosenblum & Mayr's Ultracomputer (1986). Replications and rates use all
-    processors; Ctrl-C ends them, and the answer contains those that are finished.
+    processors. Ctrl-C ends them, and the answer contains those that are finished.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def simulate_hot_spots(question: HotSpotQuestion, ready: PreparedSystem) -> HotS
 
 
 def _capacity(given: int | str | None, field: str) -> int | None:
-    """Return how many packets fit; None: any number. Numbers too small are refused elsewhere."""
+    """Return how many packets fit. None: any number. Numbers too small are refused elsewhere."""
     if given is None or given == UNBOUNDED:
         return None
     if isinstance(given, str):

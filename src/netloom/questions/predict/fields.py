@@ -37,7 +37,7 @@ class Simulated(Measured, BesideModel):
 
 
 def find_torus(on: str | Topology | Machine) -> Cube:
-    """Return the torus that ``on`` is or names; a ring of two nodes is one link.
+    """Return the torus that ``on`` is or names. A ring of two nodes is one link.
 
     Raises
     ------

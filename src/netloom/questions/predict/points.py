@@ -18,7 +18,7 @@ MOST_SIMULATED = 8
 
 
 class Beside(NamedTuple):
-    """The simulated latency of a point with its interval; the model's over it, less 1."""
+    """The simulated latency of a point with its interval. The model's over it, less 1."""
 
     latency: float | None
     ci95: float | None
@@ -35,7 +35,7 @@ class Beside(NamedTuple):
 
     @property
     def cells(self) -> list[str]:
-        """Its latency, interval and error, for a table; empty where it does not keep up."""
+        """Its latency, interval and error, for a table. Empty where it does not keep up."""
         if not self.stable:
             return ["", "", ""]
         half = "–" if self.ci95 is None else f"{self.ci95:.2g}"
@@ -69,7 +69,7 @@ class CurveAnswer(Answer):
 
     @property
     def latency(self) -> float | None:
-        """Mean latency in cycles at the one point, which must be one; None where there is none."""
+        """Mean latency in cycles at the one point, which must be one. None where there is none."""
         latency: float | None = self._only().latency
         return latency
 
@@ -80,7 +80,7 @@ class CurveAnswer(Answer):
         return saturated
 
     def _only(self) -> Any:
-        """Return the one point; InputError if several were asked for."""
+        """Return the one point. InputError if several were asked for."""
         points = self.observations
         if self.several:
             found = f"{len(points)} {'rates' if 'rate' in self.columns else 'loads'}"
@@ -94,7 +94,7 @@ def at(name: str) -> Callable[[Any], Any]:
 
 
 def _simulated(part: str) -> Callable[[Any], Any]:
-    """Return what gives a part of what was simulated of a point; None where nothing was."""
+    """Return what gives a part of what was simulated of a point. None where nothing was."""
     return lambda point: point.simulated and getattr(point.simulated, part)
 
 

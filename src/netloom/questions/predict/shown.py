@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from netloom.questions.predict.latency.network import AT_THE_KNEE
 from netloom.questions.predict.points import Beside
-from netloom.questions.shown import percent, plain_table
+from netloom.questions.shown import named, percent, plain_table
 from netloom.words import counted, give_or_take, number
 
 if TYPE_CHECKING:
@@ -45,20 +44,6 @@ def of_unit(value: float | None, unit: str) -> str:
     return "none: it is saturated" if value is None else f"{number(value)} {unit}"
 
 
-def named(name: str) -> str:
-    """Return a program or network without the folder of its file.
-
-    Examples
-    --------
-    >>> named("examples/lammps-64.mtx"), named("fabric:runs/dgx.ibnetdiscover"), named("mesh:4x4/4")
-    ('lammps-64.mtx', 'dgx.ibnetdiscover', 'mesh:4x4/4')
-    """
-    kind, colon, rest = name.partition(":")
-    if colon and kind not in ("fabric", "graph"):
-        return name
-    return PurePath(rest or name).name
-
-
 def order_named(mapping: str | None) -> str:
     """Return a mapping as people call it, in a sentence."""
     if mapping in ("identity", None):
@@ -83,7 +68,7 @@ def begun(said: str) -> str:
 
 
 def checked(point: Mapping[str, Any]) -> str:
-    """Return what a simulation says beside the model of a point; "" if none was run."""
+    """Return what a simulation says beside the model of a point. "" if none was run."""
     found = point["simulated"]
     if not found:
         return ""
@@ -100,7 +85,7 @@ def _off(error: float) -> str:
 
 
 def worst_checked(points: Sequence[Mapping[str, Any]]) -> str:
-    """Return how far the model is off over the points that were simulated; "" if none was."""
+    """Return how far the model is off over the points that were simulated. "" if none was."""
     told = [each["simulated"] for each in points if each["simulated"]]
     errors = [each["error"] for each in told if each["error"] is not None]
     if not told:

@@ -84,7 +84,7 @@ class RoutedFabric(Answer):
     Attributes
     ----------
     topology, engine, objective
-        What was asked about; what made the tables, and what they were chosen for.
+        What was asked about. What made the tables, and what they were chosen for.
     installed, forwarding
         The tables that are installed, and the new ones.
     before, after
@@ -97,11 +97,11 @@ class RoutedFabric(Answer):
     programs
         What the programs that were named keep busy.
     changes
-        What differs from the installed tables; None if the fabric has no LIDs.
+        What differs from the installed tables. None if the fabric has no LIDs.
     missing
         What a regular fabric of this kind would have, and this one has not.
     fallback
-        Where OpenSM takes minhop instead of an engine that was named, and why; "" if nowhere.
+        Where OpenSM takes minhop instead of an engine that was named, and why. "" if nowhere.
     """
 
     topology: Topology

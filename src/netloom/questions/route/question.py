@@ -192,7 +192,7 @@ def route_fabric(question: RouteQuestion, ready: FabricToRoute) -> RoutedFabric:
 def _changes(
     network: Topology, installed: ForwardingTable, table: ForwardingTable
 ) -> Changes | None:
-    """Return what differs from the installed tables; None if the fabric has no LIDs."""
+    """Return what differs from the installed tables. None if the fabric has no LIDs."""
     if network.cabling is None or not network.cabling.port_lid.any():
         return None
     return table_changes(network, installed, table)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from netloom.questions.commands import command_line
-from netloom.questions.fabric.verdict import PROVED, shown_name
+from netloom.questions.fabric.verdict import PROVED
 from netloom.questions.register import kind_of
-from netloom.questions.shown import interval, percent
+from netloom.questions.shown import interval, named, percent
 from netloom.questions.verdict import Verdict
 from netloom.units import size
 from netloom.words import counted, number
@@ -22,7 +22,7 @@ CLOSE = 1.03
 def verdict(figures: Mapping[str, Any]) -> Verdict:
     """Return whether the tables are better than those that are installed, and by what."""
     mark, said, better = _found(figures)
-    of = f"{shown_name(figures)}, {_made(figures)}"
+    of = f"{named(figures['topology'])}, {_made(figures)}"
     asked = dict(figures["provenance"]["configuration"])
     if isinstance(asked["on"], str):
         asked["on"] = asked["on"].removeprefix("fabric:")
@@ -39,7 +39,7 @@ def verdict(figures: Mapping[str, Any]) -> Verdict:
 
 def _made(figures: Mapping[str, Any]) -> str:
     """Return what made the tables."""
-    programs = [each["name"] for each in figures["programs"]]
+    programs = [named(each["name"]) for each in figures["programs"]]
     return {
         "balanced": f"balanced for {', '.join([*programs, figures['objective']])}",
         "repair": f"{figures['installed']}, repaired",
@@ -105,7 +105,7 @@ def _of_cables(figures: Mapping[str, Any]) -> tuple[str, str, bool]:
 
 
 def _other_gain(figures: Mapping[str, Any]) -> str:
-    """Return what the tables gain in random matchings or in shifts; "" if nothing that shows."""
+    """Return what the tables gain in random matchings or in shifts. "" if nothing that shows."""
     before = figures["before"]
     half, old = figures["effective_bisection"], before["effective_bisection"]
     if half["mean"] is not None and old["mean"] is not None:
@@ -153,7 +153,7 @@ def _of_programs(programs: list[dict[str, Any]]) -> tuple[str, str, bool]:
     if not new:
         many = counted(len(programs), "program")
         return "fine", f"No byte of {many} crosses a cable between switches: 0 B to route.", False
-    whose = f" of {name}" if len(programs) > 1 else ""
+    whose = f" of {named(name)}" if len(programs) > 1 else ""
     limit, mark = _least(new / worst["floor"], size(worst["floor"])), "fine"
     if new > worst["floor"] * PROVED and new <= worst["hosts"]:
         limit = f"its busiest adapter sends {size(worst['hosts'])}"

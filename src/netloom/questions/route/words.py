@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
+from netloom.questions.fabric.verdict import short_names
 from netloom.questions.route.verdict import per_bandwidth, verdict
 from netloom.questions.shown import ended, percent, plain_table
 from netloom.units import size
@@ -31,11 +32,18 @@ def lines(result: RoutedFabric) -> list[Any]:
     page: list[Any] = [_compared(data)]
     if data["programs"]:
         page += ["", _programs(data)]
-    told = [f"• {escape(each)}" for each in _remarks(data)]
+    short = short_names(result.topology.routers.labels)
+    told = [f"• {escape(_plainly(each, short))}" for each in _remarks(data)]
     counts = [counted(data[of], name, ",") for of, name in
               (("hosts", "host"), ("switches", "switch"), ("cables", "cable"))]  # fmt: skip
     name = escape(data["topology"].removeprefix("fabric:"))
     return [*page, *[""] * bool(told), *told, f"[dim]{name}: {', '.join(counts)}[/]"]
+
+
+def _plainly(said: str, short: dict[str, str]) -> str:
+    for label, name in short.items():
+        said = said.replace(label, name)
+    return said
 
 
 def sentences(record: Recorded) -> list[str]:

@@ -46,7 +46,7 @@ class CriticalQueues(Answer):
     Attributes
     ----------
     network
-        The network; the sizes of its own queues mean nothing.
+        The network. The sizes of its own queues mean nothing.
     found
         Each rate with the search that was made for it, rising.
     rise
@@ -91,7 +91,7 @@ class CriticalQueues(Answer):
 
     @property
     def sizes(self) -> dict[float, int | None]:
-        """The critical size at each rate; None where there is none, or the search was stopped."""
+        """The critical size at each rate. None where there is none, or the search was stopped."""
         return {rate: search.size for rate, search in self.found}
 
     @property

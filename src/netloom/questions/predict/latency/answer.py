@@ -42,7 +42,7 @@ class PredictedLoad:
     network, found
         The network, and what the model says: also near saturation, where it gives no latency.
     simulated
-        What was simulated; None where nothing was.
+        What was simulated. None where nothing was.
     """
 
     network: PredictedNetwork
@@ -61,12 +61,12 @@ class PredictedLoad:
 
     @property
     def latency(self) -> float | None:
-        """Mean packet latency in cycles; None near and past saturation."""
+        """Mean packet latency in cycles. None near and past saturation."""
         return known(self.found.latency) if self.state == STEADY else None
 
     @property
     def error(self) -> Band | None:
-        """The errors of such latencies; None where there is no latency."""
+        """The errors of such latencies. None where there is no latency."""
         return self.network.latency_error(self.found.load) if self.state == STEADY else None
 
     @cached_property
@@ -79,7 +79,7 @@ class PredictedLoad:
 
     @cached_property
     def tightest(self) -> dict[str, Any]:
-        """The resource that has least to spare; nothing past saturation."""
+        """The resource that has least to spare. Nothing past saturation."""
         return {} if self.saturated else self.network.busy(self.found.tightest)
 
     @property
@@ -119,7 +119,7 @@ class LatencyPrediction(CurveAnswer):
         What the model says, one for each load, rising: also of loads near saturation, of which
         ``table`` has no latency.
     simulated
-        The network, simulated at some of the loads; None where it was not asked for.
+        The network, simulated at some of the loads. None where it was not asked for.
     """
 
     columns: ClassVar = Columns(
@@ -205,7 +205,7 @@ class LatencyPrediction(CurveAnswer):
 
     @property
     def saturation(self) -> float:
-        """The offered load at which it saturates; see ``PredictedNetwork``."""
+        """The offered load at which it saturates. See ``PredictedNetwork``."""
         return self.network.saturation
 
     @property
@@ -243,7 +243,7 @@ class LatencyPrediction(CurveAnswer):
 
     @property
     def busiest_channel(self) -> str | None:
-        """The channel that carries most: ``(0,6) -> (0,7)``; None where none is used.
+        """The channel that carries most: ``(0,6) -> (0,7)``. None where none is used.
 
         It need not be what limits the network: see ``network.limit``.
         """

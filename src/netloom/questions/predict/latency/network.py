@@ -86,7 +86,7 @@ class PredictedNetwork:
         return off_by(self.saturation, self.saturation_error.within, most=self.bound.load)
 
     def latency_error(self, load: float) -> Band | None:
-        """Return the errors of latencies at a load of such networks; None above the knee."""
+        """Return the errors of latencies at a load of such networks. None above the knee."""
         part = load / self.saturation
         return latency_band(self.kind, part) if part <= KNEE else None
 

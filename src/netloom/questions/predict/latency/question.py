@@ -163,7 +163,7 @@ def predict_latency(question: LatencyQuestion, network: PredictedNetwork) -> Lat
     ``models.channel_queueing``. Every figure has its expected error, from a study of random
     networks with such routers (``models.channel_accuracy``), and the answer names what limits the
     network. Above nine tenths of the predicted saturation the model gives no latency: simulate.
-    ``simulate`` also runs the network and shows progress; Ctrl-C ends the runs, and the answer
+    ``simulate`` also runs the network and shows progress. Ctrl-C ends the runs, and the answer
     contains what is known by then.
 
     Raises
@@ -265,7 +265,7 @@ def _prepared_hosts(
 
 
 def _in_layers(flows: Flows) -> str:
-    """Return in how many layers of VCs paths are that could deadlock; nothing if in none."""
+    """Return in how many layers of VCs paths are that could deadlock. Nothing if in none."""
     used = np.unique(flows.vc_share, axis=0)
     disjoint = len(used) > 1 and ((used > 0).sum(axis=0) <= 1).all()
     return f" in {len(used)} layers of VCs" if disjoint else ""

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.questions.commands import command_line
 from netloom.questions.predict.latency.network import STEADY
-from netloom.questions.predict.shown import checked, named, order_named, rounded, worst_checked
+from netloom.questions.predict.shown import checked, order_named, rounded, worst_checked
 from netloom.questions.register import kind_of
-from netloom.questions.shown import percent
+from netloom.questions.shown import named, percent
 from netloom.questions.verdict import Verdict
 from netloom.words import number
 

@@ -46,7 +46,7 @@ def lines(result: LatencyPrediction) -> list[Any]:
 
 
 def _of_one_load(data: Mapping[str, Any]) -> dict[str, str]:
-    """Return what the model says of one load; without latencies where it gives none."""
+    """Return what the model says of one load. Without latencies where it gives none."""
     channels = (
         f"{percent(data['utilisation_mean'])} on average, "
         f"{percent(data['utilisation_max'])} at most{_where(data)}"
@@ -64,7 +64,7 @@ def _of_one_load(data: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _tightest(data: Mapping[str, Any]) -> dict[str, str]:
-    """Return what has least to spare; nothing past saturation."""
+    """Return what has least to spare. Nothing past saturation."""
     if data["tightest"] is None:
         return {}
     share = percent(data["tightest_utilisation"])

@@ -39,7 +39,7 @@ FIGURES = {
     "inter_transaction_processor_cycles": ("between transactions", "processor cycles"),
     "transaction_latency": ("transaction latency", CYCLES),
 }
-"""Figures of ``Locality``: titles and units; cycles are the network's."""
+"""Figures of ``Locality``: titles and units. Cycles are the network's."""
 
 KEY = ("distance", "message_rate", "message_latency", "inter_transaction_cycles")
 
@@ -48,7 +48,7 @@ TRUST = (
     "within 6 % (requests and replies) or 10 % (coherence traffic) of it, those of a LAMMPS run's "
     "matrix within 12 %; wormhole switches with few buffers are slower"
 )
-"""How far the model can be trusted, in a line; see ``models.locality``."""
+"""How far the model can be trusted, in a line. See ``models.locality``."""
 
 
 class SizedMapping(NamedTuple):
@@ -94,14 +94,14 @@ GAINS = (
 class LocalityPrediction(Answer):
     """What ``predict_locality`` says, for one size or for several.
 
-    The table has a row for each size and mapping; cycles are the network's.
+    The table has a row for each size and mapping. Cycles are the network's.
 
     Attributes
     ----------
     nodes, dimensions
         The sizes of the torus.
     topology, graph
-        The network and the program; None where none was given.
+        The network and the program. None where none was given.
     mapping
         What a person calls the mapping that was asked about.
     chosen, ideal, random
@@ -170,7 +170,7 @@ class LocalityPrediction(Answer):
         Parameters
         ----------
         of
-            Under which mapping; the ideal one by default.
+            Under which mapping. The ideal one by default.
         """
         slow = self.random.inter_transaction_cycles[place]
         return float(slow / (of or self.ideal).inter_transaction_cycles[place])

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from netloom.questions.commands import command_line
-from netloom.questions.predict.shown import begun, named, order_named, rounded
+from netloom.questions.predict.shown import begun, order_named, rounded
 from netloom.questions.register import kind_of
-from netloom.questions.shown import percent
+from netloom.questions.shown import named, percent
 from netloom.questions.verdict import Verdict
 from netloom.words import counted, number
 

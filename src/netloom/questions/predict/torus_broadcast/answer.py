@@ -63,13 +63,13 @@ class PredictedRate(NamedTuple):
 
     @property
     def held_vcs(self) -> list[float] | None:
-        """The probability that 0, 1 … V VCs of a channel are held; None past saturation."""
+        """The probability that 0, 1 … V VCs of a channel are held. None past saturation."""
         held = self.found.held_vcs[self.place]
         return None if self.saturated or np.isnan(held).any() else held.tolist()
 
     @property
     def latency(self) -> float | None:
-        """Mean latency of unicast messages in cycles; None past saturation."""
+        """Mean latency of unicast messages in cycles. None past saturation."""
         return known(self.found.latency[self.place])
 
     @property
@@ -106,9 +106,9 @@ class TorusBroadcastPrediction(CurveAnswer):
     Attributes
     ----------
     found
-        What the model says; its ``rate`` holds the rates that were asked for, rising.
+        What the model says. Its ``rate`` holds the rates that were asked for, rising.
     simulated
-        The network of the model, simulated at some of them; None where it was not asked for.
+        The network of the model, simulated at some of them. None where it was not asked for.
     """
 
     columns: ClassVar = Columns(
@@ -179,7 +179,7 @@ class TorusBroadcastPrediction(CurveAnswer):
 
     @property
     def simulated_network(self) -> dict[str, Any] | None:
-        """The network that was simulated; None where nothing was."""
+        """The network that was simulated. None where nothing was."""
         if self.simulated is None:
             return None
         network = self.simulated.network
