@@ -108,10 +108,10 @@ def _rows(cube: Cube) -> _Rows:
         if side < 2:
             continue
         first, second = (int(base) for base in cube.line_base[axis])
-        ways = np.arange(first, second), np.arange(second, 2 * second - first)
+        ways = [np.arange(first, second), np.arange(second, 2 * second - first)]
         if side == 2:
-            ways = (np.concatenate(ways),)
-        for channel, sign in zip(ways, "+−" if len(ways) > 1 else [""], strict=True):
+            ways = [np.concatenate(ways)]
+        for channel, sign in zip(ways, "+−" if side > 2 else [""], strict=True):
             row = np.full(cube.num_vertices, -1)
             row[cube.channel_source[channel]] = channel
             names.append(f"dimension {axis}{sign}")
