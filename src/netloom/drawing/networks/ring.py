@@ -244,9 +244,13 @@ def _numbers(ring: _Ring) -> list[Word]:
 def _by_number(ring: _Ring, group: int) -> NDArray[np.float64]:
     """Return places round the number of a group, for the disc of a local channel."""
     turn = 21 / (2 * pi * ring.radius) * ring.shape.groups
-    angles = ring.angle(group + turn * np.array([1.0, -1.0, 1.6, -1.6, 0.0, 0.5, -0.5, 0.0]))
-    away = ring.radius + np.array([1, 1, 1, 1, -2.2, -3.8, -3.8, -5.6]) * NUMBERS / 2
-    return ring.at(angles, away)
+    angles = ring.angle(group + turn * np.array([1.0, -1.0, 1.6, -1.6, 0.0, 0.0]))
+    away = ring.radius + np.array([1, 1, 1, 1, -2.2, -5.6]) * NUMBERS / 2
+    near = ring.at(angles, away)
+    if not ring.square:
+        return near
+    between = ring.at(ring.angle(group + np.array([0.5, -0.5])), ring.away)  # two matrices
+    return np.concatenate([near[:4], between, near[4:]])
 
 
 def _headings(ring: _Ring, *, near: bool) -> list[Word]:
