@@ -66,7 +66,7 @@ def test_of_large_trees_only_the_hottest_cables_stand_by_themselves(spec):
     time = np.full(net.num_network_channels, 10.0)
     time[:20] = np.linspace(20, 40, 20)
     scene = scene_of(Traffic(net, time, "bytes"), 700)
-    (part,) = scene.channels
+    part = scene.channels[0]
     assert set(part.channel) == set(np.flatnonzero(time > HOT * 40))
     (bundles,) = scene.bundles
     cables = [int(said.split(" cables")[0].replace(",", "")) for said in bundles.words]
@@ -225,3 +225,24 @@ def test_neighbors_in_gray_order_are_neighbors_in_the_network():
     steps = np.diff([net.coordinates(node) for node in order.tolist()], axis=0)
     assert (np.abs(steps).sum(axis=1) == 1).all()
     assert sorted(order) == list(range(net.num_nodes))
+
+
+@pytest.mark.parametrize("spec", ["leaf-spine:8x4x8", "leaf-spine:4x2x2/3", "fat-tree:4x3"])
+@pytest.mark.parametrize("width", [328, 700])
+def test_a_tree_has_the_busiest_channel_of_each_leaf_or_pod_and_top_router(spec, width):
+    net = topology(spec)
+    scene, time = placed(net, width)
+    shown = scene.channels[1].channel
+    laid = in_columns(net)
+    at = len(laid.columns) // 2
+    below = laid.columns[at - 1]
+    pod = np.zeros(net.num_routers, int)
+    pod[below.routers] = below.group if below.group.any() else np.arange(len(below.routers))
+    source, target = net.routers.channel_source, net.routers.channel_target
+    wanted = []
+    for up, low, high in ((laid.enters == at, source, target), (laid.leaves == at, target, source)):
+        pairs = {(int(pod[low[each]]), int(high[each])) for each in np.flatnonzero(up)}
+        for row, top in pairs:
+            mine = np.flatnonzero(up & (pod[low] == row) & (high == top))
+            wanted.append(int(mine[np.argmax(time[mine])]))
+    assert sorted(shown) == sorted(wanted)

@@ -45,7 +45,7 @@ def test_every_channel_is_one_curve_of_its_own(net, traffic_on, rows_of):
 @pytest.mark.parametrize("width", WIDTHS)
 def test_cables_have_slots_of_their_own_in_the_order_of_their_other_ends(net, width, traffic_on):
     scene = scene_of(traffic_on(net), width)
-    (part,) = scene.channels
+    part = scene.channels[0]
     order = np.argsort(part.channel)
     start, end = part.points[order, 0], part.points[order, 3]
     for here, there, router in (
@@ -64,7 +64,7 @@ def test_cables_have_slots_of_their_own_in_the_order_of_their_other_ends(net, wi
 
 
 def test_a_tree_is_read_from_left_to_right(net, traffic_on):
-    (part,) = scene_of(traffic_on(net), 700).channels
+    part = scene_of(traffic_on(net), 700).channels[0]
     assert (np.diff(part.points[:, :, 0], axis=1) > 0).all()
     assert np.array_equal(part.points[:, 0, 1], part.points[:, 1, 1])  # horizontal tangents
     assert np.array_equal(part.points[:, 2, 1], part.points[:, 3, 1])

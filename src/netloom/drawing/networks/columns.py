@@ -22,6 +22,7 @@ from netloom.drawing.networks.scene import (
     discs_on,
     named_below,
 )
+from netloom.drawing.networks.uplinks import uplink_matrices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,10 +120,22 @@ def columns_scene(traffic: Traffic, laid: Columns, width: float) -> Scene:
     boxes = [box for each in placed for box in _boxes(each)]
     words = _words(traffic, placed, width)
     discs = discs_on(traffic, (drawn,), words)
-    listed, names, below = named_below(traffic, head + tall + 12, width)
+    beside = width >= 560
+    foot = head + tall + 12
+    listed, names, below = named_below(traffic, foot, 0.48 * width if beside else width)
+    right = beside and listed
+    left, top = (0.5 * width, foot) if right else (0.0, foot + below + (8 if listed else 0))
+    more = uplink_matrices(traffic, laid, left, top, width - left)
+    if more is None:
+        if beside:
+            listed, names, below = named_below(traffic, foot, width)
+        return Scene(
+            width, foot + below, (drawn,), tuple(boxes), (*words, *names), (*discs, *listed),
+            bundles, note=note,
+        )  # fmt: skip
     return Scene(
-        width, head + tall + 12 + below, (drawn,), tuple(boxes), (*words, *names),
-        (*discs, *listed), bundles, note=note,
+        width, max(foot + below, more.end), (drawn, more.channels), (*boxes, *more.boxes),
+        (*words, *names, *more.words), (*discs, *listed), bundles, note=note,
     )  # fmt: skip
 
 
@@ -130,7 +143,7 @@ def _note(shown: int, many: int) -> str:
     if not shown:
         return "grey: bundles of cables"
     some = f"{shown:,} of {many:,}" if shown < many else f"{many:,}"
-    return f"coloured: {some} above {100 * HOT:.0f} % of the busiest; grey: bundles of cables"
+    return f"colored: {some} above {100 * HOT:.0f} % of the busiest; grey: bundles of cables"
 
 
 def _height(laid: Columns) -> float:

@@ -111,7 +111,7 @@ def _rows(cube: Cube) -> _Rows:
         ways = [np.arange(first, second), np.arange(second, 2 * second - first)]
         if side == 2:
             ways = [np.concatenate(ways)]
-        for channel, sign in zip(ways, "+−" if len(ways) > 1 else [""], strict=True):
+        for channel, sign in zip(ways, "+−" if side > 2 else [""], strict=True):
             row = np.full(cube.num_vertices, -1)
             row[cube.channel_source[channel]] = channel
             names.append(f"dimension {axis}{sign}")

@@ -34,6 +34,12 @@ LEAST, LARGEST = 2.0, 24.0
 GAP, SLIM = 8.0, 420.0
 """Pixels between panels; and of the narrowest picture, if there is room: it has a title."""
 
+TURNS = np.array([
+    [1, -1], [-1, -1], [1, 1], [-1, 1], [2, 0], [-2, 0], [3, -1], [-3, -1],
+    [3, 1], [-3, 1], [1, 3], [-1, 3], [1, -3], [-1, -3],
+])  # fmt: skip
+"""Where discs may stand beside squares, in the order in which places are tried."""
+
 STRIP, BETWEEN = 10.0, 3.0
 """Pixels of a strip of means, and between that and its panel."""
 
@@ -278,10 +284,7 @@ def beside_squares(
         if len(rows):
             left, top, side = drawn.squares[rows[0]]
             away = side / 2 + 0.75 * DISC
-            turns = np.array([[1, -1], [-1, -1], [1, 1], [-1, 1], [2, 0], [-2, 0], [3, -1],
-                              [-3, -1], [3, 1], [-3, 1], [1, 3], [-1, 3], [1, -3],
-                              [-1, -3]])  # fmt: skip
-            middle = np.array([left + side / 2, top + side / 2]) + away * turns
+            middle = np.array([left + side / 2, top + side / 2]) + away * TURNS
             inside = ((middle >= DISC) & (middle <= np.array(size) - [DISC, 0])).all(axis=1)
             places[channel] = middle[inside]
     return discs_on(traffic, (), words, places)

@@ -10,6 +10,7 @@ import numpy as np
 
 from netloom.drawing.networks.letters import LINE, width_of
 from netloom.drawing.networks.matrices import matrix_words, pooled
+from netloom.drawing.networks.panels import marked_squares
 from netloom.drawing.networks.scene import (
     Box,
     Bundles,
@@ -102,10 +103,11 @@ def ring_scene(traffic: Traffic, width: float) -> Scene:
     }
     discs = discs_on(traffic, (chords,), words, places)
     listed, names, below = named_below(traffic, end + 16, width, left)
+    marks = marked_squares(traffic, local) if ring.square else ()
     rim = () if not ring.square and len(near) else (_rim(ring),)
     return Scene(
         width, max(HEAD + across, end + 16 + below), (chords, local, matrix), _frames(ring),
-        (*words, *names), (*discs, *listed), rim, note=note,
+        (*words, *names), (*discs, *listed), rim, note=note, marks=marks,
     )  # fmt: skip
 
 
@@ -242,15 +244,20 @@ def _numbers(ring: _Ring) -> list[Word]:
 def _by_number(ring: _Ring, group: int) -> NDArray[np.float64]:
     """Return places round the number of a group, for the disc of a local channel."""
     turn = 21 / (2 * pi * ring.radius) * ring.shape.groups
-    angles = ring.angle(group + turn * np.array([1.0, -1.0, 1.6, -1.6, 0.0]))
-    away = ring.radius + np.array([1, 1, 1, 1, -2.2]) * NUMBERS / 2
-    return ring.at(angles, away)
+    angles = ring.angle(group + turn * np.array([1.0, -1.0, 1.6, -1.6, 0.0, 0.0]))
+    away = ring.radius + np.array([1, 1, 1, 1, -2.2, -5.6]) * NUMBERS / 2
+    near = ring.at(angles, away)
+    if not ring.square:
+        return near
+    between = ring.at(ring.angle(group + np.array([0.5, -0.5])), ring.away)  # two matrices
+    return np.concatenate([near[:4], between, near[4:]])
 
 
 def _headings(ring: _Ring, *, near: bool) -> list[Word]:
     words = [Word(0, LINE / 2, f"{ring.shape.groups} groups", style="network-heading")]
     if near:
-        said = "squares: router to router" if ring.square else "rim: busiest within the group"
+        said = "rim: busiest within the group"
+        said = "arcs: routers; squares: router to router" if ring.square else said
         words.append(Word(0, 1.5 * LINE, said))
     return words
 

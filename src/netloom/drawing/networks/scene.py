@@ -208,7 +208,7 @@ def discs_on(
         if not places:
             continue
         free = [place for place in places if not _hits(place, found, taken)]
-        x, y = _clearest(free, others) if free else places[number % len(places)]
+        x, y = _clearest(free, others) if free else _farthest(places, found)
         found.append(Disc(float(x), float(y), number))
     return tuple(found)
 
@@ -219,6 +219,13 @@ def _clearest(
     """Return the first of the places that are farthest from other curves, up to two discs."""
     points = np.concatenate(others) if others else np.zeros((0, 2))
     away = [float(np.hypot(*(points - place).T).min(initial=2 * DISC)) for place in places]
+    return places[int(np.argmax(away))]
+
+
+def _farthest(places: Sequence[NDArray[np.float64]], discs: Sequence[Disc]) -> NDArray[np.float64]:
+    """Return the place that is farthest from all discs, if none is free."""
+    away = [min((np.hypot(x - disc.x, y - disc.y) for disc in discs), default=0.0)
+            for x, y in places]  # fmt: skip
     return places[int(np.argmax(away))]
 
 

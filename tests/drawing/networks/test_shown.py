@@ -1,0 +1,164 @@
+"""What is to be seen in the pictures of networks, once they are drawn as SVG."""
+
+import re
+import xml.etree.ElementTree as ET
+
+import altair as alt
+import numpy as np
+import pytest
+
+import netloom as nl
+from netloom.drawing.colours import CHANGE_COLOURS, HEAT_COLOURS, STYLES
+from netloom.drawing.networks import Traffic, drawn, scene_of
+from netloom.drawing.networks.letters import SIZE, width_of
+from netloom.drawing.room import narrow_page
+from netloom.questions.analyze.chart import channel_loads
+from netloom.questions.map.chart import networks
+from netloom.questions.network_chart import USE, network_chart
+from netloom.questions.recorded import record
+from netloom.topology import topology
+from netloom.units import size
+
+LAMMPS = "examples/lammps-64.mtx"
+ON = ["torus:8x8", "torus:4x4x4", "hypercube:6", "mesh:8x8", "fat-tree:4x3", "dragonfly:2x4x2",
+      "graph:examples/my-cluster.graphml", "jellyfish:32x5x3/1", "hyperx:4x4/4", "butterfly:4x3",
+      "torus:20x20", "line:64", "torus:4x4x4/2"]  # fmt: skip
+
+
+def texts_of(chart):
+    """Return the words of a chart's SVG with where they start and how large they are."""
+    import vl_convert
+
+    ranges = alt.RangeConfig(heatmap=HEAT_COLOURS, diverging=CHANGE_COLOURS)
+    spec = chart.configure(range=ranges, style=STYLES, view=alt.ViewConfig(stroke=None)).to_dict()
+    root = ET.fromstring(vl_convert.vegalite_to_svg(spec))
+    frame = [float(each) for each in root.attrib["viewBox"].split()]
+    found = []
+
+    def walk(node, x, y):
+        moved = re.match(r"translate\(([-0-9.e]+),([-0-9.e]+)\)", node.attrib.get("transform", ""))
+        if moved:
+            x, y = x + float(moved[1]), y + float(moved[2])
+        if node.tag.endswith("}text"):
+            high = float(re.sub("[^0-9.]", "", node.attrib["font-size"]))
+            bold = node.attrib.get("font-weight", "") not in ("", "normal")
+            lines = [part for part in node if part.tag.endswith("}tspan")] or [node]
+            for line in lines:
+                said = "".join(line.itertext()).strip()
+                y += float(line.attrib.get("dy", 0)) if line is not node else 0
+                wide = width_of(said, bold=bold, size=high)
+                left = x - {"end": wide, "middle": wide / 2}.get(node.attrib.get("text-anchor"), 0)
+                if said:
+                    found.append((said, left, y, wide, high))
+            return
+        for child in node:
+            walk(child, x, y)
+
+    walk(root, 0.0, 0.0)
+    return found, frame
+
+
+@pytest.mark.parametrize("on", ON)
+@pytest.mark.parametrize("narrow", [False, True])
+def test_words_are_large_enough_inside_the_frame_and_clear_of_each_other(on, narrow):
+    kept = record(nl.analyze(LAMMPS, on, random_mappings=0))
+    if narrow:
+        with narrow_page():
+            texts, frame = texts_of(channel_loads(kept))
+    else:
+        texts, frame = texts_of(channel_loads(kept))
+    assert len(texts) > 5
+    for place, (said, x, y, wide, high) in enumerate(texts):
+        assert high >= SIZE, said
+        assert x >= -2, said
+        assert x + wide <= frame[2] + 0.12 * wide, said
+        assert "…" not in said
+        for other, left, base, long, tall in texts[:place]:
+            apart = x >= left + long or left >= x + wide or abs(y - base) >= 0.8 * min(high, tall)
+            assert apart, (said, other)
+
+
+@pytest.mark.parametrize("on", ["torus:8x8", "torus:4x4x4", "hypercube:6", "fat-tree:4x3",
+                                "torus:20x20", "hyperx:4x4/4"])  # fmt: skip
+def test_the_first_mark_is_the_channel_that_the_answer_names(on):
+    found = nl.analyze(LAMMPS, on, random_mappings=0)
+    kept = record(found)
+    table = kept.tables["channels"]
+    loads = table["weighted_channel_load"].to_numpy()
+    loads = loads[: found.topology.num_network_channels]
+    texts = [said for said, *_ in texts_of(channel_loads(kept))[0]]
+    if loads.max() <= 1.05 * loads.mean():
+        pytest.skip("all channels carry the same")
+    first = int(np.argmax(loads))
+    name = found.topology.channel_name(first).replace(" -> ", " → ")
+    assert name in texts
+    after = texts[texts.index(name) + 1 :] + texts
+    most = size(float(loads[first])).replace(" ", "\u00a0")
+    assert any(each.startswith(f"{most}, ") for each in after)
+
+
+def test_use_has_one_scale_from_idle_to_full():
+    net = topology("torus:4x4")
+    used = np.linspace(0, 0.5, net.num_channels)
+    spec = network_chart(net, used, USE).to_dict()
+    (table,) = (each for each in spec["datasets"].values() if "load" in each[0])
+    assert max(row["heat"] for row in table) == 0.5
+    assert max(row["load"] for row in table) == 50  # percent
+    said = " ".join(each for each, *_ in texts_of(network_chart(net, used, USE))[0])
+    assert re.search(r"idle 0\s%.*50\s%.*full 100\s%", said)
+    assert "50\u00a0% busy" in " ".join(spec["title"]["text"])
+
+
+def test_use_is_a_share_of_each_channel_s_own_bandwidth():
+    net = topology("leaf-spine:4x2x2")
+    of = Traffic.of_load(net, np.full(net.num_network_channels, 0.5), "flits/cycle", shown="use")
+    rate = net.channel_bandwidth[: net.num_network_channels]
+    assert np.allclose(of.time * rate, 0.5)
+
+
+def test_a_load_s_scale_says_that_it_is_relative_unless_it_is_shared():
+    net = topology("torus:4x4")
+    loads = np.arange(net.num_channels) + 1.0
+    alone = Traffic(net, loads, "bytes")
+    shared = Traffic(net, loads, "bytes", (20.0, 100.0))
+    assert "relative" in alone.measure
+    assert "relative" not in shared.measure
+    assert shared.heat(100.0) == 1
+    assert shared.heat(20.0) == alone.heat(alone.mean)
+    assert shared.compared(shared.busiest[0]) == alone.compared(alone.busiest[0])
+
+
+def test_a_mapping_shows_what_changes_less_in_blue_and_more_in_red():
+    found = record(nl.find_mapping(LAMMPS, "torus:8x8", seconds=0.3))
+    table = found.tables["channels"]
+    before, after = (
+        table.filter(mapping=when)["weighted_channel_load"].to_numpy()
+        for when in ("before", "after")
+    )
+    shown = networks(found)
+    assert list(shown) == ["before", "after", "difference"]
+    spec = shown["difference"].to_dict()
+    (rows,) = (each for each in spec["datasets"].values() if "load" in each[0])
+    assert sorted(row["load"] for row in rows) == pytest.approx(sorted(after - before))
+    for row in rows:
+        assert (row["heat"] < 0.5) == (row["load"] < -1e-4 * np.abs(after - before).max())
+    assert abs(rows[-1]["load"]) == np.abs(after - before).max()  # drawn last
+    ranges = [shown[when].to_dict()["datasets"] for when in ("before", "after")]
+    heats = [
+        {
+            round(row["load"], 3): row["heat"]
+            for rows in each.values()
+            for row in rows
+            if "load" in row
+        }
+        for each in ranges
+    ]
+    assert all(heats[0][load] == heats[1][load] for load in heats[0].keys() & heats[1].keys())
+
+
+def test_nothing_changed_has_no_marks():
+    net = topology("leaf-spine:8x4x8")
+    of = Traffic(net, np.zeros(64), "bytes", shown="change", before=np.ones(64))
+    assert scene_of(of, 700).discs == ()
+    title = drawn(scene_of(of, 700), of).to_dict()["title"]["text"]
+    assert " ".join(title) == "No channel carries more or less than before"
