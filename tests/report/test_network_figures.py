@@ -12,6 +12,7 @@ from netloom.questions.recorded import record
 from netloom.report import chart_of
 from netloom.report.page.answers import figures_of
 from netloom.topology import topology
+from netloom.words import number
 
 
 def figure(on, app="ring:16"):
@@ -78,7 +79,7 @@ def test_a_map_s_titles_and_colours_are_of_channels_between_routers():
     table = kept.tables["channels"].filter(kind="network", mapping="before")
     most = table["weighted_channel_load"].max()
     spec = json.dumps(chart_of(found).to_dict())
-    assert f"Before (identity): the busiest channel carries {most:.4g}" in spec
+    assert f"Before (rank order): the busiest channel carries {number(most)}" in spec
 
 
 def test_an_analysis_of_several_paths_has_its_network():
@@ -103,4 +104,4 @@ def test_permutations_have_a_picture_of_what_was_asked_for(asked, parts):
         assert words in each.title
     if "Pairs get" in parts:
         mean = found.figures["effective_bisection"]["mean"]
-        assert f"{100 * mean:.3g} %" in shown[0].title
+        assert f"{100 * mean:.3g}\u00a0%" in shown[0].title
