@@ -3,10 +3,13 @@
 import re
 from functools import cache
 
+import polars as pl
 import pytest
 import vl_convert
 
+from netloom.drawing.axes import axis
 from netloom.drawing.frame import framed
+from netloom.drawing.panel import looks_of, panel
 from netloom.drawing.room import NARROW, narrow_page
 from netloom.questions.recorded import record
 from netloom.report import parts_of
@@ -63,8 +66,8 @@ def test_charts_have_few_ticks_and_their_titles_have_units(asked):
         if name in NETWORKS:
             continue
         _, texts = drawn([part])
-        for axis in labels_of_axes(texts):
-            assert len(axis) <= MOST_LABELS or not is_numbers(axis), (name, axis)
+        for labels in labels_of_axes(texts):
+            assert len(labels) <= MOST_LABELS or not is_numbers(labels), (name, labels)
         assert any("role-axis-title" in group for text in texts for group in text.groups), name
         assert any("role-title" in group for text in texts for group in text.groups), name
 
@@ -94,3 +97,37 @@ def test_each_entry_of_a_legend_has_a_mark(asked):
         assert len(symbols) == len(entries) or "legend-gradient" in svg, name
         for each in symbols:
             assert 'fill="none" stroke="none"' not in each
+
+
+def test_words_that_touch_and_ticks_that_repeat_are_found():
+    table = [{"x": 1, "y": 1, "said": "one"}, {"x": 1.01, "y": 1, "said": "other"}]
+    spec = {
+        "data": {"values": table},
+        "width": 200,
+        "encoding": {
+            "x": {"field": "x", "type": "quantitative", "axis": {"format": "d", "tickCount": 8}},
+            "y": {"field": "y", "type": "quantitative"},
+            "text": {"field": "said"},
+        },
+        "mark": "text",
+    }
+    size, texts = read(vl_convert.vegalite_to_svg(spec))
+    assert ("one", "other") in overlapping(texts)
+    assert any(len(set(labels)) < len(labels) for labels in labels_of_axes(texts))
+    assert outside(texts, size) == []
+    assert "other" in outside(texts, (size[0] / 2, size[1]))
+
+
+def test_lines_that_lie_on_each_other_are_both_named():
+    x, y = axis("x", "x (hops)", [1, 2]), axis("y", "y (cycles)", [1, 2])
+    looks = looks_of(["one", "other", "third"])
+    where = panel(x, y, looks)
+    table = pl.DataFrame({
+        "x": [1.0, 2.0] * 3, "y": [1.0, 2.0, 1.0, 2.0, 1.0, 1.5],
+        "of": ["one", "one", "other", "other", "third", "third"],
+    })  # fmt: skip
+    _, texts = drawn([where.drawn([*where.lines(table, "of", looks),
+                                   *where.ends_of(table, "of", looks)], "title")])  # fmt: skip
+    said = [each.said for each in texts]
+    assert {"one", "= other", "third"} <= set(said)
+    assert overlapping(texts) == []

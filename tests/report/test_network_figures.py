@@ -13,6 +13,7 @@ from netloom.questions.recorded import record
 from netloom.report import chart_of
 from netloom.report.page.answers import figures_of
 from netloom.topology import topology
+from netloom.words import number
 
 
 def figure(on, app="ring:16"):
@@ -104,4 +105,4 @@ def test_permutations_have_a_picture_of_what_was_asked_for(asked, parts):
         assert words in each.title
     if "Pairs get" in parts:
         mean = found.figures["effective_bisection"]["mean"]
-        assert f"{100 * mean:.3g} %" in shown[0].title
+        assert f"{100 * mean:.3g}\u00a0%" in shown[0].title

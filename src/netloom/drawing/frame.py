@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import altair as alt
-    import polars as pl
 
     Part: TypeAlias = alt.Chart | alt.LayerChart | alt.VConcatChart | alt.HConcatChart
     """What stands by itself in a picture, or on a page. Background and text have no colours."""
@@ -115,15 +114,6 @@ def _titled(title: str, width: float, beside: float = 0.0) -> dict[str, Any]:
     return {"width": fits, "title": lines if len(lines) > 1 else title}
 
 
-def curve(table: pl.DataFrame, title: str = "", **encoding: Any) -> alt.Chart:
-    """Return lines with their points. With a title they are a part of their own."""
-    import altair as alt
-
-    line = alt.Chart(table).mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2.2)
-    drawn: alt.Chart = line.encode(**encoding)
-    return titled(drawn, title) if title else drawn
-
-
 def column(*parts: Part, spacing: float = 26) -> alt.VConcatChart:
     """Return parts one below the other, each with its own colours and legends."""
     import altair as alt
@@ -131,9 +121,3 @@ def column(*parts: Part, spacing: float = 26) -> alt.VConcatChart:
     above: Any = alt.vconcat(*parts, spacing=spacing)
     drawn: alt.VConcatChart = above.resolve_scale(color="independent", stroke="independent")
     return drawn
-
-
-def titled(chart: alt.Chart, title: str, width: float = 430, height: float = 320) -> alt.Chart:
-    """Return a chart as a part of a picture."""
-    part: alt.Chart = chart.properties(**_titled(title, width), height=height)
-    return part

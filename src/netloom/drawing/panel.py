@@ -188,19 +188,18 @@ class Panel:
     ) -> list[alt.Chart]:
         """Return the names of the lines of a table at their last points, and ``more``.
 
-        Lines that lie on each other have one name, of all.
+        Lines that lie on each other have their names together, each after the first with "=".
         """
-        found: dict[tuple[Any, ...], End] = {}
+        found: dict[tuple[Any, ...], list[End]] = {}
         for name, look in looks.items():
             mine = table.filter(table[by] == name).drop_nulls([self.x.field, self.y.field])
             mine = mine.sort(self.x.field)
             if look.named and mine.height:
                 same = tuple(mine.select(self.x.field, self.y.field).rows())
-                first = found.get(same)
-                said = f"{first.name} = {name}" if first else name
                 x, y = self._last_seen(mine)
-                found[same] = End(said, x, y, first.colour if first else look.colour)
-        return self.ends([*found.values(), *more])
+                alike = found.setdefault(same, [])
+                alike.append(End(f"= {name}" if alike else name, x, y, look.colour))
+        return self.ends([*(end for alike in found.values() for end in alike), *more])
 
     def _last_seen(self, table: pl.DataFrame) -> tuple[float, float]:
         """Return where a line ends, or leaves the axes at the top."""

@@ -46,6 +46,9 @@ SMALL = (285, 215)
 
 MOST_TICKS = 7
 
+MOST_BESIDE = 90
+"""Pixels of the axes that names beside them take, at most."""
+
 AXES = 75
 """Pixels beside a pair of axes, for its numbers."""
 
@@ -80,6 +83,8 @@ def exhibit_chart(
 
     plots = [panel for panel in panels if isinstance(panel, Plot)]
     size = next((size for most, size in SIZES.items() if len(plots) <= most), SMALL)
+    beside = max((names_width(each, size) for each in plots), default=0.0)
+    size = (size[0] - int(min(beside, MOST_BESIDE)), size[1])
     together = _names(plots)
     one_legend = len(together) <= MOST_TOLD or len({tuple(_names([each])) for each in plots}) == 1
     found = {each for plot in plots for each in plot.table["whose"].unique()}
@@ -89,8 +94,7 @@ def exhibit_chart(
     for panel in panels:
         if isinstance(panel, Plot):
             names = together if one_legend else _names([panel])
-            beside = int(names_width(panel, size))
-            drawn.append((size[0] + AXES + beside, plot_chart(panel, names, look)))
+            drawn.append((size[0] + AXES + int(beside), plot_chart(panel, names, look)))
         else:
             drawn.append((grid_size(panel)[0], grid_chart(panel)))
     width = max((sum(width + GAP for width, _ in row) for row in _in_rows(drawn)), default=0)

@@ -234,7 +234,7 @@ def _behind(record: Recorded, where: Panel) -> list[alt.Chart]:
         return []
     carried = rates.filter(pl.col("stable") & (pl.col("rate") < first))["rate"].max()
     low, high = float(carried or 0.0), float(first)  # type: ignore[arg-type]
-    return [*where.band(low, high), *where.above({"falls behind": (low, high)})]
+    return [*where.band(low, high), *where.above({"saturates": (low, high)})]
 
 
 def _label(stage: int, modules: int) -> str:

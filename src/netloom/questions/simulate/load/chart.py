@@ -83,7 +83,7 @@ def latency_curve(record: Recorded) -> alt.LayerChart:
 def _latency_said(table: pl.DataFrame) -> str:
     """Return how long packets take at the least and the highest load that has a latency."""
     if table.is_empty():
-        return "No latency: the network falls behind at every load"
+        return "No latency: every load saturates the network"
     first, last = table.row(0, named=True), table.row(-1, named=True)
     said = f"Packets take {number(first['latency'])} cycles at load {number(first['offered'])}"
     if last["offered"] == first["offered"]:
