@@ -153,10 +153,16 @@ def test_the_search_works_from_disk(site, browser):  # noqa: F811
     tab.close()
 
 
+PAGES_ON_SCREENS = (
+    "index", "glossary", "messages", "gallery", "reference/commands", "reference/files",
+    "reference/questions",
+)  # fmt: skip
+
+
 @pytest.mark.parametrize("width", [390, 820, 1400])
 def test_pages_fit_screens(site, browser, width):  # noqa: F811
     tab = browser.new_page(viewport={"width": width, "height": 900})
-    for name in ("index", "glossary", "messages", "reference/commands", "reference/questions"):
+    for name in PAGES_ON_SCREENS:
         tab.goto((site / f"{name}.html").as_uri())
         assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
     tab.close()
