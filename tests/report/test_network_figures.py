@@ -13,7 +13,6 @@ from netloom.questions.recorded import record
 from netloom.report import chart_of
 from netloom.report.page.answers import figures_of
 from netloom.topology import topology
-from netloom.words import number
 
 
 def figure(on, app="ring:16"):
