@@ -97,7 +97,9 @@ def test_a_figure_beside_what_is_printed(netloom, exhibit, tmp_path):
     assert rows["2"] == ["4", "5"]  # twice 2, and twice 2.5
     assert rows["many"] == ["2", "…", "40", "(20", "points)", "2.5", "…", "50", "(20", "points)"]
     assert "misprint: a slip" in out
-    assert "table 9, clocks, c10k: 5 (printed), 7 computed (40\u00a0% off, 10\u00a0% allowed)" in out
+    assert (
+        "table 9, clocks, c10k: 5 (printed), 7 computed (40\u00a0% off, 10\u00a0% allowed)" in out
+    )
     assert "• Mind the gap." in out
     assert "Reproduced: 1 of 2 printed numbers (50.0 %). Outside: 1 row" in out
     assert lines[-2:] == ["Table: new/all.csv", "Picture: out/johnson-fig-9.svg"]
