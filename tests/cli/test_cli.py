@@ -106,11 +106,11 @@ def test_validate_prints_the_rate_by_kind(monkeypatch, capsys):
         main()
     assert (ended.value.code or 0) == 0
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
-    assert "printed 2 2 1 50.0 % 1/1 0/1" in lines
-    assert "words 1 1 1 100.0 % 1/1" in lines
+    assert "printed 2 2 1 50 % 1/1 0/1" in lines
+    assert "words 1 1 1 100 % 1/1" in lines
     assert "input 1" in lines
-    assert any("1 of 2 printed numbers (50.0 %)" in line for line in lines)
-    assert any(line.startswith("p table 1 q printed 10 12 20 % 10 % misprint") for line in lines)
+    assert lines[0].startswith("! Reproduced: 1 of 2 printed numbers (50.0 %)")
+    assert any(line.startswith("p table 1 q printed 10 12 20 % 10 % ! misprint") for line in lines)
 
 
 def test_validate_writes_a_table_and_a_page(monkeypatch, capsys, tmp_path):

@@ -61,7 +61,7 @@ def show_validation(result: Any) -> None:
         table.add_column(column, justify="right" if right else "left", no_wrap=right)
     for row in result.rows:
         outside = row.cause or ("known" if row.reason else "")
-        mark = (
+        seen = (
             "[green]✓[/]"
             if row.within
             else f"[yellow]! {outside}[/]"
@@ -71,7 +71,7 @@ def show_validation(result: Any) -> None:
         table.add_row(
             *map(escape, (row.paper, row.item, row.quantity, row.kind)),
             number(row.printed), number(row.computed),
-            percent(row.deviation), "at most" if row.at_most else percent(row.tolerance), mark,
+            percent(row.deviation), "at most" if row.at_most else percent(row.tolerance), seen,
         )  # fmt: skip
     show([table], screen)
     for reason in dict.fromkeys(row.reason for row in result.rows if row.reason and not row.within):
