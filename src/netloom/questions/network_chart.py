@@ -1,4 +1,4 @@
-"""A network drawn with its channels coloured by load; and found again from a record."""
+"""A network drawn with its channels colored by load, and found again from a record."""
 
 from __future__ import annotations
 
