@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["lines", "verdict"]
 
 MOST_ROWS = 12
-"""Most phases that are shown one by one; of more, the longest."""
+"""Most phases that are shown one by one. If there are more, the longest are shown."""
 
 
 def lines(result: CompiledPhases) -> list[Any]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 FEW_TIMES, MANY_TIMES = 1.05, 1.5
-"""A finish below so many times its bound is as quick as can be; from there on, it is slow."""
+"""Times its bound up to which a finish is as quick as can be, and from which it is slow."""
 
 ORDER = 0.9
 """A finish with all flows at once below so many times that in order: the order costs time."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 LITTLE, MUCH = 0.05, 0.2
-"""Shares of the finish time that waiting takes: below, it costs little; from there on, much."""
+"""Shares of the finish time that waiting takes: up to which it is little, and from which much."""
 
 LONGER = 10
 """Times the cycles of a run that was too short, for the next one."""
