@@ -112,12 +112,10 @@ def figures_by_part(record: Recorded, beside: int = 1) -> dict[str, Figure]:
 
 
 def for_all_windows(figure: Figure) -> Figure:
-    """Return a figure with a chart for narrow windows, if it has none."""
-    if figure.narrow is not None:
-        return figure
-    small = narrowed(figure.spec)
-    span = 12 if _width(figure.spec) > 1.2 * HALF else 6
-    return replace(figure, narrow=_differing(figure.spec, small), span=span)
+    """Return a figure with the columns that it needs, and with a chart for narrow windows."""
+    span = 12 if "facet" in figure.spec else 8 if _width(figure.spec) > HALF else 6
+    narrow = figure.narrow or _differing(figure.spec, narrowed(figure.spec))
+    return replace(figure, narrow=narrow, span=span)
 
 
 def narrowed(spec: Mapping[str, Any]) -> dict[str, Any]:
