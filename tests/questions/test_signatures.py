@@ -8,7 +8,7 @@ import pytest
 
 import netloom as nl
 from netloom.errors import InputError
-from netloom.questions.base import positional_fields
+from netloom.questions.base import description_of, positional_fields
 from netloom.questions.register import all_kinds, by_verb, kind_of
 
 KINDS = list(all_kinds())
@@ -34,8 +34,8 @@ def test_a_signature_has_every_field_with_its_default(kind):
 
 def test_help_describes_every_field(kind):
     said = " ".join(inspect.getdoc(getattr(nl, kind.verb)).split())
-    for field in kind.question.model_fields.values():
-        assert " ".join(field.description.split()) in said
+    for name in kind.question.model_fields:
+        assert " ".join(description_of(kind.question, name).split()) in said
 
 
 def test_questions_are_found_by_their_words_and_by_their_functions(kind):
