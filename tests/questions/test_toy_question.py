@@ -47,7 +47,7 @@ def test_python_has_a_function_with_its_fields():
     assert str(inspect.signature(nl.toy)) == "(*, size: int = 2)"
     assert "size : int, default 2\n    How large the toy is (blocks)." in inspect.getdoc(nl.toy)
     assert nl.toy(size=3).table().rows() == [(3, 0.75)]
-    assert nl.toy(size=3).sentences() == ["it stands."]
+    assert nl.toy(size=3).sentences() == ["Stands at 0.75 m."]
     with pytest.raises(nl.InputError, match="size: found 101; expected a whole number from 1"):
         nl.toy(size=101)
 
@@ -60,7 +60,7 @@ def test_the_command_line_has_a_command(netloom):
     assert json.loads(netloom("toy", "--size", 3, "--json"))["height"] == 0.75
     shown = netloom("toy", "--size", 3)
     assert "how high it is" in shown
-    assert "it stands" in shown
+    assert "Stands at 0.75 m." in shown
 
 
 def test_an_experiment_asks_it_and_its_store_has_the_answers(netloom, tmp_path):
@@ -74,7 +74,7 @@ def test_an_experiment_asks_it_and_its_store_has_the_answers(netloom, tmp_path):
     page = page_of([load_results(file)])
     (section,) = page.sections
     assert section.title == "Tower of toys"
-    assert section.sentences == ("size 3: it stands.", "size 7: it falls.")
+    assert section.sentences == ("size 3: Stands at 0.75 m.", "size 7: Falls at 1.75 m.")
     assert section.tables[0].columns == ("size", "blocks in all", "how high it is, m")
 
 
@@ -90,5 +90,5 @@ def test_the_schemas_have_it():
 
 def test_one_answer_is_a_page_too():
     (section,) = page_of([record(nl.toy(size=3))]).sections
-    assert section.sentences == ("it stands.",)
+    assert section.sentences == ("Stands at 0.75 m.",)
     assert section.tables[0].rows == (("3", "0.75"),)

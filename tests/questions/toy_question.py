@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from netloom.provenance import Provenance
 from netloom.questions.answers import Answer, Column, Columns
 from netloom.questions.base import Question, option
 from netloom.questions.register import asks
+from netloom.questions.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class ToyQuestion(Question, panel="Toy"):
@@ -28,12 +32,6 @@ class ToyTower(Answer):
         Column("blocks", "blocks in all", kind=int, value="size", key=True),
         Column("height", "how high it is", "m", value=lambda tower: 0.25 * tower.size, key=True),
     )
-    about: ClassVar = Columns(Column("verdict", kind=str))
-
-    @property
-    def verdict(self) -> str:
-        """Whether it stands."""
-        return "it stands" if self.size < 5 else "it falls"
 
 
 @asks(ToyQuestion, title="Tower of toys", example="netloom toy --size 3")
@@ -42,8 +40,16 @@ def toy(question: ToyQuestion) -> ToyTower:
 
     Examples
     --------
-    >>> toy(size=3).verdict
-    'it stands'
+    >>> toy(size=3).to_dict()["verdict"]["sentence"]
+    'Stands at 0.75 m.'
     """
     asked = question.configuration()
     return ToyTower(question.size, Provenance(asked, verb="toy"))
+
+
+def verdict(figures: Mapping[str, Any]) -> Verdict:
+    """Return whether the tower stands."""
+    high = f"{figures['height']:g} m"
+    if figures["blocks"] < 5:
+        return Verdict("fine", f"Stands at {high}.")
+    return Verdict("act", f"Falls at {high}.", next="netloom toy --size 4")

@@ -214,9 +214,6 @@ def _show(
     from netloom.questions.verdict import STYLES
 
     screen, found = console(), kind.verdict(figures)
-    if found is None:
-        show(kind.lines(answer), screen)
-        return
     written = {f"--{each.name.replace('_', '-')}" for each in files}
     again = found.next.startswith(f"netloom {kind.words.replace('.', ' ')} ")
     if again and written & set(found.next.split()):

@@ -309,10 +309,8 @@ class Answer:
         elif any(each.json is not None for each in columns):
             found |= {"points": points}
         plain: dict[str, Any] = tidy(found | {"provenance": self.provenance.to_dict()})
-        own, said = plain.get("verdict"), by_verb(self.provenance.verb).verdict(plain)
-        if said is not None:
-            more = own if isinstance(own, dict) else {}
-            plain["verdict"] = more | said.to_dict()
+        said = by_verb(self.provenance.verb).verdict(plain).to_dict()
+        plain["verdict"] = plain.get("verdict", {}) | said
         return plain
 
     @classmethod

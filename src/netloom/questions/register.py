@@ -115,10 +115,11 @@ class Kind:
         found: list[Any] = (self.hook("words", "lines") or shown.lines)(answer)
         return found
 
-    def verdict(self, figures: Mapping[str, Any]) -> Verdict | None:
+    def verdict(self, figures: Mapping[str, Any]) -> Verdict:
         """Return what an answer comes to, by its figures: ``verdict`` of ``words.py``."""
         own = self.hook("words", "verdict")
-        found: Verdict | None = own(figures) if own else None
+        assert own, f"{self.words} declares no verdict"
+        found: Verdict = own(figures)
         return found
 
     def sentences(self, record: Recorded) -> list[str]:
