@@ -135,5 +135,4 @@ def table_with_units(heads: Iterable[tuple[str, str]]) -> Table:
 
 def sentences(record: Recorded) -> list[str]:
     """Return what a recorded answer comes to: the sentence of its verdict, which has its notes."""
-    found = record.kind.verdict(record.figures)
-    return [found.sentence] if found else []
+    return [record.kind.verdict(record.figures).sentence]
