@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.phases.collectives.few_steps import frontier
+from netloom.phases.collectives.few_steps import SECONDS, frontier
 from netloom.phases.collectives.listed import Timed
 from netloom.phases.collectives.pipelines import BACKWARDS
 from netloom.phases.collectives.schedules import StepBound, steps_seconds
@@ -34,9 +34,6 @@ GATHERING = ("all-gather", "reduce-scatter", "broadcast", "reduce")
 
 MOST_CHUNKS = 8
 """Most chunks per rank that are tried unless said otherwise."""
-
-SECONDS = 20.0
-"""How long schedules of each number of steps are sought."""
 
 
 @dataclass(frozen=True, eq=False)
