@@ -1,6 +1,6 @@
 """Will this program's communication contend on this network, where, and what fixes it?
 
-The names below are netloom's face; each is imported when it is first used, so that starting up
+The names below are netloom's face. Each is imported when it is first used, so that starting up
 costs nothing.
 """
 
@@ -69,7 +69,7 @@ _FACE = {
     "verify_plan": "netloom.questions.compile.plans",
     "write": "netloom.workload",
 }
-"""Where the names are that ask no question; those that do are in the register."""
+"""Where the names are that ask no question. Those that do are in the register."""
 
 __all__ = [
     "DeadlockError",

@@ -7,7 +7,7 @@ would be copied at every call.
 
 Numba keeps what it has compiled beside the module, else below the user's home. If neither can be
 written (a read-only installation in a container or a batch job), the kernels are kept in a
-temporary folder of the user's own; if there is none, they are compiled by each process anew.
+temporary folder of the user's own. If there is none, they are compiled by each process anew.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 FOLDER = "NUMBA_CACHE_DIR"
-"""The environment variable that names where kernels are kept; worker processes inherit it."""
+"""The environment variable that names where kernels are kept. Worker processes inherit it."""
 
 _kept = True
 """Whether compiled kernels can be kept anywhere."""
@@ -52,7 +52,7 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 def _keep_elsewhere() -> None:
-    """Let kernels be kept in a temporary folder, or not at all; say so."""
+    """Let kernels be kept in a temporary folder, or not at all. Say so."""
     global _kept  # noqa: PLW0603 (where kernels are kept is a matter of the process)
     folder = _own_folder()
     if folder is None or os.environ.get(FOLDER) == str(folder):
@@ -70,7 +70,7 @@ def _keep_elsewhere() -> None:
 
 
 def _own_folder() -> Path | None:
-    """Return a temporary folder that nobody else can write, for kernels are code; or None."""
+    """Return a temporary folder that nobody else can write, for kernels are code, or None."""
     try:
         folder = Path(tempfile.gettempdir(), f"netloom-kernels-{os.getuid()}")
         folder.mkdir(mode=0o700, exist_ok=True)

@@ -1,7 +1,7 @@
 """What netloom raises when a *user* is mistaken.
 
 Every message names the field (or file and line), what was found there and what would be
-right, in one line; the command line prints that line and exits with 2. What a message echoes is
+right, in one line. The command line prints that line and exits with 2. What a message echoes is
 shortened, and control characters in it are escaped. A bug of netloom's own is an assertion instead.
 """
 

@@ -1,6 +1,6 @@
 """Figures and tables as data: what is shown, and nothing of how it is drawn.
 
-Studies make them, reports draw them; neither knows the other.
+Studies make them, reports draw them. Neither knows the other.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class Plot(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """One number of a printed table; None where the paper, or netloom, has none.
+    """One number of a printed table. None where the paper, or netloom, has none.
 
-    ``within`` says whether they agree as far as they should; None where that is not compared.
+    ``within`` says whether they agree as far as they should. None where that is not compared.
     """
 
     printed: float | None
@@ -87,7 +87,7 @@ class Grid(NamedTuple):
     columns
         The heads: of the labels, then of the cells.
     rows
-        A label and its cells, one for each further column; None where the paper has nothing.
+        A label and its cells, one for each further column. None where the paper has nothing.
     """
 
     title: str

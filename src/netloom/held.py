@@ -2,7 +2,7 @@
 """Tuples that compiled functions hand on by their address, and whose constants they know.
 
 A tuple of forty arrays is some three hundred arguments of every function that it is given to, and
-Numba's work goes with them. ``held`` puts it in one place on the stack; attributes are read from
+Numba's work goes with them. ``held`` puts it in one place on the stack. Attributes are read from
 there. Once all functions are inlined, nothing of that is left in machine code.
 
 A tuple's class may say in ``KNOWN`` what some of its fields are. ``inlined`` functions are then
@@ -77,7 +77,7 @@ held: Any = intrinsic(_held)
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _FillIn(FunctionPass):
-    """Put in what is known of arguments; Numba then drops the branches that are never taken."""
+    """Put in what is known of arguments. Numba then drops the branches that are never taken."""
 
     _name = "fill_in_known"
 
@@ -85,7 +85,7 @@ class _FillIn(FunctionPass):
         FunctionPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
-        """Fill in; return whether anything was."""
+        """Fill in. Return whether anything was."""
         function = state.func_ir
         changed = False
         for block in function.blocks.values():

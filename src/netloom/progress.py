@@ -135,7 +135,7 @@ def patience(what: str) -> Iterator[None]:
 
 @contextmanager
 def counting_runs(total: int, what: str) -> Iterator[Callable[[int], None]]:
-    """Count runs as ``counting`` does; of a single one show only that it is being worked on."""
+    """Count runs as ``counting`` does. Of a single one show only that it is being worked on."""
     if total > 1:
         with counting(total, what) as tell:
             yield tell

@@ -1,4 +1,4 @@
-"""Files: small ones of text, read whole; and how all are written, beside and then in place."""
+"""Files: small ones of text, read whole, and how all are written, beside and then in place."""
 
 from __future__ import annotations
 
@@ -150,12 +150,12 @@ def text_lines(
 
 
 def check_lines(stream: IO[bytes], where: str, *, most_bytes: int = MOST_BYTES) -> int:
-    r"""Return the size of a text; refuse what would take much memory, or long, to read.
+    r"""Return the size of a text. Refuse what would take much memory, or long, to read.
 
     Parameters
     ----------
     stream, where
-        What is to be read, perhaps while it is unpacked; and the name of the file.
+        What is to be read, perhaps while it is unpacked, and the name of the file.
     most_bytes
         Most bytes in all.
 
@@ -288,7 +288,7 @@ def unwritable(path: str | Path, error: OSError) -> InputError:
 def replacing(path: str | Path) -> Iterator[Path]:
     """Give a new file beside ``path`` to write, and move it there once it is whole.
 
-    Whoever reads ``path`` finds the old file or the new one, never a part; if writing fails, the
+    Whoever reads ``path`` finds the old file or the new one, never a part. If writing fails, the
     old one stays. A symbolic link stays one, and a file keeps its permissions and owner.
 
     Raises

@@ -19,8 +19,8 @@ TOKEN = re.compile(
 def find_lines(text: str) -> dict[tuple[str, int, str], int]:
     r"""Return the line of every key of valid TOML, by table, which of that name, and key.
 
-    The key "" stands for the head of the table; the table "" is what comes before all others.
-    Keys with dots are in tables of their own; those between braces are not looked for.
+    The key "" stands for the head of the table. The table "" is what comes before all others.
+    Keys with dots are in tables of their own. Those between braces are not looked for.
 
     Examples
     --------

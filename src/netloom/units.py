@@ -2,7 +2,7 @@
 
 Inside netloom sizes are bytes, rates bytes/s and times seconds, as floats. Text always says its
 unit, except bytes where nothing else can be meant, and the time 0. A ``b`` is a bit, a ``B`` a
-byte; k (or K), M, G, T and P are powers of 1,000, Ki, Mi, Gi, Ti and Pi powers of 1,024.
+byte. K (or K), M, G, T and P are powers of 1,000, Ki, Mi, Gi, Ti and Pi powers of 1,024.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Quantity:
     shown
         The units that netloom writes, rising.
     most
-        The largest value; none is below 0.
+        The largest value. None is below 0.
     zero
         Whether 0 is a value.
     plain
@@ -80,7 +80,7 @@ class Quantity:
     plain: str
 
     def parse(self, given: str | float, *, where: str) -> float:
-        """Return a value from text with its unit; a number is bytes, bytes/s or seconds already.
+        """Return a value from text with its unit. A number is bytes, bytes/s or seconds already.
 
         Raises
         ------
@@ -157,7 +157,7 @@ TIME = Quantity(
 
 
 def parse_bytes(given: str | float, *, where: str) -> float:
-    """Return bytes: ``8``, ``64KiB``, ``1.5GB``; a float, though mostly whole.
+    """Return bytes: ``8``, ``64KiB``, ``1.5GB``. A float, though mostly whole.
 
     Raises
     ------
@@ -173,7 +173,7 @@ def parse_bytes(given: str | float, *, where: str) -> float:
 
 
 def parse_rate(given: str | float, *, where: str) -> float:
-    """Return bytes/s: ``200Gb/s``, ``200Gbps``, ``25GB/s``; a number is bytes/s already.
+    """Return bytes/s: ``200Gb/s``, ``200Gbps``, ``25GB/s``. A number is bytes/s already.
 
     Raises
     ------
@@ -194,7 +194,7 @@ def parse_rate(given: str | float, *, where: str) -> float:
 
 
 def parse_seconds(given: str | float, *, where: str) -> float:
-    """Return seconds: ``600ns``, ``1.2us``, ``3ms``, ``0``; a number is seconds already.
+    """Return seconds: ``600ns``, ``1.2us``, ``3ms``, ``0``. A number is seconds already.
 
     Raises
     ------

@@ -37,7 +37,7 @@ app = make_app(
 
 
 def main() -> None:
-    """Run the command line and exit; a user's mistake is one line, and exit code 2."""
+    """Run the command line and exit. A user's mistake is one line, and exit code 2."""
     with advice_shown():
         code = run_guarded(lambda: app(standalone_mode=False))
     sys.exit(code)

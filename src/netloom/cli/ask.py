@@ -141,7 +141,7 @@ def _flags(told: Told, name: str, field: FieldInfo) -> tuple[str, ...]:
 
 
 def _plain_type(annotation: Any) -> Any:
-    """Return what a command reads a field as; None where only Python can give it."""
+    """Return what a command reads a field as. None where only Python can give it."""
     origin = get_origin(annotation)
     if annotation is Any:
         return str
@@ -202,7 +202,7 @@ def _answer(kind: Kind, values: Mapping[str, Any], given: Mapping[str, Any]) -> 
 def _show(
     kind: Kind, answer: Any, figures: Mapping[str, Any], files: Mapping[Output, Path]
 ) -> None:
-    """Print the verdict, then the figures that it rests on; after many of them its sentence again.
+    """Print the verdict, then the figures that it rests on. After many of them its sentence again.
 
     People read the first line, or the last one that is still on the screen. The next command is
     left out if all that it adds is a file that was asked for already.

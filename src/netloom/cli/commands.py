@@ -1,4 +1,4 @@
-"""The commands of netloom: one for each question, made when it is asked; and old spellings."""
+"""The commands of netloom: one for each question, made when it is asked, and old spellings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OTHERS = "More"
 
 
 class Commands(HelpedGroup):
-    """Commands by one word or two; a question's own is made when it is asked."""
+    """Commands by one word or two. A question's own is made when it is asked."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return what can be said first, group by group."""
@@ -102,7 +102,7 @@ def _head(name: str) -> HelpedGroup:
 
 
 def _today(args: list[str]) -> list[str]:
-    """Return arguments as they are spelt today; what an old release spelt otherwise says so."""
+    """Return arguments as they are spelt today. What an old release spelt otherwise says so."""
     if len(args) < 2 or not args[1].startswith("-") or args[1] in ("--help", "-h"):
         return args
     if args[0] not in _heads() or not _heads()[args[0]].usual:

@@ -30,7 +30,7 @@ NO_MEMORY = ("can't start new thread", "failed to map segment", "Cannot allocate
 
 
 def run_guarded(command: Callable[[], object]) -> int:
-    """Run a command and return its exit code; failures are one line on standard error."""
+    """Run a command and return its exit code. Failures are one line on standard error."""
     _open_streams()
     try:
         code = command()

@@ -19,11 +19,11 @@ WIDEST = 110
 """Letters of a line, at most."""
 
 NAMES = 24
-"""Letters for the names of options; longer ones have a line of their own."""
+"""Letters for the names of options. Longer ones have a line of their own."""
 
 GENERAL = "Options"
 FOLLOWS = {bool: "", int: "N", float: "X", Path: "FILE"}
-"""What stands for a value, by its type; for others TEXT."""
+"""What stands for a value, by its type. For others TEXT."""
 
 EXAMPLE = "Example: "
 """How the line of an example begins, which is the first or the last paragraph of a help text."""
@@ -32,7 +32,7 @@ EXAMPLE = "Example: "
 class HelpedCommand(TyperCommand):
     """A command whose help is plain text.
 
-    ``short`` names the parameters that ``-h`` shows; where it is empty, ``-h`` is ``--help``.
+    ``short`` names the parameters that ``-h`` shows. Where it is empty, ``-h`` is ``--help``.
     """
 
     short: Collection[str] = ()
@@ -79,7 +79,7 @@ def show_short_help(ctx: typer.Context, wanted: bool) -> None:
 
 
 def command_help(command: Any, path: str, *, short: bool = False) -> Iterator[str]:
-    """Yield the help of a command; ``short``: of its most used options only."""
+    """Yield the help of a command. ``short``: of its most used options only."""
     width = _width()
     example, told = _example(command)
     shown = [each for each in command.params if not getattr(each, "hidden", False)]

@@ -87,7 +87,7 @@ Writer: TypeAlias = Callable[[], str]
 
 
 def write_each(writers: Iterable[Writer], *, quiet: bool = False) -> bool:
-    """Write files one after the other; one that fails takes no other with it.
+    """Write files one after the other. One that fails takes no other with it.
 
     Each file that was written gets its line, except if ``quiet``.
 
@@ -99,7 +99,7 @@ def write_each(writers: Iterable[Writer], *, quiet: bool = False) -> bool:
     Raises
     ------
     InputError
-        The first failure, after all files had their turn; others get a line on standard error.
+        The first failure, after all files had their turn. Others get a line on standard error.
     """
     failed: list[InputError] = []
     wrote = False

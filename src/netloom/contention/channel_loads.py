@@ -38,13 +38,13 @@ class ChannelLoads:
         bool[num_pairs]: which pairs use the network, that is, are of different hosts. Two hosts of
         one router move although their path has no hops.
     channel_load
-        int32[num_network_channels], χ: number of paths on each channel between routers; float64 of
+        int32[num_network_channels], χ: number of paths on each channel between routers. float64 of
         expected ones.
     weighted_channel_load
         float64[num_network_channels]: their weight.
     host_channel_load
         int32[2 * num_ports], the paths on the injection channels of all ports, then on their
-        ejection channels; empty in a direct network.
+        ejection channels. Empty in a direct network.
     weighted_host_channel_load
         float64[2 * num_ports]: their weight.
     channel_bandwidth
@@ -66,12 +66,12 @@ class ChannelLoads:
 
     @property
     def busiest_channel(self) -> int:
-        """The channel that works longest; of several, one between routers."""
+        """The channel that works longest. Of several, one between routers."""
         return int(self.channel_time.argmax())
 
     @cached_property
     def common_bandwidth(self) -> float | None:
-        """The bandwidth of all channels where they are alike; None where they are not."""
+        """The bandwidth of all channels where they are alike. None where they are not."""
         rate = self.channel_bandwidth
         return float(rate[0]) if len(rate) and bool((rate == rate[0]).all()) else None
 

@@ -92,7 +92,7 @@ def chosen_loads(
 
 
 def _best_mixture(times: Values) -> tuple[float, Values]:
-    """Return how short the longest time is in the best mixture of some loads; and its prices."""
+    """Return how short the longest time is in the best mixture of some loads, and its prices."""
     from scipy.optimize import linprog
 
     solve: Any = linprog

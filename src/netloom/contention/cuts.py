@@ -29,7 +29,7 @@ MOST_CHANNELS = 2**14
 """Channels of a network up to which the largest flow between halves is looked for (a second)."""
 
 FLOW_UNITS = 2**10
-"""Parts of a channel's bandwidth that a flow counts; a bandwidth is rounded up to them."""
+"""Parts of a channel's bandwidth that a flow counts. A bandwidth is rounded up to them."""
 
 
 @dataclass(frozen=True)
@@ -346,7 +346,7 @@ class Taper:
 
 
 def tapers(topology: Topology) -> list[Taper]:
-    """Return the oversubscription of each level of a fat tree; elsewhere of routers with hosts.
+    """Return the oversubscription of each level of a fat tree. Elsewhere of routers with hosts.
 
     Examples
     --------

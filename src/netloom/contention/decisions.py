@@ -102,13 +102,13 @@ def sequences(
     Parameters
     ----------
     stages, entry, weight
-        As in ``drawn_loads``; shares of a stage add to 1.
+        As in ``drawn_loads``. Shares of a stage add to 1.
     begun
         What the sequence of the packets of each entry begins with.
     kind_of
         int64[num_channels], the kind of each channel.
     most
-        How many sequences are told apart; None is returned where there are more.
+        How many sequences are told apart. None is returned where there are more.
 
     Examples
     --------

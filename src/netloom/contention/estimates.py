@@ -83,7 +83,7 @@ class Expectation:
     channel_load_max_by
         How it was found. ``enumeration``: from all placements, exactly. ``sampling``: the mean of
         random placements with a seed of their own. ``approximation``: as if the loads of channels
-        were independent and all tasks equally busy, for programs too large to sample; of ten such
+        were independent and all tasks equally busy, for programs too large to sample. Of ten such
         it was between 7 % low (a tree on a torus) and 3 % high.
     channel_load_max_error
         Its standard error: 0 where enumerated, None where approximated.
@@ -107,7 +107,7 @@ def expect_random(
     Two paths of a cube share one unbroken run of channels (see ``kernels.cube``), so the number of
     pairs of paths that meet is (pairs on a channel, summed over channels) - (pairs on two
     consecutive channels, summed over such turns), and both sums have closed forms. Pairs of edges
-    with a common source or target are counted apart; an edge never meets one that starts where it
+    with a common source or target are counted apart. An edge never meets one that starts where it
     ends. Time: proportional to the edges and the sides, not to the nodes.
 
     Parameters
@@ -196,7 +196,7 @@ class _Axis:
     """Pairs of coordinates along one dimension, by what their minimal path does (per direction).
 
     ``crossing[d, j]`` pairs cross the channel at place j of a directed line, ``passing[d, j]``
-    cross it and the next one; ``leaving[d, x]`` leave coordinate x, ``arriving[d, x]`` end there.
+    cross it and the next one. ``leaving[d, x]`` leave coordinate x, ``arriving[d, x]`` end there.
     Of the pairs that cross a channel, one has ``beyond[d, j]`` targets that its source reaches
     over the channel, and ``before[d, j]`` sources that so reach its target, on average.
     """

@@ -1,14 +1,14 @@
 """How much of some traffic each channel has to carry, where packets draw their way or choose it.
 
 Of drawn ways on k-ary n-cubes, exact expectations, for routings that decide without looking at the
-network: dimension order, half of the packets either way round a ring where both are as short;
-O1TURN, which is the mean over two orders; Valiant's and ROMM's, over all intermediate nodes.
+network: dimension order, half of the packets either way round a ring where both are as short.
+O1TURN, which is the mean over two orders. Valiant's and ROMM's, over all intermediate nodes.
 ``order`` is always that of the dimensions, in both trips. ``sources``, ``targets`` and ``weights``
 are pairs of nodes, and how much goes from one to the other.
 
 Of chosen ways, the least load of the fullest channel. Let every channel ask a price, all prices
 together 1. Every packet pays at least what its cheapest way costs, so all together pay at least
-that sum; and if no channel carried more than z, they could not pay more than z. The sum is thus a
+that sum, and if no channel carried more than z, they could not pay more than z. The sum is thus a
 lower limit of z, whatever the prices (weak duality of linear programming; Ahuja, Magnanti & Orlin,
 *Network flows*, chapter 17). The best prices make it exact. Linear programming finds them where the
 ways are few. Otherwise prices rise where the cheapest ways meet (multiplicative weights: Arora,
@@ -224,10 +224,10 @@ class Split:
     least
         The fullest channel carries at least this, however packets choose.
     exact
-        Whether some choice loads no channel more, but for rounding; if not, ``least`` may be some
+        Whether some choice loads no channel more, but for rounding. If not, ``least`` may be some
         per cent too low.
     prices
-        float64[num_channels], by which ``least`` is proved; they sum to 1.
+        float64[num_channels], by which ``least`` is proved. They sum to 1.
     """
 
     least: float
@@ -317,7 +317,7 @@ def _take(
     rate: NDArray[np.float64],
     load: NDArray[np.float64],
 ) -> float:
-    """Send all by the cheapest ways; fill in loads over bandwidths, return what is paid."""
+    """Send all by the cheapest ways. Fill in loads over bandwidths, return what is paid."""
     from netloom.contention.kernels.choice import take_cheapest
 
     paid: float = take_cheapest(ways, weight, prices / rate, load)

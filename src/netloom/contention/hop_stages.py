@@ -1,7 +1,7 @@
 """The stages that packets go through under a routing by hop, and the arcs between them.
 
 They follow ``routing.kernels.by_hop``, for all packets at once. A packet *comes* to a router in a
-state; where the state decides on a detour, one is *offered* to it; then it has *decided*, and goes
+state. Where the state decides on a detour, one is *offered* to it. Then it has *decided*, and goes
 on or leaves for its host. What decides nothing at a router has decided when it comes.
 """
 
@@ -51,7 +51,7 @@ class _Arcs(NamedTuple):
 
 
 class Goals(NamedTuple):
-    """Where packets are going; those that a hash tells apart have goals of their own.
+    """Where packets are going. Those that a hash tells apart have goals of their own.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Goals(NamedTuple):
     exit
         int64[goals], the router that packets leave by.
     pair
-        uint64[goals], the hash of source and target; empty where none is looked at.
+        uint64[goals], the hash of source and target. Empty where none is looked at.
     """
 
     table: Numbers
@@ -257,7 +257,7 @@ class Follower:
     def _going(
         self, at: _At, decided: NDArray[np.bool_], kind: NDArray[np.int8]
     ) -> list[_Arcs] | None:
-        """Return the arcs of packets that go on, and set their kinds; None where one cannot."""
+        """Return the arcs of packets that go on, and set their kinds. None where one cannot."""
         tables, tail = self.tables, np.flatnonzero(decided)
         state, router, goal, aux = (field[tail] for field in at[1:])
         _, count = self._lists(

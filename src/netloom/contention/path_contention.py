@@ -72,7 +72,7 @@ def measure(
     """Return the contention of the paths from each source host to its target host.
 
     Dimension order on a k-ary n-cube is counted line by line, in time proportional to paths and
-    channels; any other routing path by path. Both are exact.
+    channels. Any other routing path by path. Both are exact.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def measured(
 ) -> ChannelLoads:
     """Return the contention of paths as ``measure`` does, or their loads alone.
 
-    Loads alone are known of routings with several paths a pair; and on networks whose hosts have
+    Loads alone are known of routings with several paths a pair, and on networks whose hosts have
     channels of their own, if so many paths meet that comparing them would take many seconds.
 
     Examples
@@ -170,7 +170,7 @@ def measure_paths(
     Parameters
     ----------
     routed
-        The paths; none crosses a channel twice.
+        The paths. None crosses a channel twice.
     num_channels
         Channels of the network.
     weights

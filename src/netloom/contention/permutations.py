@@ -54,7 +54,7 @@ class EffectiveBisection:
     mean
         Over all drawings.
     half_width
-        Of its 95 % confidence interval (Student's t); NaN of a single drawing.
+        Of its 95 % confidence interval (Student's t). NaN of a single drawing.
     shares
         float64[samples], the mean of each drawing.
     """
@@ -92,7 +92,7 @@ def effective_bisection(
     topology, routing
         The network and how packets travel on it.
     hosts
-        Those that take part, at least two; all that work by default. Of an odd number one is left
+        Those that take part, at least two. All that work by default. Of an odd number one is left
         out in each drawing.
     samples
         Drawings.
@@ -155,7 +155,7 @@ class Shifts:
     distance
         int64[shifts], d.
     largest_load
-        Paths on the busiest channel between routers, of each; expected ones where pairs have
+        Paths on the busiest channel between routers, of each. Expected ones where pairs have
         several paths.
     longest_time
         float64[shifts], the same over bandwidth.
@@ -186,9 +186,9 @@ def shift_loads(
     topology, routing
         The network and how packets travel on it.
     hosts
-        Those that take part, in order; all that work by default.
+        Those that take part, in order. All that work by default.
     distances
-        1 … number of hosts - 1; all of these by default.
+        1 … number of hosts - 1. All of these by default.
     reached
         Which pairs have a path, under a routing with one each: others send nothing. All by default.
 

@@ -1,8 +1,8 @@
 """How much traffic the nodes of a mapped program can have before its network contends.
 
-All traffic here is a fraction of one channel's bandwidth (flits/node/cycle); the thesis calls it
+All traffic here is a fraction of one channel's bandwidth (flits/node/cycle). The thesis calls it
 *applied* and *actual* node or path traffic. The thesis takes
-every edge of a process graph to carry the same (Chittor 1991, section 3.3); here an edge carries
+every edge of a process graph to carry the same (Chittor 1991, section 3.3). Here an edge carries
 its *weight*, and a load λ of the program means: the average sending node offers λ, and every
 edge carries its share. For equal weights all figures are exactly the printed lemmas.
 
@@ -17,7 +17,7 @@ whose paths cross the busy channel, so that edges no longer carry their shares.)
 
 Where channels differ in bandwidth, the bound is of the channel that works longest, by load over
 bandwidth, and there are no estimates, which are for channels that are all alike. Channels between a
-host and its router count for the bound as any other does; two paths that share nothing else do not
+host and its router count for the bound as any other does. Two paths that share nothing else do not
 meet.
 """
 
@@ -58,11 +58,11 @@ class Saturation:
     upper_bound
         Never exceeded: at this load the busiest channel is busy all the time.
     node_estimate
-        float64[num_nodes], the lesser of lemma 5 and ``node_bound`` for each node that sends; NaN
+        float64[num_nodes], the lesser of lemma 5 and ``node_bound`` for each node that sends. NaN
         for the others.
     node_bound
         float64[num_nodes]: the node's own traffic at which, every edge carrying its share, the
-        busiest channel on its paths is full; NaN for nodes that do not send.
+        busiest channel on its paths is full. NaN for nodes that do not send.
     node_share
         float64[num_nodes]: the node's traffic as a multiple of the average sending node's.
     mean_weight
@@ -108,7 +108,7 @@ def saturation(
     Parameters
     ----------
     found
-        Contention measured with these weights; or loads alone, of which there is only the bound.
+        Contention measured with these weights, or loads alone, of which there is only the bound.
     sources
         int[num_paths] nodes from which the paths start.
     weights
@@ -266,7 +266,7 @@ def _least(
 def path_slowdown(path_traffic: ArrayLike, path_contention: ArrayLike) -> NDArray[np.float64]:
     """Return θ, by what factor contention lengthens communication on a path (eq. 3.11).
 
-    θ = 1 / (1 - (ν + 1) λ_p), the delay of one M/M/1 queue shared by ν + 1 equal paths; infinite
+    θ = 1 / (1 - (ν + 1) λ_p), the delay of one M/M/1 queue shared by ν + 1 equal paths. Infinite
     from λ_p = 1/(ν + 1) on. (The thesis's example, θ = 4 for λ_p = 0.15 and ν = 5, leaves the
     + 1 out; the equation gives 10.)
 
@@ -336,7 +336,7 @@ def capacity_fraction(
     mean_path_length
         D_avg, hops.
     channels_per_node
-        Outgoing network channels of a node; the thesis takes 4 for every node of a mesh.
+        Outgoing network channels of a node. The thesis takes 4 for every node of a mesh.
 
     Examples
     --------
@@ -374,7 +374,7 @@ def offered_by_program(
 
     λ_a = (L/B) / (t + n τ') (definition 24 with section 3.7's estimate, eq. 4.3): a loop sends one
     message of L bytes, and lasts as long as the computation and the n contention-free message
-    times the node waits for. The thesis's section 3.7 prints βL for L/B in the numerator; the
+    times the node waits for. The thesis's section 3.7 prints βL for L/B in the numerator. The
     definition has the channel's own bandwidth, as here. (For the printed form, give 1/β as the
     bandwidth.)
 

@@ -52,7 +52,7 @@ MOST_HOPS = 2**24
 """Hops of the paths that are walked at a time, about."""
 
 BETWEEN_ROUTERS = DimensionOrder, ShortestPath, Layered, Minimal, Valiant, RandomUp
-"""Routings that do not look at hosts; on a HyperX, dimension order does."""
+"""Routings that do not look at hosts. On a HyperX, dimension order does."""
 
 
 def expected_loads(
@@ -137,7 +137,7 @@ def _by_leg(
 ) -> Iterator[tuple[Legs, NDArray[np.float64]]]:
     """Yield how pairs enter and leave the routers, and their weights, block by block.
 
-    Add what goes by the ports of hosts; pairs of one router are left out of what is yielded.
+    Add what goes by the ports of hosts. Pairs of one router are left out of what is yielded.
     """
     for first in range(0, len(sources), MOST_PAIRS):
         block = slice(first, first + MOST_PAIRS)
@@ -203,7 +203,7 @@ def _between_hosts(topology: Topology, error: NoRouteError) -> NoRouteError:
 
 
 def _walk(demand: Any, load: Any, route: Callable[[Ends, Ends], Paths]) -> None:
-    """Add the loads of the one path of each entry; ``route`` takes rows and columns."""
+    """Add the loads of the one path of each entry. ``route`` takes rows and columns."""
     from netloom.contention.kernels.several_paths import add_paths
 
     first, many = 0, FEWEST_PAIRS

@@ -81,7 +81,7 @@ def ordered(names: Sequence[str]) -> dict[str, Look]:
 
 
 class End(NamedTuple):
-    """The end of a line: its name, where it is, and its colour; None is that of words."""
+    """The end of a line: its name, where it is, and its colour. None is that of words."""
 
     name: str
     x: float

@@ -96,7 +96,7 @@ def make_folder(path: Path) -> None:
 def check_address_space() -> None:
     """Refuse to draw where the JavaScript engine that draws would end the whole process.
 
-    It reserves addresses, not memory, when it starts; a limit on them (``ulimit -v``, or a batch
+    It reserves addresses, not memory, when it starts. A limit on them (``ulimit -v``, or a batch
     system's) makes it abort without a word that says why.
 
     Raises

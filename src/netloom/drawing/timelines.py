@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".json", ".json.gz")
 
 MOST_POINTS = 2000
-"""Most values of a counter; one that changes more often has means of so many equal parts."""
+"""Most values of a counter. One that changes more often has means of so many equal parts."""
 
 PER_MICROSECOND = 1000
 
@@ -59,7 +59,7 @@ class Slices:
     start, end
         int64[n], nanoseconds.
     names
-        What each is called; none: as the kind.
+        What each is called. None: as the kind.
     args
         What else is said of each, by name, n values each.
     """
@@ -197,7 +197,7 @@ def counter(name: str, begin: Nanoseconds, end: Nanoseconds, rate: NDArray[np.fl
 
 
 def write_timeline(path: Path, timeline: Timeline) -> None:
-    """Write a timeline as trace-event JSON; gzip compresses it if the name ends in ``.gz``.
+    """Write a timeline as trace-event JSON. Gzip compresses it if the name ends in ``.gz``.
 
     Raises
     ------

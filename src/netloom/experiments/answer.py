@@ -40,7 +40,7 @@ class AskedPoint(NamedTuple):
     paths
         Where files are, by the names that ``fields`` has for them, on this machine.
     contents
-        Their digests and contents by the same names, for other machines; else empty.
+        Their digests and contents by the same names, for other machines. Else empty.
     """
 
     module: str
@@ -56,13 +56,13 @@ class KeptAnswer(NamedTuple):
     Attributes
     ----------
     figures
-        The JSON of the verb's answer; "" where the question was refused.
+        The JSON of the verb's answer. "" where the question was refused.
     tables
         Its tables as Parquet, by name.
     refusal
-        Why the question has no answer; "" where it has.
+        Why the question has no answer. "" where it has.
     saturated
-        Whether the network fell behind; None where that was no matter.
+        Whether the network fell behind. None where that was no matter.
     version, finished, wall_seconds, cpu_seconds
         The netloom that answered, when (UTC), and what it took.
     """
@@ -87,7 +87,7 @@ class KeptAnswer(NamedTuple):
         Raises
         ------
         InputError
-            If it is damaged; of what is looked up in it later, when that is.
+            If it is damaged. Of what is looked up in it later, when that is.
         """
 
         def named(data: dict[str, Any]) -> dict[str, Any]:
@@ -181,7 +181,7 @@ def answer(asked: AskedPoint) -> KeptAnswer:
 
 
 def _saturated(table: pl.DataFrame) -> bool | None:
-    """Whether the network fell behind in all that was run; None where nothing says so."""
+    """Whether the network fell behind in all that was run. None where nothing says so."""
     if SATURATED not in table.columns:
         return None
     known = table[SATURATED].drop_nulls()

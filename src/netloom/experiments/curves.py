@@ -1,7 +1,7 @@
 """Which points of an experiment are to be answered next: as far as a curve has a meaning.
 
 A curve is walked from little load to much. At the first level at which the network falls behind it
-ends; between that and the level before, points are added, each in the middle of what is left. What
+ends. Between that and the level before, points are added, each in the middle of what is left. What
 is asked so depends on answers alone, and not on the order in which they come.
 """
 
@@ -60,7 +60,7 @@ def curves_of(points: Iterable[Point]) -> list[Curve]:
 
 
 def next_step(curve: Curve, known: Mapping[str, Outcome]) -> Step:
-    """Return what a curve needs next; ``known`` is what is answered, by key."""
+    """Return what a curve needs next. ``known`` is what is answered, by key."""
     low, high = 0.0, None
     levels = iter(curve.levels.items())
     for level, points in levels:

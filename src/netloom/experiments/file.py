@@ -118,9 +118,9 @@ class _File(NamedTuple):
 def read_experiment(path: str | Path) -> Experiment:
     """Read and check an experiment file.
 
-    Its tables are named as commands are, ``[analyze]``, ``[simulate.loop]`` and so on; or several
+    Its tables are named as commands are, ``[analyze]``, ``[simulate.loop]`` and so on, or several
     of a name, ``[[map]]``. ``[simulate]`` is short for ``[simulate.load]``. Their fields
-    are those of ``netloom.questions``; lists and ranges make a grid of points.
+    are those of ``netloom.questions``. Lists and ranges make a grid of points.
 
     Raises
     ------
@@ -200,7 +200,7 @@ def _commands(file: _File, head: str, table: Any) -> Iterator[tuple[str, Mapping
 
 
 def _is_table(value: Any) -> bool:
-    """Whether a value is a table, or several of one name; and not a range of numbers."""
+    """Whether a value is a table, or several of one name, and not a range of numbers."""
     several = value if isinstance(value, list) else [value]
     return bool(several) and all(isinstance(each, dict) and not is_range(each) for each in several)
 
@@ -328,7 +328,7 @@ def _check_shared(file: _File, shared: Mapping[str, Any], sections: list[_Sectio
 
 
 def _check_network(fields: Mapping[str, Any], checked: set[str]) -> None:
-    """Raise InputError if there is no such network; each is looked at once."""
+    """Raise InputError if there is no such network. Each is looked at once."""
     on = fields.get("on")
     if isinstance(on, str) and on not in checked:
         find_network(on, failed_channels=None, failed_nodes=None)

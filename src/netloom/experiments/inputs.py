@@ -25,7 +25,7 @@ PREFIXES = ("graph", "routes", "fem", "fabric", "lfts", "machine", "chakra", "ki
 
 
 GLOB = "*?["
-"""What makes a name one of many; so does ``%d``, which stands for a rank."""
+"""What makes a name one of many, so does ``%d``, which stands for a rank."""
 
 _UNPACKED: dict[str, TemporaryDirectory[str]] = {}
 """Folders of this process, by the digest of what is in them."""
@@ -105,7 +105,7 @@ def find_inputs(kind: type[Question], fields: Mapping[str, Any], folder: Path) -
 
 
 def _input(name: str, path: Path) -> Input | None:
-    """Return the file, or the files, that are called so; None if it is no file's name."""
+    """Return the file, or the files, that are called so. None if it is no file's name."""
     if path.is_file():
         return Input(name, path, (path.name, *_beside(path)))
     if path.is_dir():

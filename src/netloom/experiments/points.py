@@ -22,7 +22,7 @@ class Point:
     Attributes
     ----------
     section
-        The table of the experiment file that asks, such as ``simulate`` or ``predict.latency``;
+        The table of the experiment file that asks, such as ``simulate`` or ``predict.latency``.
         ``simulate#2`` for the second of several.
     verb
         The function of ``netloom.questions`` that answers.
@@ -57,7 +57,7 @@ class Point:
     key: str = ""
 
     def __post_init__(self) -> None:
-        """Work out the key; a field of the question that is wrong is found here."""
+        """Work out the key. A field of the question that is wrong is found here."""
         if self.key:
             return
         question = ask(by_verb(self.verb).question, self.fields)

@@ -53,23 +53,23 @@ def run(
 
     What the store has is not answered again. Finished points stay whatever happens: Ctrl-C, or
     ``kill -9``, costs what was being worked on. Several processes may run the same experiment at
-    once; they share the work.
+    once. They share the work.
 
     Parameters
     ----------
     file
-        The experiment file; see ``read_experiment``.
+        The experiment file. See ``read_experiment``.
     store
         Where answers are kept: by default beside the file, with the suffix ``.sqlite``.
     workers
-        Processes on this machine; one a processor by default. With ``slurm``, jobs.
+        Processes on this machine. One a processor by default. With ``slurm``, jobs.
     cluster
         Instead of these a Dask scheduler, ``tcp://HOST:PORT``, or ``slurm``.
 
     Raises
     ------
     InputError
-        If the file, the store or the cluster cannot be used; ``LostError`` if a worker or the
+        If the file, the store or the cluster cannot be used. ``LostError`` if a worker or the
         cluster's scheduler is lost for good. What is finished is kept.
     """
     experiment = file if isinstance(file, Experiment) else read_experiment(file)
@@ -106,7 +106,7 @@ def store_of(file: str | Path, store: str | Path | None = None) -> Path:
 
 
 def asked_of(point: Point, experiment: Experiment, *, elsewhere: bool) -> AskedPoint:
-    """Return what a worker is told of a point; with the content of files if it is elsewhere."""
+    """Return what a worker is told of a point. With the content of files if it is elsewhere."""
     inputs = [experiment.inputs[name] for name in point.files]
     module = by_verb(point.verb).module
     if not elsewhere:
@@ -143,9 +143,9 @@ class _Run:
         self.alive = 0.0
 
     def finish(self) -> None:
-        """Answer all that is to be answered; show how far it is.
+        """Answer all that is to be answered. Show how far it is.
 
-        A bug ends the curve that it is on; it is raised when the others are complete.
+        A bug ends the curve that it is on. It is raised when the others are complete.
         """
         curves = curves_of(self.experiment.points)
         for curve in curves:
@@ -184,7 +184,7 @@ class _Run:
         self.wanted[curve] = {point.key for point in step.wanted}
 
     def _end(self, curve: Curve) -> None:
-        """Close a curve; take back what nobody has begun of it and no other curve has."""
+        """Close a curve. Take back what nobody has begun of it and no other curve has."""
         self.open.pop(curve, None)
         self.done += len(curve.points)
         for future, point in list(self.flying.items()):
@@ -231,7 +231,7 @@ class _Run:
             self._look_elsewhere()
 
     def _take_in(self, point: Point, future: Future[KeptAnswer]) -> None:
-        """Keep what a worker has found; of a bug, end the curves that cannot do without."""
+        """Keep what a worker has found. Of a bug, end the curves that cannot do without."""
         try:
             found = _result(future)
         except (InputError, BrokenExecutor):

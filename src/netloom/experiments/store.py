@@ -74,7 +74,7 @@ class Outcome(NamedTuple):
     refused
         Whether its question has no answer, and why is kept instead.
     saturated
-        Whether the network fell behind; None where that was no matter.
+        Whether the network fell behind. None where that was no matter.
     """
 
     refused: bool
@@ -92,7 +92,7 @@ class Kept(NamedTuple):
 
 
 class Store:
-    """A store of answers, open; a context manager.
+    """A store of answers, open. A context manager.
 
     With ``create`` it is made if it is not there. Every answer is written at once and in one
     transaction: a process that is killed loses what it had not finished, and nothing else. Several
@@ -122,7 +122,7 @@ class Store:
             ) from None
 
     def _connect(self) -> None:
-        """Open the file; as one that nobody changes if nothing can be written beside it."""
+        """Open the file. As one that nobody changes if nothing can be written beside it."""
         self._db = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
         try:
             self._open()
@@ -153,7 +153,7 @@ class Store:
                 self._db.execute(f"PRAGMA user_version = {LAYOUT}")
 
     def _is_store(self) -> bool:
-        """Return whether it is a store already; refuse what is another program's."""
+        """Return whether it is a store already. Refuse what is another program's."""
         mark, layout, used = self._db.execute(  # at one moment: another may just be making it
             "SELECT application_id, user_version, EXISTS (SELECT 1 FROM sqlite_master)"
             " FROM pragma_application_id, pragma_user_version"
@@ -212,7 +212,7 @@ class Store:
         return found
 
     def ask(self, experiment: str, points: Iterable[Point]) -> None:
-        """Add points to an experiment; those that it has already stay where they are."""
+        """Add points to an experiment. Those that it has already stay where they are."""
         rows = [(_point_text(point), point.key) for point in points]
         if self.read_only:
             known = set(self._db.execute(
@@ -273,14 +273,14 @@ class Store:
         return {key: _outcome(refused, saturated) for key, refused, saturated in rows}
 
     def outcome(self, key: str) -> Outcome | None:
-        """Return what is known of a point; None if it is not answered."""
+        """Return what is known of a point. None if it is not answered."""
         row = self._db.execute(
             "SELECT refusal != '', saturated FROM answers WHERE key = ?", [key]
         ).fetchone()
         return row and _outcome(*row)
 
     def answer(self, key: str, called: str = "") -> KeptAnswer | None:
-        """Return the answer of a point; None if there is none.
+        """Return the answer of a point. None if there is none.
 
         Raises
         ------
@@ -315,7 +315,7 @@ class Store:
         return f'{SOUND}; or run it again after sqlite3 {self.path} "DELETE FROM answers {point}"'  # noqa: S608 (is read, not run)
 
     def keep(self, point: Point, answer: KeptAnswer) -> None:
-        """Keep the answer of a point, all of it or nothing; the first that is kept stays."""
+        """Keep the answer of a point, all of it or nothing. The first that is kept stays."""
         with self._writing():
             added = self._db.execute(
                 "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -371,7 +371,7 @@ class Store:
         self._db.execute("INSERT OR REPLACE INTO checksums VALUES (?, ?)", [item, checksum])
 
     def _summed(self, item: str) -> str | None:
-        """Return the checksum of something that is kept; None if it was kept without one."""
+        """Return the checksum of something that is kept. None if it was kept without one."""
         if not self._has_checksums:
             asked = "SELECT 1 FROM sqlite_master WHERE name = 'checksums'"
             self._has_checksums = self._db.execute(asked).fetchone() is not None

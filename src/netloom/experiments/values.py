@@ -18,12 +18,12 @@ RANGE = {"from", "to"}, {"from", "to", "step", "factor"}
 def values_of(
     field: str, value: Any, levels: Callable[[Any], Iterable[Any]] | None = None
 ) -> list[Any] | None:
-    """Return the values that a field of an experiment file takes; None if it has just the one.
+    """Return the values that a field of an experiment file takes. None if it has just the one.
 
     Parameters
     ----------
     field, value
-        As in the file. A list is one value a point, of which a list is one that is a list itself;
+        As in the file. A list is one value a point, of which a list is one that is a list itself.
         ``{from = 1, to = 8, step = 1}`` and ``{from = 64, to = 4096, factor = 4}`` are ranges with
         both ends.
     levels

@@ -63,7 +63,7 @@ class Workers:
 
 
 def worker_count(count: int | None) -> int:
-    """Return how many processes there are to be, one a processor by default; InputError if none."""
+    """Return how many processes there are to be, one a processor by default. InputError if none."""
     number = processors() if count is None else count
     if not 1 <= number <= MOST_WORKERS:
         raise InputError("workers", str(number), f"1 to {MOST_WORKERS}")
@@ -72,7 +72,7 @@ def worker_count(count: int | None) -> int:
 
 @contextmanager
 def local_workers(count: int | None = None) -> Iterator[Workers]:
-    """Start processes on this machine, one a processor by default; stop them in the end.
+    """Start processes on this machine, one a processor by default. Stop them in the end.
 
     Whatever they are at is given up then. They stop by themselves if this process dies.
 
@@ -127,12 +127,12 @@ def _hushed() -> Iterator[None]:
 
 @contextmanager
 def cluster_workers(address: str, count: int | None = None) -> Iterator[Workers]:
-    """Connect to a Dask cluster, or start one by Slurm; leave it in the end.
+    """Connect to a Dask cluster, or start one by Slurm. Leave it in the end.
 
     Parameters
     ----------
     address
-        Of a scheduler, such as ``tcp://node0:8786``; or ``slurm``, for jobs as dask-jobqueue is
+        Of a scheduler, such as ``tcp://node0:8786``, or ``slurm``, for jobs as dask-jobqueue is
         configured to submit them.
     count
         Jobs to submit, with ``slurm``; 1 by default.

@@ -2,7 +2,7 @@
 
 The number of pairs of paths that share a channel and differ in source and in destination is
 (half the density of) what permutations suffer. Destination by destination, all paths to it are
-laid anew where they collide least with the others; that number never rises. Loads above a target
+laid anew where they collide least with the others. That number never rises. Loads above a target
 cost extra, more so round by round, until the busiest channel has come down.
 """
 
@@ -78,7 +78,7 @@ DIRECT = (
 paths count for, rounds without a target, target over the bound, price."""
 
 SMALL = 100_000
-"""Destinations × channels up to which lanes are counted of every table; else of each descent's
+"""Destinations × channels up to which lanes are counted of every table. Else of each descent's
 best."""
 
 LARGE = 4_000_000
@@ -97,7 +97,7 @@ CLOSE = 1.01
 """Busiest channels that are nearer than this may be outweighed by effective bisection."""
 
 NOISE, MORE = 0.002, 0.006
-"""Effective bisections that are nearer than this count as equal; and where a table is perfect in
+"""Effective bisections that are nearer than this count as equal, and where a table is perfect in
 shifts, or takes fewer lanes."""
 
 
@@ -152,9 +152,9 @@ def balanced(
     topology
         The network.
     lanes
-        How many lanes packets may take; by default as few as shortest ways need, at most eight. If
+        How many lanes packets may take. By default as few as shortest ways need, at most eight. If
         lanes are asked for and the network is no tree, tables whose lane the destination decides
-        are looked for, too (``in_few_lanes``); others' lanes depend on the source as well.
+        are looked for, too (``in_few_lanes``). Others' lanes depend on the source as well.
     objective
         Which table of the front is chosen: the one with the least busiest channel (``all-to-all``),
         with the least busiest one in the worst shift of the hosts (``shifts``), or with the best

@@ -36,7 +36,7 @@ def bisection_bound(topology: Topology, *, hosts: NDArray[np.int32] | None = Non
     topology
         The network.
     hosts
-        Those that take part, at least two; all that work by default.
+        Those that take part, at least two. All that work by default.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def _alone(topology: Topology, hosts: NDArray[np.int32]) -> float:
 def _routers_of(
     topology: Topology, hosts: NDArray[np.int32], way: str
 ) -> tuple[NDArray[np.int64], bool]:
-    """Return the router of each host, -1 where it has several; and whether none has."""
+    """Return the router of each host, -1 where it has several, and whether none has."""
     if topology.direct:
         return hosts.astype(np.int64), True
     router = topology.injection_router if way == "out" else topology.ejection_router
@@ -103,7 +103,7 @@ def crossing(count: int, here: int) -> NDArray[np.float64]:
     """Return how likely 0, 1, 2 … pairs lead from a set of hosts to others, in a random matching.
 
     float64[here + 1]. Of ``count`` hosts half are drawn to send, and half to receive, each from one
-    of the former; ``here`` of them are in the set.
+    of the former. ``here`` of them are in the set.
 
     Examples
     --------

@@ -105,7 +105,7 @@ def busiest_bound(topology: Topology, *, hosts: NDArray[np.int32] | None = None)
     topology
         The network.
     hosts
-        Those that take part; all that work by default.
+        Those that take part. All that work by default.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def traffic_bound(
     topology
         The network.
     sources, targets, weights
-        Pairs of hosts, and what they send, such as bytes; the bound is counted in the same, over
+        Pairs of hosts, and what they send, such as bytes. The bound is counted in the same, over
         bandwidth.
 
     Examples
@@ -338,7 +338,7 @@ def _ranks(arcs: _Arcs, edge: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 
 def _best_lengths(arcs: _Arcs, demand: NDArray[np.float64]) -> NDArray[np.float64] | None:
-    """Return lengths that give the best bound, by linear programming; None if that is too large.
+    """Return lengths that give the best bound, by linear programming. None if that is too large.
 
     The program has for each router that packets go to a flow from all others, and asks for the
     least time of the busiest arc.

@@ -30,7 +30,7 @@ class Cause:
         Whether it leads ``up``, away from hosts, ``down`` towards them, or ``across``.
     beside
         The channels that might have carried it instead: those that lead down into the same router,
-        or up or across from the same router; itself among them.
+        or up or across from the same router. Itself among them.
     share
         Of the paths on all of them, its own.
     least, most

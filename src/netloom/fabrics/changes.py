@@ -45,7 +45,7 @@ class Changes:
     lid
         int32[entries].
     old_port, new_port
-        uint8[entries]; ``NO_PORT`` where there is none.
+        uint8[entries]. ``NO_PORT`` where there is none.
     unavoidable
         bool[entries], where the old entry leads nowhere: it is missing, or its cable is gone.
     blocks
@@ -67,7 +67,7 @@ class Changes:
     def table(self) -> pl.DataFrame:
         """Return a line for each entry: switch, guid, lid, destination, old_port, new_port, gone.
 
-        A port is null where a table has no entry; ``gone`` says ``unavoidable``.
+        A port is null where a table has no entry. ``gone`` says ``unavoidable``.
         """
         import polars as pl
 
@@ -94,7 +94,7 @@ class Changes:
 def table_changes(topology: Topology, old: ForwardingTable, new: ForwardingTable) -> Changes:
     """Return what differs between the tables that are installed and new ones.
 
-    Both are of this network; where only one leads to other end points, those do not count.
+    Both are of this network. Where only one leads to other end points, those do not count.
 
     Raises
     ------

@@ -41,7 +41,7 @@ MOST_SHIFTED = 2**18
 class Problem:
     """A network and the ways that paths may take, as the kernels want them.
 
-    ``ends`` is the router of each destination; ``sent``, ``column``: see the kernel ``reroute``.
+    ``ends`` is the router of each destination. ``sent``, ``column``: see the kernel ``reroute``.
     """
 
     topology: Topology
@@ -76,7 +76,7 @@ class Problem:
     def least_longest(self) -> float:
         """Return a lower bound on the busiest channel's time.
 
-        Whatever enters the network at a router, or leaves it there, has to share its channels; and
+        Whatever enters the network at a router, or leaves it there, has to share its channels, and
         all paths together, at their shortest, share all channels.
         """
         source, target = self.wiring[0], self.wiring[1]
@@ -152,7 +152,7 @@ def problem_of(topology: Topology, ways: Ways, order: NDArray[np.int64] | None =
 
 
 def judge_of(problem: Problem, seed: int, most: int = MATCHINGS) -> Judge:
-    """Return a judge whose matchings come from ``seed``; at most so many, fewer of many hosts."""
+    """Return a judge whose matchings come from ``seed``. At most so many, fewer of many hosts."""
     hosts = working_nodes(problem.topology)
     matchings = int(np.clip(MOST_MATCHED // len(hosts), min(FEWEST, most), most))
     rng = np.random.default_rng(seed)
@@ -195,7 +195,7 @@ class Rules:
     rounds, free
         How many rounds there are, and how many of them do without the target.
     price
-        Of load over the target in the first round with it; ``GROWTH`` times as much in each next.
+        Of load over the target in the first round with it. ``GROWTH`` times as much in each next.
     change
         Price of an entry that is not that of the table to start with.
     large
@@ -244,7 +244,7 @@ def descended(
 
 
 Rounds = Generator[tuple[int, "NDArray[Any]"], float, None]
-"""Takes the price of load over the target; gives how many entries changed, and all loads."""
+"""Takes the price of load over the target. Gives how many entries changed, and all loads."""
 
 
 def _small_rounds(

@@ -58,7 +58,7 @@ MOST_GROUP = 0.4
 """Rows that are taken out together at most, as a share of all."""
 
 COLLIDING, AT_LAST = 16.0, 3.0
-"""Cost of the pairs of paths that can collide, beside that of loads; and in the second half."""
+"""Cost of the pairs of paths that can collide, beside that of loads, and in the second half."""
 
 WORTH = 0.15
 """What a load of twice the mean is worth, in effective bisection bandwidth."""
@@ -74,7 +74,7 @@ class Search(NamedTuple):
     ----------
     table, lane
         int32[D, R], the channel by which packets to a row's destination leave each router, -1 for
-        none; int64[D], the lane of each row.
+        none. int64[D], the lane of each row.
     old, old_lane
         The same as before a try.
     exits, reach
@@ -84,24 +84,24 @@ class Search(NamedTuple):
     sent
         int64[R, D] or [R, 1], the hosts that send from each router.
     source, target, room, in_tree
-        int32[C] twice, float64[C] and bool[C]: the ends of a channel; the paths that it carries if
-        all channels work the same time; whether it belongs to the tree of the reserve.
+        int32[C] twice, float64[C] and bool[C]: the ends of a channel. The paths that it carries if
+        all channels work the same time. Whether it belongs to the tree of the reserve.
     load, alike
         int64[C], paths on a channel, and sum of squares of those of one source, and of one
         destination.
     via
         int32[R, C], destinations to which a router sends over a channel.
     own, touched, weight, base, settled, heap, key
-        Scratch: paths of one row; channels; what a channel costs; what a router's way costs; the
-        routers that have one; and the ways to try next, by cost.
+        Scratch: paths of one row. Channels. What a channel costs. What a router's way costs. The
+        routers that have one, and the ways to try next, by cost.
     dice, taste
-        int64[1] and float64[3], for ``draw``; how much a source keeps its own paths apart, the time
+        int64[1] and float64[3], for ``draw``. How much a source keeps its own paths apart, the time
         above which a channel is dear, and how random costs are.
     lanes, rows, singles, most_rows
         How many there are of lanes, of rows whose packets count, of tries that take out one row,
         and of rows in a group.
     collide, far
-        What a pair of paths costs that can collide; more than any cost.
+        What a pair of paths costs that can collide. More than any cost.
     """
 
     table: NDArray[np.int32]

@@ -1,6 +1,6 @@
 """How good a forwarding table is: what an administrator would ask of a subnet.
 
-All-to-all, shifts and random matchings of random halves load the cables; circles of packets that
+All-to-all, shifts and random matchings of random halves load the cables. Circles of packets that
 wait for each other, and pairs of hosts without a way, are what must not be.
 """
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from netloom.topology import Topology
 
 MOST_SHIFTED = 2**23
-"""Most pairs of hosts of all shifts together, about a second of work; beyond, shifts are drawn."""
+"""Most pairs of hosts of all shifts together, about a second of work. Beyond, shifts are drawn."""
 
 MOST_BUSIEST = 10
 """Busiest channels that are listed."""
@@ -69,9 +69,9 @@ class TableFigures:
     switch_hops_max
         Channels between routers on the longest path.
     shifts
-        What each shift of the hosts loads; see ``contention.shift_loads``.
+        What each shift of the hosts loads. See ``contention.shift_loads``.
     bisection
-        What pairs get in random matchings of random halves; None where no matchings were asked for.
+        What pairs get in random matchings of random halves. None where no matchings were asked for.
     lanes
         How many virtual lanes packets take.
     circle
@@ -120,7 +120,7 @@ class TableFigures:
 
     @property
     def largest_of_shifts(self) -> NDArray[np.int64]:
-        """int64[shifts], paths on the busiest channel; host channels, of one path, count."""
+        """int64[shifts], paths on the busiest channel. Host channels, of one path, count."""
         return np.maximum(self.shifts.largest_load.astype(np.int64), 1)
 
     @property
@@ -147,7 +147,7 @@ class TableFigures:
 
         ``least`` is what the busiest channel carries at least, over bandwidth: ``time_bound``.
         ``bound`` is the same in paths, at the bandwidth of the channel that is busiest here, which
-        is never above ``max``; ``ratio`` is how many times its bound that one works.
+        is never above ``max``. ``ratio`` is how many times its bound that one works.
         """
         busiest = self.busiest(1)
         rate = float(self.topology.channel_bandwidth[busiest[0].channel]) if busiest else 1.0
@@ -205,7 +205,7 @@ def table_figures(
     topology, table
         The network and where its routers forward.
     hosts
-        int32[], those that take part, in order; all that work by default.
+        int32[], those that take part, in order. All that work by default.
     samples
         Random matchings of random halves; 0: none.
     seed
@@ -338,7 +338,7 @@ def _distances(hosts: int, seed: int) -> NDArray[np.int64]:
 def rises(topology: Topology) -> NDArray[np.int64]:
     """Return whether each channel between routers leads up (1), down (-1) or across (0).
 
-    Up is away from hosts, by the levels of ``topology.subnets.shapes``; a network without levels
+    Up is away from hosts, by the levels of ``topology.subnets.shapes``. A network without levels
     has channels across only.
 
     Examples
@@ -353,7 +353,7 @@ def rises(topology: Topology) -> NDArray[np.int64]:
 
 
 def num_cables(topology: Topology) -> int:
-    """Return the number of cables: between routers, and of hosts; one-way ones count.
+    """Return the number of cables: between routers, and of hosts. One-way ones count.
 
     Examples
     --------

@@ -45,11 +45,11 @@ GROUP = """\
 
 
 def write_qos_policy(topology: Topology, table: ForwardingTable, path: str | Path) -> int:
-    """Write the levels of a table so that OpenSM gives them to paths; return how many rules.
+    """Write the levels of a table so that OpenSM gives them to paths. Return how many rules.
 
     ``opensm -R file -U TABLES -Q -Y FILE``. Path records then have the level that ``table.lanes``
     says, lanes being levels, as OpenSM's own map has it. Groups of ports are those of a switch's
-    hosts, and of destinations that have a level in common; the first rule that fits counts. The
+    hosts, and of destinations that have a level in common. The first rule that fits counts. The
     form is that of ``QoS_management_in_OpenSM.txt``.
 
     Raises
@@ -89,7 +89,7 @@ def _sources(topology: Topology, level: NDArray[np.uint8]) -> list[tuple[str, in
 
 
 def write_levels(topology: Topology, table: ForwardingTable, path: str | Path) -> int:
-    """Write the service level of each adapter to each LID; return how many lines.
+    """Write the service level of each adapter to each LID. Return how many lines.
 
     ``0xGUID LID LEVEL``, as ``ibdmchk --psl`` takes them, and ``lfts:TABLES,sl2vl:LANES,psl:FILE``.
 

@@ -1,7 +1,7 @@
 """What is above what in a network, and the ways that go up, then down.
 
 Packets that never go up after they went down wait for each other in no circle, so one lane is
-enough. Every router gets a height of its own; a channel leads up where its target is higher.
+enough. Every router gets a height of its own. A channel leads up where its target is higher.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Ways:
     Attributes
     ----------
     height
-        int32[num_routers], no two alike; all 0 where every shortest way may be taken.
+        int32[num_routers], no two alike. All 0 where every shortest way may be taken.
     exits
         int32[num_exits], routers with hosts, then all others.
     near
@@ -72,7 +72,7 @@ class Ways:
 def wiring_of(topology: Topology, order: NDArray[np.int64] | None = None) -> Wiring:
     """Return the channels between routers as kernels take them.
 
-    ``order`` says for each router its place among the neighbours of another; outgoing channels
+    ``order`` says for each router its place among the neighbours of another. Outgoing channels
     are sorted by it. By number where it is not given.
     """
     inside = topology.routers

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def with_others(topology: Topology, table: ForwardingTable) -> ForwardingTable:
-    """Return a table that leads to all end points; one that does already is returned as it is.
+    """Return a table that leads to all end points. One that does already is returned as it is.
 
     Packets between hosts keep their ways. Those to other end points and to routers, and what other
     end points send, take ways as short as closes no circle of packets that wait for each other, if

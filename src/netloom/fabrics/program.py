@@ -139,8 +139,8 @@ def for_program(
 
     Destination by destination, the program's flows to it take the cheapest paths, largest first,
     the others' as they are: a path costs the sum of (x + w)^p - x^p over its channels, x the time
-    that a channel works and w what the flow adds; rounds of this, p rising. Rows of hosts that the
-    program does not send to stay as they are, as do entries that none of its flows meets; the
+    that a channel works and w what the flow adds. Rounds of this, p rising. Rows of hosts that the
+    program does not send to stay as they are, as do entries that none of its flows meets. The
     table is never worse for the program than the one given.
 
     Parameters
@@ -151,7 +151,7 @@ def for_program(
         What the program sends.
     allowed
         bool[num_destinations, num_network_channels], the channels by which packets may go to each
-        destination; each leads one hop nearer, however packets go on.
+        destination. Each leads one hop nearer, however packets go on.
     seed, tries
         Where the order of destinations comes from, and how many orders are tried.
     """
@@ -208,7 +208,7 @@ def _busiest(topology: Topology, table: ForwardingTable, flows: Flows) -> float:
 def allowed_channels(topology: Topology, ways: Ways) -> NDArray[np.bool_]:
     """Return by which channels packets may go to each destination.
 
-    bool[num_destinations, num_network_channels]; each leads one hop nearer, up first and then
+    bool[num_destinations, num_network_channels]. Each leads one hop nearer, up first and then
     down as ``ways`` say.
     """
     inside = topology.routers
@@ -236,7 +236,7 @@ def best_for_program(
 ) -> ProgramTable:
     """Return a table for a program: ``for_program`` from each of two tables, the better one.
 
-    ``start`` follows ``ways``; of the installed table those entries are taken that do, too.
+    ``start`` follows ``ways``. Of the installed table those entries are taken that do, too.
     """
     allowed = allowed_channels(topology, ways)
     ends = legs(topology, flows.source, flows.target)

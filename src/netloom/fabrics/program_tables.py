@@ -34,7 +34,7 @@ SAME = 1 + 1e-9
 def busiest_time(topology: Topology, table: ForwardingTable, flows: Flows) -> float:
     """Return how long a program's busiest channel between routers works by a table.
 
-    In bytes over bandwidth; infinite if the table does not lead to all that the program sends to.
+    In bytes over bandwidth. Infinite if the table does not lead to all that the program sends to.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def tables_for_program(
     """Return a table by which a program's busiest channel works shortly, free of credit loops.
 
     The rows of the hosts that the program sends to are made for it (``best_for_program``), along
-    shortest ways, or along those of a tree if the others need more lanes than there are; then all
+    shortest ways, or along those of a tree if the others need more lanes than there are. Then all
     other rows are balanced around them. The program is never worse off than by ``balanced`` of
     ``FEW`` tries, nor than by the installed table, unless that needs more lanes.
 
@@ -136,7 +136,7 @@ def tables_for_program(
 def in_lanes(topology: Topology, table: ForwardingTable, most: int) -> ForwardingTable | None:
     """Return a table with lanes in which no packets wait for each other in a circle.
 
-    Its own lanes if they will do, others if not; None if there are not enough.
+    Its own lanes if they will do, others if not. None if there are not enough.
 
     Examples
     --------

@@ -171,7 +171,7 @@ def _missing(
 def _prices(
     problem: Problem, seed: int, must: NDArray[np.bool_], moving: NDArray[np.bool_] | None = None
 ) -> Iterator[tuple[Rules, NDArray[np.bool_] | None]]:
-    """Yield how to go about it: prices of changed entries; only rows that are ``moving`` change."""
+    """Yield how to go about it: prices of changed entries. Only rows that are ``moving`` change."""
     bound = problem.least_longest()
     hosts = problem.sent.max(axis=1)
     unit = bound * float(hosts[hosts > 0].mean())

@@ -94,7 +94,7 @@ def write_slurm_topology(topology: Topology, path: str | Path) -> int:
 
 
 def write_topograph(topology: Topology, path: str | Path) -> int:
-    """Write a tree as a model of NVIDIA's topograph; return how many switches are written.
+    """Write a tree as a model of NVIDIA's topograph. Return how many switches are written.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def tree_of(topology: Topology) -> list[Switch]:
     Raises
     ------
     InputError
-        If switches of one level are joined, as in a mesh: schedulers know only trees; or if two
+        If switches of one level are joined, as in a mesh: schedulers know only trees, or if two
         names are the same once what Slurm does not take is replaced.
 
     Examples

@@ -23,7 +23,7 @@ KINDS = ("Channel Adapter", "Channel Adapter", "Switch")
 
 
 def write_lfts(topology: Topology, table: ForwardingTable, path: str | Path) -> int:
-    """Write a table as OpenSM dumps them, and loads them; return the number of its entries.
+    """Write a table as OpenSM dumps them, and loads them. Return the number of its entries.
 
     All LIDs have entries: those of hosts' ports (each of 2**lmc, the same way), of other end
     points and of the switches themselves. Where the table leads to hosts only, the others are

@@ -32,9 +32,9 @@ class LinkClass:
     between
         A word of ``link_classes``, or two patterns of the names of hosts and routers.
     bandwidth_bytes_per_us
-        Of each channel; None where it is that of the other links.
+        Of each channel. None where it is that of the other links.
     latency_us
-        Of each channel with the router that it leaves; None as well.
+        Of each channel with the router that it leaves. None as well.
     """
 
     between: str | tuple[str, str]
@@ -51,8 +51,8 @@ def link_classes(network: Topology) -> dict[str, NDArray[np.bool_]]:
     """Return the words for classes of channels that a network knows, bool[num_channels] each.
 
     ``routers`` are the channels between routers, ``hosts`` those of hosts, which direct networks do
-    not list. Dragonflies know ``local`` and ``global``, those between groups; fat trees ``levels
-    1-2``, where level 1 has the hosts, and so on; cubes and HyperX ``dimension 0``, the first side
+    not list. Dragonflies know ``local`` and ``global``, those between groups. Fat trees ``levels
+    1-2``, where level 1 has the hosts, and so on. Cubes and HyperX ``dimension 0``, the first side
     of their spec, and so on. Of a network with broken parts it is that of the whole.
 
     Examples

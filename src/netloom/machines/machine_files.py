@@ -34,7 +34,7 @@ def _microseconds(given: Any) -> float:
 
 
 def _with_unit(quantity: Quantity, given: Any) -> Any:
-    """Return a value exactly; a number without a unit is none, except 0 of times."""
+    """Return a value exactly. A number without a unit is none, except 0 of times."""
     plain = given == 0 and isinstance(given, int | float) and quantity is TIME
     if isinstance(given, str) or plain:
         return quantity.exact(str(given), where="")
@@ -71,7 +71,7 @@ class _Table(BaseModel):
 
 
 class LinksTable(_Table):
-    """Links of one class; see ``LinkClass``."""
+    """Links of one class. See ``LinkClass``."""
 
     between: Annotated[Any, BeforeValidator(_ends)] = Field(
         description='a class such as "hosts", or ["leaf*", "spine*"]'
@@ -81,7 +81,7 @@ class LinksTable(_Table):
 
 
 class CostsTable(_Table):
-    """Messages of at most so many bytes; see ``MessageCost``."""
+    """Messages of at most so many bytes. See ``MessageCost``."""
 
     up_to: Bytes = inf
     startup: Time = Field(description=TIME.wanted)
@@ -89,7 +89,7 @@ class CostsTable(_Table):
 
 
 class MachineFile(_Table):
-    """What a machine file says: rates in bytes/µs, times in µs; see ``Machine``."""
+    """What a machine file says: rates in bytes/µs, times in µs. See ``Machine``."""
 
     topology: str = Field(description="a network such as torus:4x4x4 or fabric:FILE")
     name: str = ""
@@ -175,7 +175,7 @@ def _fields_of(loc: tuple[int | str, ...]) -> Any:
 
 
 def network_file(path: Path) -> str:
-    """Return the name of the file of a machine file's network, as it says it; "" if there is none.
+    """Return the name of the file of a machine file's network, as it says it. "" if there is none.
 
     A file that is no machine file names none.
     """
@@ -188,7 +188,7 @@ def network_file(path: Path) -> str:
 
 
 def read_machine(path: str) -> MachineText:
-    """Read a machine file; the file of its network is relative to its folder.
+    """Read a machine file. The file of its network is relative to its folder.
 
     Raises
     ------

@@ -45,7 +45,7 @@ class MessageCost:
     Attributes
     ----------
     up_to_bytes
-        Largest message that this line holds for; infinite in the last.
+        Largest message that this line holds for. Infinite in the last.
     startup_us
         α, microseconds that every message costs.
     per_byte_us
@@ -59,14 +59,14 @@ class MessageCost:
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine by name; ``machine`` makes one. Figures that are not public are left out.
+    """A machine by name. ``machine`` makes one. Figures that are not public are left out.
 
     Attributes
     ----------
     name, full_name
         The name in specs (``machine:FILE`` of a user's own), and the one that people know.
     topology
-        Spec string of its network; ``network`` builds it.
+        Spec string of its network. ``network`` builds it.
     bandwidth_bytes_per_us
         Bytes a microsecond (MB/s) that one channel, that is, one direction of a link, carries; of
         channels that differ, one of bandwidth 1.
@@ -164,7 +164,7 @@ class Machine:
 
         Bandwidths are relative to ``bandwidth_bytes_per_us``, latencies in cycles of ``cycle_us``,
         rounded and at least 1. A channel's latency contains the cycles of the router that it
-        leaves, which the simulator adds; ``latencies_us`` has the exact ones.
+        leaves, which the simulator adds. ``latencies_us`` has the exact ones.
 
         Raises
         ------
@@ -238,7 +238,7 @@ class Machine:
         message_bytes
             Message length, at least 0, scalar or array.
         hops
-            Path length, at least 0, scalar or array; the two broadcast.
+            Path length, at least 0, scalar or array. The two broadcast.
 
         Raises
         ------
@@ -306,7 +306,7 @@ def machine(spec: str) -> Machine:
     Raises
     ------
     InputError
-        If the name is not known, or the sides are none, too many or too few; or naming the file,
+        If the name is not known, or the sides are none, too many or too few, or naming the file,
         the line and the key that is wrong.
 
     Examples
@@ -397,7 +397,7 @@ def _read(name: str) -> Machine:
 
 
 def _described(read: MachineText, name: str, network: Topology | None = None) -> Machine:
-    """Return the machine that a file describes; the network is looked at where it says rates."""
+    """Return the machine that a file describes. The network is looked at where it says rates."""
     said = read.said
     links = tuple(LinkClass(each.between, each.bandwidth, each.latency) for each in said.links)
     costs = (MessageCost(each.up_to, each.startup, each.per_byte) for each in said.message_costs)

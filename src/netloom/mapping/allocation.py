@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 SLOTS = re.compile(r"(?:slots|max[_-]slots)=\d+", re.ASCII)
-"""What a launcher's host file may say behind a name; how many tasks fit is for the call to say."""
+"""What a launcher's host file may say behind a name. How many tasks fit is for the call to say."""
 
 
 def allocated_hosts(
@@ -33,16 +33,16 @@ def allocated_hosts(
     Parameters
     ----------
     nodes
-        Their numbers; a list such as ``0-31,40``; or a file of such lists, one or several a line,
+        Their numbers. A list such as ``0-31,40``, or a file of such lists, one or several a line,
         ``#`` comments apart. A host is named by its number, its name in the network such as
-        ``(0,3)`` or ``h12``, or its host name; a computer stands for all its hosts. Ranges are
+        ``(0,3)`` or ``h12``, or its host name. A computer stands for all its hosts. Ranges are
         ``3-7`` and ``n[003-007,9]``. A launcher's host file may have ``n3 slots=4`` or ``n3:4``.
         That a name comes several times, once for each of its slots, is no mistake. None: see
         ``nodes_for_tasks``.
     topology
-        The network; its broken hosts are left out.
+        The network. Its broken hosts are left out.
     hosts
-        The host name of each node (computer); the network's own names of them where it is not
+        The host name of each node (computer). The network's own names of them where it is not
         given, or ``n0``, ``n1`` … where it has none.
 
     Raises
@@ -87,7 +87,7 @@ def allocated_hosts(
 def allocated_nodes(
     nodes: str | Path | ArrayLike | None, topology: Topology, hosts: Sequence[str] | None = None
 ) -> NDArray[np.int32]:
-    """Return the hosts of an allocation that work, int32[], ascending; see ``allocated_hosts``.
+    """Return the hosts of an allocation that work, int32[], ascending. See ``allocated_hosts``.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def nodes_for_tasks(topology: Topology) -> NDArray[np.int32]:
 class Places:
     """The places of an allocation for tasks, in the order in which ranks fill them.
 
-    Place p belongs to group p // tasks_per_node: a host; or a computer of several hosts, whose
+    Place p belongs to group p // tasks_per_node: a host, or a computer of several hosts, whose
     places go round them, so that its n-th rank is on its n-th host as long as there are hosts.
 
     Attributes
@@ -188,7 +188,7 @@ def places_of(hosts: NDArray[np.integer], topology: Topology, tasks_per_node: in
     """Return the places that hosts have for tasks, in their order.
 
     With one task a node each host has one place, also where a computer owns several. With more,
-    each computer has as many, whatever hosts it has here; computers are in the order of their
+    each computer has as many, whatever hosts it has here. Computers are in the order of their
     first hosts.
 
     Parameters
@@ -198,7 +198,7 @@ def places_of(hosts: NDArray[np.integer], topology: Topology, tasks_per_node: in
     topology
         The network, which knows what computer owns a host.
     tasks_per_node
-        Places of a host; of a computer, where one owns several hosts.
+        Places of a host. Of a computer, where one owns several hosts.
     """
     listed = np.asarray(hosts, np.int32)
     computer = topology.node_of_host[listed]
@@ -232,7 +232,7 @@ def node_names(topology: Topology, hosts: Sequence[str] | None = None) -> dict[s
 def hosts_of_computers(
     topology: Topology, hosts: Sequence[str] | None = None
 ) -> dict[str, list[int]]:
-    """Return the hosts of each computer that has a name; see ``node_names``.
+    """Return the hosts of each computer that has a name. See ``node_names``.
 
     Examples
     --------
@@ -251,7 +251,7 @@ def hosts_of_computers(
 
 
 def computer_names(topology: Topology) -> Sequence[str] | None:
-    """Return the name of each computer; None where neither they nor their hosts have one.
+    """Return the name of each computer. None where neither they nor their hosts have one.
 
     Examples
     --------
@@ -298,7 +298,7 @@ class _Listed:
             yield from self._numbers(word, where)
 
     def known(self, word: str) -> Sequence[int] | None:
-        """Return the hosts of a name; None if there is none."""
+        """Return the hosts of a name. None if there is none."""
         if word in self.host_of:
             return (self.host_of[word],)
         return self.owned.get(word)
@@ -322,7 +322,7 @@ class _Listed:
 def named_hosts(
     nodes: str | Path, topology: Topology, hosts: Sequence[str] | None = None
 ) -> NDArray[np.int64]:
-    """Return the hosts in a list or a file of lists, int64[], each once; broken ones as well.
+    """Return the hosts in a list or a file of lists, int64[], each once. Broken ones as well.
 
     ``hosts``, errors and all else: see ``allocated_hosts``.
 

@@ -48,7 +48,7 @@ def judged_layout(
     """Return a layout as if a search had found it, beside identity and random mappings.
 
     ``value_of`` measures mappings by the objective, and this one on its own ``routes`` if it has
-    any; nodes, tasks and seed are those of the random mappings and of the bound.
+    any. Nodes, tasks and seed are those of the random mappings and of the bound.
     """
     began = thread_time()
     drawn = list(random_starts(len(identity), nodes, tasks_per_node, seed))
@@ -76,7 +76,7 @@ def on_chosen_routes(
 ) -> tuple[FoundMapping, SourceRoutes | None]:
     """Return what was found on routes chosen for it, and these: never worse than without.
 
-    None if nothing crosses the network; ``seconds`` is the processor time of the choice.
+    None if nothing crosses the network. ``seconds`` is the processor time of the choice.
     """
     if not value_of.crossing(found.node_of).any():
         return found, None
@@ -93,7 +93,7 @@ def on_chosen_routes(
 def chosen_routes(
     value_of: Measure, node_of: NDArray[np.int32], *, rounds: int, seed: int, seconds: float
 ) -> JointRoutes:
-    """Return routes chosen for a mapping; see ``joint_routes``."""
+    """Return routes chosen for a mapping. See ``joint_routes``."""
     return joint_routes(
         value_of.app, value_of.topology, node_of,
         weights=value_of.weights, routing=value_of.routing, rounds=rounds, seed=seed,

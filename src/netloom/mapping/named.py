@@ -62,12 +62,12 @@ def place_program(
         the routes of the network, not its own), or ``distance:4`` for an average path length of 4
         hops (see ``mapping_with_distance``). Those that have a name use nodes that work only.
     tasks_per_node
-        Most tasks of a host; of a computer, where one owns several and it is above 1.
+        Most tasks of a host. Of a computer, where one owns several and it is above 1.
     hosts
-        The host name of each node, for mapping files and ``nodes``; see
+        The host name of each node, for mapping files and ``nodes``. See
         ``mapping.allocation.node_names``.
     nodes
-        The nodes that may be used, which ``identity`` fills in their order; see
+        The nodes that may be used, which ``identity`` fills in their order. See
         ``mapping.allocation.allocated_hosts``.
 
     Raises
@@ -111,7 +111,7 @@ def place_tasks(
     hosts: Sequence[str] | None = None,
     nodes: str | Path | ArrayLike | None = None,
 ) -> NDArray[np.int32]:
-    """Return int32[num_tasks], the host of each of so many tasks; see ``place_program``.
+    """Return int32[num_tasks], the host of each of so many tasks. See ``place_program``.
 
     Raises
     ------
@@ -199,13 +199,13 @@ def mapping_with_distance(
     It starts from the identity and swaps what two nodes hold, two drawn at a time, wherever that
     brings the average nearer to ``distance``: so the further it is from the identity's, the more
     tasks have lost their place. Johnson 1992, section 3.2, compares nine mappings of a torus
-    program, of average distances from one to just over six hops; how they were made is not said.
+    program, of average distances from one to just over six hops. How they were made is not said.
 
-    The mean is of the shortest distances between the ends of an edge, in hops; all directed
+    The mean is of the shortest distances between the ends of an edge, in hops. All directed
     edges count alike. The average of what is returned, int32[num_tasks], is as near to
     ``distance`` as swaps of two nodes can bring it, and at most 2 % away. The network has at
     most ``MOST_NODES`` nodes, with one task each. ``hosts``, int32[], are those that may be used,
-    in order; by default all.
+    in order. By default all.
 
     Raises
     ------
@@ -256,7 +256,7 @@ def mapping_with_distance(
 
 
 def _edges_of(graph: ProcessGraph, num_places: int) -> list[NDArray[np.int64]]:
-    """The edges that leave or enter each task; none for the empty places after them."""
+    """The edges that leave or enter each task. None for the empty places after them."""
     ends = np.concatenate([graph.source, graph.target])
     order = np.argsort(ends, kind="stable")
     cuts = np.cumsum(np.bincount(ends, minlength=num_places))[:-1]

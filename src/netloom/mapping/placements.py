@@ -149,7 +149,7 @@ def place(
     topology_name
         Named where the tasks do not fit.
     names
-        The node of each name that a mapping file may use instead of its number; several are taken
+        The node of each name that a mapping file may use instead of its number. Several are taken
         in turn.
     called
         Returns what errors call a node.
@@ -186,7 +186,7 @@ def place(
 
 
 def check_room(num_tasks: int, num_nodes: int, tasks_per_node: int, where: str) -> None:
-    """Refuse more tasks than nodes have places for; ``where`` is what errors name.
+    """Refuse more tasks than nodes have places for. ``where`` is what errors name.
 
     Raises
     ------

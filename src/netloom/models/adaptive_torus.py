@@ -63,7 +63,7 @@ class Setup(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """What the kernel works with; see there."""
+    """What the kernel works with. See there."""
 
     matrix: NDArray[np.float64]
     values: NDArray[np.float64]
@@ -120,8 +120,8 @@ def ways(sides: tuple[int, ...]) -> Ways:
 def same_class(side: int) -> float:
     """Return how often two messages on a channel of a ring want the same escape VC.
 
-    One class is for messages whose way from here crosses the ring's dateline, one for the others;
-    channels differ in their shares s, and s² + (1 − s)² is averaged over them.
+    One class is for messages whose way from here crosses the ring's dateline, one for the others.
+    Channels differ in their shares s, and s² + (1 − s)² is averaged over them.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def same_class(side: int) -> float:
 def tree_loads(sides: Sequence[int]) -> tuple[NDArray[np.float64], float]:
     """Return the messages of a broadcast in each dimension, and the squares of batches, summed.
 
-    A batch is what a node sends at once: at the root a copy each way in all dimensions; at a node
+    A batch is what a node sends at once: at the root a copy each way in all dimensions. At a node
     that was reached in the j-th dimension of the tree's order one further on, unless it is the
     last of its line, and copies both ways in all later dimensions. The order is drawn for each
     broadcast, all alike.
@@ -209,7 +209,7 @@ def scratch_of(setup: Setup) -> Scratch:
 def solved(
     setup: Setup, sides: Sequence[int], broadcast: float, injection: int, rates: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the kernel's answers, one row a rate; see ``kernels.adaptive_torus.solve``."""
+    """Return the kernel's answers, one row a rate. See ``kernels.adaptive_torus.solve``."""
     copies, squares = tree_loads(sides)
     one = 1 - broadcast
     shares = np.concatenate([

@@ -25,7 +25,7 @@ BLOCK_PAIRS = 2**20
 def unicast_load(cube: Cube, traffic: Traffic) -> NDArray[np.float64]:
     """Return the flits a cycle on the channels of each direction, if every node sends one a cycle.
 
-    On shortest paths, what goes just half-way round a ring half in each direction; the mean over
+    On shortest paths, what goes just half-way round a ring half in each direction. The mean over
     the channels of a direction.
 
     The network has at most ``MOST_NODES`` nodes. Returns float64[n, 2], by dimension and direction
@@ -64,11 +64,11 @@ def broadcast_load(
     """Return the flits a cycle on the channels of each direction, of broadcasts of one flit.
 
     A dimension that is crossed after others has a branch along it at every node of these. Row-first
-    trees cross the last dimension first; balanced ones cross them in any order, each as often, and
+    trees cross the last dimension first. Balanced ones cross them in any order, each as often, and
     lean either way. In a k x k torus of which every node broadcasts once a cycle, a balanced tree's
     mean is (k² − 1) / 4 on every channel (Shahrabi et al. 2002, eq. 4).
 
-    ``rate`` is float64[num_nodes], broadcasts a cycle of each node; ``tree`` is that of
+    ``rate`` is float64[num_nodes], broadcasts a cycle of each node. ``tree`` is that of
     ``BroadcastTraffic``. Returns float64[n, 2] as ``unicast_load`` does.
 
     Examples
@@ -106,7 +106,7 @@ def class_loads(
     """Return the flits a cycle on the channels of each direction, of messages of one flit.
 
     Each node sends its rate, of which a part is broadcast. By class (unicast, broadcast), dimension
-    and direction, float64[2, n, 2]; NaN where no formula is at hand: multicasts, and unicast
+    and direction, float64[2, n, 2]. NaN where no formula is at hand: multicasts, and unicast
     messages on more than ``MOST_NODES`` nodes.
     """
     found = np.full((2, len(cube.sides), 2), np.nan)

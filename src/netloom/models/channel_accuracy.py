@@ -1,4 +1,4 @@
-"""How far ``channel_queueing`` is off, measured by kind of network and load; where even further.
+"""How far ``channel_queueing`` is off, measured by kind of network and load. Where even further.
 
 The numbers are those of ``data/channel-queueing-errors.json``, which says where they come from: the
 study ``latency-accuracy`` draws networks, routers and traffic at random, simulates them, and
@@ -166,7 +166,7 @@ def accuracy_flags(
 ) -> Iterator[str]:
     """Yield why to expect more than the usual error of a network, a line each.
 
-    ``routing`` is a name, ``router`` has the fields of the routers by name; ``limit_told`` says
+    ``routing`` is a name, ``router`` has the fields of the routers by name. ``limit_told`` says
     whether the model has an answer above the load given as saturation.
     """
     kind = router_kind(prepared.router, prepared.flits)

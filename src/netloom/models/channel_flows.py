@@ -28,16 +28,16 @@ class Flows:
     paths
         The channels of each path.
     source, target
-        int32[num_paths], the nodes at its ends; where hosts hang on routers, their ports.
+        int32[num_paths], the nodes at its ends. Where hosts hang on routers, their ports.
     rate
         float64[num_paths], flits a cycle at load 1.
     vc_share
         float64[hops of all paths, vcs]: the chance of each VC on each hop.
     pair
-        int64[num_paths]: which of the pairs that were asked for it belongs to; half-way round a
+        int64[num_paths]: which of the pairs that were asked for it belongs to. Half-way round a
         ring a pair has two.
     num_nodes, num_channels
-        Of the network; where hosts hang on routers, its ports, and the channels between routers.
+        Of the network. Where hosts hang on routers, its ports, and the channels between routers.
     """
 
     paths: Paths

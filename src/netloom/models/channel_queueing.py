@@ -21,8 +21,8 @@ What a head that has come to the front of its buffer waits for is, with packets 
   that one is: Dally, "Virtual-channel flow control", IEEE TPDS 3, 1992, has them independent as
   well). One is idle while its packet is held up further on (wormhole: the *stall*, what of the next
   delay does not fit into the buffer; Draper & Ghosh, J. Parallel Distrib. Comput. 23, 1994, add all
-  of it); while its buffer has no room for a whole packet (virtual cut-through, where as many
-  packets as fit share that wait); and for the cycle in which a head takes it.
+  of it). While its buffer has no room for a whole packet (virtual cut-through, where as many
+  packets as fit share that wait), and for the cycle in which a head takes it.
 - *The packets before it in its buffer*: M/G/1 with the front's times as service, of which only the
   delays count, since packets come over a channel spaced already. A delay is taken to be nothing or
   exponential, with the second moment of meetings of equally long packets.
@@ -31,8 +31,8 @@ What a head that has come to the front of its buffer waits for is, with packets 
   What its own packets do to each other behind that is no service of its.
 
 Short buffers (``Loops``): a lone packet that none of them holds waits for credits, exactly.
-Its source sends nothing else meanwhile; a VC needs a buffer's slots for a loop each, between
-packets that follow at once; a packet that can only use 1 / m of a channel disturbs others less, by
+Its source sends nothing else meanwhile. A VC needs a buffer's slots for a loop each, between
+packets that follow at once. A packet that can only use 1 / m of a channel disturbs others less, by
 the ratio of waits in M/M/m and M/M/1 (Sakasegawa, Ann. Inst. Stat. Math. 29, 1977). With one VC
 there is nothing to send meanwhile: packets queue for all of that, first come first served.
 
@@ -68,8 +68,8 @@ CLOSE = 1e-4
 """Width of the bracket, as a fraction of the load, at which a search for saturation ends."""
 
 LIMITS = ("channel", "VC credits", "head of line", "source")
-"""What can be busy all the time: a channel, with flits; a VC, with packets and the credits that
-they wait for; the front of a buffer, with a packet that waits; a source, with its own packets."""
+"""What can be busy all the time: a channel, with flits. A VC, with packets and the credits that
+they wait for. The front of a buffer, with a packet that waits. A source, with its own packets."""
 
 NOT_FOUND = "no fixed point found"
 
@@ -83,8 +83,8 @@ class PreparedChannels:
     flows, router, flits
         What was given.
     turns, turn_rate, hop_turn, first_hop
-        What the kernel takes; each turn's packets a cycle at load 1; the turn of every hop, those
-        into and out of the network included; the first hop of each path.
+        What the kernel takes. Each turn's packets a cycle at load 1. The turn of every hop, those
+        into and out of the network included. The first hop of each path.
     zero_load_cycles
         float64[num_paths], latency of each path in an idle network.
     utilisation
@@ -115,7 +115,7 @@ def prepare_channels(
     flows
         Made by ``follow_flows`` or ``any_vc_flows``.
     router
-        The routers; the default ones if not given.
+        The routers. The default ones if not given.
     flits
         Length of all packets, L.
 
@@ -147,7 +147,7 @@ def prepare_channels(
 class Busy(NamedTuple):
     """A resource, and how much of the time it is in use.
 
-    ``what`` is one of ``LIMITS``. ``channel``: which; from the number of channels on, the injection
+    ``what`` is one of ``LIMITS``. ``channel``: which. From the number of channels on, the injection
     channels of all nodes, and after these the ejection channels.
     """
 
@@ -158,7 +158,7 @@ class Busy(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ChannelPrediction:
-    """What the model says of one load. Cycles; NaN where the network is saturated.
+    """What the model says of one load. Cycles. NaN where the network is saturated.
 
     Attributes
     ----------
@@ -167,8 +167,8 @@ class ChannelPrediction:
     saturated
         Whether there is no steady state.
     latency, network_latency, source_wait, zero_load_latency
-        Of the mean packet: from creation to the tail's arrival; without and only the time until its
-        head enters the injection channel; and in an idle network.
+        Of the mean packet: from creation to the tail's arrival. Without and only the time until its
+        head enters the injection channel, and in an idle network.
     path_latency, path_source_wait
         float64[num_paths].
     utilisation
@@ -176,10 +176,10 @@ class ChannelPrediction:
     busiest_channel
         The channel that carries most; -1 if no path has any.
     busiest
-        The busiest of each of ``LIMITS``; past saturation, as far as was looked.
+        The busiest of each of ``LIMITS``. Past saturation, as far as was looked.
     reason
         Why there is no steady state: one of ``LIMITS``, or ``NOT_FOUND``, which says nothing of
-        the network; "" if there is one.
+        the network. "" if there is one.
     """
 
     load: float
@@ -347,7 +347,7 @@ def _source_wait(
 ) -> tuple[NDArray[np.float64], Busy]:
     """Return the wait of each path's packets for the injection channel, and the busiest source.
 
-    Geo/G/1: p (E[S (S - 1)]) / (2 (1 - p E[S])); infinite where p E[S] is 1 or more.
+    Geo/G/1: p (E[S (S - 1)]) / (2 (1 - p E[S])). Infinite where p E[S] is 1 or more.
     """
     flows, first = prepared.flows, prepared.hop_turn[prepared.first_hop]
     arrivals = flows.rate * load / prepared.flits

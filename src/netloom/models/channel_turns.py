@@ -38,7 +38,7 @@ class ChannelRouter:
         ``wormhole`` or ``virtual-cut-through``.
     hop_cycles, end_cycles
         An idle network takes ``end_cycles`` + ``hop_cycles`` × hops + L − 1 for a packet of L
-        flits: a router and a channel a hop; injection channel, one more router and ejection
+        flits: a router and a channel a hop. Injection channel, one more router and ejection
         channel. The default is that of the simulator's three-stage router.
     credit_cycles
         From winning the switch to the use of the buffer slot by the router before.
@@ -79,7 +79,7 @@ class ChannelRouter:
 class Turns(NamedTuple):
     """Arrays over turns, then numbers.
 
-    ``before`` (-1 at the source) and ``channel``: where packets come from and go to; ``pair``
+    ``before`` (-1 at the source) and ``channel``: where packets come from and go to. ``pair``
     numbers those two; ``share_before``, ``share``: chance of each VC. ``choices``: of how many VCs
     one is taken; ``beside``: the fraction of packets of its own input that are in other VCs than
     it; ``same_vcs``: that of the channel's packets that take VCs which it may take. ``leaves``:
@@ -247,7 +247,7 @@ class Loops(NamedTuple):
     A flit cannot be sent before the one B flits ahead of it has left the buffer that both go to,
     and the credit for it has come back: from one to the next of these a *loop* takes a flit's way
     there and a credit's way back.
-    ``inside``: between two routers; ``entry``: between the source and its router. ``head``: for how
+    ``inside``: between two routers. ``entry``: between the source and its router. ``head``: for how
     long a head waits at every router, which delays the flits behind it once.
     """
 
@@ -262,7 +262,7 @@ def credit_wait(loops: Loops, hops: ArrayLike, flits: int) -> NDArray[np.float64
 
     The tail is delayed by the longest chain of waits. It goes round q = ⌊(P − 1) / B⌋ loops, each
     so much longer than B flits in a row. A chain goes round loops between routers behind the head's
-    own way through all of them; one that also goes round the source's loop from there on has the
+    own way through all of them. One that also goes round the source's loop from there on has the
     waits of the head at as many routers only as it comes back from.
 
     Examples

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 MOST_STAGES = 1000
-"""Twice as many processing elements each; so many that 2^K is still a float."""
+"""Twice as many processing elements each, so many that 2^K is still a float."""
 
 
 class SingleHotSpot(NamedTuple):

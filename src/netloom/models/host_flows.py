@@ -37,10 +37,10 @@ def host_flows(
 ) -> Flows:
     """Return the flows of pairs of hosts that hang on routers: a port is a node of them.
 
-    A host injects packets by each of its ports as by a node of its own, and so receives them; what
+    A host injects packets by each of its ports as by a node of its own, and so receives them. What
     it sends to itself goes out and in by its first port. Where a routing has several paths for a
     pair, each packet draws one. Dimension order on cubes has classes of VCs, as on direct networks.
-    Other paths take any VC; where these paths could deadlock, any of a layer (see
+    Other paths take any VC. Where these paths could deadlock, any of a layer (see
     ``routing.layered``).
 
     Parameters

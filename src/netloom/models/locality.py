@@ -4,7 +4,7 @@ Kirk L. Johnson, "The impact of communication locality on large-scale multiproce
 ISCA 1992 (MIT/LCS/TM-467). Four models, each of which can be replaced: the application
 (``Application``), the transaction (``TransactionCost``), the node (``message_curve``, both
 together) and the network (``TorusNetwork``). ``predict_locality`` finds the message rate on which
-nodes and network agree; ``locality_parts.balance`` does so for any other network.
+nodes and network agree. ``locality_parts.balance`` does so for any other network.
 
 Inside, time is in network cycles. What the processor does is given in processor cycles, of which
 ``TorusNetwork.speed`` says how long they are.
@@ -56,13 +56,13 @@ class Locality:
     per_hop_latency
         T_h, of a message's head; 1 where nothing is in its way.
     channel_utilisation, busiest_channel_utilisation
-        ρ, flits a cycle on each channel in the mean; and on the one with most.
+        ρ, flits a cycle on each channel in the mean, and on the one with most.
     node_channel_wait
         The part of T_m that is spent waiting for channels between nodes and routers.
     inter_transaction_cycles
         t_t, the sum of the five that follow (Johnson 1992, eq. 18): variable message overhead, of
-        distance; fixed message overhead, of length and the nodes' channels; fixed transaction
-        overhead; useful work; and switching, which processors see only where they hide all
+        distance. Fixed message overhead, of length and the nodes' channels. Fixed transaction
+        overhead. Useful work, and switching, which processors see only where they hide all
         latency: then the first three are nothing.
     transaction_latency
         T_t.
@@ -131,17 +131,17 @@ def predict_locality(
     paper's. On an 8 x 8 torus with buffered switches and four contexts, under mappings of distances
     1 to 6 whose busiest channels are used 0.9 of the time, simulated message rates are within 6 %
     of it for requests and replies, nothing fitted, and within 10 % for coherence traffic, slope and
-    offset regressed on the same runs as in the paper; the mean alone is up to 14 and 31 % too high.
+    offset regressed on the same runs as in the paper. The mean alone is up to 14 and 31 % too high.
 
     Parameters
     ----------
     application, transaction, network
         The models.
     distance
-        d, mean hops of a message, more than 0; of any mapping, or ``random_distance``.
+        d, mean hops of a message, more than 0. Of any mapping, or ``random_distance``.
     channel_load
         float64[..., channels], flits on each channel of the network under the mapping, in any
-        unit; unused channels count. Even where it is not given.
+        unit. Unused channels count. Even where it is not given.
 
     Returns
     -------
@@ -206,7 +206,7 @@ def _crossing(
     flits_each: NDArray[np.float64],
     growth: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """The rate with one kind of contention; see ``predict_locality``."""
+    """The rate with one kind of contention. See ``predict_locality``."""
     limit = curve.slope * flits_each
     whole = unhindered + curve.offset
     root = np.sqrt((whole - limit) ** 2 + 4 * growth * limit)
@@ -284,7 +284,7 @@ def expected_gain(
 
     Johnson 1992, section 4.2, where the mapping is ideal: every message goes one hop.
 
-    ``distance`` is d of the mapping; that of a random one is ``random_distance`` of N ``nodes``.
+    ``distance`` is d of the mapping. That of a random one is ``random_distance`` of N ``nodes``.
 
     Examples
     --------
@@ -303,7 +303,7 @@ def alewife(
     """Return Johnson's synthetic program on Alewife, with all that the paper does not print.
 
     Printed: g = 3.2, B = 12 flits, T_s = 11 processor cycles, networks twice as fast as
-    processors, n = 2 (sections 3.1 and 3.2). The other numbers were inferred; in network cycles:
+    processors, n = 2 (sections 3.1 and 3.2). The other numbers were inferred. In network cycles:
 
     * c = 1.895 and T_r + T_f = 93.81 with one context are the two numbers with which all eight
       gains of table 1 come out. Nothing else near them does, so that they are well determined,
@@ -311,8 +311,8 @@ def alewife(
     * c = 1.963 with two: 2 g / c is the printed s = 3.26 (section 4.1). c = 2.179 with four: "15
       percent larger" than with one (section 3.3).
     * T_r + T_f = 176 with two: T_h is 80 % of its limit at 3000 processors, "a few thousand"
-      (section 4.1); 150 to 190 would do. 322 with four: a gain of 55 at a million (Figure 7);
-      up to 360 would do. That it grows almost as p is not explained; the 93.81 of one context
+      (section 4.1); 150 to 190 would do. 322 with four: a gain of 55 at a million (Figure 7).
+      Up to 360 would do. That it grows almost as p is not explained. The 93.81 of one context
       miss both by far.
     * T_f is two thirds of T_r + T_f + c B with one context (Figure 8), hence T_r = 16.11, which
       is taken for all.
@@ -323,9 +323,9 @@ def alewife(
     Parameters
     ----------
     contexts
-        p, 1 to 4; c and T_f are on straight lines between those of 1, 2 and 4.
+        p, 1 to 4. C and T_f are on straight lines between those of 1, 2 and 4.
     speed, node_channels
-        Of the network; see ``TorusNetwork``.
+        Of the network. See ``TorusNetwork``.
 
     Raises
     ------
@@ -379,7 +379,7 @@ class MappedMessages:
     ) -> MappedMessages:
         """Return where the messages of a mapped program go, and come back.
 
-        Of int32[num_edges] nodes; ``share`` is float64[num_edges], the part of its source's
+        Of int32[num_edges] nodes. ``share`` is float64[num_edges], the part of its source's
         transactions that an edge has.
         """
         routing = virtual_channel_routing(topology, "dimension-order", num_vcs=2)

@@ -1,8 +1,8 @@
 """The parts of Johnson's locality model: the application, the transaction, the node, the network.
 
-Johnson 1992, sections 2.1 to 2.5; see ``models.locality``. The application model says how often a
-processor begins a transaction, given how long they take; the transaction model what one takes of
-the network; the node model is both together, in messages. The network is that of Agarwal, "Limits
+Johnson 1992, sections 2.1 to 2.5. See ``models.locality``. The application model says how often a
+processor begins a transaction, given how long they take. The transaction model what one takes of
+the network. The node model is both together, in messages. The network is that of Agarwal, "Limits
 on interconnection network performance", IEEE TPDS 2 (1991), as Johnson 1992 uses it (section 2.4),
 with blocked messages buffered: a k-ary n-cube with wrap-around, a channel in each direction of each
 dimension, dimension-order routing, one network cycle a hop. Everything is in network cycles and
@@ -85,7 +85,7 @@ def contention_growth(distance: ArrayLike, flits: ArrayLike, n: ArrayLike) -> ND
     """Return Q of a message's wait in the network, Q ρ / (1 − ρ) cycles.
 
     Q = d B (k_d − 1) / k_d² × (n + 1) / n with k_d = d / n, from n k_d (T_h − 1) (Johnson 1992,
-    eqs. 11, 13 and 14); none below k_d = 1, where T_h is taken to be 1 (section 2.4). For long
+    eqs. 11, 13 and 14). None below k_d = 1, where T_h is taken to be 1 (section 2.4). For long
     distances it becomes (n + 1) B: the waits of one message do not grow with its path.
 
     Examples
@@ -122,7 +122,7 @@ def node_channel_wait(
     Johnson 1992 says that there is such a term (section 2.4) and that it added 2 to 5 cycles, but
     not which: this is the usual one, not the paper's.
 
-    ``rate`` is r_m, messages a cycle and node, less than 1 / B; B is the mean length in flits. A
+    ``rate`` is r_m, messages a cycle and node, less than 1 / B. B is the mean length in flits. A
     message passes 0, 1 or 2 such channels.
 
     Examples
@@ -180,9 +180,9 @@ class Application:
     run_processor_cycles
         T_r, useful work of a thread between two transactions.
     contexts
-        p, hardware contexts; or the mean number of outstanding transactions, by whatever means.
+        p, hardware contexts, or the mean number of outstanding transactions, by whatever means.
     switch_processor_cycles
-        T_s, from one context to another; not used with a single one, which waits instead. A
+        T_s, from one context to another. Not used with a single one, which waits instead. A
         processor that waits switches meanwhile, here as in ``simulate_transactions``.
 
     Raises
@@ -237,7 +237,7 @@ class TransactionCost:
     fixed_processor_cycles
         T_f, the part of a transaction's latency that is none of its messages'.
     squared_length_ratio
-        E[B²] / E[B]², at least 1; only the wait for a node's own channels depends on it.
+        E[B²] / E[B]², at least 1. Only the wait for a node's own channels depends on it.
 
     Raises
     ------
@@ -311,7 +311,7 @@ def balance(
     """Return the message rate on which nodes and a network, any network, agree.
 
     The root of s − r (offset + T_m(r)), which falls from s at r = 0 for every T_m that grows with
-    the rate, and so has at most one; regula falsi in the Illinois form, which never leaves its
+    the rate, and so has at most one. Regula falsi in the Illinois form, which never leaves its
     bracket.
 
     Parameters
@@ -319,7 +319,7 @@ def balance(
     curve
         The nodes.
     latency
-        T_m, network cycles, of rates r in messages a node and network cycle; an array of them.
+        T_m, network cycles, of rates r in messages a node and network cycle. An array of them.
     most_rate
         A rate up to which the latency is finite. It is the answer where the network would not
         slow the nodes down to it: it can carry no more.
@@ -327,7 +327,7 @@ def balance(
     Returns
     -------
     message_rate
-        float64 of the broadcast shape; at most that of the curve's ``least_gap``.
+        float64 of the broadcast shape. At most that of the curve's ``least_gap``.
 
     Examples
     --------

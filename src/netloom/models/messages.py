@@ -3,7 +3,7 @@
 Feldmann, Stricker & Warfel, *Supporting sets of arbitrary connections on iWarp through
 communication context switches*, 1993, sections 2, 3 and 5: software overheads and network access
 alone. Channels that several connections share, and messages that block each other, are not in
-these formulas; ``netloom.phases.schedule`` and the simulators know of them. The errata that the
+these formulas. ``netloom.phases.schedule`` and the simulators know of them. The errata that the
 docstrings name are those that an independent reproduction of the paper found.
 """
 
@@ -30,7 +30,7 @@ def _check_costs(costs: ConSetCosts | MessageCosts, positive: tuple[str, ...]) -
 
 @dataclass(frozen=True)
 class ConSetCosts:
-    """What a machine takes to switch to a phase and to move words on its connections; in clocks.
+    """What a machine takes to switch to a phase and to move words on its connections. In clocks.
 
     The defaults are iWarp's (section 4.2.1).
 
@@ -79,7 +79,7 @@ class MessageCosts:
     """What a message costs the processors that send and receive it, in clocks.
 
     The defaults are iWarp's as Tables 1-3 have them. Section 4.3.1 adds 16 clocks, of 4 words of
-    header and trailer at each end or of 8 words; no table does.
+    header and trailer at each end or of 8 words. No table does.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class BreakEven(NamedTuple):
     from_words
         Words of a connection above which phases are faster.
     to_words
-        Words from which on they are not; None where they are however long a connection is. Phases
+        Words from which on they are not. None where they are however long a connection is. Phases
         are never faster where both are 0.
     """
 
@@ -157,10 +157,10 @@ def regular_conset_clocks(
     phases
         P, at least 1.
     sends
-        n, connections of a processor, over all phases; as many come in, for which a processor
+        n, connections of a processor, over all phases. As many come in, for which a processor
         that does not send and receive at once takes as long again.
     words
-        k, words of a connection, at least 0, scalar or array; clocks are float64 of its shape.
+        k, words of a connection, at least 0, scalar or array. Clocks are float64 of its shape.
     costs
         Of the machine.
 
@@ -186,12 +186,12 @@ def message_passing_clocks(
 
     T = m (c_s + c_r + a k): while a processor sends one message it receives another, so that
     their transfers overlap and only one is counted. All entries of Tables 1-3, with m = 4, 6 and
-    64; all-to-all counts 64 messages, but 63 connections.
+    64. All-to-all counts 64 messages, but 63 connections.
 
     Parameters
     ----------
     messages
-        m, that each processor sends, and receives; at least 0.
+        m, that each processor sends, and receives. At least 0.
     words, costs
         As for ``regular_conset_clocks``, errors too.
 
@@ -225,7 +225,7 @@ def pattern_message_passing_clocks(
     source, target
         int[n], the processors that send and receive, from 0.
     words
-        int[n], words of each message; a scalar where all are alike.
+        int[n], words of each message. A scalar where all are alike.
     costs
         Of the machine.
     both_ways

@@ -5,9 +5,9 @@ Shahrabi, Ould-Khaoua & Mackenzie, "Communication delay in wormhole-routed torus
 Duato's routing, messages of M flits, Poisson sources. Equation numbers are the paper's.
 
 ``printed`` is the paper, with four readings where the print is garbled or silent: the mean
-distance along an odd ring is (k − 1/k) / 4 (eq. 5); the sum of eq. 12 runs over the whole hops of
-d̄ = n k̄, with P_c of eq. 13 beyond k̄; the sum that normalises eq. 30 runs to V; and V̄ of eq. 31,
-0 / 0 at no load, is 1. ``consistent`` makes six corrections; see ``Corrections``.
+distance along an odd ring is (k − 1/k) / 4 (eq. 5). The sum of eq. 12 runs over the whole hops of
+d̄ = n k̄, with P_c of eq. 13 beyond k̄. The sum that normalises eq. 30 runs to V, and V̄ of eq. 31,
+0 / 0 at no load, is 1. ``consistent`` makes six corrections. See ``Corrections``.
 
 Neither holds near its saturation: an independent simulation carried 1.3 to 1.7 times the rate at
 which ``printed`` loses its solution. Up to 0.8 of that rate it was within some 6 % of ``printed``
@@ -18,7 +18,7 @@ The start-up latency Δ of assumption c) is in no equation. It is spent in the n
 channel that virtual channels share, so that it is added outside the multiplexing factor:
 L̄ = Δ + (S̄_u + W̄_s) V̄ (eq. 1).
 
-What is of two dimensions only in the paper: the tree of eq. 2, hence broadcasts in ``printed``;
+What is of two dimensions only in the paper: the tree of eq. 2, hence broadcasts in ``printed``,
 and eq. 13, which other dimensions take from the same argument (see ``hops_left``). Broadcasts in
 ``consistent`` need only that the source sends 2 n of the k^n − 1 messages of a tree.
 """
@@ -45,7 +45,7 @@ MAX_VCS = 1024
 
 @dataclass(frozen=True)
 class Corrections:
-    """What is mended of the printed equations; nothing by default.
+    """What is mended of the printed equations. Nothing by default.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ VARIANTS = {
 
 @dataclass(frozen=True, eq=False)
 class PublishedTorus:
-    """The model's answer. Arrays are float64 of the rates' shape; times are cycles.
+    """The model's answer. Arrays are float64 of the rates' shape. Times are cycles.
 
     Beyond saturation all is NaN but the rates.
 
@@ -177,7 +177,7 @@ def published_torus(
     Parameters
     ----------
     radix
-        k, at least 2; at least 3 with broadcasts.
+        k, at least 2. At least 3 with broadcasts.
     dimensions
         n, at least 1. See the module's text for what other than 2 means.
     message_flits

@@ -3,7 +3,7 @@
 Chittor 1991, sections 1.3.1, 2.1, 2.3 and 3.6. A message that
 is cut into packets before it enters a wormhole network, as on the Symult 2010, costs what
 ``workload.NodeCosts.message_us`` says. All times are without contention and in
-microseconds. The thesis's constants a and b are ``startup_us`` and ``per_byte_us``; C₁ and C₂,
+microseconds. The thesis's constants a and b are ``startup_us`` and ``per_byte_us``. C₁ and C₂,
 the time per hop to set up the path, are both ``hop_us``.
 """
 
@@ -39,11 +39,11 @@ def store_and_forward(
     hops
         Path length D, at least 0, scalar or array; 0 hops take no time.
     message_bytes
-        Message length L, at least 0, scalar or array; the two broadcast.
+        Message length L, at least 0, scalar or array. The two broadcast.
     startup_us, per_byte_us
         Fixed cost a and cost per byte b of one hop of one message or packet.
     packet_bytes
-        Most bytes of a packet; the message is one packet where it is not given.
+        Most bytes of a packet. The message is one packet where it is not given.
 
     Returns
     -------
@@ -149,7 +149,7 @@ def virtual_cut_through(
 
     a + D (C + b H) + b L: every node receives the header, of H bytes, before it sends it on, and
     the L bytes of data follow in a pipeline (Kermani & Kleinrock, Computer Networks 3, 1979; with
-    a = C = 0, Chittor 1991, eq. 2.19). Without contention this is wormhole routing, too; under it a
+    a = C = 0, Chittor 1991, eq. 2.19). Without contention this is wormhole routing, too. Under it a
     message that cannot go on is received whole.
 
     Parameters
@@ -200,7 +200,7 @@ def effective_bandwidth(
     hops
         Path length D, at least 0, scalar or array.
     message_bytes
-        Message length L without its header, more than 0, scalar or array; the two broadcast.
+        Message length L without its header, more than 0, scalar or array. The two broadcast.
     bandwidth
         B, of one channel, more than 0, in any unit.
     header_bytes
@@ -271,7 +271,7 @@ def saturated_speedup(
     num_nodes
         int, powers of two from 4, scalar or array.
     saturation
-        λ_sat of the mesh, from 0 to 1, scalar or array; the two broadcast.
+        λ_sat of the mesh, from 0 to 1, scalar or array. The two broadcast.
     delay, form
         As for ``channel_bandwidth_ratio``.
 

@@ -1,11 +1,11 @@
 """Latency of wormhole messages on a torus with adaptive routing, some of which are broadcast.
 
 Three models of one network: tori whose routers have V virtual channels (VCs) a channel and Duato's
-adaptive routing, two of them for escape; messages of M flits to uniform targets, Poisson; a part β
+adaptive routing, two of them for escape. Messages of M flits to uniform targets, Poisson. A part β
 of them broadcast along a tree, from node to node.
 
 ``printed`` is Shahrabi, Ould-Khaoua & Mackenzie, "Communication delay in wormhole-routed torus
-networks", SAC 2002; ``consistent`` corrects its slips; see ``published_torus`` for both. They agree
+networks", SAC 2002. ``consistent`` corrects its slips; see ``published_torus`` for both. They agree
 with simulation at moderate load, and the first of them best, for two errors cancel: it counts too
 little traffic, and takes a channel's VCs to be held for the whole of a message's latency.
 
@@ -20,17 +20,17 @@ little traffic, and takes a channel's VCs to be held for the whole of a message'
 - Messages that are slowed down elsewhere leave more than their share to the others (max-min).
 - The states of a channel are how many adaptive and how many escape VCs are held. A head with q
   dimensions left takes an adaptive VC of any of them, as long as one has any, else one escape VC,
-  of a certain class; where there is none it waits for the first of all of these.
+  of a certain class. Where there is none it waits for the first of all of these.
 - Its source's channels into the network are servers of one queue, to which copies of a broadcast
   come together (Allen & Cunneen's approximation of a queue with several servers).
 
 What it is not for: messages of a few flits on long paths, each of which fits into a buffer or two,
-so that it holds fewer VCs than is assumed here; and more than some eight VCs on sides that differ
+so that it holds fewer VCs than is assumed here, and more than some eight VCs on sides that differ
 much, where the iteration may find no steady state just below saturation.
 
 One constant is fitted: of a channel that two or more active messages want, separable allocation
 loses a part of the cycles, ρ^2.5. The power was chosen among 2, 2.5 and 3 on 21 configurations of
-the simulator (and V = 7, which shows it best); all else follows from the routing. ``netloom study
+the simulator (and V = 7, which shows it best). All else follows from the routing. ``netloom study
 run model-accuracy`` says how good it is on all of the paper's 72, and 36 without broadcasts.
 """
 
@@ -78,7 +78,7 @@ BISECTIONS = 24
 
 @dataclass(frozen=True, eq=False)
 class TorusBroadcast:
-    """What a model says at some rates. Cycles; NaN where there is no steady state.
+    """What a model says at some rates. Cycles. NaN where there is no steady state.
 
     Attributes
     ----------
@@ -166,14 +166,14 @@ def torus_broadcast(
     Parameters
     ----------
     sides
-        Nodes a side, each at least 2, of at most 6 dimensions; one number is a square's. The
+        Nodes a side, each at least 2, of at most 6 dimensions. One number is a square's. The
         published variants know equal sides only, and broadcasts in two dimensions.
     message_flits
         M, at least 1.
     vcs
         V, 3 to 32.
     rate
-        λ_g: messages a node and cycle, 0 or more; any shape.
+        λ_g: messages a node and cycle, 0 or more. Any shape.
     broadcast
         β, 0 to 1.
     startup_cycles
@@ -182,7 +182,7 @@ def torus_broadcast(
         See the top of this module.
     injection_channels
         Channels from a node into the network, which take one message at a time each; 0: as many
-        as it has to its neighbours. For ``improved``; the published variants have a queue each.
+        as it has to its neighbours. For ``improved``. The published variants have a queue each.
 
     Raises
     ------

@@ -40,7 +40,7 @@ def cut_widths(topology: Topology, layout: ArrayLike | None = None) -> NDArray[n
     Parameters
     ----------
     topology
-        Any network; a pair of opposite channels is one link, and so is a one-way channel.
+        Any network. A pair of opposite channels is one link, and so is a one-way channel.
     layout
         int[num_nodes], the position of each node, a permutation of 0 … num_nodes − 1. Where it
         is not given every node stands at its own number, the identity layout.
@@ -48,7 +48,7 @@ def cut_widths(topology: Topology, layout: ArrayLike | None = None) -> NDArray[n
     Returns
     -------
     widths
-        int64[num_nodes], in links; the last is 0 (Chittor 1991, definition 14).
+        int64[num_nodes], in links. The last is 0 (Chittor 1991, definition 14).
 
     Raises
     ------
@@ -101,7 +101,7 @@ def layout_bisection(topology: Topology, layout: ArrayLike | None = None) -> int
     """Return the links that join the two halves of a layout: η(N/2 − 1), floored for odd N.
 
     Definition 15 of Chittor 1991 prints η(N/2), which under definition 14 parts N/2 + 1 nodes
-    from N/2 − 1; the values that the thesis quotes are those of N/2 − 1. The fewest links over
+    from N/2 − 1. The values that the thesis quotes are those of N/2 − 1. The fewest links over
     all layouts of a k-ary n-cube are ``netloom.topology.bisection_width``.
 
     Examples
@@ -117,8 +117,8 @@ def layout_bisection(topology: Topology, layout: ArrayLike | None = None) -> int
 def minimum_peak_width(topology: Topology) -> int:
     """Return the smallest peak width over *all* layouts, in links: the topology's peak width η_m.
 
-    Exact, by dynamic programming over the 2^N sets of nodes that can fill the first positions;
-    the problem (minimum cut linear arrangement) is NP-hard.
+    Exact, by dynamic programming over the 2^N sets of nodes that can fill the first positions.
+    The problem (minimum cut linear arrangement) is NP-hard.
 
     Raises
     ------
@@ -167,7 +167,7 @@ def mesh_peak_width(side: int) -> int:
     """Return the peak width of a side × side mesh in its identity layout: side + 1 (theorem 3).
 
     The theorem fails for 2 × 2, whose peak width is 2, and for the single node. No better layout
-    exists for 3 × 3 and 4 × 4 (``minimum_peak_width``); beyond that it is assumed.
+    exists for 3 × 3 and 4 × 4 (``minimum_peak_width``). Beyond that it is assumed.
 
     Examples
     --------
@@ -222,7 +222,7 @@ def wire_length_ratio(num_nodes: ArrayLike) -> NDArray[np.float64]:
     """Return the least ratio of a hypercube's longest wire to a mesh's, in a square layout.
 
     (√(2N) − √2) / lg N (Chittor 1991, theorem 5): two opposite corners of the square lie
-    (√(2N) − √2) node widths apart and at most lg N wires join them. It is a lower bound; below
+    (√(2N) − √2) node widths apart and at most lg N wires join them. It is a lower bound. Below
     16 nodes it is under 1 and says nothing.
 
     ``num_nodes`` as for ``channel_width_ratio``.
@@ -327,12 +327,12 @@ def speedup(
     num_nodes, delay
         As for ``channel_rate_ratio``.
     message_headers
-        Message length over header length, at least 0, scalar or array; the two broadcast.
+        Message length over header length, at least 0, scalar or array. The two broadcast.
     distance
         ``neighbours`` (1 hop on both, eq. 2.17), ``average`` (eq. 2.22) or ``worst`` (eq. 2.23).
     form
         ``chittor-1991`` takes R_b from Table 2.1 and lg N / 2 for the hypercube's average
-        distance, which counts a node's distance to itself too, as the mesh's 2√N/3 does not;
+        distance, which counts a node's distance to itself too, as the mesh's 2√N/3 does not.
         ``exact`` takes distinct nodes on both.
 
     Raises

@@ -21,7 +21,7 @@ SHARED = 1.02
 """Times the clocks of processors alone from which on channels are what limits."""
 
 HOP_CYCLES, END_CYCLES = 2, 3
-"""Cycles of a head on a hop, and on the channels between processors and routers; see ``execute``.
+"""Cycles of a head on a hop, and on the channels between processors and routers. See ``execute``.
 """
 
 
@@ -55,7 +55,7 @@ def channel_words(plan: Plan) -> NDArray[np.float64]:
 def plan_break_even_words(plan: Plan, costs: ConSetCosts, passing: MessageCosts) -> float | None:
     """Return the mean words of a connection below which phases are faster than messages.
 
-    By the formulas of ``models.messages``, in which no channel is shared; phases and routes stay
+    By the formulas of ``models.messages``, in which no channel is shared. Phases and routes stay
     as they are while all connections grow alike. A processor takes as long for a word either way,
     and in phases may wait for others: so it is short connections that profit, of the overhead of
     messages that they are spared. None where all do, 0 where none does.

@@ -79,20 +79,20 @@ def write_plan(
     provenance: Provenance,
     programs: Any = None,
 ) -> None:
-    """Write a plan and its timetable, one line a connection; the file is replaced if it exists.
+    """Write a plan and its timetable, one line a connection. The file is replaced if it exists.
 
     Parameters
     ----------
     path
         The file.
     plan, timetable, costs
-        What was decided; every connection is in a phase and every channel exists.
+        What was decided. Every connection is in a phase and every channel exists.
     lower_bound_phases
         No plan has fewer phases than this.
     provenance
         The question that the plan answers.
     programs
-        The program of each node, as anything that JSON can hold; a list gets one line an element.
+        The program of each node, as anything that JSON can hold. A list gets one line an element.
 
     Raises
     ------

@@ -25,7 +25,7 @@ SLACK = 1e-9
 
 @dataclass(frozen=True)
 class Violation:
-    """One thing that is wrong with a plan; its text is one line.
+    """One thing that is wrong with a plan. Its text is one line.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Violation:
         ``once``: every connection in one phase, no phase empty. ``route``: a real path from source
         to target. ``capacity``: no node or channel holds too many. ``order``: what comes first
         comes first. ``timetable``: times that the processors and channels can keep. Of collectives
-        ``data``: every rank ends with what it should have; ``bound``: a cut or
+        ``data``: every rank ends with what it should have. ``bound``: a cut or
         prices prove it.
     where, found, wanted
         Phase, node and connection (by its tasks); what is there; what would be right.
@@ -49,7 +49,7 @@ class Violation:
 
 
 class InvalidPlanError(InputError):
-    """A plan that breaks a rule; ``violation`` says which."""
+    """A plan that breaks a rule. ``violation`` says which."""
 
     exit_code = 1
 
@@ -61,7 +61,7 @@ class InvalidPlanError(InputError):
 def verify(
     plan: Plan, timetable: Timetable | None = None, costs: ConSetCosts | None = None
 ) -> None:
-    """Refuse a plan that breaks a rule; see ``first_violation``.
+    """Refuse a plan that breaks a rule. See ``first_violation``.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def first_violation(
     With a timetable also: a connection takes at least its words times the clocks of a word, and
     has ended before one of its phase that waits for it starts. Where processors serve one
     connection at a time, none is at two sends at once, or two receives (at two connections at all
-    where it cannot do both ways); where all are interleaved, and on channels that share their
+    where it cannot do both ways). Where all are interleaved, and on channels that share their
     rate, no more words pass than can. A makespan is when the last connection ends, and not below
     its lower bound.
 
@@ -128,7 +128,7 @@ def first_violation(
 
 
 def first_wrong(wrong: NDArray[np.bool_] | np.bool_) -> int | None:
-    """Return the first place that is wrong; None if all are right."""
+    """Return the first place that is wrong. None if all are right."""
     return int(np.argmax(wrong)) if wrong.any() else None
 
 

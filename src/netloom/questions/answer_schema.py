@@ -40,13 +40,13 @@ VERDICT = {
     },
     "required": ["mark", "sentence", "lines", "next", "note"],
 }
-"""The part of a verdict that all answers have; some have figures of their own beside it."""
+"""The part of a verdict that all answers have. Some have figures of their own beside it."""
 
 
 def results_schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of the answers of all questions.
 
-    ``$defs`` has under the words of a question what its command prints as JSON; the ``$defs`` of
+    ``$defs`` has under the words of a question what its command prints as JSON. The ``$defs`` of
     that are its tables by name, each an array of rows.
 
     Examples
@@ -104,7 +104,7 @@ def _answer(answer: type[Answer]) -> dict[str, Any]:
 
 
 def _row(columns: Columns, *, in_json: bool) -> dict[str, Any]:
-    """Return what a row of a table is; ``in_json`` says of each column where JSON has it."""
+    """Return what a row of a table is. ``in_json`` says of each column where JSON has it."""
     fields = {}
     for each in columns:
         if each.table:

@@ -37,14 +37,14 @@ class Column:
     name
         What it is called in tables and JSON.
     title
-        What it is called before people; its name in words by default.
+        What it is called before people. Its name in words by default.
     unit
-        Its unit; perhaps "".
+        Its unit. Perhaps "".
     value
         What gives it for an observation: a function, or the name of an attribute or key, perhaps
         with dots (its own name by default). NaN and None stand for what is not known.
     kind
-        ``float``, ``int``, ``str``, ``bool``; ``Real``, a number that is mostly whole, such as a
+        ``float``, ``int``, ``str``, ``bool``. ``Real``, a number that is mostly whole, such as a
         count that may also be expected; or ``dict`` or ``list``, which is for JSON only.
     key
         Whether it is one of the few figures that lists of answers and pages show.
@@ -142,7 +142,7 @@ class Columns:
         return Columns(*(self._of | other._of).values())
 
     def pick(self, *names: str) -> Columns:
-        """Return some of them; an unknown name is a LookupError."""
+        """Return some of them. An unknown name is a LookupError."""
         return Columns(*(self[name] for name in names))
 
     @property
@@ -194,7 +194,7 @@ class Columns:
         return pl.DataFrame(series)
 
     def checked(self, found: pl.DataFrame) -> pl.DataFrame:
-        """Return a table of these columns; one with others, or without some, is a bug."""
+        """Return a table of these columns. One with others, or without some, is a bug."""
         lacks = {each.name for each in self if each.table and not each.optional}
         other = (set(found.columns) - set(self.names)) | (lacks - set(found.columns))
         assert not (other and found.columns), f"other columns: {', '.join(sorted(other))}"
@@ -231,7 +231,7 @@ class Answer:
     """What a question found.
 
     Of several observations (loads, rates, sizes), ``columns`` are of each, and ``about`` of the
-    whole; of one, both are of it.
+    whole. Of one, both are of it.
 
     Attributes
     ----------
@@ -240,7 +240,7 @@ class Answer:
     in_json
         The columns of an observation in JSON, if the table has a row of something smaller.
     about
-        What the whole answer says beside its observations; for JSON.
+        What the whole answer says beside its observations. For JSON.
     key_table
         The table whose key columns lists of answers and pages show.
     provenance
@@ -255,7 +255,7 @@ class Answer:
 
     @property
     def observations(self) -> Sequence[Any]:
-        """What the answer is of: its loads, rates or sizes; by default the answer itself."""
+        """What the answer is of: its loads, rates or sizes. By default the answer itself."""
         return getattr(self, "points", (self,))
 
     @property
@@ -269,7 +269,7 @@ class Answer:
         return len(self.observations) != 1
 
     def only(self, points: Sequence[Point], found: str) -> Point:
-        """Return the one point; InputError, with what was found, if several were asked for."""
+        """Return the one point. InputError, with what was found, if several were asked for."""
         if self.several:
             raise InputError("simulation", found, "one of its points")
         return points[0]
@@ -289,7 +289,7 @@ class Answer:
         return f"seed {self.provenance.seed}, netloom {self.provenance.version}"
 
     def table(self) -> pl.DataFrame:
-        """Return one row an observation; ``columns`` says what and in which units."""
+        """Return one row an observation. ``columns`` says what and in which units."""
         return self.columns.frame(self.table_rows)
 
     def sentences(self) -> list[str]:
@@ -315,7 +315,7 @@ class Answer:
 
     @classmethod
     def tables(cls) -> dict[str, Columns]:
-        """Return the columns of each table, by the method that returns it; ``table`` first."""
+        """Return the columns of each table, by the method that returns it. ``table`` first."""
         declared = {
             name: method.columns
             for each in reversed(cls.__mro__)

@@ -94,11 +94,11 @@ class Told(NamedTuple):
     argument
         Whether commands take it without a name.
     panel
-        The group of options that it is shown in; that of its class by default.
+        The group of options that it is shown in. That of its class by default.
     flags
         How commands spell it, where that is not ``--its-name``.
     unit
-        Its unit; "" for none, or where the description says it.
+        Its unit. "" for none, or where the description says it.
     shown_default
         How its default is shown where that is None, or says little.
     several
@@ -123,7 +123,7 @@ class Told(NamedTuple):
 
 
 def option(said: str, *, default: Any = ..., kw_only: bool = True, **more: Any) -> Any:
-    """Declare a field that commands take as an option; it is required if it has no default.
+    """Declare a field that commands take as an option. It is required if it has no default.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def option(said: str, *, default: Any = ..., kw_only: bool = True, **more: Any) 
     default
         Its value where none is given.
     kw_only, more
-        Fields of ``Told``; and ``ge``, ``gt``, ``le``, ``lt``, as Pydantic has them.
+        Fields of ``Told``, and ``ge``, ``gt``, ``le``, ``lt``, as Pydantic has them.
     """
     told = {name: more.pop(name) for name in Told._fields if name in more}
     extra: Any = Told(kw_only, **told)
@@ -140,13 +140,13 @@ def option(said: str, *, default: Any = ..., kw_only: bool = True, **more: Any) 
 
 
 def argument(said: str, *, default: Any = ..., kw_only: bool = True, **more: Any) -> Any:
-    """Declare a field that commands take without a name; see ``option``."""
+    """Declare a field that commands take without a name. See ``option``."""
     return option(said, default=default, kw_only=kw_only, argument=True, **more)
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(option, argument))
 class Question(BaseModel):
-    """A question as one validated record; unknown fields are mistakes.
+    """A question as one validated record. Unknown fields are mistakes.
 
     ``class Fields(Question, panel="Router")`` names the group that its own fields are shown in.
     """
@@ -165,7 +165,7 @@ class Question(BaseModel):
         """Accept what ``__init_subclass__`` has used."""
 
     def configuration(self) -> dict[str, Any]:
-        """Return every field as plain data; arrays are lists, objects their name."""
+        """Return every field as plain data. Arrays are lists, objects their name."""
         return {name: _plain(getattr(self, name)) for name in type(self).model_fields}
 
 
@@ -247,7 +247,7 @@ def description_of(kind: type[Question], name: str) -> str:
 
 
 def default_said(kind: type[Question], name: str) -> str:
-    """Return what a field is where it is not given, in words; "" if it must be, or is nothing.
+    """Return what a field is where it is not given, in words. "" if it must be, or is nothing.
 
     Examples
     --------
@@ -300,7 +300,7 @@ def ask(kind: type[AnyQuestion], fields: Mapping[str, Any]) -> AnyQuestion:
 
 
 def range_of(field: FieldInfo) -> str:
-    """Return the numbers that a field takes, in words; "" if it declares no bounds.
+    """Return the numbers that a field takes, in words. "" if it declares no bounds.
 
     Examples
     --------

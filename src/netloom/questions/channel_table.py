@@ -49,7 +49,7 @@ def channel_columns(load: Column) -> Columns:
 
 
 def channel_ends(topology: Topology) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what tables say of the channels between routers: their nodes; names and bandwidths.
+    """Return what tables say of the channels between routers: their nodes. Names and bandwidths.
 
     The latter only if hosts hang on routers.
     """

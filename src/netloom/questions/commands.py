@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def command_line(kind: Kind, fields: Mapping[str, Any], **more: Any) -> str:
-    """Return the command that asks a question with these fields; "" if no command can.
+    """Return the command that asks a question with these fields. "" if no command can.
 
     Fields that the question lacks or whose value is its default are left out. ``more`` are further
     fields, or files to write, which stand last. A field whose value no option can say, such as a
@@ -57,7 +57,7 @@ def command_line(kind: Kind, fields: Mapping[str, Any], **more: Any) -> str:
 
 
 def _said(value: Any) -> list[str] | None:
-    """Return a value as words of a command; None if none say it."""
+    """Return a value as words of a command. None if none say it."""
     if isinstance(value, list | tuple):
         if not value or not all(isinstance(each, str | int | float) for each in value):
             return None

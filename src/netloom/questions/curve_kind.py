@@ -19,7 +19,7 @@ MEASURED = ("seed", "cycles", "precision", "most_cycles")
 class Axes(NamedTuple):
     """The words of a curve's axes: what loads, latencies and throughput are, and their units.
 
-    Curves of the same axes are compared; a model has those of what it predicts. ``open`` says
+    Curves of the same axes are compared. A model has those of what it predicts. ``open`` says
     whether load is offered whatever becomes of it, so that a network can saturate.
     """
 
@@ -42,10 +42,10 @@ def in_figures(name: str) -> Found:
 
 @dataclass(frozen=True, eq=False)
 class CurveKind:
-    """Where an answer's table has what a curve is drawn from; "" where it has no such thing.
+    """Where an answer's table has what a curve is drawn from. "" where it has no such thing.
 
     A question declares one as ``CURVE`` in its ``answer.py``, beside ``LEVELS``, which reads the
-    field in which it rises; without it that holds numbers above 0.
+    field in which it rises. Without it that holds numbers above 0.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class CurveKind:
     half_width, accepted
         Columns: half of the latency's 95 % interval, throughput.
     stable
-        The column that says whether the network kept up; with ``-`` before it, the opposite.
+        The column that says whether the network kept up. With ``-`` before it, the opposite.
     model
         Whether a model says so, and not a simulator.
     ends
@@ -69,7 +69,7 @@ class CurveKind:
     found
         Returns where the network was found to saturate, and half the width of that; [] if nowhere.
     detail
-        Returns the answer of which one point is a picture; None if there is none.
+        Returns the answer of which one point is a picture. None if there is none.
     """
 
     axes: Axes

@@ -60,10 +60,10 @@ AnyPath: TypeAlias = OnePath | InstanceOf[VirtualChannelRouting]
 PacketLengths: TypeAlias = Annotated[int, Field(ge=1, le=LONGEST)] | str | InstanceOf[Lengths]
 
 Nodes: TypeAlias = Annotated[str | Path | Sequence[int] | InstanceOf[np.ndarray], SkipValidation]
-"""Nodes by their numbers, or text or a file that names them; a mapping's are those of its tasks."""
+"""Nodes by their numbers, or text or a file that names them. A mapping's are those of its tasks."""
 
 Seconds: TypeAlias = Annotated[float, Field(ge=0, le=LONGEST_SECONDS)] | str
-"""A time with its unit, such as 600ns; a number, in Python, is seconds."""
+"""A time with its unit, such as 600ns. A number, in Python, is seconds."""
 
 PROGRAM = (
     "Process graph: a matrix (.mtx, .csv, .npz, .graphml), a folder or glob of Open MPI .prof "
@@ -313,7 +313,7 @@ class PatternTraffic(Question, panel="Traffic"):
 
 
 class Timing(Question, panel="Time"):
-    """How fast and how long channels are, in bytes and seconds; see ``questions.timing``.
+    """How fast and how long channels are, in bytes and seconds. See ``questions.timing``.
 
     A number, in Python, is bytes/s or seconds.
     """
@@ -380,7 +380,7 @@ def refuse(question: Question, fields: Sequence[str], wanted: str) -> None:
 
 
 def asked_router(question: RouterFields, on: Machine | None) -> tuple[str, Router]:
-    """Return the router asked for, and its name; a machine's own where none is named.
+    """Return the router asked for, and its name. A machine's own where none is named.
 
     Raises
     ------

@@ -26,7 +26,7 @@ ARGUMENTS = {"--trace": "trace FILE", "--pattern": "pattern NAME"}
 
 
 def simulation_of(given: Iterable[str]) -> str:
-    """Return the simulation that fields ask for: exactly one; ``load`` by default.
+    """Return the simulation that fields ask for: exactly one. ``load`` by default.
 
     Raises
     ------

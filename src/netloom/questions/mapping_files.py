@@ -72,5 +72,5 @@ def rank_file_output(
 
 
 def _host_names(hosts: str | PathLike[str] | None, network: Topology) -> Sequence[str] | None:
-    """Return the names of computers in a file, or else the network's own; None if it has none."""
+    """Return the names of computers in a file, or else the network's own. None if it has none."""
     return read_hosts(str(hosts)) if hosts is not None else computer_names(network)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def read_program(
     app: str | ProcessGraph, *, messages: str | None, parts: str, **sized: Any
 ) -> ProcessGraph:
-    """Return the process graph that ``app`` is or names; see ``workload.read``.
+    """Return the process graph that ``app`` is or names. See ``workload.read``.
 
     ``sized`` is what a pattern named without a size takes: ``tasks`` and ``seed``.
 
@@ -47,7 +47,7 @@ def read_program(
 
 
 def read_traffic(asked: str | dict[str, Any] | Traffic | None, topology: Topology) -> Traffic:
-    """Return the traffic asked for, uniform by default; a named pattern is kept to working nodes.
+    """Return the traffic asked for, uniform by default. A named pattern is kept to working nodes.
 
     Raises
     ------
@@ -93,11 +93,11 @@ def find_network(
     Parameters
     ----------
     on
-        A network, a machine or the spec of one; a machine file may be named by its path alone.
+        A network, a machine or the spec of one. A machine file may be named by its path alone.
     switches
-        Whether a direct network may have switches, which run no tasks; see ``Topology.switches``.
+        Whether a direct network may have switches, which run no tasks. See ``Topology.switches``.
     failed_channels, failed_nodes
-        What of it is broken, such as ``3-4,7->8`` and ``5,9``; see ``topology.without``.
+        What of it is broken, such as ``3-4,7->8`` and ``5,9``. See ``topology.without``.
 
     Raises
     ------
@@ -143,7 +143,7 @@ def network_of(question: Any, *, switches: bool = False) -> tuple[Topology, Mach
 
 
 def placed(question: Any, graph: ProcessGraph, network: Topology, **more: Any) -> NDArray[np.int32]:
-    """Return the host of each task of a program, as a question maps it; see ``place_program``."""
+    """Return the host of each task of a program, as a question maps it. See ``place_program``."""
     return place_program(question.mapping, graph, network, **(placing(question) | more))
 
 
@@ -159,7 +159,7 @@ def placing(question: Any) -> dict[str, Any]:
 
 
 def computing(question: Any, network: Topology) -> dict[str, Any]:
-    """Return what ``placing`` does; by default on all nodes that work and are no switches."""
+    """Return what ``placing`` does. By default on all nodes that work and are no switches."""
     found = placing(question)
     if found["nodes"] is None and len(network.switches):
         found["nodes"] = np.setdiff1d(working_nodes(network), network.switches)

@@ -88,14 +88,14 @@ def channels_chart(
     before: NDArray[np.float64] | None = None,
     when: str = "",
 ) -> NetworkChart:
-    """Return the network of a record by what its channels carry; see ``network_chart``.
+    """Return the network of a record by what its channels carry. See ``network_chart``.
 
     Parameters
     ----------
     channels
         A row a channel, in their order: the rows of one load of its table ``channels``.
     load, title, scale, width, before, when
-        The column that is shown; and as for ``network_chart``.
+        The column that is shown, and as for ``network_chart``.
     """
     values = channels[load].to_numpy() if load in channels.columns else np.zeros(0)
     network = topology_of(record) if len(values) else None
@@ -107,7 +107,7 @@ def channels_chart(
 
 
 def at_last(record: Recorded, load: str) -> pl.DataFrame:
-    """Return the channels of a record at its highest load; ``load`` is the column of loads."""
+    """Return the channels of a record at its highest load. ``load`` is the column of loads."""
     channels = record.tables["channels"]
     if channels.is_empty():
         return channels
@@ -128,24 +128,24 @@ def network_chart(
     """Return the network with its channels colored by load.
 
     ``netloom.drawing.networks`` draws it by the time that a load takes on each channel between
-    routers; what is in flits/cycle by the share of the channel that is used, from 0 to 100 %. Where
+    routers. What is in flits/cycle by the share of the channel that is used, from 0 to 100 %. Where
     no picture of the network is known, all loads stand in falling order. Broken channels are not
     drawn.
 
     Parameters
     ----------
     topology
-        The network; None if it is not known.
+        The network. None if it is not known.
     load
-        float[num_channels], or of the channels between routers only; NaN for channels that are not
+        float[num_channels], or of the channels between routers only. NaN for channels that are not
         there.
     title
         What the load is, with its unit: ``bytes on the channel``.
     scale
-        The mean load and the one that has the last color, for networks to be compared; by default
+        The mean load and the one that has the last color, for networks to be compared. By default
         this network's own. The first color is that of no load.
     width
-        Pixels of the picture; by default what a page has room for.
+        Pixels of the picture. By default what a page has room for.
     paths
         How many paths use each channel, if that is known.
     before
@@ -190,7 +190,7 @@ def network_chart(
 def _whole(
     topology: Topology, channel: NDArray[np.int32], values: NDArray[np.float64] | None
 ) -> NDArray[np.float64] | None:
-    """Return values of the channels of the network before anything broke; NaN for those."""
+    """Return values of the channels of the network before anything broke. NaN for those."""
     if values is None:
         return None
     known = np.full(topology.whole.num_channels, np.nan)

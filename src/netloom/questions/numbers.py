@@ -61,7 +61,7 @@ def parse_numbers(
 def parse_positive(
     given: Any, field: str, *, whole: bool = False, zero: bool = False
 ) -> tuple[float, ...]:
-    """Return finite numbers above 0, rising, none twice; given as for ``parse_numbers``.
+    """Return finite numbers above 0, rising, none twice. Given as for ``parse_numbers``.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def parse_rates(
     Parameters
     ----------
     given
-        As for ``parse_positive``; ``START:auto`` and ``START:auto:STEPS`` go to where the network
+        As for ``parse_positive``. ``START:auto`` and ``START:auto:STEPS`` go to where the network
         saturates, nearly, in 20 steps or so many.
     saturation
         Gives the rate at which the network saturates.

@@ -46,7 +46,7 @@ class Output:
     settings
         What else says how it is written.
     asks
-        A field of the question that is true where the file is asked for; or "".
+        A field of the question that is true where the file is asked for, or "".
     """
 
     name: str

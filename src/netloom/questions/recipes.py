@@ -45,10 +45,10 @@ GIVEN_RATES = " with given rates"
 
 
 def provenance_of(question: Question, verb: str, network: Topology | None) -> Provenance:
-    """Return the provenance of a verb's answer; objects are recorded as what makes them again.
+    """Return the provenance of a verb's answer. Objects are recorded as what makes them again.
 
-    A router and a traffic are recorded as dicts; a network that lacks parts as the whole one and
-    what failed; other objects by a name, if that name makes the same object again. Fields for
+    A router and a traffic are recorded as dicts. A network that lacks parts as the whole one and
+    what failed. Other objects by a name, if that name makes the same object again. Fields for
     which none of these does are listed as not repeatable. Without a network nothing that was given
     is an object.
     """
@@ -111,7 +111,7 @@ def traffic_of(form: dict[str, Any], network: Topology) -> Traffic:
     ----------
     form
         One of ``spec`` (see ``workload.parse_traffic``), ``targets`` (one a node, −1: none) and
-        ``pairs`` (source, target, weight); perhaps ``rates``, one a node, and a ``name``.
+        ``pairs`` (source, target, weight). Perhaps ``rates``, one a node, and a ``name``.
 
     Raises
     ------
@@ -150,7 +150,7 @@ def traffic_of(form: dict[str, Any], network: Topology) -> Traffic:
 
 
 def _recipe(value: Any, network: Topology) -> Callable[[], Any] | None:
-    """Return what gives the plain data that stands for an object; None where it is plain."""
+    """Return what gives the plain data that stands for an object. None where it is plain."""
     if isinstance(value, list) and any(map(_programs_of, value)):
         return lambda: _plain_programs(value)
     if value is None or isinstance(value, PLAIN):

@@ -32,7 +32,7 @@ class Recorded:
         The JSON of the answer: plain data, its question under ``provenance``. There is no NaN and
         no infinity in it, but None.
     tables
-        Its tables by name; ``table`` has one row an observation. What is not known is null.
+        Its tables by name. ``table`` has one row an observation. What is not known is null.
     """
 
     verb: str
@@ -57,7 +57,7 @@ class Recorded:
 
     @property
     def points(self) -> list[dict[str, Any]]:
-        """The figures of each load, rate or size; of the only one, if there is one."""
+        """The figures of each load, rate or size. Of the only one, if there is one."""
         several: list[dict[str, Any]] | None = self.figures.get("points")
         return [dict(self.figures)] if several is None else several
 
@@ -151,7 +151,7 @@ def parts_of(kept: Recorded) -> dict[str, Any]:
 
 
 def plain(data: Any) -> Any:
-    """Return data as JSON has it: lists, and None for NaN and infinity; no -0.0.
+    """Return data as JSON has it: lists, and None for NaN and infinity. No -0.0.
 
     Examples
     --------

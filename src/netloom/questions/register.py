@@ -70,7 +70,7 @@ class Kind:
     example, page
         A command that asks it, and the page of the documentation that tells more.
     sweep
-        The field in which several questions form a curve, from little load to much; or "".
+        The field in which several questions form a curve, from little load to much, or "".
     outputs
         The files that its answers can be written to.
     repeatable
@@ -130,25 +130,25 @@ class Kind:
         return found
 
     def best(self, records: Sequence[tuple[str, Recorded]]) -> list[str]:
-        """Return which of several answers, each with a name, is best; nothing if no figure says."""
+        """Return which of several answers, each with a name, is best. Nothing if no figure says."""
         own = self.hook("words", "best")
         found: list[str] = own(records) if own and len(records) > 1 else []
         return found
 
     def ending(self, answer: Any, *, wrote: bool) -> str:
-        """Return what is said at the end, once files are written; perhaps ""."""
+        """Return what is said at the end, once files are written. Perhaps ""."""
         own = self.hook("words", "ending")
         found: str = own(answer, wrote=wrote) if own else ""
         return found
 
     def parts(self, record: Recorded) -> dict[str, Any]:
-        """Return the parts of the picture of a recorded answer, by name; perhaps none."""
+        """Return the parts of the picture of a recorded answer, by name. Perhaps none."""
         own = self.hook("chart", "parts")
         found: dict[str, Any] = own(record) if own else {}
         return found
 
     def answer_of(self, columns: Collection[str]) -> type[Answer]:
-        """Return the class of the answers whose table has these columns; the first if none has."""
+        """Return the class of the answers whose table has these columns. The first if none has."""
         fitting = (each for each in self.answers if set(each.columns.names) <= set(columns))
         return next(fitting, self.answers[0])
 
@@ -158,7 +158,7 @@ class Kind:
         return self.hook("chart", "PART_TITLES") or {}
 
     def chart(self, record: Recorded) -> Any:
-        """Return the picture of a recorded answer: parts under one sentence; None if there is none.
+        """Return the picture of a recorded answer: parts under one sentence. None if there is none.
 
         The sentence is the verdict's, or what ``title`` of ``chart.py`` says of the picture. What
         was asked, ``footer`` of ``chart.py``, stands below in small letters. Parts stand side by
@@ -186,7 +186,7 @@ class Kind:
 
     @property
     def curve(self) -> CurveKind | None:
-        """How its answers are points of curves; None if they are none."""
+        """How its answers are points of curves. None if they are none."""
         found: CurveKind | None = self.hook("answer", "CURVE")
         return found
 
@@ -216,7 +216,7 @@ _DECLARED: dict[str, Kind] = {}
 
 
 class About(TypedDict, total=False):
-    """What a question says of itself; see ``Kind``."""
+    """What a question says of itself. See ``Kind``."""
 
     words: str
     title: str
@@ -243,7 +243,7 @@ def asks(kind: Any, *, prepare: Callable[[Any], Any] | None = None, **about: Unp
     """Declare that a function answers a question, and return the function that asks it.
 
     The function below takes the question, and with ``prepare`` what that has made ready. The
-    function that is returned takes the question's fields; its signature and its help are theirs.
+    function that is returned takes the question's fields. Its signature and its help are theirs.
     See ``Kind`` for the other arguments.
 
     Examples
@@ -288,7 +288,7 @@ def asks(kind: Any, *, prepare: Callable[[Any], Any] | None = None, **about: Unp
 
 @cache
 def listed() -> dict[str, Listed]:
-    """Return the questions that netloom has, by their words; none is imported for that."""
+    """Return the questions that netloom has, by their words. None is imported for that."""
     root = Path(__file__).parent
     found = {}
     for path in sorted(root.rglob("question.py")):
@@ -368,7 +368,7 @@ def modules() -> dict[str, str]:
 
 
 def all_kinds() -> Iterator[Kind]:
-    """Yield all questions; each is imported."""
+    """Yield all questions. Each is imported."""
     return map(kind_of, all_words())
 
 
@@ -408,7 +408,7 @@ def _with_fields(text: str, fields: str) -> str:
 
 @cache
 def _beside(module: str, name: str, attribute: str) -> Any:
-    """Return what a question's folder has in another of its files; see ``Kind.hook``."""
+    """Return what a question's folder has in another of its files. See ``Kind.hook``."""
     holder: ModuleType = import_module(module)
     package, _, last = module.rpartition(".")
     if last == "question":

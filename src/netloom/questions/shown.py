@@ -95,7 +95,7 @@ def _share_out(columns: Sequence[Column], width: int) -> None:
 
 
 def sentences(record: Recorded) -> list[str]:
-    """Return the verdict of a recorded answer as sentences; none where it has no verdict."""
+    """Return the verdict of a recorded answer as sentences. None where it has no verdict."""
     return [ended(each) for each in _said(record.figures)]
 
 
@@ -122,7 +122,7 @@ def table_of(columns: Columns, rows: Iterable[Mapping[str, Any]]) -> Table:
 
 
 def plain_table(heads: Iterable[str] = (), words: Iterable[str] = ("",)) -> Table:
-    """Return a table without lines; numbers are right of their column, words left.
+    """Return a table without lines. Numbers are right of their column, words left.
 
     ``words`` are the heads of columns of words.
     """
@@ -184,19 +184,19 @@ def head_of(network: Any, what: str, how: str) -> list[str]:
 
 
 def interruption(answer: Any, what: str = "known") -> list[str]:
-    """Return the line that says that an answer was interrupted; none if it was not."""
+    """Return the line that says that an answer was interrupted. None if it was not."""
     return [f"• interrupted: what was {what} by then"] * answer.interrupted
 
 
 def percent(value: float | None) -> str:
-    """Return a fraction as a percentage; ``–`` where there is none."""
+    """Return a fraction as a percentage. ``–`` where there is none."""
     if value is None or value - value != 0:
         return "–"
     return f"{number(float(f'{100 * value + 0.0:.3g}'))}\u00a0%"
 
 
 def interval(mean: float | None, half: float | None) -> str:
-    """Return a mean with the half-width of its interval; ``–`` where there is none."""
+    """Return a mean with the half-width of its interval. ``–`` where there is none."""
     return give_or_take(mean, half) if mean is None or half else f"{number(mean)}\u00a0±\u00a0?"
 
 

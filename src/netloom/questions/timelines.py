@@ -66,7 +66,7 @@ class Happened:
     ready, sent, entered, arrived, complete
         Time[n], as engines have them; -1: not yet.
     delay, run, hold, receive
-        Time[n], what rows take before they are ready, and from processors; see ``Messages``.
+        Time[n], what rows take before they are ready, and from processors. See ``Messages``.
     size
         float64[n], the length of what is sent.
     moved
@@ -74,9 +74,9 @@ class Happened:
     awaited
         bool[n], for which rows others waited last.
     ids
-        The name of each row; none: rows have no names.
+        The name of each row. None: rows have no names.
     computing
-        bool[n], in which rows a rank computes in the delay; none: others pass time.
+        bool[n], in which rows a rank computes in the delay. None: others pass time.
     """
 
     names: Sequence[str]
@@ -104,7 +104,7 @@ class Happened:
 class Crossed(NamedTuple):
     """What messages did to channels.
 
-    ``links``: the links of each of the rows that moved, in their order; ``shares``: float64[…], the
+    ``links``: the links of each of the rows that moved, in their order. ``shares``: float64[…], the
     part of a message that crosses each; ``capacity``: float64[num_links], size per time;
     ``name``: what a link is called; ``lasting``: Time[…], how long each message used its links from
     when it entered, None for until it arrived.
@@ -157,7 +157,7 @@ def timeline_of(
     unit, size
         What times and sizes are, such as ``cycles`` and ``flits``.
     unit_us
-        µs of a unit; None if that is not known: then one is shown as 1 µs.
+        µs of a unit. None if that is not known: then one is shown as 1 µs.
     crossed
         The channels of messages, if they are known.
     path
@@ -211,7 +211,7 @@ def _write(answer: Any, path: Path, _: Mapping[str, str]) -> str:
 def perfetto_output(
     refuse: Callable[[Any, Any, Mapping[str, str]], None] | None = None, asks: str = ""
 ) -> Output:
-    """Return the output of an answer's ``timeline``; parameters as in ``Output``."""
+    """Return the output of an answer's ``timeline``. Parameters as in ``Output``."""
     said = "Timeline for Perfetto, .json or .json.gz."
     return Output("perfetto", said, _write, check_timeline, refuse=refuse, asks=asks)
 

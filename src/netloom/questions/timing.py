@@ -98,7 +98,7 @@ class Clock:
 
 
 def assumed(clock: Clock, *more: tuple[str, str]) -> str:
-    """Return what nobody said of bytes and seconds, as a sentence; "" if all was said.
+    """Return what nobody said of bytes and seconds, as a sentence. "" if all was said.
 
     ``more``: what else was assumed, each with the option that says it otherwise.
 
@@ -124,7 +124,7 @@ def clock_of(question: Timing, network: Topology, machine: Machine | None) -> Cl
 
     A bandwidth is that of channels of bandwidth 1, the reference: where a file says of cables that
     some are slower, they keep their share of it. A latency is that of a cycle, of which channels
-    have one unless a file says more; where a file or a machine says times, it is that of every
+    have one unless a file says more. Where a file or a machine says times, it is that of every
     channel instead. A machine's overhead is its own, or half of the start-up time of its longest
     messages, which has both ends.
 
@@ -154,7 +154,7 @@ def clock_of(question: Timing, network: Topology, machine: Machine | None) -> Cl
 
 
 def assumed_clock(question: Timing, network: Topology, machine: Machine | None) -> Clock:
-    """Return what ``clock_of`` does; a bandwidth and a latency that nothing says are assumed.
+    """Return what ``clock_of`` does. A bandwidth and a latency that nothing says are assumed.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def assumed_clock(question: Timing, network: Topology, machine: Machine | None) 
 
 
 def known_clock(question: Timing, network: Topology, machine: Machine | None) -> Clock | None:
-    """Return what ``clock_of`` does; None if nothing says a bandwidth, or asks for times.
+    """Return what ``clock_of`` does. None if nothing says a bandwidth, or asks for times.
 
     Raises
     ------

@@ -40,7 +40,7 @@ class Verdict:
         What goes with it, by label: ``where``, ``why``, ``limits`` and the like, each a sentence
         or a part of one.
     next
-        The command that comes next; "" if there is nothing to do.
+        The command that comes next. "" if there is nothing to do.
     note
         What a reader must know to trust it, such as which numbers are estimates.
 
@@ -60,7 +60,7 @@ class Verdict:
     note: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data; ``of`` follows from the question."""
+        """Return it as plain data. ``of`` follows from the question."""
         return {
             "mark": self.mark, "sentence": self.sentence, "lines": dict(self.lines),
             "next": self.next, "note": self.note,
@@ -72,7 +72,7 @@ class Verdict:
         return f"{MARKS[self.mark]} {self.sentence}"
 
     def text(self, width: int) -> Iterator[Text]:
-        """Yield it as lines of at most so many letters; a command is never broken."""
+        """Yield it as lines of at most so many letters. A command is never broken."""
         width = min(max(width, NARROWEST), WIDEST)
         first, *more = _wrapped(self.marked, width, "  ")
         head = Text(first, STYLES[self.mark])

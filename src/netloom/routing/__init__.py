@@ -1,6 +1,6 @@
 """Which channels a packet may take: dimension order, shortest paths, tables, routes of your own.
 
-Broken channels are gone round. On virtual channels also adaptive and oblivious routing; what can
+Broken channels are gone round. On virtual channels also adaptive and oblivious routing. What can
 deadlock is refused.
 """
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def dependency_cycle(routed: Paths, num_channels: int) -> tuple[int, ...]:
     """Return a cycle of the channel-dependency graph of these paths, or () when there is none.
 
-    Each of its channels some packet may hold while it waits for the next; the last waits for
+    Each of its channels some packet may hold while it waits for the next. The last waits for
     the first.
     """
     return cycle_of_waits(*dependencies(routed), num_channels)
@@ -25,7 +25,7 @@ def dependency_cycle(routed: Paths, num_channels: int) -> tuple[int, ...]:
 def dependencies(routed: Paths) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return each two channels in a row on these paths: what is held, and what is asked for.
 
-    int32[] both; a dependency comes as often as paths have it.
+    int32[] both. A dependency comes as often as paths have it.
     """
     inside = np.ones(len(routed.channels), bool)
     inside[routed.offsets[1:][np.diff(routed.offsets) > 0] - 1] = False

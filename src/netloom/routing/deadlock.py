@@ -46,7 +46,7 @@ PAIRS_AT_ONCE = 2**17
 def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
     """Return a cycle of channels in which this routing can deadlock, or () when it cannot.
 
-    One virtual channel a channel is assumed, except for a forwarding table with lanes; datelines
+    One virtual channel a channel is assumed, except for a forwarding table with lanes. Datelines
     and escape channels are what removes the cycles that this finds. All pairs of different hosts
     that work may communicate (with given routes: those that have one), by any of their paths if
     they have several.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ecmp:
-    """Shortest paths; of n equally short channels, the one of number hash modulo n.
+    """Shortest paths. Of n equally short channels, the one of number hash modulo n.
 
     The hash is SplitMix64's finalizer of source, target and the router's own seed, so that the
     choices at the routers of a path have nothing to do with each other. (Hopps, *Analysis of an

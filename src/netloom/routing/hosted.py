@@ -42,7 +42,7 @@ class Legs(NamedTuple):
 def legs(topology: Topology, sources: NDArray[np.int32], targets: NDArray[np.int32]) -> Legs:
     """Return the ports by which each pair of hosts communicates.
 
-    Of several ports, those are taken that have the fewest hops between them; of several such
+    Of several ports, those are taken that have the fewest hops between them. Of several such
     pairs of ports the one of number (source + target) modulo how many there are, so that the
     pairs of a host spread over its ports.
 
@@ -77,7 +77,7 @@ def legs(topology: Topology, sources: NDArray[np.int32], targets: NDArray[np.int
 def router_pairs(topology: Topology) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the routers where packets enter and leave, int32[] both, each two of them once.
 
-    Of all pairs of different hosts that work; in a direct network, all pairs of different nodes.
+    Of all pairs of different hosts that work. In a direct network, all pairs of different nodes.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def through_routers(
     """Return the paths of pairs of hosts, given how to go from router to router.
 
     ``route`` takes int32[num_pairs] routers, and returns the paths between them in
-    ``topology.routers``; it may return several paths a pair, with probabilities.
+    ``topology.routers``. It may return several paths a pair, with probabilities.
     """
     ends = legs(topology, sources, targets)
     try:

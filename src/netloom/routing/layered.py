@@ -3,7 +3,7 @@
 Layers are for routing round failures:
 
 Skeie, Lysne & Theiss, *Layered shortest path (LASH) routing in irregular system area networks*,
-2002; Skeie, Lysne, Flich, López, Robles & Duato, *LASH-TOR: a generic transition-oriented routing
+2002. Skeie, Lysne, Flich, López, Robles & Duato, *LASH-TOR: a generic transition-oriented routing
 algorithm*, 2004.
 """
 
@@ -32,7 +32,7 @@ class ShortestPath:
     """At every node, the lowest-numbered channel that leads one hop nearer to the target.
 
     That is a table (one channel for each node and target), as routers of irregular networks
-    hold it; it is minimal and deterministic, but may deadlock: ``find_deadlock`` tells.
+    hold it. It is minimal and deterministic, but may deadlock: ``find_deadlock`` tells.
     """
 
     several: ClassVar[bool] = False
@@ -68,15 +68,15 @@ class Layered:
     """Shortest paths in layers of virtual channels, of as few layers as a search finds.
 
     On a k-ary n-cube with broken parts, a path is that of dimension order, last dimension first. If
-    that is broken or no longer shortest, it is that of the opposite order, first dimension first;
-    if that is too, it is dimension order from node to node as long as that leads nearer to the
+    that is broken or no longer shortest, it is that of the opposite order, first dimension first.
+    If that is too, it is dimension order from node to node as long as that leads nearer to the
     target, with the lowest-numbered channel that does where it does not. So what broken parts are
     not in the way of is not touched by them, and what they are is spread. Networks without
     dimensions are routed as by ``ShortestPath``.
 
     These paths may deadlock on one virtual channel. Where there are more, pairs of nodes, those of
     the longest paths first, are put into the first layer that has no circle of dependencies with
-    their path; where none takes all of it, the path begins in the lowest layer and goes on to the
+    their path. Where none takes all of it, the path begins in the lowest layer and goes on to the
     next wherever it would close a circle, never back. Then paths move from fuller layers to
     emptier ones that can take them. A packet may use any VC of the layer that it is in.
     """
@@ -162,7 +162,7 @@ def layers(topology: Topology, routed: Paths) -> NDArray[np.int32]:
 
 
 def layer_vcs(num_layers: int, num_vcs: int) -> NDArray[np.int64]:
-    """Return the VCs of each layer as bits, int64[num_layers]; lower layers have more.
+    """Return the VCs of each layer as bits, int64[num_layers]. Lower layers have more.
 
     Examples
     --------

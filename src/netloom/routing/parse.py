@@ -94,7 +94,7 @@ def named_here(name: str) -> bool:
 def parse_routing(spec: str, topology: Topology) -> Routing:
     """Return the routing that ``spec`` names on this network.
 
-    ``default`` is what ``default_routing`` says; ``dimension-order:0,1`` corrects dimension 0
+    ``default`` is what ``default_routing`` says. ``dimension-order:0,1`` corrects dimension 0
     first; ``up-down`` and ``layered`` fit any network: see ``UpDown`` and ``Layered``;
     ``d-mod-k``, ``s-mod-k`` and ``random-up`` are for fat trees, ``minimal-group`` and
     ``valiant-group`` for dragonflies; ``routes:FILE`` reads one route a
@@ -184,7 +184,7 @@ def default_routing(topology: Topology) -> Routing:
 
 
 def _dimensions(name: str, argument: str, topology: Topology) -> tuple[str, str]:
-    """Return ``xy``, ``yx``, ``zyx`` ... in our words; x is the last dimension, y the one before.
+    """Return ``xy``, ``yx``, ``zyx`` ... in our words. X is the last dimension, y the one before.
 
     Any other name stays what it is.
     """
@@ -205,7 +205,7 @@ def paths(topology: Topology, routing: Routing, sources: ArrayLike, targets: Arr
     topology, routing
         The network and the routing.
     sources, targets
-        int[num_paths] nodes; a pair of equal nodes has an empty path.
+        int[num_paths] nodes. A pair of equal nodes has an empty path.
 
     Raises
     ------
@@ -246,7 +246,7 @@ def draw_paths(
     topology, routing
         The network and the routing.
     sources, targets
-        int[num_paths] nodes; a pair of equal nodes has an empty path.
+        int[num_paths] nodes. A pair of equal nodes has an empty path.
     seed
         Where chance comes from. Pairs draw one by one, so that a pair that comes twice has two
         paths.
@@ -308,10 +308,10 @@ def routes_by(
     topology
         The network.
     route
-        Called with the network, a source and a target; returns the nodes that packets visit, the
+        Called with the network, a source and a target. Returns the nodes that packets visit, the
         first the source, the last the target: vertices or names, as ``source_routes`` takes them.
     name
-        What the routing is called; the function's name by default.
+        What the routing is called. The function's name by default.
 
     Raises
     ------
@@ -349,7 +349,7 @@ def all_pairs(topology: Topology, routing: str) -> tuple[NDArray[np.int32], NDAr
     Raises
     ------
     InputError
-        If there are more than ``MOST_ROUTES``; ``routing`` is what they are for.
+        If there are more than ``MOST_ROUTES``. ``routing`` is what they are for.
     """
     working = working_nodes(topology)
     if len(working) ** 2 > MOST_ROUTES:

@@ -26,7 +26,7 @@ class Ports(NamedTuple):
     Attributes
     ----------
     num_network_ports
-        Most network ports of any node; ports of a node are numbered from 0.
+        Most network ports of any node. Ports of a node are numbered from 0.
     out_port, in_port
         int32[num_channels], the output port by which a channel leaves its source and the input
         port by which it enters its target.
@@ -70,7 +70,7 @@ class HostedPorts(NamedTuple):
     Attributes
     ----------
     num_ports
-        Most input or output ports of any router; ports of a router are numbered from 0.
+        Most input or output ports of any router. Ports of a router are numbered from 0.
     out_port, in_port
         int32[num_channels], the first output port by which a channel leaves its source, and the
         first input port by which it enters its target; 0 at a host's end.

@@ -20,15 +20,15 @@ class Paths:
     Attributes
     ----------
     offsets
-        int64[num_paths + 1]; path p is ``channels[offsets[p]:offsets[p + 1]]``.
+        int64[num_paths + 1]. Path p is ``channels[offsets[p]:offsets[p + 1]]``.
     channels
         int32[offsets[-1]], in the order in which a packet crosses them. A path from a node to
         itself is empty.
     pair
         int32[num_paths], the pair of source and target that each path joins, ascending, where a
-        pair may have several paths; None where path p is that of pair p.
+        pair may have several paths. None where path p is that of pair p.
     probability
-        float64[num_paths], how likely a packet of the pair takes the path, 1 in all for each pair;
+        float64[num_paths], how likely a packet of the pair takes the path, 1 in all for each pair.
         None where each pair has one path.
     """
 

@@ -151,7 +151,7 @@ def table_paths(
 ) -> Paths:
     """Return the path of every pair of hosts by a table (see ``paths``).
 
-    Of several ports of the source, packets take the one that ``hosted.legs`` says; they leave at
+    Of several ports of the source, packets take the one that ``hosted.legs`` says. They leave at
     the first router with a port to the target.
 
     Raises

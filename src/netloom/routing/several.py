@@ -1,6 +1,6 @@
 """Routings by ways with choices: all shortest paths, through groups, or any way round.
 
-Valiant & Brebner, *Universal schemes for parallel communication*, 1981; Kim, Dally, Scott & Abts,
+Valiant & Brebner, *Universal schemes for parallel communication*, 1981. Kim, Dally, Scott & Abts,
 *Technology-driven, highly-scalable dragonfly topology*, 2008.
 """
 
@@ -43,7 +43,7 @@ class Minimal:
     """Any shortest path: at every router, each channel that leads one hop nearer is as likely.
 
     Of parallel channels each counts. Hops are those between routers. That is how packets spread
-    if each router picks at random among the ports of its shortest-path table; paths of one pair
+    if each router picks at random among the ports of its shortest-path table. Paths of one pair
     need not be equally likely.
     """
 
@@ -79,7 +79,7 @@ class Valiant:
         ``routers``: to any router that hosts hang on, each as likely, that of the source and that
         of the target included, and from there to the target. ``groups``: on a dragonfly, to any
         group, those of source and target included, by one of its direct links, and from the router
-        where that arrives to the target; packets within a group stay in it.
+        where that arrives to the target. Packets within a group stay in it.
 
     On either part of the way, packets go as they usually do on the network, and of equally good
     channels each is as likely: on dragonflies by direct links between the two groups

@@ -2,8 +2,8 @@
 
 A packet begins in the lowest layer and never goes back to a lower one. Where the graph of
 (channel, layer) has no circle, packets cannot deadlock, whatever they choose (Dally & Seitz 1987).
-Layers by hops: Günther, *Prevention of deadlocks in packet-switched data transport systems*, 1981;
-by global channels, on dragonflies: Kim, Dally, Scott & Abts 2008.
+Layers by hops: Günther, *Prevention of deadlocks in packet-switched data transport systems*, 1981.
+By global channels, on dragonflies: Kim, Dally, Scott & Abts 2008.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Part(NamedTuple):
     rises
         bool[num_network_channels], the channels behind which packets are one layer higher.
     circle
-        Channels that packets of this part could wait for in a circle if they had one layer; empty
+        Channels that packets of this part could wait for in a circle if they had one layer. Empty
         if they could not.
     """
 
@@ -92,8 +92,8 @@ class Layering:
 def layers_needed(topology: Topology, routing: Routing) -> Layering:
     """Return layers of virtual channels that keep a routing with choices free of deadlock.
 
-    The first of three rules is taken that leaves no circle: one layer; on dragonflies one more
-    behind each global channel; one for each hop, which never has one. The first two are proved by
+    The first of three rules is taken that leaves no circle: one layer. On dragonflies one more
+    behind each global channel. One for each hop, which never has one. The first two are proved by
     following packets between all routers of hosts through all choices. There may be rules of fewer
     layers: on rings, datelines (``virtual_channel_routing``).
 
@@ -102,7 +102,7 @@ def layers_needed(topology: Topology, routing: Routing) -> Layering:
     topology
         The network.
     routing
-        ``Minimal``, ``MinimalGroup``, ``Valiant``, or dimension order on a HyperX; for others,
+        ``Minimal``, ``MinimalGroup``, ``Valiant``, or dimension order on a HyperX. For others,
         ``find_deadlock`` answers.
 
     Raises

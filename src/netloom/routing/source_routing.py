@@ -66,8 +66,8 @@ def source_routes(
     topology
         The network whose channels the routes use.
     node_sequences
-        One sequence of neighbouring nodes a route; two sequences may not join the same pair. Where
-        hosts hang on routers, a host, the routers, a host. A node is its vertex or its name; of
+        One sequence of neighbouring nodes a route. Two sequences may not join the same pair. Where
+        hosts hang on routers, a host, the routers, a host. A node is its vertex or its name. Of
         parallel channels the first leads there, or, behind a name, the one that ``#2`` says.
     where
         What to call each route in an error message, such as ``routes.txt:7``.
@@ -107,7 +107,7 @@ def read_routes(topology: Topology, path: str | Path) -> SourceRoutes:
     """Read routes from a file: one a line, the nodes it visits by number or name.
 
     Where hosts hang on routers, routers have the numbers behind those of the hosts. A name with
-    blanks or ``#`` in it stands in quotation marks; ``b#2`` is node b by the second of several
+    blanks or ``#`` in it stands in quotation marks. ``b#2`` is node b by the second of several
     channels; arrows ``->`` between the nodes may be there; any other ``#`` starts a comment.
 
     Raises
@@ -147,7 +147,7 @@ def words_of(line: str) -> list[str]:
 
 
 def write_routes(topology: Topology, routes: SourceRoutes, path: str | Path) -> None:
-    """Write routes as ``read_routes`` reads them; the file is replaced where it exists.
+    """Write routes as ``read_routes`` reads them. The file is replaced where it exists.
 
     Nodes are written by their names where the network has such.
 
@@ -214,7 +214,7 @@ def route_numbers(
     targets: NDArray[np.int32],
     wanted: str,
 ) -> NDArray[np.int32]:
-    """Return the number of each pair's route; from a node to itself, one behind the last.
+    """Return the number of each pair's route. From a node to itself, one behind the last.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """Routings of fat trees: up to where source and target meet, by a rule, and down again.
 
 The trees are extended generalised fat trees with parallel links (``TreeShape``). The way down is
-unique but for parallel cables; a rule says which parent and which cable to take up. These routings
+unique but for parallel cables. A rule says which parent and which cable to take up. These routings
 are free of deadlock on one virtual channel: every path takes first channels that lead up, level by
 level, then channels that lead down, so that none leads back.
 """
@@ -33,7 +33,7 @@ class DModK:
     """D-mod-k: the target's place decides which way a packet takes up a fat tree.
 
     Above level l (hosts are level 0), with W_l = w_1 … w_l, the packet takes parent
-    floor(d / W_l) mod w_{l+1}, by cable floor(d / W_{l+1}) mod p_{l+1}; together these are the up
+    floor(d / W_l) mod w_{l+1}, by cable floor(d / W_{l+1}) mod p_{l+1}. Together these are the up
     port floor(d / W_l) mod (w_{l+1} p_{l+1}). Down it takes the cable of the same number. d is the
     place of the target in the order of the tree, which is its number unless a file numbers hosts
     otherwise. In a full tree every shift of all hosts loads no channel with more than one path.
@@ -60,7 +60,7 @@ class SModK:
 
 @dataclass(frozen=True)
 class RandomUp:
-    """Up a fat tree by any port, each as likely, until source and target meet; down again.
+    """Up a fat tree by any port, each as likely, until source and target meet. Down again.
 
     Of parallel cables on the way down each is as likely, too.
     """
@@ -82,7 +82,7 @@ class TreeIndex(NamedTuple):
         int64[levels], the place of the first channel above each level.
     channel_at
         int32[num_channels]: the channels that lead up, level by level, in a level by the places of
-        child and parent, then by cable; behind them those that lead down in the same order.
+        child and parent, then by cable. Behind them those that lead down in the same order.
     """
 
     children: NDArray[np.int64]
@@ -148,7 +148,7 @@ def drawn_up(
 def random_steps(shape: TreeShape) -> tuple[NDArray[np.int64], list[int]]:
     """Return the steps of keys that number all ways, and how many ways there are.
 
-    int64[3, levels] (see ``kernels.trees.fill_paths``); the second is of pairs that meet at level
+    int64[3, levels] (see ``kernels.trees.fill_paths``). The second is of pairs that meet at level
     0 (equal hosts), 1, 2 …
 
     Raises

@@ -30,11 +30,11 @@ MOST_SAMPLES = 256
 class UpDown:
     """Up*/down* routing: no packet goes up again once it has gone down.
 
-    Nodes are ranked by their distance from a root in the middle of the network, then by number;
-    a channel leads up if it leads to a lower rank. Packets cannot wait for each other in a circle,
+    Nodes are ranked by their distance from a root in the middle of the network, then by number.
+    A channel leads up if it leads to a lower rank. Packets cannot wait for each other in a circle,
     for every path takes channels in one order: those that lead up, by the falling rank of the node
     that they enter, then those that lead down, by its rising rank. A packet takes one of the
-    shortest of such paths, always the same for a pair of nodes; pairs spread over all of them.
+    shortest of such paths, always the same for a pair of nodes. Pairs spread over all of them.
 
     Links of which one direction is missing or broken are not used at all, as in Autonet.
 
@@ -101,7 +101,7 @@ def router_ranks(topology: Topology) -> NDArray[np.int32]:
 
     If packets can go away from the hosts first and then towards them on shortest paths between all
     routers with hosts, as in trees, routers are ranked by their distance from the nearest host,
-    the farthest first. If not, from a root, as in ``node_ranks``; one for each plane of routers.
+    the farthest first. If not, from a root, as in ``node_ranks``. One for each plane of routers.
     """
     from netloom.routing.kernels.shortest_path import path_lengths
     from netloom.routing.kernels.up_down import legal_lengths

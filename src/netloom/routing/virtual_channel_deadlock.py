@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from netloom.routing.dimension_order import DimensionOrder
 
 MOST_NODES = 32
-"""Largest network in which a refused routing is followed; of larger ones, a small one like it."""
+"""Largest network in which a refused routing is followed. Of larger ones, a small one like it."""
 
 MOST_VIRTUAL_CHANNELS = 2**14
 """Most virtual channels of a network that is followed: the graph is a square of flags."""
@@ -70,7 +70,7 @@ def virtual_channel_cycle(routing: VirtualChannelRouting) -> tuple[tuple[int, in
 def escape_waits(routing: VirtualChannelRouting) -> NDArray[np.bool_]:
     """Return which escape virtual channels packets may hold while they ask for which.
 
-    Numbered ``channel * num_vcs + vc``, [held, asked]; where there is no escape, all are counted.
+    Numbered ``channel * num_vcs + vc``, [held, asked]. Where there is no escape, all are counted.
     See ``virtual_channel_cycle``.
     """
     from netloom.routing.kernels.virtual_channel_deadlock import fill_waits

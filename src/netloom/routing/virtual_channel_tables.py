@@ -28,7 +28,7 @@ class Rule(NamedTuple):
     """What a routing of k-ary n-cubes needs.
 
     ``vcs`` and ``ring_vcs`` are the least VCs that free it of deadlock without and with a ring of
-    4 nodes or more; ``ring_vcs`` is 0 where it is for meshes only.
+    4 nodes or more. ``ring_vcs`` is 0 where it is for meshes only.
     """
 
     kind: int
@@ -91,15 +91,15 @@ class VirtualChannelRouting:
     needs_aux
         Whether packets carry an intermediate node or the number of their route.
     uses_credits
-        Whether the source's router sets the coin's lowest bit, by the credits of both ways; in
+        Whether the source's router sets the coin's lowest bit, by the credits of both ways. In
         networks whose hosts hang on routers, whether any router looks at what is used.
     minimal
         Whether every packet is known to take a shortest path.
     routes
-        The given routes, where there are such; where hosts hang on routers, the routing whose paths
+        The given routes, where there are such. Where hosts hang on routers, the routing whose paths
         are listed, or kept as a table.
     births
-        What draws ``aux`` for packets between hosts; None where ``tables`` need none.
+        What draws ``aux`` for packets between hosts. None where ``tables`` need none.
     function
         What was compiled of a user's function, of which the tables hold the address.
     """
@@ -180,9 +180,9 @@ def path_routing(
     ejection_channels: int,
     hop_vcs: NDArray[np.int64] | None = None,
 ) -> VirtualChannelRouting:
-    """Return the routing of given paths; one path more leads from a node to itself.
+    """Return the routing of given paths. One path more leads from a node to itself.
 
-    ``hop_vcs`` are the VCs of each hop, as bits; any, where it is not given.
+    ``hop_vcs`` are the VCs of each hop, as bits. Any, where it is not given.
     """
     tables = empty_tables(topology, PATHS, num_vcs, ejection_channels)
     offsets, channels = routing.routes.offsets, routing.routes.channels

@@ -1,7 +1,7 @@
 """Routing as a router of virtual channels sees it: which output VCs a packet may ask for.
 
 What can deadlock is refused here, with the circle of channels in which it would. Rings of four
-nodes or more (of three, no minimal way has two hops) close a circle under every routing; two
+nodes or more (of three, no minimal way has two hops) close a circle under every routing. Two
 *classes* of VCs cut it at a dateline between coordinates side − 1 and 0 (Dally & Seitz 1987).
 Adaptive routing needs escape VCs that are free of circles, and may then do as it likes in the
 others (Duato 1993).
@@ -67,17 +67,17 @@ def virtual_channel_routing(
         The network.
     routing
         A name, a routing, or what this or ``routing_by_hop`` made for this network. Half-way round
-        a ring, where both ways are as short, each packet's coin decides. x is the last dimension;
-        west is falling x.
+        a ring, where both ways are as short, each packet's coin decides. x is the last dimension.
+        West is falling x.
 
         - ``default``: dimension order on k-ary n-cubes, ``layered`` on networks with broken parts,
           ``shortest-path`` elsewhere.
         - ``dimension-order``, ``dimension-order:0,1``: one dimension after the other. In rings, a
           packet that crosses the dateline goes from the lower class of VCs to the upper one as it
-          takes the wrap channel; one that does not cross it may use both.
+          takes the wrap channel. One that does not cross it may use both.
           ``dimension-order-static-dateline`` gives the first the upper class, and the second the
           lower one, for all of the ring.
-        - ``adaptive``: any minimal direction; VC 0 (0 and 1 where there are rings) is the escape.
+        - ``adaptive``: any minimal direction. VC 0 (0 and 1 where there are rings) is the escape.
           (Routers must let a head ask for an adaptive VC only where its whole packet fits, or
           which is empty: Duato's proof has no packet wait behind another in an adaptive VC.)
           ``adaptive-sticky-escape`` never leaves the escape VCs again, and has no adaptive
@@ -182,7 +182,7 @@ def draw_aux(
         int32[num_packets], 31 random bits. Bit a decides a tie in dimension a: 0 is growing.
     aux
         int32[num_packets]: for ``valiant`` any node, for ``romm`` any in the minimal box, which
-        goes round a ring as the coin says; the number of a given route; otherwise -1.
+        goes round a ring as the coin says. The number of a given route. Otherwise -1.
 
     Raises
     ------

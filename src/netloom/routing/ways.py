@@ -132,7 +132,7 @@ def is_hyperx(topology: Topology) -> bool:
 
 
 def dimensions(topology: Topology) -> tuple[int, ...]:
-    """Return the sides of the grid of a network's routers; none where they have no dimensions."""
+    """Return the sides of the grid of a network's routers. None where they have no dimensions."""
     routers, shape = topology.routers.whole, family_of(topology)
     if isinstance(routers, Cube):
         return routers.sides

@@ -57,13 +57,13 @@ MOST_ROWS = 2**30
 """Most rows: a row and a cycle share an int64 in the agenda."""
 
 FIRST = 1024
-"""Room for rows at first; more is made when needed."""
+"""Room for rows at first. More is made when needed."""
 
 
 class Agenda(NamedTuple):
-    """The arrays of a program's state; see ``kernels.agenda``.
+    """The arrays of a program's state. See ``kernels.agenda``.
 
-    ``sent`` takes the rows that are sent in one cycle; edges are chained, one chain for each row
+    ``sent`` takes the rows that are sent in one cycle. Edges are chained, one chain for each row
     that others wait for.
     """
 
@@ -85,7 +85,7 @@ class ProgramEngine(ABC):
     @property
     @abstractmethod
     def rows(self) -> Records:
-        """The records of all rows so far; see ``ROW``."""
+        """The records of all rows so far. See ``ROW``."""
 
     @property
     @abstractmethod
@@ -114,7 +114,7 @@ class ProgramEngine(ABC):
     def host_channel_flits(self) -> NDArray[np.int64]:
         """Return the flits that have crossed each host's channels (int64[2 * num_ports]).
 
-        Those into the routers first; none where routers are hosts.
+        Those into the routers first. None where routers are hosts.
         """
         return np.zeros(2 * self.topology.num_ports, np.int64)
 
@@ -132,12 +132,12 @@ class ProgramEngine(ABC):
 
     @abstractmethod
     def advance(self, until: int) -> None:
-        """Run up to, and without, the cycle ``until``; or until all rows are complete.
+        """Run up to, and without, the cycle ``until``, or until all rows are complete.
 
         Raises
         ------
         DeadlockError
-            If messages block each other for good; names the channels.
+            If messages block each other for good. Names the channels.
         """
 
 
@@ -172,7 +172,7 @@ class CycleEngine(ProgramEngine):
 
     @property
     def rows(self) -> Records:
-        """The records of all rows so far; see ``ROW``."""
+        """The records of all rows so far. See ``ROW``."""
         return self.agenda.rows[: self.num_rows]
 
     @property

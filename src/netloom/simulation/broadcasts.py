@@ -59,7 +59,7 @@ TELLING_MESSAGES, TELLING_NODE_MESSAGES = 10_000, 400
 TELLING_ROWS = 2**21
 """Messages, in all and of the average sender, or messages from node to node, from which on a
 network that seems to fall behind does. Near saturation up to 1 in 10 windows of 2 500 messages of
-64 nodes look so, none of 60 of 10 000; of 256 nodes that send 40 each, some queue soon does."""
+64 nodes look so, none of 60 of 10 000. Of 256 nodes that send 40 each, some queue soon does."""
 
 HOPELESS = 0.3
 """Part of all flits that wait, from which a start-up will not come to an end."""
@@ -69,7 +69,7 @@ class Latency(NamedTuple):
     """Latencies of one class of messages, cycles: NaN where there is too little to tell.
 
     ``ci95`` is the half-width of a 95 % confidence interval of the mean from batch means, and
-    ``precision`` that over the mean; NaN, hence below no goal, unless there are 16 batches, 500
+    ``precision`` that over the mean. NaN, hence below no goal, unless there are 16 batches, 500
     messages, and batches long enough to be independent.
     """
 

@@ -57,13 +57,13 @@ class FlowTraceRun(TimedRun):
         Whether it was stopped before it was complete.
     alone_finish
         When it would have finished had no message met another, and each entered the network when
-        it was sent; None if the trace did not finish.
+        it was sent. None if the trace did not finish.
     injection, other_finish
-        How hosts sent their messages; and when the trace would have finished had they done so in
+        How hosts sent their messages, and when the trace would have finished had they done so in
         the other way, None if that is not known.
     by_turns_finish
         When the trace would have finished, sent in order, had channels been shared by turns
-        (``lossless``); None if that is not known.
+        (``lossless``). None if that is not known.
     """
 
     flows: FlowRun
@@ -76,13 +76,13 @@ class FlowTraceRun(TimedRun):
 
     @property
     def finish_by_injection(self) -> dict[Injection, float | None]:
-        """When the trace finishes with each kind of injection; None if that is not known."""
+        """When the trace finishes with each kind of injection. None if that is not known."""
         other: Injection = "shared" if self.injection == "in-order" else "in-order"
         return {self.injection: self.finish, other: self.other_finish}
 
     @property
     def trust(self) -> Trust | None:
-        """How far the finish can be trusted; None if it is not known how it depends on order."""
+        """How far the finish can be trusted. None if it is not known how it depends on order."""
         ends, bound = self.finish_by_injection, self.bound
         if ends["in-order"] is None or ends["shared"] is None or bound is None:
             return None
@@ -131,7 +131,7 @@ def run_flow_trace(
     tell: Callable[[int], None] = lambda _: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> FlowTraceRun:
-    """Run a trace as flows; return what was found.
+    """Run a trace as flows. Return what was found.
 
     The times and lengths of the program are those of ``links``. See ``flow.run_flows`` for the
     other parameters.

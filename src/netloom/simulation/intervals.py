@@ -1,7 +1,7 @@
 """How far a mean of one run can be trusted: confidence intervals from batch means.
 
 Successive packets are correlated, so that their own spread says too little. The run is cut into
-batches of equal length instead; when these are long enough, their means are all but independent
+batches of equal length instead. When these are long enough, their means are all but independent
 (A. M. Law, "Simulation Modeling and Analysis", section 9.5). Near saturation they never are, nor
 are they normal: what is left of both is corrected for, as Skart does (A. Tafazzoli, J. R. Wilson,
 E. K. Lada and N. M. Steiger, "Performance of Skart", INFORMS Journal on Computing 23, 2011).
@@ -36,7 +36,7 @@ def batch_interval(batch_sums: ArrayLike, batch_counts: ArrayLike) -> tuple[floa
     The mean is the ratio r = Σ sᵢ / Σ cᵢ, so that a batch weighs as much as it holds. Its variance
     is k / (k − 1) · Σ (sᵢ − r cᵢ)² / (Σ cᵢ)² over k batches (the ratio estimator of W. G. Cochran,
     "Sampling Techniques", chapter 6, for a large population), its quantile Student's t with k − 1
-    degrees of freedom; k counts the batches that hold something. For equal counts this is the
+    degrees of freedom. K counts the batches that hold something. For equal counts this is the
     common interval of batch means.
 
     Parameters
@@ -48,7 +48,7 @@ def batch_interval(batch_sums: ArrayLike, batch_counts: ArrayLike) -> tuple[floa
     Returns
     -------
     mean, half_width
-        NaN and NaN if there is no observation; half-width NaN if fewer than two batches hold any.
+        NaN and NaN if there is no observation. Half-width NaN if fewer than two batches hold any.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def run_interval(batch_sums: ArrayLike, batch_counts: ArrayLike) -> tuple[float,
     Batches are merged while they are correlated, see :func:`merge_correlated`. To what
     :func:`batch_interval` says of them, two factors come:
 
-    - √((1 + φ) / (1 − φ)) for the correlation φ that is left, as of an AR(1) series; the bias of
+    - √((1 + φ) / (1 − φ)) for the correlation φ that is left, as of an AR(1) series. The bias of
       its estimate, −(1 + 3 φ) / k, is taken off, and what is negative counts as 0;
     - where long latencies are rare, the mean of a run without them is low *and* its spread small.
       The further side of N. J. Johnson's interval for skewed means ("Modified t tests and
@@ -169,7 +169,7 @@ def percentiles(counts: ArrayLike, percents: Sequence[int]) -> NDArray[np.int64]
     Parameters
     ----------
     counts
-        int[most + 1]: how many there are of each value 0, 1, 2 ...; at least one in all.
+        int[most + 1]: how many there are of each value 0, 1, 2 .... At least one in all.
     percents
         Whole numbers from 1 to 100.
 

@@ -36,7 +36,7 @@ STEP_MESSAGES = 8
 class KeptRows(NamedTuple):
     """All rows of a run, for a timeline.
 
-    The flits that crossed each channel, int64[num_network_channels]; and bool[n], whether a task
+    The flits that crossed each channel, int64[num_network_channels], and bool[n], whether a task
     computes in the delay of a row.
     """
 
@@ -54,9 +54,9 @@ class ProgramSpeed:
     name, nodes, tasks
         The program, its tasks that communicate, and how many nodes they are on.
     times
-        Its loop times beside the others; None where a task did not go round often enough.
+        Its loop times beside the others. None where a task did not go round often enough.
     alone
-        Its loop times with the network to itself; None where it was not run, or not far enough.
+        Its loop times with the network to itself. None where it was not run, or not far enough.
     """
 
     name: str
@@ -95,7 +95,7 @@ class LoopRun:
     applied
         Applied traffic, flits/node/cycle.
     times
-        Loop times and actual traffic; None where a task did not go round often enough.
+        Loop times and actual traffic. None where a task did not go round often enough.
     programs
         What each of several programs gets through.
     ending
@@ -106,7 +106,7 @@ class LoopRun:
     loops
         int64[num_chains], loops that each task has finished.
     message_latency, unhindered
-        Mean latency of the messages, and what it would be in an idle network, cycles; NaN if there
+        Mean latency of the messages, and what it would be in an idle network, cycles. NaN if there
         are none over the network.
     channel_flits
         float64[num_network_channels], flits a cycle on each channel.
@@ -158,7 +158,7 @@ def run_loop(
 ) -> LoopRun:
     """Run until ``loops`` of every task count, after ``skip`` that do not, or for ``most_cycles``.
 
-    ``shared`` are the programs to tell apart, if there are several; ``keep``: to keep the rows.
+    ``shared`` are the programs to tell apart, if there are several. ``keep``: to keep the rows.
     """
     engine, enough = network.make_engine(by_node=by_node), skip + loops
     ending = run_program(
@@ -201,7 +201,7 @@ def run_loop(
 
 
 def _kept(engine: ProgramEngine, *, every: int) -> KeptRows:
-    """Return the rows; ``every``: of so many, tasks compute in the delay of the first, 0: none."""
+    """Return the rows. ``every``: of so many, tasks compute in the delay of the first, 0: none."""
     computing = np.zeros(engine.num_rows, np.bool_)
     if every:
         computing[::every] = True
@@ -211,7 +211,7 @@ def _kept(engine: ProgramEngine, *, every: int) -> KeptRows:
 def beside_alone(together: Sequence[LoopRun], alone: Sequence[LoopRun]) -> tuple[LoopRun, ...]:
     """Put what programs do alone to what they do together.
 
-    ``alone`` has as many runs of each program as ``together`` has, program by program; the last
+    ``alone`` has as many runs of each program as ``together`` has, program by program. The last
     may be missing.
     """
     times, count = dict(enumerate(each.times for each in alone)), len(together)
@@ -230,7 +230,7 @@ def beside_alone(together: Sequence[LoopRun], alone: Sequence[LoopRun]) -> tuple
 def _latencies(network: ProgramNetwork, rows: Records, packets: int) -> tuple[float, float]:
     """Return the mean latency of messages over the network, and what it would be in an idle one.
 
-    A message goes from its first packet's sending to its last's arrival; packets that the program
+    A message goes from its first packet's sending to its last's arrival. Packets that the program
     cuts it into wait for each other, and for the gap between them.
     """
     of_message = rows.reshape(-1, packets)
@@ -274,12 +274,12 @@ class PatternTimes:
     message_bytes, think_us
         As asked.
     loop_us, communication_us
-        float64[num_active], the mean loop time of every node, and what of it is not computation;
-        empty if it did not come so far.
+        float64[num_active], the mean loop time of every node, and what of it is not computation.
+        Empty if it did not come so far.
     messages
-        float64[num_active], messages that each node sends in a loop; fewer at a mesh's edges.
+        float64[num_active], messages that each node sends in a loop. Fewer at a mesh's edges.
     alone_us, alpha_us
-        What a message takes that meets no other, α + β L; and α.
+        What a message takes that meets no other, α + β L, and α.
     channel_us
         What the bytes of a message take on a channel: L / B.
     """
@@ -328,7 +328,7 @@ def run_pattern(
     loops: int,
     most_cycles: int,
 ) -> PatternTimes:
-    """Run until ``loops`` of every node count, after ``skip`` that do not; return what they take.
+    """Run until ``loops`` of every node count, after ``skip`` that do not. Return what they take.
 
     It ends after ``most_cycles``, or ``MOST_DELAYED`` times the cycles of as many unhindered loops.
     """
@@ -380,9 +380,9 @@ BATCH_TRANSACTIONS = 10
 class TransactionRun:
     """What a run of transactions found in its window.
 
-    Figures of all of the measured time, and of its ``batches``; B, the mean length of a message;
-    float64[num_network_channels], flits a cycle on each channel; the cycle it came to, and whether
-    it was stopped from outside; the rows, those of the start-up too, if they were to be kept.
+    Figures of all of the measured time, and of its ``batches``. B, the mean length of a message.
+    float64[num_network_channels], flits a cycle on each channel. The cycle it came to, and whether
+    it was stopped from outside. The rows, those of the start-up too, if they were to be kept.
     """
 
     found: TransactionStatistics
@@ -420,7 +420,7 @@ def run_transactions(
     *,
     keep: bool = False,
 ) -> TransactionRun | None:
-    """Run through the start-up and all batches of so many cycles; return what was found.
+    """Run through the start-up and all batches of so many cycles. Return what was found.
 
     The rows of each of the ``contexts`` of a processor are made as if it were alone there. None if
     the run was stopped before two batches were complete. ``keep``: to keep the rows.

@@ -72,7 +72,7 @@ class ProgramNetwork:
         return f"{self.router.switching} routers of {vcs} VCs of {flits} flits"
 
     def make_engine(self, *, by_node: bool = False) -> ProgramEngine:
-        """Return an engine that has not begun; ``by_node``: see ``NetworkProgram``."""
+        """Return an engine that has not begun. ``by_node``: see ``NetworkProgram``."""
         if isinstance(self.router, FlowRules):
             return FlowProgram(
                 flow_network(self.topology, end_channels=self.router.end_channels),
@@ -98,7 +98,7 @@ class ProgramNetwork:
         )
 
     def zero_load_latency(self, hops: float, flits: float) -> float:
-        """Return a message's latency over so many hops of the idle network; both may be means.
+        """Return a message's latency over so many hops of the idle network. Both may be means.
 
         The packets of a message that is cut follow each other without a gap.
         """
@@ -115,7 +115,7 @@ class ProgramNetwork:
         Exact for flows and on lockstep worms, and on the network for messages of one packet in
         buffers that let a channel be used in every cycle (see ``Router.zero_load_cycles``). For
         longer messages it is a lower bound: the packet that is last in its source's queue, or the
-        one before, waits there for its predecessors only; and all flits have to go through the
+        one before, waits there for its predecessors only, and all flits have to go through the
         target's ejection channels.
         So it is where channels differ: the hops take at least what the quickest way takes.
 

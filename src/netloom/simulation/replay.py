@@ -101,13 +101,13 @@ def run_program(
     engine, source
         An engine that has not begun, and what makes its rows.
     enough
-        Whether the rows so far will do, asked after every step; without it, a program runs until
+        Whether the rows so far will do, asked after every step. Without it, a program runs until
         all of it is complete.
     step
         Least cycles from one extension of the program to the next, which is otherwise an eighth of
         the cycles so far: that is how far a run may go beyond ``enough``.
     stopped, tell
-        Asked after every step whether to end at once; told the rows complete.
+        Asked after every step whether to end at once. Told the rows complete.
 
     Examples
     --------

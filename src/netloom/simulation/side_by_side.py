@@ -23,7 +23,7 @@ LIMIT = "NETLOOM_PROCESSORS"
 
 
 def processors() -> int:
-    """Return how many processors this process may use; ``NETLOOM_PROCESSORS`` says how many less.
+    """Return how many processors this process may use. ``NETLOOM_PROCESSORS`` says how many less.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def one_processor() -> Iterator[None]:
 
 @contextmanager
 def extra_processors(wanted: int) -> Iterator[int]:
-    """Take up to so many processors that no run has taken; yield how many they are.
+    """Take up to so many processors that no run has taken. Yield how many they are.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def extra_processors(wanted: int) -> Iterator[int]:
 
 
 def result(future: Future[Answer], stop: Event) -> Answer:
-    """Return what a thread found; on Ctrl-C, have all of them stop and return what it has.
+    """Return what a thread found. On Ctrl-C, have all of them stop and return what it has.
 
     It looks up now and then, since libraries that handle signals themselves can keep a waiting
     thread from hearing of one.
@@ -124,7 +124,7 @@ def run_all(
     tell
         Called with the number of runs that have ended, whenever one has.
     is_last
-        Whether those after a run are not needed any more; nor are they if it finds None.
+        Whether those after a run are not needed any more, nor are they if it finds None.
 
     Examples
     --------

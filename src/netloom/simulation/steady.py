@@ -25,7 +25,7 @@ class Limits:
     Attributes
     ----------
     cycles
-        Measured cycles; None: as many as precision needs.
+        Measured cycles. None: as many as precision needs.
     precision
         Half-width of the 95 % confidence interval of the mean packet latency, as a fraction of it,
         that is narrow enough.
@@ -138,7 +138,7 @@ def mser5(batch_means: ArrayLike) -> int | None:
 
     MSER-5: observations are averaged in fives, and leading averages are dropped as long as this
     makes the mean of the rest more certain. K. P. White, "An effective truncation heuristic for
-    bias reduction in simulation output", Simulation 69 (1997); K. P. White, M. J. Cobb and
+    bias reduction in simulation output", Simulation 69 (1997). K. P. White, M. J. Cobb and
     S. C. Spratt, "A comparison of five steady-state truncation heuristics for simulation", Proc.
     Winter Simulation Conference (2000).
 
@@ -290,7 +290,7 @@ def stability(
 
     - the backlog of the whole network grows along a line (least squares, R² > 0.6), goes on
       growing in the second half of the window, and grows by more than 1 % of the traffic offered,
-      or, of N packets offered, by more than 2 / √N where that is less; or
+      or, of N packets offered, by more than 2 / √N where that is less, or
     - the queue of one node grows by more than 5 % of what that node offers, and by at least 8
       packets, in the first *and* in the second half of the window. (When a permutation starves
       one node of many, the whole hardly shows it.)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 MOST_BATCHES = 128
-"""Batches kept; when they are full, pairs are merged, so that there are 64 to 128 from then on."""
+"""Batches kept. When they are full, pairs are merged, so that there are 64 to 128 from then on."""
 
 PRECISE_BATCHES = 16
 """Batches from which on a run may be called precise."""
@@ -66,7 +66,7 @@ class WorstNode(NamedTuple):
 class Measured:
     """What was measured of the packets that arrived within the window.
 
-    Latencies are in cycles, traffic in flits/node/cycle; ``_ci95`` is the half-width of a 95 %
+    Latencies are in cycles, traffic in flits/node/cycle. ``_ci95`` is the half-width of a 95 %
     confidence interval from batch means. NaN where there is too little to tell.
 
     Attributes
@@ -78,7 +78,7 @@ class Measured:
     packet_latency, packet_latency_ci95
         Mean from birth to arrival.
     packet_latency_p50, packet_latency_p99, packet_latency_max
-        Percentiles by nearest rank, and the largest; exact.
+        Percentiles by nearest rank, and the largest. Exact.
     network_latency, network_latency_ci95
         Mean from entry to arrival.
     queue_latency
@@ -122,7 +122,7 @@ class Groups(NamedTuple):
 
 @dataclass(frozen=True)
 class GroupMeasured:
-    """What was measured of a group of packets; see ``Measured``.
+    """What was measured of a group of packets. See ``Measured``.
 
     ``accepted`` is the mean over the nodes that send packets of this group.
     """
@@ -147,9 +147,9 @@ class Tally:
     begin
         First cycle of the window: the end of the warm-up.
     batch_cycles
-        Length of a batch at first; it doubles whenever there would be more than 128.
+        Length of a batch at first. It doubles whenever there would be more than 128.
     groups
-        What packets are told apart by; None: they are not.
+        What packets are told apart by. None: they are not.
 
     Examples
     --------
@@ -202,7 +202,7 @@ class Tally:
         """Extend the window to, and without, the cycle ``until``.
 
         ``delivered`` are all packets not given before that arrive by then, in any order. Those
-        that arrive before the window are left out; those that arrive after it are kept for later.
+        that arrive before the window are left out. Those that arrive after it are kept for later.
         """
         assert until >= self.until, "a window does not shrink"
         since, self.until = self.until, until
@@ -216,7 +216,7 @@ class Tally:
         self._early = [packets for packets in left if packets is not None]
 
     def measured(self, senders: int) -> Measured:
-        """Return what has been measured so far; traffic is the mean of so many senders."""
+        """Return what has been measured so far. Traffic is the mean of so many senders."""
         whole, sums, spans = self._batches(self._sums.sum(axis=1))
         packets = self.packets
         counts = sums[PACKETS]
@@ -250,7 +250,7 @@ class Tally:
         )
 
     def measured_by_group(self) -> tuple[GroupMeasured, ...]:
-        """Return what has been measured of each group so far; nothing if there are none."""
+        """Return what has been measured of each group so far. Nothing if there are none."""
         if self._groups is None:
             return ()
         found = []
@@ -268,7 +268,7 @@ class Tally:
         return tuple(Batches(each[LATENCY], each[PACKETS]) for each in sums)
 
     def _count(self, packets: Delivered, since: int, *, closed: int) -> Delivered | None:
-        """Count those that arrive in ``since`` … ``until`` − 1; return all from a later one on.
+        """Count those that arrive in ``since`` … ``until`` − 1. Return all from a later one on.
 
         None may arrive in ``closed`` … ``since`` − 1.
         """
@@ -312,7 +312,7 @@ def worst_node(delivered_flits: ArrayLike, rate: ArrayLike, cycles: int) -> Wors
 
     The least of many shares lies below 1 by chance alone when each node sends only few packets.
     Of each node, int[num_nodes] flits were delivered in so many cycles, and its traffic is
-    float[num_nodes] flits/cycle; nodes that offer none are not looked at, but one must offer some.
+    float[num_nodes] flits/cycle. Nodes that offer none are not looked at, but one must offer some.
 
     Examples
     --------

@@ -62,7 +62,7 @@ class TimedRun:
         Time[num_rows], latency of each message had nothing been in its way; -1 for rows that send
         none, or whose message has not arrived.
     critical_path
-        The chain of rows that determined the finish; None where the trace did not finish.
+        The chain of rows that determined the finish. None where the trace did not finish.
     """
 
     program: Replay
@@ -72,7 +72,7 @@ class TimedRun:
 
     @property
     def finish(self) -> Any:
-        """The time at which all entries were complete; None where they were not."""
+        """The time at which all entries were complete. None where they were not."""
         return self.critical_path.finish if self.critical_path else None
 
     @property
@@ -130,7 +130,7 @@ def run_trace(
     tell: Callable[[int], None],
     stopped: Callable[[], bool],
 ) -> TraceRun:
-    """Run a trace until all of it is complete, or for ``most_cycles``; return what was found.
+    """Run a trace until all of it is complete, or for ``most_cycles``. Return what was found.
 
     ``tell`` is told the rows that are complete after every step.
     """
@@ -176,7 +176,7 @@ class CriticalPath:
     ----------
     rows
         int64[], from the first, which waited for nothing but its start, to the one that was
-        complete last; each of the others was released by the one before.
+        complete last. Each of the others was released by the one before.
     parts
         The times of each of these rows.
     start
@@ -227,7 +227,7 @@ def critical_path(
     released it, until one that was released by its start only. Where a row waited for a
     processor, the chain does not turn to those that it waited for: the wait is a part of its own.
 
-    ``table`` has all rows of the program, numbered from 0, at least one; ``rows`` are these when
+    ``table`` has all rows of the program, numbered from 0, at least one. ``rows`` are these when
     all are complete, with the fields ``ready``, ``sent``, ``entered``, ``arrived``, ``complete``
     and ``last``. Given int64[] numbers of rows that send a message, ``unhindered`` returns the time
     that each takes through the network when nothing else is in it. All times are in one unit.

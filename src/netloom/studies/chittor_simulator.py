@@ -6,7 +6,7 @@ the figures. Averages are taken over mappings and seeds, and their intervals cou
 
 Applied traffic is L / (t + L), as in the thesis's section 5.5, which calls that a first
 approximation. By definition 24 it counts the whole loop that a task would make without contention,
-paths and gaps between packets too, as eq. 4.3 does; ``offered``, in the same table, is that.
+paths and gaps between packets too, as eq. 4.3 does. ``offered``, in the same table, is that.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def run_loops(cases: Sequence[Mapping[str, Any]], what: str) -> pl.DataFrame:
     Parameters
     ----------
     cases
-        Options of ``simulate_loop``; ``graph`` and ``asked`` are labels of their own.
+        Options of ``simulate_loop``. ``graph`` and ``asked`` are labels of their own.
     what
         Shown while it lasts.
     """

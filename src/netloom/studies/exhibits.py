@@ -29,7 +29,7 @@ class Shown(NamedTuple):
     panels
         In the paper's order: pairs of axes, or tables.
     rows
-        What is compared, as ``netloom validate`` has it; ``kind`` says what the paper prints.
+        What is compared, as ``netloom validate`` has it. ``kind`` says what the paper prints.
     remarks
         What to know before comparing: errata, what the paper leaves open, what a quick run leaves
         out.

@@ -177,7 +177,7 @@ def pattern(name: str, words: int) -> Connections:
     """Return ``torus``, ``butterfly`` or ``all-to-all``: connections in the order of their use.
 
     On a torus each node sends E, W, N, S. The butterfly is a hypercube whose tasks lie in Gray
-    code, and are used dimension by dimension; ``torus`` and ``butterfly`` are listed so.
+    code, and are used dimension by dimension. ``torus`` and ``butterfly`` are listed so.
     """
     specs = {"torus": "torus:8x8", "butterfly": "hypercube:6", "all-to-all": "all-to-all:64"}
     app = read(specs[name])

@@ -100,7 +100,7 @@ def _by_distance(
 ) -> tuple[list[Plot], list[NDArray[np.float64]], list[NDArray[np.float64]]]:
     """Return the panels of a figure. And of each p what is simulated and what the model says.
 
-    The model's curve is over the distances of the runs, and regressed on them; ``ends`` are added.
+    The model's curve is over the distances of the runs, and regressed on them. ``ends`` are added.
     """
     curves, seen, said = [], [], []
     for contexts, part in _by_contexts(_simulated(quick)):

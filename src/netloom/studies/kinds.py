@@ -32,7 +32,7 @@ NOUNS = {
 """The kinds that count, as the verdict names them."""
 
 CLASSES = ("exact", "≤ 2 %", "≤ 10 %", "more")
-"""Classes of tolerances; ``more`` also holds one-sided ones (at most)."""
+"""Classes of tolerances. ``more`` also holds one-sided ones (at most)."""
 
 LIMITS = (1e-6, 0.02, 0.1)
 """Largest tolerance of each class but the last. The first leaves room for rounded floats."""

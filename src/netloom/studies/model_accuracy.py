@@ -267,7 +267,7 @@ def figure_tables(result: StudyResult) -> dict[str, pl.DataFrame]:
     the models' curves. The latter three show machines that are too large to simulate: beside the
     paper's, as ``models.alewife`` has them, are those that were simulated, and the model of these.
 
-    ``figure 1`` (simulated latencies) and ``figure 1, curves``; ``figures 3 to 5``; ``figure 6``,
+    ``figure 1`` (simulated latencies) and ``figure 1, curves``. ``figures 3 to 5``; ``figure 6``,
     ``figure 7``, ``figure 8``, whose column ``source`` is ``simulated``, ``model`` or ``paper's``.
     """
     import polars as pl

@@ -156,7 +156,7 @@ def linear(rows: str, side: int = SIDE) -> NDArray[np.int64]:
 def compare_locality(cases: Sequence[Case], found: Sequence[dict[str, Any] | None]) -> pl.DataFrame:
     """Return one row a case, estimate and load: what simulation found, and what the model says.
 
-    ``estimate`` is ``regressed`` (s and offset of the same runs) or ``known`` (nothing fitted);
+    ``estimate`` is ``regressed`` (s and offset of the same runs) or ``known`` (nothing fitted).
     ``channel_load`` one of ``LOADS``. Errors are the model's less the simulation's:
     ``rate_error`` and ``latency_error`` relative, ``latency_error_cycles`` not. Latencies are
     without the ends.

@@ -175,7 +175,7 @@ def compare_torus(cases: Sequence[Case], found: Sequence[dict[str, Any] | None])
     """Return one row a configuration, variant and figure: simulated, predicted, and the error.
 
     ``figure`` is ``latency`` (cycles, at a ``load`` of the simulated saturation) or ``saturation``
-    (messages a node and cycle); ``error`` is relative, and null with ``predicted`` where the model
+    (messages a node and cycle). ``error`` is relative, and null with ``predicted`` where the model
     has no steady state. ``ci95`` is half of the interval that the simulated figure is in.
     """
     import polars as pl
@@ -216,7 +216,7 @@ def compare_torus(cases: Sequence[Case], found: Sequence[dict[str, Any] | None])
 def mean_errors(table: pl.DataFrame, *by: str) -> pl.DataFrame:
     """Return the errors of the rows that agree in ``by``, in %, of each figure and load.
 
-    ``absolute``, ``signed``: means; ``worst``: of the largest size; ``configurations``, and
+    ``absolute``, ``signed``: means. ``worst``: of the largest size; ``configurations``, and
     ``unsolved``: those without a steady state, which count in no mean.
     """
     import polars as pl

@@ -109,7 +109,7 @@ class System:
     def run(
         self, traffic: HotSpotTraffic, seed: int, *, steps: int = STEPS, **options: Any
     ) -> CombiningRun:
-        """Simulate the system; ``options`` are those of its network."""
+        """Simulate the system. ``options`` are those of its network."""
         network = CombiningNetwork(self.pes, queue=self.queue, wait_buffer=self.queue, **options)
         return run_combining(network, traffic, steps, seed=seed)
 
@@ -168,7 +168,7 @@ def placements_alike(
     Parameters
     ----------
     known, tables
-        As for ``all_seeds``; ``known`` has the no-wait tables in any case.
+        As for ``all_seeds``. ``known`` has the no-wait tables in any case.
     """
     found: dict[int, dict[tuple[Any, ...], list[list[int]]]] = {}
     for (pes, wait), table in _tables(tables):

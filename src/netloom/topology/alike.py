@@ -43,7 +43,7 @@ def check_alike(topology: Topology, what: str) -> None:
 def check_direct(topology: Topology, what: str, instead: str = "analyze or map") -> None:
     """Refuse a network whose hosts hang on routers.
 
-    ``what`` is asked for, such as ``simulation flit by flit``; ``instead`` are the commands and
+    ``what`` is asked for, such as ``simulation flit by flit``. ``instead`` are the commands and
     options that take such a network.
 
     Raises

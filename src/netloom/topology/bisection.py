@@ -55,7 +55,7 @@ def bisection_bounds(topology: Topology) -> tuple[float, float]:
     """Return a lower and an upper bound of the bisection width, equal where it is known.
 
     - k-ary n-cubes: with dimensions ordered from the one that is cheapest to cut, halving cuts the
-      first; where its side is odd the middle layer is itself halved, and so on until a side is
+      first. Where its side is odd the middle layer is itself halved, and so on until a side is
       even (Aroca & Fernández Anta, *Bisection (band)width of product networks*, 2014, theorem for
       arrays, and twice that for tori). A ring of k counts as a line of k/2 with twice the links.
       Checked by exhaustion, mixed wraps included, up to 16 nodes. With several hosts per router it
@@ -63,7 +63,7 @@ def bisection_bounds(topology: Topology) -> tuple[float, float]:
       the isoperimetric number is reached by the same cut (Azizoğlu & Eğecioğlu, *The bisection
       width and the isoperimetric number of arrays*, 2004).
     - HyperX: the best sets of any size of a product of complete graphs fill its largest sides
-      first (Lindsey, *Assignment of numbers to vertices*, 1964); of these, and hosts cut off
+      first (Lindsey, *Assignment of numbers to vertices*, 1964). Of these, and hosts cut off
       beside, the best.
     - Trees whose links of a level are alike: if each host of one half sends evenly to the other
       half over all links up, level l of total bandwidth L_l carries at most N/2 · N/L_l on the
@@ -149,7 +149,7 @@ def _hosts_cut_off(size: NDArray[np.int64], hosts: int, routers: int) -> NDArray
 
 
 def _level_bandwidths(topology: Topology, shape: TreeShape) -> list[float] | None:
-    """Return the bandwidth upwards of each level's links together; None where links differ."""
+    """Return the bandwidth upwards of each level's links together. None where links differ."""
     level_of = np.repeat(
         np.arange(shape.levels + 1), [shape.width(level) for level in range(shape.levels + 1)]
     )

@@ -68,12 +68,12 @@ class Cabling:
         called alike, or as the others on their leaf; −1 where that is not known. All are 0 where
         every computer has one.
     rail_names
-        What adapters of each rail are called, such as ``HCA-5, mlx5_4``; empty where every computer
+        What adapters of each rail are called, such as ``HCA-5, mlx5_4``. Empty where every computer
         has one.
     unplugged
         The names of hosts that the file lists without a cable.
     unnamed
-        Number of hosts whose computer the file does not name; each counts as a computer.
+        Number of hosts whose computer the file does not name. Each counts as a computer.
     """
 
     out_port: NDArray[np.int32]
@@ -126,7 +126,7 @@ def port_numbers(topology: Topology) -> tuple[NDArray[np.int32], NDArray[np.int3
 def way_back(topology: Topology) -> NDArray[np.int32]:
     """Return the other channel of each channel's cable, int32[num_channels]; -1 where it has none.
 
-    Where a file says the ports, the channel between the same two ports; otherwise the n-th of
+    Where a file says the ports, the channel between the same two ports. Otherwise the n-th of
     several channels from a to b belongs to the n-th from b to a.
 
     Examples

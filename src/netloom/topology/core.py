@@ -1,7 +1,7 @@
 """A network as flat arrays: where each directed channel starts and ends, how fast and how long.
 
 A *router* forwards. A *host* sends and receives, and never forwards. A *node* is a computer as a
-scheduler names it; it owns one host or several. In a *direct* network (meshes, tori, hypercubes,
+scheduler names it. It owns one host or several. In a *direct* network (meshes, tori, hypercubes,
 graphs whose vertices are all alike) router r has host r, and the channels between a host and its
 router are not listed. In any other network hosts hang on routers by channels of their own.
 """
@@ -30,9 +30,9 @@ def _filled_later() -> Any:
 class Topology:
     """A network: vertices joined by directed channels.
 
-    Vertices 0 … ``num_hosts`` − 1 are the hosts, so that a host's number is also its vertex; the
+    Vertices 0 … ``num_hosts`` − 1 are the hosts, so that a host's number is also its vertex. The
     routers follow. In a direct network each vertex is both, and ``num_vertices``, ``num_hosts``
-    and ``num_routers`` are one number. A bidirectional link is two channels; several channels may
+    and ``num_routers`` are one number. A bidirectional link is two channels. Several channels may
     join the same two vertices. Channels between routers come first, then the injection channel of
     each host port, then the ejection channel of each.
 
@@ -45,40 +45,40 @@ class Topology:
     channel_source, channel_target
         int32[num_channels], the vertices that each channel leaves and enters.
     labels
-        The names of the vertices, from the file that they were read from or from their family;
-        empty where they have no name but their number. Messages call hosts and routers so.
+        The names of the vertices, from the file that they were read from or from their family.
+        Empty where they have no name but their number. Messages call hosts and routers so.
     num_hosts
-        Number of hosts; that of vertices in a direct network.
+        Number of hosts. That of vertices in a direct network.
     channel_bandwidth
         float64[num_channels], flits/cycle, relative to the network's reference rate.
     channel_cycles
         int32[num_channels], latency of each channel in cycles.
     router_network
-        The routers and their channels as a direct network, channels by the same numbers; None
+        The routers and their channels as a direct network, channels by the same numbers. None
         where the network is direct itself. Take ``routers``, which is never None.
     port_host
-        int32[num_ports], the host of each port, ascending; empty in a direct network. A host may
+        int32[num_ports], the host of each port, ascending. Empty in a direct network. A host may
         have several ports. Port p injects by channel ``num_network_channels + p``, and receives by
         the channel ``num_ports`` behind that.
     node_of_host
         int32[num_hosts], the computer that owns each host.
     computer_labels
-        The names of the computers; empty where they are those of their hosts.
+        The names of the computers. Empty where they are those of their hosts.
     reference_gbps
-        Gb/s of a channel of bandwidth 1; None where nobody said.
+        Gb/s of a channel of bandwidth 1. None where nobody said.
     cycle_ns
-        Nanoseconds of a cycle, where latencies and a clock were said; None elsewhere.
+        Nanoseconds of a cycle, where latencies and a clock were said. None elsewhere.
     family
-        The parameters of a family that routings and pictures know, such as a fat tree's; or None.
+        The parameters of a family that routings and pictures know, such as a fat tree's, or None.
     cabling
-        The ports, GUIDs and LIDs that an administrator's file says; None elsewhere.
+        The ports, GUIDs and LIDs that an administrator's file says. None elsewhere.
     notes
         What a file leaves open and netloom took for it, or what of it is left out, in a sentence
         each. Commands print them on standard error.
     unbroken
-        The network before anything broke; None where nothing has. Take ``whole``.
+        The network before anything broke. None where nothing has. Take ``whole``.
     kept_channels
-        int32[num_channels], the number of each channel in ``whole``, ascending; None where nothing
+        int32[num_channels], the number of each channel in ``whole``, ascending. None where nothing
         is broken. Take ``whole_channel``, or ``channel_up``.
     failed_nodes
         The vertices that are broken, ascending. They keep their numbers, but have no channels.
@@ -141,12 +141,12 @@ class Topology:
 
     @property
     def broken(self) -> bool:
-        """Whether something is broken; ``without`` makes such a network."""
+        """Whether something is broken. ``without`` makes such a network."""
         return self.unbroken is not None
 
     @property
     def whole(self) -> Topology:
-        """The network before anything broke; itself where nothing has."""
+        """The network before anything broke. Itself where nothing has."""
         return self if self.unbroken is None else self.unbroken
 
     @property
@@ -311,11 +311,11 @@ def attach_hosts(
     ejection
         int[num_ports], the router that each port receives from, where it is another.
     port_host
-        int[num_ports], the host of each port, ascending; port p is host p's by default.
+        int[num_ports], the host of each port, ascending. Port p is host p's by default.
     bandwidth, cycles
         Of the channels of each port, both ways alike: one number or one a port.
     labels
-        The names of hosts, then routers; those of the routers are taken where none are given.
+        The names of hosts, then routers. Those of the routers are taken where none are given.
     **more
         Other fields of ``Topology``.
 

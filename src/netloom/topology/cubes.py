@@ -81,7 +81,7 @@ class Cube(Topology):
         )
 
     def name_of(self, node: int) -> str:
-        """Return its label, or its coordinates as ``(row,column)``; a number in one dimension."""
+        """Return its label, or its coordinates as ``(row,column)``. A number in one dimension."""
         if self.labels:
             return self.labels[node]
         at = self.coordinates(node)
@@ -98,7 +98,7 @@ def cube(sides: Sequence[int], wraps: Sequence[bool] | bool = False, *, name: st
     wraps
         One flag for all dimensions, or one a dimension. Sides of 1 and 2 never wrap.
     name
-        The spec string; made from sides and wraps where it is not given.
+        The spec string. Made from sides and wraps where it is not given.
 
     Raises
     ------

@@ -42,7 +42,7 @@ def hop_distances(
 ) -> NDArray[np.float64]:
     """Return the hops of a shortest path from each of some hosts to every host.
 
-    float64[len(nodes), num_hosts]; infinite where there is no path. Channels between routers are
+    float64[len(nodes), num_hosts]. Infinite where there is no path. Channels between routers are
     hops, those between a host and its router are not. Of several ports the nearest count.
 
     Parameters
@@ -50,7 +50,7 @@ def hop_distances(
     topology
         The network.
     nodes
-        The hosts where paths begin; all by default.
+        The hosts where paths begin. All by default.
     backwards
         Whether paths end in these hosts, and begin in every host.
 
@@ -96,7 +96,7 @@ def average_distance(topology: Topology) -> float:
 
     On a square mesh this is exactly 2√N/3 (Chittor 1991, eq. 3.18, whose middle form counts
     pairs of a node with itself too and so comes out a little lower). Trees, cubes and HyperX take
-    the time of their closed forms; other networks are searched from each router that has hosts.
+    the time of their closed forms. Other networks are searched from each router that has hosts.
 
     Raises
     ------
@@ -186,7 +186,7 @@ def _host_distances(
     *,
     backwards: bool = False,
 ) -> NDArray[np.float64]:
-    """Return float64[len(begins), len(ends)], hops between hosts; from a host to itself as well.
+    """Return float64[len(begins), len(ends)], hops between hosts. From a host to itself as well.
 
     A host that cannot reach itself by its own ports counts as any other two of its place.
     """

@@ -28,11 +28,11 @@ class Vertex:
     Attributes
     ----------
     kind
-        A word of ``kinds``; empty where nothing is said.
+        A word of ``kinds``. Empty where nothing is said.
     label
         What it is called, if not by its key in the drawing.
     computer
-        The computer that owns it; empty where that is the host itself.
+        The computer that owns it. Empty where that is the host itself.
     """
 
     kind: str = ""
@@ -67,12 +67,12 @@ class Drawing:
     def topology(self) -> Topology:
         """Return the network: direct where all vertices are alike, else hosts on routers.
 
-        If hosts are joined to each other beside switches, they forward, and the network is direct;
-        its ``switches`` are marked.
+        If hosts are joined to each other beside switches, they forward, and the network is direct.
+        Its ``switches`` are marked.
 
-        Keys that are the numbers 0 … N − 1 are taken in that order, others as they come; hosts
+        Keys that are the numbers 0 … N − 1 are taken in that order, others as they come. Hosts
         are numbered before routers. Channels are sorted by source, then target, those of a host's
-        ports too; channels that join the same two vertices are in the order of the drawing.
+        ports too. Channels that join the same two vertices are in the order of the drawing.
 
         Raises
         ------
@@ -104,7 +104,7 @@ class Drawing:
         return found
 
     def _names(self, keys: list[Hashable]) -> list[str]:
-        """Return labels, where all vertices have one and no two the same; else keys."""
+        """Return labels, where all vertices have one and no two the same. Else keys."""
         labels = [self.vertices[key].label for key in keys]
         return labels if all(labels) and len(set(labels)) == len(labels) else list(map(str, keys))
 
@@ -204,7 +204,7 @@ def _parts(
 
 
 def _in_order(keys: Iterable[Hashable]) -> list[Hashable]:
-    """Sort the keys when they are the numbers 0 … N − 1; leave any others as they come."""
+    """Sort the keys when they are the numbers 0 … N − 1. Leave any others as they come."""
     given = list(keys)
     as_numbers = {str(key): key for key in given}
     wanted = [str(place) for place in range(len(given))]

@@ -22,7 +22,7 @@ MOST_HOSTS = 2**22
 
 
 def read_edge_list(path: Path) -> Drawing:
-    """Read an edge list; see ``read_graph``.
+    """Read an edge list. See ``read_graph``.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def _link(where: str, line: str) -> tuple[Link, bool]:
 def _check_new(
     link: Link, where: str, written: dict[tuple[Hashable, Hashable], bool], *, one_way: bool
 ) -> None:
-    """Refuse a link that was written from its other end; the same line again is a parallel one."""
+    """Refuse a link that was written from its other end. The same line again is a parallel one."""
     there, back = (link.source, link.target), (link.target, link.source)
     other = back in written and not (one_way and written[back])
     if there != back and (other or written.get(there, one_way) != one_way):

@@ -35,7 +35,7 @@ class TreeShape:
         m_1 … m_h, w_1 … w_h and p_1 … p_h.
     router_at
         int32[num_routers], the router of each place in that numbering, where a file numbers them
-        otherwise; None where place and number are the same.
+        otherwise. None where place and number are the same.
     host_at
         The same of hosts.
     """
@@ -52,7 +52,7 @@ class TreeShape:
         return len(self.children)
 
     def width(self, level: int) -> int:
-        """Return the number of vertices of a level; level 0 are the hosts."""
+        """Return the number of vertices of a level. Level 0 are the hosts."""
         return prod(self.children[level:]) * prod(self.parents[:level])
 
 

@@ -29,7 +29,7 @@ def without(
     Parameters
     ----------
     topology
-        The network; it may lack some parts already.
+        The network. It may lack some parts already.
     channels
         Channels that are broken: their numbers, or words such as ``3-4`` for a link, that is both
         its channels, and ``3->4`` for one channel of it. In one string, commas stand between the
@@ -120,7 +120,7 @@ def _parts_of(
 
 
 def working_nodes(topology: Topology) -> NDArray[np.int32]:
-    """Return the hosts that are not broken, ascending, int32[]; on a whole network, all.
+    """Return the hosts that are not broken, ascending, int32[]. On a whole network, all.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def working_nodes(topology: Topology) -> NDArray[np.int32]:
 
 
 def broken_parts(topology: Topology) -> dict[str, Any] | None:
-    """Return the names of the broken channels and nodes as plain data; None if all is whole.
+    """Return the names of the broken channels and nodes as plain data. None if all is whole.
 
     Channels that are missing only because their node is broken are not named.
 
@@ -161,7 +161,7 @@ def broken_channels(topology: Topology) -> list[int]:
 
 
 def first_broken(topology: Topology, nodes: ArrayLike) -> int | None:
-    """Return the place of the first of some nodes that is broken; None if all work.
+    """Return the place of the first of some nodes that is broken. None if all work.
 
     Examples
     --------

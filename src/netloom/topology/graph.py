@@ -30,20 +30,20 @@ if TYPE_CHECKING:
 
 
 def graph_topology(graph: nx.Graph[Any], *, name: str = "graph:networkx") -> Topology:
-    """Return a NetworkX graph as a network; an undirected edge becomes two channels.
+    """Return a NetworkX graph as a network. An undirected edge becomes two channels.
 
-    Nodes that are exactly 0 … N − 1 in the graph keep that order; others are numbered in the
+    Nodes that are exactly 0 … N − 1 in the graph keep that order. Others are numbered in the
     graph's own. A node is called by its attribute ``label`` or ``name``, if all have one and no
-    two the same, otherwise as in the graph. Channels are sorted by source, then target; edges of a
+    two the same, otherwise as in the graph. Channels are sorted by source, then target. Edges of a
     multigraph that join the same two nodes are parallel channels.
 
     Attributes of nodes, in any case of letters: ``kind``, ``type`` or ``role`` says what is a host
-    and what a router (see ``kinds``); hosts are numbered before routers. ``computer`` names the
+    and what a router (see ``kinds``). Hosts are numbered before routers. ``computer`` names the
     computer that owns a host, where one owns several. Attributes of edges: ``bandwidth``, a number
     or a rate such as ``100Gb/s`` or ``12.5GB/s``, and ``latency``, in cycles or as a time such as
     ``600ns``, for which the graph's attribute ``clock`` says the cycles (``1GHz``). Either all
     edges say one or none does. Bandwidths are relative to the rate of most host ports, or of most
-    channels in a direct network; of several such to the slowest.
+    channels in a direct network. Of several such to the slowest.
 
     Raises
     ------
@@ -85,14 +85,14 @@ def read_graph(path: str | Path) -> Topology:
     GraphML is read as ``graph_topology`` reads graphs. An edge list has one link a line: ``a b``
     joins two nodes in both directions, ``a -> b`` is one directed channel. Behind it may stand a
     bandwidth, and behind that a latency, as in ``a b 100Gb/s 600ns``. The same line again is a
-    parallel link. A line ``hosts: a h[0-15]`` says which are hosts; all others are routers then.
+    parallel link. A line ``hosts: a h[0-15]`` says which are hosts. All others are routers then.
     Without one every node is both. ``clock: 1GHz`` says the cycles of times. Names may be any
-    words; ``#`` starts a comment.
+    words. ``#`` starts a comment.
 
     Raises
     ------
     InputError
-        Naming the file, and the line in an edge list, where it cannot be read; and as
+        Naming the file, and the line in an edge list, where it cannot be read, and as
         ``graph_topology`` does.
     """
     path = check_file(path, wanted="a GraphML or edge-list file")
@@ -115,7 +115,7 @@ def to_networkx(topology: Topology) -> nx.DiGraph[int] | nx.MultiDiGraph[int]:
     """Return the network as a NetworkX digraph, a multigraph where channels are parallel.
 
     Edges have their number as ``channel``, a ``bandwidth`` (in Gb/s where that is known, else
-    relative) and a ``latency`` in cycles; nodes have a ``label``, in a cube ``coordinates``, and a
+    relative) and a ``latency`` in cycles. Nodes have a ``label``, in a cube ``coordinates``, and a
     ``kind`` where hosts are not routers. Broken hosts and routers are left out there, as they have
     no channels. ``graph_topology`` makes the network again, which is called otherwise then.
 
@@ -183,5 +183,5 @@ def _marks(values: Mapping[Any, Any]) -> dict[str, str]:
 
 
 def _said(marks: Mapping[str, str], *names: str) -> str:
-    """Return the first of these attributes that a node has; empty where it has none."""
+    """Return the first of these attributes that a node has. Empty where it has none."""
     return next((marks[name] for name in names if marks.get(name)), "")

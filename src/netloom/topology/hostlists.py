@@ -45,7 +45,7 @@ def unfolded(
     word
         A name, perhaps with numbers in brackets: single ones and ranges, with commas between. The
         first number of a range says how many digits its numbers have at least. A name may have
-        several brackets; the last changes fastest.
+        several brackets. The last changes fastest.
     where, wanted
         The field, or file and line, that errors name, and what they say would be right.
     most

@@ -34,7 +34,7 @@ LAYERS = {"access", "aggregation", "distribution", "edge"}
 
 
 def which_are_hosts(kinds: Sequence[str], names: Sequence[str], name: str) -> NDArray[np.bool_]:
-    """Return which vertices of a network are hosts, bool[]; all of them in a direct network.
+    """Return which vertices of a network are hosts, bool[]. All of them in a direct network.
 
     Vertices that are all alike are a direct network: not marked at all, or all marked as hosts, or
     all by one word that is none of ``ROUTER``. A network of routers alone (``router``) is one too:
@@ -43,7 +43,7 @@ def which_are_hosts(kinds: Sequence[str], names: Sequence[str], name: str) -> ND
     Parameters
     ----------
     kinds
-        What each vertex is said to be; empty where nothing is said. Case does not matter.
+        What each vertex is said to be. Empty where nothing is said. Case does not matter.
     names
         Of the vertices, for messages.
     name

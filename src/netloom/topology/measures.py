@@ -69,7 +69,7 @@ def num_links(topology: Topology) -> int:
 def slabs(cube: Cube) -> Iterator[NDArray[np.bool_]]:
     """Yield parts of a k-ary n-cube with few channels around them, as bool[num_nodes].
 
-    All on one side of a cut across an open dimension; half the length of a ring, wherever it
+    All on one side of a cut across an open dimension. Half the length of a ring, wherever it
     begins.
 
     Examples

@@ -52,7 +52,7 @@ class NamedParts:
         return found
 
     def vertex(self, word: str) -> int | None:
-        """Return the host or router of this name, number or coordinates; None if there is none."""
+        """Return the host or router of this name, number or coordinates. None if there is none."""
         word = word.strip()
         if word in self._vertex:
             return self._vertex[word]
@@ -72,7 +72,7 @@ class NamedParts:
         return int(np.array(at) @ cube.strides)
 
     def vertices(self, word: str | int) -> list[int]:
-        """Return the vertices that one of ``failed nodes`` names; a computer's are its hosts."""
+        """Return the vertices that one of ``failed nodes`` names. A computer's are its hosts."""
         text = str(word).strip()
         vertex = self.vertex(text)
         if vertex is not None:
@@ -91,7 +91,7 @@ class NamedParts:
     def channels(self, word: str | int) -> list[int]:
         """Return the channels of the whole network that one of ``failed channels`` names.
 
-        A link between two vertices is all channels that join them; ``#2`` behind it the second
+        A link between two vertices is all channels that join them. ``#2`` behind it the second
         each way.
         """
         topology = self.topology

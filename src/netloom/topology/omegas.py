@@ -1,6 +1,6 @@
 """Omega networks: processing elements and memory modules, joined by stages of small switches.
 
-Lawrie, *Access and alignment of data in an array processor*, IEEE Trans. Computers C-24 (1975);
+Lawrie, *Access and alignment of data in an array processor*, IEEE Trans. Computers C-24 (1975).
 Dally & Towles, *Principles and practices of interconnection networks* (2004), chapter 4, have
 them as butterflies whose stages are drawn in another order.
 """
@@ -33,11 +33,11 @@ FEWEST_PES, MOST_PES = 4, 65_536
 class Omega(Topology):
     """N processing elements (PEs), N memory modules and K = log_r N stages of N/r r × r switches.
 
-    Hosts 0 … N − 1 are the PEs, N … 2N − 1 the modules; router i·N/r + s is switch s of stage i;
-    stage 0 is next to the PEs. N lines lead into every stage, and N to the modules. A line
-    enters a stage through a perfect shuffle in base r: line l at switch l mod N/r; switch s has
+    Hosts 0 … N − 1 are the PEs, N … 2N − 1 the modules. Router i·N/r + s is switch s of stage i.
+    Stage 0 is next to the PEs. N lines lead into every stage, and N to the modules. A line
+    enters a stage through a perfect shuffle in base r: line l at switch l mod N/r. Switch s has
     the lines r·s … r·s + r − 1 behind it. Each line is two channels: one for requests, towards the
-    modules, and one for replies, back; those of PEs and modules are their injection and ejection
+    modules, and one for replies, back. Those of PEs and modules are their injection and ejection
     channels. Channels between switches are sorted by source, then target.
 
     A path is unique from a PE to a module, and its K + 1 channels, K − 1 of them between switches,
@@ -66,15 +66,15 @@ class Omega(Topology):
         goes to: l_0 = x, l_{i+1} = (l_i mod N/r)·r + d_i (Lawrie 1975, destination tags). Of
         x·r^K + D in base r, 2K digits, line l_i is thus the K digits from the i-th on.
 
-        They are int32[..., K + 1]; the last is D. A reply uses the same lines, last to
+        They are int32[..., K + 1]. The last is D. A reply uses the same lines, last to
         first.
 
         Parameters
         ----------
         pe, module
-            0 … N − 1 each; whole numbers, or arrays that broadcast to one shape.
+            0 … N − 1 each. Whole numbers, or arrays that broadcast to one shape.
         digits
-            With ``most-significant-first`` module m is on line m behind the last stage; with
+            With ``most-significant-first`` module m is on line m behind the last stage. With
             ``least-significant-first`` it is on ``digit_reversed(m)``: the same switches and lines,
             but the modules are joined to them in another order than here.
 
@@ -141,9 +141,9 @@ def omega(pes: int, switch_size: int = 2) -> Omega:
 
 
 def checked_stages(pes: int, switch_size: int, *, where: str = "") -> int:
-    """Return K, where ``pes`` is the K-th power of the switch size; refuse it where it is none.
+    """Return K, where ``pes`` is the K-th power of the switch size. Refuse it where it is none.
 
-    ``pes`` is N, ``switch_size`` r; errors name ``where``, or the field itself by default.
+    ``pes`` is N, ``switch_size`` r. Errors name ``where``, or the field itself by default.
 
     Raises
     ------

@@ -54,7 +54,7 @@ class Spec(NamedTuple):
 def topology(spec: str | nx.Graph[Any]) -> Topology:
     """Return the network that ``spec`` names, or that a NetworkX graph is.
 
-    ``SPECS`` lists the names; ``spec_table`` prints them.
+    ``SPECS`` lists the names. ``spec_table`` prints them.
 
     Raises
     ------

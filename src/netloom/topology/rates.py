@@ -30,7 +30,7 @@ CLOCK = "a clock such as 1GHz or 850MHz"
 
 
 class Said(NamedTuple):
-    """A number that a file says of a channel; ``unit`` is empty where it says none."""
+    """A number that a file says of a channel. ``unit`` is empty where it says none."""
 
     value: float = nan
     unit: str = ""
@@ -41,7 +41,7 @@ NO_UNIT = "no unit"
 
 
 def bandwidth_of(word: str) -> Said | None:
-    """Return a bandwidth in Gb/s, or without a unit as a number; None if it is no bandwidth.
+    """Return a bandwidth in Gb/s, or without a unit as a number. None if it is no bandwidth.
 
     Units are those of ``netloom.units``: a b is a bit, a B a byte.
 
@@ -58,7 +58,7 @@ def bandwidth_of(word: str) -> Said | None:
 
 
 def latency_of(word: str) -> Said | None:
-    """Return a latency in cycles, or in ns where a unit of time is given; None if it is none.
+    """Return a latency in cycles, or in ns where a unit of time is given. None if it is none.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def latency_of(word: str) -> Said | None:
 
 
 def clock_of(word: str) -> float | None:
-    """Return a clock in GHz, which is cycles per ns; None if it is none.
+    """Return a clock in GHz, which is cycles per ns. None if it is none.
 
     Examples
     --------
@@ -110,7 +110,7 @@ class Channels:
     def rates(self, measured_by: slice) -> tuple[NDArray[np.float64] | None, float | None]:
         """Return the bandwidth of each channel relative to the reference rate, and that in Gb/s.
 
-        The reference rate is the one that most of the channels in ``measured_by`` have; of several
+        The reference rate is the one that most of the channels in ``measured_by`` have. Of several
         such the slowest. In Gb/s it is None where the file says numbers without a unit.
 
         Raises
@@ -127,7 +127,7 @@ class Channels:
         return given / reference, reference if unit == "Gb/s" else None
 
     def cycles(self) -> NDArray[np.int32] | None:
-        """Return the latency of each channel in cycles, at least 1; None where none is said.
+        """Return the latency of each channel in cycles, at least 1. None where none is said.
 
         Raises
         ------
@@ -152,7 +152,7 @@ class Channels:
         return given.astype(np.int32)
 
     def _one_unit(self, said: Sequence[Said], what: str, wanted: str) -> str:
-        """Return the unit in which every channel says something; empty where none does."""
+        """Return the unit in which every channel says something. Empty where none does."""
         units = dict.fromkeys(each.unit for each in said)
         if len(units) < 2:
             return next(iter(units), "")
@@ -165,13 +165,13 @@ class Channels:
 
 
 def _positive(text: str) -> float | None:
-    """Return a positive finite number without a unit; None where it is none."""
+    """Return a positive finite number without a unit. None where it is none."""
     number = float(text) if re.fullmatch(units.NUMBER, text, re.ASCII) else 0.0
     return number if 0 < number < inf else None
 
 
 def _in_units(word: str, quantity: units.Quantity, times: Fraction) -> float | None:
-    """Return so many times a positive value with a unit; None where it is none."""
+    """Return so many times a positive value with a unit. None where it is none."""
     try:
         return float(quantity.exact(word, where="") * times) or None
     except InputError:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def two_apart(topology: Topology) -> tuple[int, int] | None:
-    """Return two working hosts of which the first cannot reach the second; None if all can.
+    """Return two working hosts of which the first cannot reach the second. None if all can.
 
     Hosts do not forward: a packet stays among the routers from its injection to its ejection.
     """
@@ -40,7 +40,7 @@ def two_apart(topology: Topology) -> tuple[int, int] | None:
 def _two_apart_by_search(
     topology: Topology, graph: Any, hosts: NDArray[np.int64]
 ) -> tuple[int, int] | None:
-    """Search from the routers of each host; for networks of one-way channels or several planes."""
+    """Search from the routers of each host. For networks of one-way channels or several planes."""
     from scipy.sparse.csgraph import breadth_first_order
 
     into, out_of, owner = topology.injection_router, topology.ejection_router, topology.port_host

@@ -36,11 +36,11 @@ class _Level(NamedTuple):
 
 
 def tree_shape(topology: Topology) -> TreeShape | None:
-    """Return the parameters of the fat tree that a network is; None if it is none.
+    """Return the parameters of the fat tree that a network is. None if it is none.
 
     It must be a whole extended generalised fat tree, with parallel links or without: PGFT(h; m; w;
     p). Routers of each level may have any numbers: ``router_at`` says where they stand. Hosts keep
-    their numbers as places if those of each subtree follow each other; else ``host_at`` orders
+    their numbers as places if those of each subtree follow each other. Else ``host_at`` orders
     subtrees by their lowest host. Any two labellings that the definition allows differ by an
     automorphism that keeps the hosts, so that routings by labels, such as D-mod-k, load the
     channels of a renumbered tree as those of the tree that its spec makes.
@@ -90,7 +90,7 @@ def _both_ways(topology: Topology) -> bool:
 
 
 def _levels(topology: Topology) -> NDArray[np.int64] | None:
-    """Return int64[num_vertices], 0 for hosts, 1 for routers with hosts … ; None if some have none.
+    """Return int64[num_vertices], 0 for hosts, 1 for routers with hosts … . None if some have none.
 
     Also where a channel stays in a level or leaves one out.
     """
@@ -110,7 +110,7 @@ def _levels(topology: Topology) -> NDArray[np.int64] | None:
 
 
 def _links(topology: Topology, level_of: NDArray[np.int64], level: int) -> _Level | None:
-    """Return the links up to a level; None where not all vertices have as many."""
+    """Return the links up to a level. None where not all vertices have as many."""
     source, target = topology.channel_source, topology.channel_target
     up = (level_of[target] == level) & (level_of[source] == level - 1)
     keys = source[up].astype(np.int64) * topology.num_vertices + target[up]
@@ -126,7 +126,7 @@ def _links(topology: Topology, level_of: NDArray[np.int64], level: int) -> _Leve
 def _placed(
     topology: Topology, shape: TreeShape, level_of: NDArray[np.int64], levels: list[_Level]
 ) -> TreeShape | None:
-    """Return the shape with its routers and hosts in their places; None where there are none."""
+    """Return the shape with its routers and hosts in their places. None where there are none."""
     low = _low_digits(shape, level_of, levels)
     blocks = _subtrees(topology, shape, levels)
     if low is None or blocks is None:
@@ -157,7 +157,7 @@ def _placed(
 def _low_digits(
     shape: TreeShape, level_of: NDArray[np.int64], levels: list[_Level]
 ) -> NDArray[np.int64] | None:
-    """Return b_l … b_1 of each router as one number; None where the parents do not agree."""
+    """Return b_l … b_1 of each router as one number. None where the parents do not agree."""
     kind = np.zeros(len(level_of), np.int64)  # of routers of a level that have the same digits b
     top = np.flatnonzero(level_of == shape.levels)
     kind[top] = np.arange(len(top))
@@ -188,7 +188,7 @@ def _low_digits(
 def _subtrees(
     topology: Topology, shape: TreeShape, levels: list[_Level]
 ) -> list[NDArray[np.int64]] | None:
-    """Return the lowest host of the subtree of each vertex, cut off above each level; hosts alone.
+    """Return the lowest host of the subtree of each vertex, cut off above each level. Hosts alone.
 
     None where a level has other than prod(m_{l+1} … m_h) subtrees.
     """

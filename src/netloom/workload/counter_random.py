@@ -31,11 +31,11 @@ def random_bits(
     """Return 64 random bits for every chain and index, as SplitMix64 would draw them.
 
     Each chain is a SplitMix64 generator with a state of its own, scrambled from seed, stream and
-    chain; ``index`` says how many values to skip (Steele, Lea & Flood, *Fast splittable
+    chain. ``index`` says how many values to skip (Steele, Lea & Flood, *Fast splittable
     pseudorandom number generators*, OOPSLA 2014, figure 17).
 
     ``seed``, ``stream``, ``chain`` and ``index`` are whole numbers that are not negative.
-    Values of different streams are independent; the result has the shape to which chain and
+    Values of different streams are independent. The result has the shape to which chain and
     index broadcast.
 
     Examples
@@ -75,7 +75,7 @@ def durations(
 
     A time between two cycles is rounded up or down by chance, so that its mean is kept.
 
-    The law is ``fixed``, ``uniform`` from 0 to twice the mean, or ``exponential``; the mean, in
+    The law is ``fixed``, ``uniform`` from 0 to twice the mean, or ``exponential``. The mean, in
     cycles, need not be whole. ``seed`` … ``index``: as for ``random_bits``.
 
     Raises

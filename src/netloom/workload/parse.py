@@ -49,7 +49,7 @@ def read(
     """Return the process graph that a spec string names or a file holds.
 
     Whatever exists, ends like a file, holds the signs of a glob or is a directory is read as a
-    file; anything else is a spec string.
+    file. Anything else is a spec string.
 
     Parameters
     ----------
@@ -57,10 +57,10 @@ def read(
         Such as ``binary-tree:255``, ``mesh:16x16``, ``torus:8x8``, ``line:8``, ``ring:64``,
         ``hypercube:8``, ``all-to-all:64``, ``butterfly:8``, ``random-regular:64,4`` (or with a
         seed, ``random-regular:64,4,7``), ``transpose:12``, ``bit-complement:64``,
-        ``bit-reverse:64``, ``shuffle:64``, ``tornado:8x8``, ``neighbour:8x8``; a finite element
+        ``bit-reverse:64``, ``shuffle:64``, ``tornado:8x8``, ``neighbour:8x8``. A finite element
         mesh in parts, ``fem:plate/64`` or ``fem:my.msh/64`` (see ``generate_mesh``,
-        ``read_mesh``, ``partition_mesh``); a training step, ``llm:dp=8,tp=8,layers=32,hidden=4096``
-        (see ``programs.training.llm.Model``); or the path of MatrixMarket, CSV, TSV, NPZ, GraphML
+        ``read_mesh``, ``partition_mesh``). A training step, ``llm:dp=8,tp=8,layers=32,hidden=4096``
+        (see ``programs.training.llm.Model``), or the path of MatrixMarket, CSV, TSV, NPZ, GraphML
         or Open MPI monitoring files.
     messages
         With a MatrixMarket file, a second one that holds the number of messages.
@@ -68,14 +68,14 @@ def read(
         With Open MPI monitoring files, the part of the traffic: see ``read_monitoring``.
     tasks
         The size of patterns that are named without one, such as ``all-to-all``, ``shift:1,5`` or
-        ``random-permutation``; without it, they are refused.
+        ``random-permutation``. Without it, they are refused.
     seed
         Of ``random-permutation`` where its name has none.
 
     Raises
     ------
     InputError
-        If there is no such pattern or file, or it cannot be read; one line says what would do.
+        If there is no such pattern or file, or it cannot be read. One line says what would do.
 
     Examples
     --------

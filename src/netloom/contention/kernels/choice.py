@@ -2,7 +2,7 @@
 
 ``tables`` is the ``RouteTables`` of ``virtual_channel_tables``. Ways are a graph of *places*: a
 node on the way to one target (or, where the routing looks at the source, of one pair). Places are
-numbered so that all ways lead to lower numbers; a place without ways is a target.
+numbered so that all ways lead to lower numbers. A place without ways is a target.
 """
 
 import numpy as np
@@ -56,7 +56,7 @@ def list_ways(tables, wiring, targets, offsets, sources, most_arcs):
     """Return the places of all targets: first arc, channel and head of each arc, first places.
 
     ``wiring`` is the channel at each output port [node, port] and the node that each channel
-    enters; ``sources[offsets[t]:offsets[t + 1]]`` send to ``targets[t]``, and each has its first
+    enters. ``sources[offsets[t]:offsets[t + 1]]`` send to ``targets[t]``, and each has its first
     place in the last array. Without arcs if there are more than ``most_arcs``. No routing has a way
     that leads round in a circle: ``table`` refuses those, all others are minimal.
     """
@@ -97,7 +97,7 @@ def list_ways(tables, wiring, targets, offsets, sources, most_arcs):
 
 @njit(nogil=True)
 def take_cheapest(ways, weights, price, load):
-    """Send all traffic by its cheapest way; return what it pays. ``load`` is overwritten.
+    """Send all traffic by its cheapest way. Return what it pays. ``load`` is overwritten.
 
     ``ways`` is what ``list_ways`` returned, ``weights`` what starts in each first place, ``price``
     what each channel asks of a unit of traffic. Of ways as cheap, the lowest port's.

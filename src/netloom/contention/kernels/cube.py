@@ -59,7 +59,7 @@ def count_dimension(tables, rank, targets, weights, at, came, load, join, turn):
 
     ``rank`` is the dimension's place in the order of correction. ``at`` is the node each path has
     reached, ``came`` the (rank, direction) by which it got there, -1 where it starts. ``load``,
-    ``join`` and ``turn`` have a row for each of this dimension's channels; what one look-up needs
+    ``join`` and ``turn`` have a row for each of this dimension's channels. What one look-up needs
     lies side by side, for the rows are visited in no order.
     """
     axis = tables.order[rank]
@@ -112,7 +112,7 @@ def ask_dimension(tables, rank, targets, at, came, load, join, turn, heaviest, m
     """Second pass: add what each path meets along this dimension, and move it to the next.
 
     ``heaviest`` is ``spans`` of the load by weight. ``met`` is (path length, logical path length,
-    paths met, weight met, heaviest channel); a path counts itself once among the paths it meets.
+    paths met, weight met, heaviest channel). A path counts itself once among the paths it meets.
     """
     axis = tables.order[rank]
     base, length = tables.line_base[axis, 0], tables.line_channels[axis]
@@ -150,7 +150,7 @@ def ask_dimension(tables, rank, targets, at, came, load, join, turn, heaviest, m
 def largest_loads(tables, mappings, sources, targets, load):
     """The largest channel load of each of many mappings: int64[mappings], hop by hop.
 
-    ``mappings[m]`` is the node of each task; ``load`` has a zero for every channel, and again so
+    ``mappings[m]`` is the node of each task. ``load`` has a zero for every channel, and again so
     afterwards.
     """
     largest = np.zeros(len(mappings), np.int64)

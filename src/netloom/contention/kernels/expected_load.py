@@ -69,7 +69,7 @@ def add_by_box(tables, sources, targets, weights, load):
     """Add what ROMM loads: dimension order to any node of the minimal box, and on from there.
 
     On the way to the intermediate node, dimensions corrected earlier are where that is and later
-    ones where the source is; on the way from it, where the target is and where that is.
+    ones where the source is. On the way from it, where the target is and where that is.
     """
     axes = len(tables.order)
     hops, ahead = np.zeros(axes, np.int64), np.zeros(axes, np.int64)

@@ -11,9 +11,9 @@ def permutation_figures(channels, offsets, firsts, bandwidth, between, total, lo
 
     Permutation g has the paths ``firsts[g]`` … ``firsts[g + 1]`` - 1, whose channels are
     ``channels[offsets[p]:offsets[p + 1]]``. Channels from ``between`` on are of hosts. A pair's
-    share is the least bandwidth over load along its path, over what the path's host channels carry;
-    over 1 where there are none, and 1 of a path without channels. ``total`` gains the loads of all
-    permutations; ``load`` has a zero for every channel, and again so afterwards.
+    share is the least bandwidth over load along its path, over what the path's host channels carry.
+    Over 1 where there are none, and 1 of a path without channels. ``total`` gains the loads of all
+    permutations. ``load`` has a zero for every channel, and again so afterwards.
     """
     count = len(firsts) - 1
     largest, longest, shares = np.zeros(count, np.int64), np.zeros(count), np.zeros(count)

@@ -14,7 +14,7 @@ def push_flows(ways, goals, first, sources, weights, load):
     """Add what flows to goals load, split evenly over the next channels of each router.
 
     To router goals[i] flows weights[k] from router sources[k], first[i] <= k < first[i + 1].
-    Returns a source that has no way to its goal, and the goal; or -1 twice.
+    Returns a source that has no way to its goal, and the goal, or -1 twice.
     """
     num_routers = len(ways.group)
     distance, queue = np.empty(num_routers, np.int32), np.empty(num_routers, np.int32)

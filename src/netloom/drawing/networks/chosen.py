@@ -26,7 +26,7 @@ SMALL = 300.0
 
 
 def scene_of(traffic: Traffic, width: float) -> Scene | None:
-    """Return the scene of a network, ``width`` pixels wide; None without channels or room."""
+    """Return the scene of a network, ``width`` pixels wide. None without channels or room."""
     topology = traffic.topology
     many = topology.num_network_channels
     if not many:

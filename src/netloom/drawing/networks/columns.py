@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from netloom.drawing.networks.traffic import Traffic
 
 MOST_CURVES = 2500
-"""Most channels that are drawn one by one; of more, all but the hottest are merged in bundles."""
+"""Most channels that are drawn one by one. Of more, all but the hottest are merged in bundles."""
 
 HOT = 0.7
 """Of the busiest channel's time: what is drawn by itself where all else is merged."""
@@ -41,13 +41,13 @@ MOST_HOT = 400
 """Most channels that are drawn over bundles: the busiest."""
 
 MOST_GROUPS = 16
-"""Groups of a column that bundles join, at most; neighbours are taken together."""
+"""Groups of a column that bundles join, at most. Neighbours are taken together."""
 
 LOWEST = 5.0
-"""Pixels of the lowest boxes of routers that have groups; else the groups have one each."""
+"""Pixels of the lowest boxes of routers that have groups. Else the groups have one each."""
 
 BAR, NAMED, STEP = 5.0, 15.0, 19.0
-"""Pixels: of the bar of an outer router; that a line of a name needs; from router to router."""
+"""Pixels: of the bar of an outer router. That a line of a name needs. From router to router."""
 
 
 class Column(NamedTuple):
@@ -78,7 +78,7 @@ class Columns:
     Attributes
     ----------
     leaves, enters
-        int64[num_network_channels], the columns that each channel leaves and enters; the same for
+        int64[num_network_channels], the columns that each channel leaves and enters. The same for
         channels within a column, which are drawn beside it.
     """
 
@@ -201,7 +201,7 @@ def _stacked(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return tops and heights of boxes above each other, as high as their weights.
 
-    ``gap`` is the share of all that lies between boxes; between groups lies twice that of others.
+    ``gap`` is the share of all that lies between boxes. Between groups lies twice that of others.
     """
     many = len(weights)
     parts = np.where(np.diff(group) != 0, 2.0 if many < 200 else 6.0, 1.0)
@@ -346,7 +346,7 @@ def _words(traffic: Traffic, placed: Sequence[_Placed], width: float) -> list[Wo
 
 
 def _headings(placed: Sequence[_Placed], width: float) -> list[Word]:
-    """Return what the columns are, above them; what has no room beside the others is left out."""
+    """Return what the columns are, above them. What has no room beside the others is left out."""
     last, words = len(placed) - 1, []
     for line in range(2):
         above: list[Word] = []
@@ -368,7 +368,7 @@ def _headings(placed: Sequence[_Placed], width: float) -> list[Word]:
 
 
 def _outer_names(traffic: Traffic, each: _Placed, x: float, align: str, room: float) -> list[Word]:
-    """Return names beside the routers; those of groups where routers are too many."""
+    """Return names beside the routers. Those of groups where routers are too many."""
     step = float(np.diff(each.middle).min()) if len(each.middle) > 1 else NAMED
     if step < NAMED and each.column.groups:
         groups = np.unique(each.column.group)

@@ -37,7 +37,7 @@ MOST_NODES = 300
 """Nodes of a network of one dimension at most."""
 
 PITCH, LEAST_PITCH = 46.0, 20.0
-"""Pixels from node to node at most; and at least in rows of a folded line."""
+"""Pixels from node to node at most, and at least in rows of a folded line."""
 
 STUB, SIDE = 0.42, 0.12
 """Of the pitch: how long stubs are, and how far a channel is to the right of its direction."""
@@ -135,7 +135,7 @@ def grid_scene(traffic: Traffic, width: float, *, named: bool = True) -> Scene:
 
 
 def _lines(topology: Topology, width: float) -> _Lines:
-    """Return where nodes are, and which way channels leave; long lines are folded into rows."""
+    """Return where nodes are, and which way channels leave. Long lines are folded into rows."""
     cube = topology.routers
     assert isinstance(cube, Cube)
     axes = [axis for axis, side in enumerate(cube.sides) if side > 1]
@@ -238,7 +238,7 @@ def _rim(lines: _Lines, corner: NDArray[np.float64], pitch: float) -> list[Word]
 
 
 def _ends(lines: _Lines, corner: NDArray[np.float64], pitch: float) -> list[Word]:
-    """Return where stubs lead, at their ends; every second if there is no room, and so on."""
+    """Return where stubs lead, at their ends. Every second if there is no room, and so on."""
     words = []
     for way, align in WAYS.items():
         stubs = lines.stubs(way)

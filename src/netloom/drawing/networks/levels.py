@@ -25,7 +25,7 @@ SPREAD = 0.15
 def in_columns(topology: Topology) -> Columns:
     """Return the columns of a network.
 
-    A tree has its levels up to the top, and those down again; a butterfly has its stages; any other
+    A tree has its levels up to the top, and those down again. A butterfly has its stages. Any other
     graph the routers with hosts first, then those that are one hop from them, and so on. Where
     routers of the last level are joined, it is there twice, as sender and receiver.
 
@@ -44,7 +44,7 @@ def in_columns(topology: Topology) -> Columns:
 
 
 def _tree_levels(topology: Topology, shape: TreeShape) -> list[Column]:
-    """Return the levels of a tree, pods together, below its top; planes together at the top."""
+    """Return the levels of a tree, pods together, below its top. Planes together at the top."""
     columns, first = [], 0
     place = np.arange(topology.num_routers) if shape.router_at is None else shape.router_at
     hosts = _hosts_at(topology)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from netloom.drawing.networks.traffic import Traffic
 
 MOST_BLOCKS = 64
-"""Rows of a matrix at most; of more, neighbours share one."""
+"""Rows of a matrix at most. Of more, neighbours share one."""
 
 
 def pooled(

@@ -32,7 +32,7 @@ LEAST, LARGEST = 2.0, 24.0
 """Pixels of the smallest and of the largest square."""
 
 GAP, SLIM = 8.0, 420.0
-"""Pixels between panels; and of the narrowest picture, if there is room: it has a title."""
+"""Pixels between panels, and of the narrowest picture, if there is room: it has a title."""
 
 TURNS = np.array([
     [1, -1], [-1, -1], [1, 1], [-1, 1], [2, 0], [-2, 0], [3, -1], [-3, -1],
@@ -66,7 +66,7 @@ class Panel(NamedTuple):
 
 
 class Band(NamedTuple):
-    """Panels side by side, in as many lines as they need, under a heading; perhaps none."""
+    """Panels side by side, in as many lines as they need, under a heading. Perhaps none."""
 
     heading: str
     panels: list[Panel]
@@ -123,7 +123,7 @@ class _Parts:
 
 
 def panels_scene(traffic: Traffic, bands: Sequence[Band], look: Look) -> Scene | None:
-    """Return bands of panels as a scene; None if squares would be too small."""
+    """Return bands of panels as a scene. None if squares would be too small."""
     margin = _margin(bands, look)
     cell = _cell(bands, look, margin)
     if cell < LEAST:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from netloom.drawing.networks.traffic import Traffic
 
 TALL, COLUMN = 600.0, 500.0
-"""Pixels of a picture from top to bottom, about; of many lines twice as many below this width."""
+"""Pixels of a picture from top to bottom, about. Of many lines twice as many below this width."""
 
 AXES = "xyz"
 """What the dimensions of a cube are called, the last first."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from netloom.drawing.networks.traffic import Traffic
 
 MOST_CHORDS = 2500
-"""Most global cables that are drawn one by one; of more only the hottest."""
+"""Most global cables that are drawn one by one. Of more only the hottest."""
 
 MOST_CELLS = 6000
 """Most local channels that have a square of their own."""
@@ -40,7 +40,7 @@ LEAST_CELL = 2.0
 """Pixels of the smallest square of a local channel."""
 
 HEAD, NUMBERS, RIM, SPARE = 2.0 * LINE, 26.0, 4.0, 0.12
-"""Pixels for headings, for the numbers of groups, and of the rim; the share between groups."""
+"""Pixels for headings, for the numbers of groups, and of the rim. The share between groups."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class _Ring:
     x, y, radius
         Of the rim.
     square, away
-        Pixels of the matrix of a group, 0 where there is no room for them; and how far from the
+        Pixels of the matrix of a group, 0 where there is no room for them, and how far from the
         middle of the ring their middles are.
     """
 
@@ -127,8 +127,8 @@ def _ring(shape: DragonflyShape, across: float, top: float) -> _Ring:
 def _places(ring: _Ring, channels: NDArray[np.int64], traffic: Traffic) -> NDArray[np.float64]:
     """Return float64[2, n], where on the rim global channels start and end, counted in groups.
 
-    In a group slots go by router; in a router by the group that they lead to, so that neighbours
-    are joined by short ways; the two directions of a cable lie beside each other.
+    In a group slots go by router. In a router by the group that they lead to, so that neighbours
+    are joined by short ways. The two directions of a cable lie beside each other.
     """
     shape, routers = ring.shape, traffic.topology.routers
     ends = np.stack([routers.channel_source[channels], routers.channel_target[channels]])
@@ -149,7 +149,7 @@ def _places(ring: _Ring, channels: NDArray[np.int64], traffic: Traffic) -> NDArr
 
 
 def _chords(traffic: Traffic, ring: _Ring, channels: NDArray[np.int64]) -> tuple[Channels, str]:
-    """Return the global cables; only the hottest where they are too many."""
+    """Return the global cables. Only the hottest where they are too many."""
     places = _places(ring, channels, traffic)
     note = ""
     if len(channels) > MOST_CHORDS:

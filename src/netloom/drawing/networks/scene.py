@@ -1,6 +1,6 @@
 """A picture of a network as a list of what is drawn: curves, squares, boxes, words and discs.
 
-Places are pixels from the top left corner. Layouts make scenes; ``netloom.drawing.networks.marks``
+Places are pixels from the top left corner. Layouts make scenes. ``netloom.drawing.networks.marks``
 draws them.
 """
 
@@ -41,7 +41,7 @@ class Box(NamedTuple):
 
 
 class Word(NamedTuple):
-    """A line of text; ``y`` is the middle of its height."""
+    """A line of text. ``y`` is the middle of its height."""
 
     x: float
     y: float
@@ -87,7 +87,7 @@ class Cells:
     places
         float64[n, 4]: left, top, width and height.
     time
-        float64[n], such as the mean of the channels; NaN if there is none.
+        float64[n], such as the mean of the channels. NaN if there is none.
     words
         What each is.
     """
@@ -107,9 +107,9 @@ class Channels:
         int64[n], which.
     points
         float64[n, 4, 2]: of curves the two ends and between them two points that they bend to
-        (Bézier); None for squares.
+        (Bézier). None for squares.
     squares
-        float64[n, 3]: left, top and side; None for curves.
+        float64[n, 3]: left, top and side. None for curves.
     thinnest, thickest
         Pixels of the curves up to the mean, and of the busiest one.
     again
@@ -135,7 +135,7 @@ class Bundles:
     width
         float64[n], pixels.
     words
-        What each is: from where to where, and how many cables; perhaps none.
+        What each is: from where to where, and how many cables. Perhaps none.
     style
         What they look like.
     cap

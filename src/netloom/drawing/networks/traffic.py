@@ -43,7 +43,7 @@ def percent(share: float) -> str:
 
 
 def amount(value: float, unit: str) -> str:
-    r"""Return a load with its unit; bytes as people read them.
+    r"""Return a load with its unit. Bytes as people read them.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class Traffic:
     topology
         The network before anything broke.
     time
-        float64[num_network_channels], load / bandwidth; NaN for channels that are not there.
+        float64[num_network_channels], load / bandwidth. NaN for channels that are not there.
     unit
         What a load is counted in, such as ``bytes``.
     scale
@@ -93,7 +93,7 @@ class Traffic:
 
     @cached_property
     def there(self) -> NDArray[np.int64]:
-        """int64[n], the channels that are not broken, the busiest last; of equals the first."""
+        """int64[n], the channels that are not broken, the busiest last. Of equals the first."""
         known = np.flatnonzero(~np.isnan(self.time))
         return known[np.lexsort((-known, self.weight[known]))]
 
@@ -198,7 +198,7 @@ class Traffic:
         before: NDArray[np.float64] | None = None,
         paths: NDArray[np.float64] | None = None,
     ) -> Traffic:
-        """Return the traffic of loads, float64[num_network_channels]; of use, in flits/cycle.
+        """Return the traffic of loads, float64[num_network_channels]. Of use, in flits/cycle.
 
         Times are loads where all channels between routers have one bandwidth, whichever. Use is
         always a share of a channel's bandwidth.

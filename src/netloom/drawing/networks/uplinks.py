@@ -28,7 +28,7 @@ TALL, NAMES = 220.0, 76.0
 
 
 class Matrices(NamedTuple):
-    """Two matrices, up and down, with their words; and where they end."""
+    """Two matrices, up and down, with their words, and where they end."""
 
     channels: Channels
     boxes: tuple[Box, ...]
@@ -47,9 +47,9 @@ class _Cells(NamedTuple):
 def uplink_matrices(
     traffic: Traffic, laid: Columns, left: float, top: float, room: float
 ) -> Matrices | None:
-    """Return the matrices of a tree, each at most ``room`` / 2 wide; None of other networks.
+    """Return the matrices of a tree, each at most ``room`` / 2 wide. None of other networks.
 
-    Rows are leaves, or pods of trees of more levels; columns are the top routers. A square is the
+    Rows are leaves, or pods of trees of more levels. Columns are the top routers. A square is the
     busiest channel between them. Neighbors share one if they are too many.
     """
     if not isinstance(traffic.topology.family, TreeShape) or len(laid.columns) < 3:
@@ -96,7 +96,7 @@ def uplink_matrices(
 def _names(
     traffic: Traffic, routers: NDArray[np.int64], *, pods: bool, rows: int, per: int
 ) -> list[str]:
-    """Return the names of rows; of those that neighbors share, the first."""
+    """Return the names of rows. Of those that neighbors share, the first."""
     if pods:
         return [f"pod {row * per}" for row in range(rows)]
     topology = traffic.topology

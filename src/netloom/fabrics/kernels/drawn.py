@@ -11,7 +11,7 @@ def permuted(table, firsts, entry, row, alone, channel_target, bandwidth):
 
     Permutation g has the pairs ``firsts[g]`` … ``firsts[g + 1]`` - 1: packets enter at router
     ``entry[p]`` and follow row ``row[p]`` of the table. ``alone[p]`` is what the pair could send
-    where nobody else does. A pair without a way gets nothing; it stops where the table does.
+    where nobody else does. A pair without a way gets nothing. It stops where the table does.
     """
     count = len(firsts) - 1
     longest, shares = np.zeros(count), np.zeros(count)

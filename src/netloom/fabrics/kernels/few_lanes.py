@@ -11,7 +11,7 @@ from netloom.routing.kernels.acyclic import insert, remove
 
 @kernel
 def improve(search, graph, first, tries):
-    """Take out rows and find new ones, try by try; keep what does not cost more; return the cost.
+    """Take out rows and find new ones, try by try. Keep what does not cost more. Return the cost.
 
     The first tries find a row to each destination, in ``search.order``, the next ``search.singles``
     take out one row each, in the same order, and all others a group.
@@ -177,8 +177,8 @@ def best_lane(search, graph, row, at_first):
 def find_row(search, graph, row, lane, in_tree):
     """Find the cheapest ways to a destination in a lane, and count their dependencies.
 
-    From the destination outwards, a router takes the cheapest channel to one that has its way; not
-    one that would close a circle of dependencies. Return the cost of all paths; ``search.far``, and
+    From the destination outwards, a router takes the cheapest channel to one that has its way. Not
+    one that would close a circle of dependencies. Return the cost of all paths. ``search.far``, and
     nothing is counted, if some router has no way.
     """
     routers, column = search.table.shape[1], row % search.sent.shape[1]
@@ -251,7 +251,7 @@ def before_in_heap(cost, channel, other_cost, other):
 
 @kernel
 def pop(search, size):
-    """Take the first off the heap; return its new size."""
+    """Take the first off the heap. Return its new size."""
     size -= 1
     channel, cost = search.heap[size], search.key[size]
     place = 0

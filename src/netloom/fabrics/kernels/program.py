@@ -1,6 +1,6 @@
 """Tables for a program over flat arrays: one destination's paths after the other.
 
-``allowed[exit, channel]`` says by which channels packets may go to a router; each leads one hop
+``allowed[exit, channel]`` says by which channels packets may go to a router. Each leads one hop
 nearer. ``outgoing`` is (offsets, channels) by router.
 """
 
@@ -21,11 +21,11 @@ def follow_flows(row, router, volume, channel_target, load):
 
 @njit(nogil=True)
 def route_flows(row, end, router, volume, allowed, outgoing, channel_target, speed, load, power):
-    """Give one destination's flows, largest first, the cheapest paths; the others' load stays.
+    """Give one destination's flows, largest first, the cheapest paths. The others' load stays.
 
     A path costs the sum of (x + w)^power - x^power over its channels, x the time that a channel
     works for all flows so far and w what this flow adds. A router that has its entry keeps it.
-    ``row`` gets the entries of the routers on these paths; ``load`` the flows.
+    ``row`` gets the entries of the routers on these paths. ``load`` the flows.
     """
     offsets, leaving = outgoing
     fixed = np.zeros(len(row), np.bool_)
@@ -66,7 +66,7 @@ def route_flows(row, end, router, volume, allowed, outgoing, channel_target, spe
 
 @njit(nogil=True)
 def _reached(reach, seen, flow, fixed, row, allowed, outgoing, channel_target):
-    """Fill in the routers on allowed ways from ``reach[0]``, farthest first; return their number.
+    """Fill in the routers on allowed ways from ``reach[0]``, farthest first. Return their number.
 
     Hops only ever lead nearer, so what is reached first is farther. ``seen`` is of this flow.
     """
@@ -88,7 +88,7 @@ def _reached(reach, seen, flow, fixed, row, allowed, outgoing, channel_target):
 
 @njit(nogil=True)
 def descend(table, ends, flows, allowed, outgoing, channel_target, speed, order, powers):
-    """Route destination after destination, again and again; return the load and the best table.
+    """Route destination after destination, again and again. Return the load and the best table.
 
     ``table[destination]`` are rows to begin with, ``ends[destination]`` is the exit router, and
     ``flows`` is (offsets by destination, source router, volume), volumes falling. ``order[round]``

@@ -5,7 +5,7 @@ linear in the paths to one destination while the others stay: a path from source
 adds the paths on c to other destinations, less those of them that come from s. So each destination
 takes cheapest paths, and X never rises.
 
-Tuples that functions share: ``listed`` (order, offsets, channels) as ``list_ways`` fills them in;
+Tuples that functions share: ``listed`` (order, offsets, channels) as ``list_ways`` fills them in.
 ``laid`` (row, before, cost, pick), the paths to the destination at hand, those of before, and what
 the way from each router costs and begins with; ``state`` (load, own, from_router, bandwidth): paths
 to other destinations on each channel, those to this one, of the former how many destinations a
@@ -24,9 +24,9 @@ from netloom.fabrics.kernels.ways import list_ways
 def reroute(turns, table, old, ends, sent, column, senders, ways, wiring, state, rules):
     """Give every destination of ``turns`` new paths, in that order.
 
-    ``table[destination, router]`` is the channel to take, -1 for none yet; of equal ways that of
+    ``table[destination, router]`` is the channel to take, -1 for none yet. Of equal ways that of
     before is kept, or else the first. ``old`` is a table of which no entry should change without
-    need. ``ends[destination]`` is the router where packets leave; ``sent[router, destination]``
+    need. ``ends[destination]`` is the router where packets leave. ``sent[router, destination]``
     are the sources that send from a router (one column where that is the same for all);
     ``column[router]`` is its place in ``from_router``, -1 without sources; ``senders`` are routers
     in the order in which they choose. ``ways`` is (near, falls, height, row_of_exit): see
@@ -152,7 +152,7 @@ def cheapest(router, weight, source, listed, laid, target, state, rules):
 
 @kernel
 def follow(row, end, weights, column, target, own, from_router, load, sign):
-    """Add the paths of one destination to the loads, or take them off; ``own`` is set to zero."""
+    """Add the paths of one destination to the loads, or take them off. ``own`` is set to zero."""
     for router in range(len(row)):
         if weights[router] == 0 or row[router] < 0:
             continue
@@ -167,7 +167,7 @@ def follow(row, end, weights, column, target, own, from_router, load, sign):
 
 @njit(nogil=True)
 def count_paths(table, ends, sent, column, target, own, from_router, load):
-    """Add the paths of all destinations to the loads; cut off those that do not arrive."""
+    """Add the paths of all destinations to the loads. Cut off those that do not arrive."""
     for destination in range(len(table)):
         row = table[destination]
         for router in range(len(row)):

@@ -7,7 +7,7 @@ its router's own channels count: nearly all of a leaf's paths are on its uplinks
 
 ``listed`` is (order, offsets, channels) as ``list_ways`` fills them in, ``laid`` (row, before,
 cost): the paths to the destination at hand, those that cost nothing to keep, and what the way from
-each router costs; ``rates`` (slowness, room): 1 over bandwidth, and the load at the target.
+each router costs. ``rates`` (slowness, room): 1 over bandwidth, and the load at the target.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ from netloom.fabrics.kernels.ways import list_ways
 
 @njit(nogil=True)
 def reroute_large(turns, table, old, ends, sent, senders, ways, wiring, load, bandwidth, rules):
-    """Give every destination of ``turns`` new paths, in that order; see ``rerouting.reroute``.
+    """Give every destination of ``turns`` new paths, in that order. See ``rerouting.reroute``.
 
     ``load`` is float64[num_channels], paths. ``rules`` is (own_share, strength, aim, change). Of
     ``senders`` another one begins for each destination. Return how many entries are others now.
@@ -64,7 +64,7 @@ def reroute_large(turns, table, old, ends, sent, senders, ways, wiring, load, ba
 
 @kernel
 def lay(known, listed, laid, flow, target, load, rates, change):
-    """Take a destination's paths off; then let all routers choose, nearest first."""
+    """Take a destination's paths off. Then let all routers choose, nearest first."""
     order, offsets, channels = listed
     row, before, cost = laid
     for step in range(known - 1, 0, -1):
@@ -117,7 +117,7 @@ def choose(router, end, weight, listed, laid, target, load, rates, rules):
 
 @njit(nogil=True)
 def count_flows(table, ends, sent, target, load):
-    """Add the paths of all destinations to the loads; cut off those that do not arrive."""
+    """Add the paths of all destinations to the loads. Cut off those that do not arrive."""
     for destination in range(len(table)):
         row, weights = table[destination], sent[:, destination % sent.shape[1]]
         for router in range(len(row)):

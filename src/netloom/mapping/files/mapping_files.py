@@ -26,7 +26,7 @@ def read_mapping(
 ) -> NDArray[np.int64]:
     """Read the node of each task, int64[num_tasks], from a mapping file.
 
-    A ``.json`` file is an object whose ``node_of`` lists the nodes; any other has one node a
+    A ``.json`` file is an object whose ``node_of`` lists the nodes. Any other has one node a
     line, that of task 0 first, where ``#`` starts a comment and blank lines do not count. Whether
     the nodes exist and how often each may occur is for ``check_mapping`` to say.
 
@@ -61,7 +61,7 @@ def write_mapping(path: str | Path, node_of: ArrayLike, topology_name: str) -> N
     Parameters
     ----------
     path
-        The file; it is replaced where it exists.
+        The file. It is replaced where it exists.
     node_of
         int[num_tasks], the node of each task.
     topology_name
@@ -83,7 +83,7 @@ def write_mapping(path: str | Path, node_of: ArrayLike, topology_name: str) -> N
 
 
 class _Names:
-    """Nodes by their names; of several of one name the next."""
+    """Nodes by their names. Of several of one name the next."""
 
     def __init__(self, names: Mapping[str, int | Sequence[int]] | None) -> None:
         self.names = names or {}

@@ -1,6 +1,6 @@
 """Rank files: how a mapping reaches the launcher of a parallel program.
 
-Formats and commands as documented by each launcher; Open MPI 4.1 and MPICH were tried on 16
+Formats and commands as documented by each launcher. Open MPI 4.1 and MPICH were tried on 16
 hosts, Slurm and Cray come from their documentation. The files hold no comments, which not every
 launcher's reader is known to skip: ``how_to_apply`` says what to type.
 """
@@ -31,7 +31,7 @@ HOST_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]*")
 """What a host may be called, addresses included: nothing that launchers' files take for more."""
 
 RANKS_A_LINE = 16
-"""Ranks on one line of a Cray rank order; any number will do."""
+"""Ranks on one line of a Cray rank order. Any number will do."""
 
 
 def rank_file(
@@ -46,13 +46,13 @@ def rank_file(
     Parameters
     ----------
     node_of
-        int[num_tasks], the node of each task; task r is rank r.
+        int[num_tasks], the node of each task. Task r is rank r.
     format
         ``openmpi-rankfile`` (``rank 0=n12 slot=0``; the slots of a node count its ranks from 0),
         ``openmpi-seq`` (line r names the host of rank r), ``mpich`` (``n12:1``), ``slurm`` (as
         openmpi-seq) or ``cray`` (the ranks in the order of the slots, the inverse permutation).
     hosts
-        The host name of each node, such as a network's ``labels``; ``n0``, ``n1`` … where it
+        The host name of each node, such as a network's ``labels``. ``n0``, ``n1`` … where it
         is not given. ``cray`` needs none.
     nodes
         The nodes of the allocation, in ascending order, which ``cray`` fills one after the other;
@@ -99,7 +99,7 @@ def ranks_on_computers(
     """Return the node (computer) of each rank that a mapping puts on a host, and its slot there.
 
     int32[num_tasks] and int64[num_tasks]. Where a computer owns m hosts, slots s, s + m … are its
-    host s; slots are None, to be counted, where each owns one.
+    host s. Slots are None, to be counted, where each owns one.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def write_rank_file(
     hosts: Sequence[str] | None = None,
     nodes: ArrayLike | None = None,
 ) -> None:
-    """Write the rank file that ``rank_file`` describes, which see; it is replaced if it exists.
+    """Write the rank file that ``rank_file`` describes, which see. It is replaced if it exists.
 
     Raises
     ------

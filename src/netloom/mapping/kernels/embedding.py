@@ -13,7 +13,7 @@ from netloom.compilation import inlined, kernel
 def place_order(guest, root, deep, first, order, links, heads):
     """Fill in the order in which tasks are placed: each next one has the most placed neighbours.
 
-    Of such, that with the most neighbours; of these the one found first (or last, if ``deep``, so
+    Of such, that with the most neighbours. Of these the one found first (or last, if ``deep``, so
     that the order follows a chain). It begins with ``root``, and ``first`` says which of the other
     tasks come before others where nothing else does. ``links`` (int64[tasks, 3]: previous, next,
     placed neighbours) and ``heads`` (int64[(degree + 1)**2, 2]: first and last of those with as
@@ -93,7 +93,7 @@ def close(host, task_at, open_near, node, need, sign):
 
 @inlined
 def put(guest, host, state, task, node, need):
-    """Put a task on a free node; return how many more free nodes are dead."""
+    """Put a task on a free node. Return how many more free nodes are dead."""
     node_of, task_at, free_near, open_near, waiting = state
     dead = -1 if open_near[node] < need else 0
     node_of[task], task_at[node] = node, task
@@ -111,7 +111,7 @@ def put(guest, host, state, task, node, need):
 
 @inlined
 def take(guest, host, state, task, need):
-    """Take a task away again, the last that was put; return how many more free nodes are dead."""
+    """Take a task away again, the last that was put. Return how many more free nodes are dead."""
     node_of, task_at, free_near, open_near, waiting = state
     node, dead = node_of[task], 0
     if waiting[task] == 0:
@@ -160,7 +160,7 @@ def joined(guest, host, state, task, node):
 
 @inlined
 def candidates(guest, host, kinds, state, task, narrow, roots, stack, key, top, rng):
-    """Push the nodes on which a task may be; return the new height of the stack.
+    """Push the nodes on which a task may be. Return the new height of the stack.
 
     ``narrow``: those come first (on top) that have the fewest free nodes near. A task without
     placed neighbours tries at most as many nodes as there are ``roots``, which are shuffled.
@@ -201,16 +201,16 @@ def candidates(guest, host, kinds, state, task, narrow, roots, stack, key, top, 
 
 @kernel
 def search(guest, host, kinds, order, state, limits, narrow, roots, space, most, rng):
-    """Place the tasks in their order, each next to those placed before it; return the steps taken.
+    """Place the tasks in their order, each next to those placed before it. Return the steps taken.
 
     Parameters
     ----------
     kinds
         ``possible[task kind, node kind]``, and the kind of each task and node.
     state
-        int64 arrays: node of each task and task of each node, -1 for none; free neighbours, and
-        such as are free or have a task that waits for neighbours, of each node; neighbours of each
-        task that are not placed. Filled in by the caller; on success the tasks' nodes are in it.
+        int64 arrays: node of each task and task of each node, -1 for none. Free neighbours, and
+        such as are free or have a task that waits for neighbours, of each node. Neighbours of each
+        task that are not placed. Filled in by the caller. On success the tasks' nodes are in it.
     limits
         Nodes that may stay without a task, and the fewest neighbours of a task.
     narrow, roots

@@ -1,7 +1,7 @@
 """Paths moved one after the other off busy channels, none waiting in a circle, over flat arrays.
 
 ``net`` and ``room`` are as in ``kernels.priced_paths``, each channel a place, ``room`` with one
-array more, for a route; ``wiring`` as in ``kernels.layered``. ``state`` is what all paths are:
+array more, for a route. ``wiring`` as in ``kernels.layered``. ``state`` is what all paths are:
 
 - ``load[channel]``: the weight on it;
 - ``routes[path, hop]``, ``lengths[path]``, ``layer[path, hop]``: channels, and layers of VCs;
@@ -10,8 +10,8 @@ array more, for a route; ``wiring`` as in ``kernels.layered``. ``state`` is what
   channel]: bits for which of these there are, and which are known to close a circle.
 
 ``spare`` is (extra, best, came, rest, queue, seen, found, seeking): per channel what a path would
-add to the cost there, and the price and the channel before of a search; per node the price of the
-rest of the way, a queue, and whether it is in there; room for a route, and for ``leads_to``.
+add to the cost there, and the price and the channel before of a search. Per node the price of the
+rest of the way, a queue, and whether it is in there. Room for a route, and for ``leads_to``.
 """
 
 import numpy as np
@@ -82,7 +82,7 @@ def leave(one, hops, wiring, state):
 
 @njit(nogil=True)
 def enter(one, wiring, state, seeking):
-    """Put the waits of a path into the graphs; return False, and do nothing, for a circle."""
+    """Put the waits of a path into the graphs. Return False, and do nothing, for a circle."""
     _, routes, lengths, layer, uses, waits, _ = state
     for hop in range(lengths[one] - 1):
         level, held, asked = layer[one, hop], routes[one, hop], routes[one, hop + 1]
@@ -133,7 +133,7 @@ def may_wait(held, asked, level, wiring, state, seeking):
 def price_rest(net, spare, source, target):
     """Fill ``rest`` with the lowest price of each node's way to the target, on minimal paths.
 
-    Return how many nodes there are on these; ``queue`` has them, the source first.
+    Return how many nodes there are on these. ``queue`` has them, the source first.
     """
     _, target_of, out_offsets, out_channels, _, _, distance = net
     extra, rest, queue, seen = spare[0], spare[3], spare[4], spare[5]
@@ -239,7 +239,7 @@ def try_between(one, net, incoming, wiring, state, spare, ends, limit):
 def reroute(net, incoming, wiring, state, room, spare, sources, targets, weights, turn, unit, all_):
     """Take paths out and put them in again, in turn, each where it costs least.
 
-    One at a time a path can always go back where it was; with ``all_`` of them out at once it may
+    One at a time a path can always go back where it was. With ``all_`` of them out at once it may
     find no place without closing a circle. Return whether all have found one.
     """
     load, routes, lengths, layer = state[:4]

@@ -1,6 +1,6 @@
 """Mappings by simulated annealing: two places change what they hold, at the cost of what changes.
 
-Items are the tasks, and as many more without edges as there are places left; a place is a node, or
+Items are the tasks, and as many more without edges as there are places left. A place is a node, or
 one of several of a node. The cost of a mapping is a sum over channels of f(load), so that a swap
 costs the paths of two items, not an analysis. ``net`` holds the tables of a k-ary n-cube (see
 ``kernels.dimension_order``) and, for other networks and routings, the paths of all pairs of nodes:
@@ -79,7 +79,7 @@ def shift_item(net, graph, node_of, one, but, sign, loads, work):
 
 @inlined
 def exchange(net, graph, node_of, one, other, loads, work):
-    """Let two items change nodes, and their paths with them; ``work`` keeps what that touches."""
+    """Let two items change nodes, and their paths with them. ``work`` keeps what that touches."""
     work[3][0] = 0
     shift_item(net, graph, node_of, one, -1, -1.0, loads, work)
     shift_item(net, graph, node_of, other, one, -1.0, loads, work)
@@ -199,7 +199,7 @@ def crosses(net, source, target, loads, level):
 
 @kernel
 def busy_items(net, graph, held, level, items):
-    """List the items with a path over a channel of at least this load; return their number."""
+    """List the items with a path over a channel of at least this load. Return their number."""
     node_of, loads = held[0], held[3]
     offsets, others, out, into = graph
     found = 0
@@ -247,9 +247,9 @@ def accepted(gain, warm, rng):
 
 @kernel
 def gather(net, graph, partners, tasks, held, near, first, last, moves, rng):
-    """Anneal weight times hops; return by how much it grew. Loads are not kept.
+    """Anneal weight times hops. Return by how much it grew. Loads are not kept.
 
-    ``partners`` holds some of whom each item joins, by weight; ``near``, for each node, the places
+    ``partners`` holds some of whom each item joins, by weight. ``near``, for each node, the places
     of its neighbours, as a ragged array. Temperatures fall from the one to the other, in the cost's
     own unit.
     """
@@ -273,11 +273,11 @@ def gather(net, graph, partners, tasks, held, near, first, last, moves, rng):
 
 @kernel
 def anneal(net, graph, partners, tasks, held, near, terms, first, last, moves, aside, work, rng):
-    """Anneal a mapping from the one temperature to the other; return the cost that it grew by.
+    """Anneal a mapping from the one temperature to the other. Return the cost that it grew by.
 
     As ``gather``, for a cost that depends on loads. Half of the items that move, at random, are of
     those whose paths cross the channels with a load of ``aside`` times the highest, counted anew
-    after as many moves as there are tasks; with an ``aside`` of 0, all are any.
+    after as many moves as there are tasks. With an ``aside`` of 0, all are any.
     """
     node_of, item_at, loads = held[0], held[2], held[3]
     touched, count, items, costs = work[0], work[3], work[4], work[5]
@@ -346,7 +346,7 @@ def relieve(net, graph, held, tries, work):
     """Lower the busiest channels by swaps, until none of their items helps or tries are used up.
 
     A swap is kept if it makes the highest load lower or the number of channels with it smaller,
-    or the sum of squares, in this order; the first that does. Return the swaps tried.
+    or the sum of squares, in this order. The first that does. Return the swaps tried.
     """
     node_of, loads, items = held[0], held[3], work[4]
     tried, better = 0, True
@@ -376,7 +376,7 @@ def relieve(net, graph, held, tries, work):
 
 @kernel
 def shorten(net, graph, tasks, held, lid, tries, work):
-    """Lower the sum of all loads by swaps that raise none above a lid; return the swaps tried."""
+    """Lower the sum of all loads by swaps that raise none above a lid. Return the swaps tried."""
     node_of, loads = held[0], held[3]
     tried, since, one = 0, 0, 0
     total = 0.0

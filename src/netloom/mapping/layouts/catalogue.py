@@ -114,7 +114,7 @@ def gray(num_tasks: int, topology: Topology) -> NDArray[np.int32]:
 
 
 def gray_layout(app: ProcessGraph, topology: Topology) -> Layout:
-    """Lay a hypercube out by Gray codes; see ``gray``.
+    """Lay a hypercube out by Gray codes. See ``gray``.
 
     Any first nodes of a line hold as many edges among them as they do under the identity, so that
     χ_max on a mesh is the identity's: ⌊2k/3⌋ on a line of k nodes, the longest of which counts
@@ -141,7 +141,7 @@ def gray_layout(app: ProcessGraph, topology: Topology) -> Layout:
 def identity_layout(app: ProcessGraph, topology: Topology) -> Layout:
     """Lay a hypercube out with task t on node t.
 
-    No layout on a line of k nodes has a lower χ_max than its ⌊2k/3⌋; on a mesh, the longest line
+    No layout on a line of k nodes has a lower χ_max than its ⌊2k/3⌋. On a mesh, the longest line
     counts (Chittor 1991, theorem 2 and section 3.5.3). On a ring it is worked out.
 
     Raises

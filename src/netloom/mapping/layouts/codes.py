@@ -1,7 +1,7 @@
 """Lines and rings through boxes of any sides: reflected Gray codes and Hamiltonian cycles.
 
 A code is one array of coordinates a side. Along a line code each point is a neighbour of the one
-before; along a ring code the last is a neighbour of the first too, wherever that can be.
+before. Along a ring code the last is a neighbour of the first too, wherever that can be.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def line_code(length: int, sides: Sequence[int]) -> list[NDArray[np.int64]]:
     """Return the first points of the reflected Gray code of mixed radices: a snake.
 
-    They are the coordinates on each side, int64[length]; the first changes most seldom. The
+    They are the coordinates on each side, int64[length]. The first changes most seldom. The
     line has at most as many points as the box.
 
     Examples
@@ -39,7 +39,7 @@ def line_code(length: int, sides: Sequence[int]) -> list[NDArray[np.int64]]:
 
 
 def folded(length: int) -> NDArray[np.int64]:
-    """Return a ring folded flat onto a line: 0, 2, 4 … 5, 3, 1; no step is longer than 2.
+    """Return a ring folded flat onto a line: 0, 2, 4 … 5, 3, 1. No step is longer than 2.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def _cycle(length: int, across: int) -> tuple[NDArray[np.int64], NDArray[np.int6
 
 
 def _straight_point(code: list[NDArray[np.int64]]) -> int:
-    """Return a point of the ring whose neighbours differ in one coordinate; else the last."""
+    """Return a point of the ring whose neighbours differ in one coordinate. Else the last."""
     changed = [np.roll(each, -1) != np.roll(each, 1) for each in code]
     straight = np.flatnonzero(np.sum(changed, axis=0) == 1)
     return int(straight[0]) if len(straight) else len(code[0]) - 1

@@ -1,7 +1,7 @@
 """Curves through a network, and the tasks along them: snake, Hilbert and Morton order.
 
-A snake makes neighbours of tasks that follow each other; a Hilbert curve also keeps tasks near
-that are not far apart in number; Morton order splits the network in halves, again and again, as
+A snake makes neighbours of tasks that follow each other. A Hilbert curve also keeps tasks near
+that are not far apart in number. Morton order splits the network in halves, again and again, as
 task numbers do.
 """
 
@@ -28,7 +28,7 @@ def snake(app: ProcessGraph, topology: Topology) -> Layout:
     """Lay a line or ring of tasks out on any mesh, torus or hypercube: neighbours stay neighbours.
 
     A line goes to and fro along the rows, and from layer to layer. A ring goes to and fro and
-    comes home along the first column; an odd one leaves out one point of that, and where it is
+    comes home along the first column. An odd one leaves out one point of that, and where it is
     too long for that, or the network is a line, it is folded flat (see ``ring_code``). χ_max is 1
     but for odd rings without a straight piece and folded ones, whose χ_max is measured.
 
@@ -64,11 +64,11 @@ def snake(app: ProcessGraph, topology: Topology) -> Layout:
 def hilbert(app: ProcessGraph, topology: Topology) -> Layout:
     """Lay any program out along a Hilbert curve: each task beside the one before it.
 
-    Skilling, *Programming the Hilbert curve*, 2004. A line of tasks has χ_max 1; of other
+    Skilling, *Programming the Hilbert curve*, 2004. A line of tasks has χ_max 1. Of other
     programs nothing is promised.
 
     The network is a mesh, torus or hypercube of equal sides, a power of two, in two dimensions
-    or more; it has a node for each task.
+    or more. It has a node for each task.
 
     Raises
     ------
@@ -97,11 +97,11 @@ def morton(app: ProcessGraph, topology: Topology) -> Layout:
     """Lay any program out in Morton (Z) order: the bits of a task's number go round the sides.
 
     Morton, *A computer oriented geodetic data base*, 1966. A hypercube of as many tasks as nodes
-    has the χ_max of the identity on a mesh, ⌊2k/3⌋ for the longest side k; of other programs
+    has the χ_max of the identity on a mesh, ⌊2k/3⌋ for the longest side k. Of other programs
     nothing is promised.
 
     The network is a mesh, torus or hypercube whose sides are powers of two, in two dimensions
-    or more; it has a node for each task.
+    or more. It has a node for each task.
 
     Raises
     ------

@@ -2,7 +2,7 @@
 
 Each side of the program is written as digits, and each digit is a part of one coordinate of the
 network: a side of 8 tasks may be 2 × 4, of which the 2 goes into the rows and the 4 into the
-columns. Along a side the digits follow a Gray code, so that a step changes one digit by one; a
+columns. Along a side the digits follow a Gray code, so that a step changes one digit by one. A
 digit's place in its coordinate says how many hops that is. (Ma and Tao, *Embeddings among toruses
 and meshes*, 1987, and Chan and Chin, *On embedding rectangular grids in hypercubes*, 1988, prove
 how far such embeddings go.)
@@ -57,12 +57,12 @@ class Digit:
 def fold(app: ProcessGraph, topology: Topology) -> Layout:
     """Lay a mesh or torus of tasks out on a mesh, torus or hypercube of any other sides.
 
-    What fits as it is has χ_max 1; a ring on a line is folded flat, with steps of 2 and χ_max 2;
-    other sides are cut into factors and put together anew, where they divide (χ_max is then
+    What fits as it is has χ_max 1. A ring on a line is folded flat, with steps of 2 and χ_max 2.
+    Other sides are cut into factors and put together anew, where they divide (χ_max is then
     measured, and the lowest of the likely ways is taken). On a hypercube each side follows a Gray
     code. A side that is no product of the network's parts is laid out as the next power of two.
 
-    The program is a mesh, torus, line, ring or hypercube, in row-major order; the network has
+    The program is a mesh, torus, line, ring or hypercube, in row-major order. The network has
     at least as many nodes.
 
     Raises

@@ -33,7 +33,7 @@ class Layout:
         routes, or under dimension order, last dimension first, where it has none. None where it
         depends on the program, and no promise is made.
     routes
-        The path of each edge of the process graph, in the graph's order; None where the layout
+        The path of each edge of the process graph, in the graph's order. None where the layout
         counts on dimension order.
     source
         Who described it, and where.

@@ -1,6 +1,6 @@
 """What a program is, told by its edges: a tree, a mesh or torus, a hypercube.
 
-A file whose edges are those of a pattern is laid out as the pattern is; weights do not count.
+A file whose edges are those of a pattern is laid out as the pattern is. Weights do not count.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def is_binary_tree(app: ProcessGraph) -> bool:
 def grid_of(app: ProcessGraph) -> TaskGrid | None:
     """Return the mesh or torus whose edges these are, or None.
 
-    The first task's neighbours give the sides away; the other edges then have to agree.
+    The first task's neighbours give the sides away. The other edges then have to agree.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def _read_sides(first: list[int], num_tasks: int) -> Iterator[TaskGrid]:
     """Yield the grids in which task 0 has these neighbours.
 
     From the fastest dimension on: a dimension of stride s adds the neighbour s, and a ring of k
-    the neighbour (k − 1)s too; s times the side is the next stride.
+    the neighbour (k − 1)s too. S times the side is the next stride.
     """
     seeds: list[tuple[tuple[int, ...], int, int, bool]] = [((), 1, 0, False)]
     while seeds:

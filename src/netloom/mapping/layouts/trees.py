@@ -34,18 +34,18 @@ def tiles(app: ProcessGraph, topology: Topology) -> Layout:
     """Lay a binary tree out on a mesh or torus with one spare node, on routes of its own.
 
     A tree of 4^m − 1 tasks takes 2^m × 2^m nodes: four tiles of a quarter of the size, turned so
-    that three of their spare nodes meet in the middle and take the root and its children; the
-    fourth stays spare, in a corner. One rule serves all sizes; it was found by trying all that
+    that three of their spare nodes meet in the middle and take the root and its children. The
+    fourth stays spare, in a corner. One rule serves all sizes. It was found by trying all that
     put the spare there and bend each new path once, for χ_max = 2 and then for few other paths
     met. Half of such a tile is a tree of 2^(2m−1) − 1 tasks. Every edge goes both ways by the
     same links, and no channel carries more than 2 paths. The routes are free of deadlock on one
     virtual channel (tested up to 16,383 tasks).
 
     The idea is Youn and Singh's, as adapted by Chittor 1991, section 3.5.1, whose drawings are
-    lost; this arrangement is netloom's. Under dimension order in place of its own routes, it has
+    lost. This arrangement is netloom's. Under dimension order in place of its own routes, it has
     χ_max 3 up to 255 tasks.
 
-    The tree is in heap order; an incomplete one takes the nodes of the next complete one.
+    The tree is in heap order. An incomplete one takes the nodes of the next complete one.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def h_tree(app: ProcessGraph, topology: Topology) -> Layout:
     dimension order takes them. Chittor 1991, section 3.5.1, cites a denser one by Gordon that is
     not described there.
 
-    The tree is in heap order; an incomplete one takes the nodes of the next complete one.
+    The tree is in heap order. An incomplete one takes the nodes of the next complete one.
 
     Raises
     ------
@@ -147,7 +147,7 @@ def _next_tile(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Make one tile of four.
 
-    ``place``: int64[4^m − 1, 2], row and column of each task in heap order; the spare is at (0,
+    ``place``: int64[4^m − 1, 2], row and column of each task in heap order. The spare is at (0,
     0). ``bend``: int64[4^m − 1, 2], where the path from the parent of each task turns. ``side``
     is 2^m.
     """

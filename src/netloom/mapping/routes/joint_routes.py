@@ -91,7 +91,7 @@ def joint_routes(
     It begins with the routing's own paths and takes them out and puts them in again, the heaviest
     first, then in any order: each where it raises Σ load^12 over all channels least, of its
     minimal paths. Once that brings little, all paths over a busiest channel are taken out together,
-    put in again in any order, and what crosses busy channels once more one by one; what raises
+    put in again in any order, and what crosses busy channels once more one by one. What raises
     Σ load^12 is undone. Since the turns that paths take at first keep others from being taken, all
     that is done again, under dimension order, from up to 8 other starts: with all hops along some
     directions, one or the other of each dimension, before all others, as in negative-first routing
@@ -100,8 +100,8 @@ def joint_routes(
     Guaranteed: each path is minimal, or the routing's own. The highest load is never above that of
     the routing itself. And packets cannot wait in a circle: as they are put in, paths are assigned
     to layers of virtual channels, each without a cycle of dependencies, and where a path would
-    close one in all of them, it is not taken. There are no more layers than ``virtual_channels``;
-    the answer says which hop is in which, for who knows only the routes may need more of them.
+    close one in all of them, it is not taken. There are no more layers than ``virtual_channels``.
+    The answer says which hop is in which, for who knows only the routes may need more of them.
 
     If hosts hang on routers, all of this is of the channels between routers: a path keeps the ports
     of the routing's own.
@@ -112,17 +112,17 @@ def joint_routes(
         The program, the network, and int[num_tasks], the node of each task. Edges between the same
         two nodes take the same path.
     weights
-        float64[num_edges], what edges carry; their bytes by default.
+        float64[num_edges], what edges carry. Their bytes by default.
     routing
         Whose paths they are at first.
     virtual_channels
         How many a channel has. By default, as many as the routing needs: on k-ary n-cubes, those
         of dimension order (1, or 2 where there are rings of 4 nodes or more) or, if that is more,
-        the layers of its paths for this program; elsewhere those layers.
+        the layers of its paths for this program. Elsewhere those layers.
     rounds
         Most rounds from each start; 60 without progress end these as well, and the bound ends all.
     seconds
-        Processor time after which to end, once a round is done; without this, a seed decides all.
+        Processor time after which to end, once a round is done. Without this, a seed decides all.
     seed
         Of what is left to chance.
 
@@ -255,7 +255,7 @@ def _merged(
     node_of: ArrayLike,
     weights: NDArray[np.float64] | None,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
-    """Return the pairs of different nodes between which the program sends, sorted; their weight."""
+    """Return the pairs of different nodes between which the program sends, sorted. Their weight."""
     nodes = check_mapping(node_of, app.num_tasks, topology.num_hosts, app.num_tasks)
     carried = app.bytes if weights is None else np.asarray(weights, np.float64)
     source, target = nodes[app.source].astype(np.int64), nodes[app.target].astype(np.int64)

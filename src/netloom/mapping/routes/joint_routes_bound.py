@@ -27,9 +27,9 @@ def least_load(
 ) -> float:
     """Return a weighted load that the busiest channel has whatever minimal paths are chosen.
 
-    Each pair has to go by a channel that is on all its minimal paths, and its path is not split;
-    all pairs together cross channels as often as their hops say; what a node sends leaves by the
-    channels that lead nearer, as what it receives comes in by few; and what has to cross a cut of a
+    Each pair has to go by a channel that is on all its minimal paths, and its path is not split.
+    All pairs together cross channels as often as their hops say. What a node sends leaves by the
+    channels that lead nearer, as what it receives comes in by few, and what has to cross a cut of a
     k-ary n-cube does so by a few.
 
     ``net`` is what ``kernels.joint_routes`` knows of the network. Sources and targets are

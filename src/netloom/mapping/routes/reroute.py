@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_NODES = 2**13
-"""Most nodes of a network; a table holds the distance of every pair."""
+"""Most nodes of a network. A table holds the distance of every pair."""
 
 MOST_OUT = 62
 """Most channels that leave a node: a set of them is the bits of an int64."""
@@ -44,7 +44,7 @@ NEAR = 200
 
 
 class State(NamedTuple):
-    """All paths; see ``kernels.joint_routes``."""
+    """All paths. See ``kernels.joint_routes``."""
 
     load: NDArray[np.float64]
     routes: NDArray[np.int32]
@@ -153,7 +153,7 @@ def _rounds(
     rounds: int,
     rng: np.random.Generator,
 ) -> Iterator[tuple[Paths, NDArray[np.int32]]]:
-    """Yield paths and layers after each round from one start; see ``joint_routes``."""
+    """Yield paths and layers after each round from one start. See ``joint_routes``."""
     state, unit = _first_state(task, start, layer), float(load_of(task, start).max())
     turn = np.argsort(-task.weight, kind="stable")
     lowest, stuck, settled = np.inf, 0, False
@@ -217,7 +217,7 @@ def _first_state(task: Task, start: Paths, layer: NDArray[np.int32]) -> State:
 def _reroute(
     task: Task, state: State, turn: NDArray[np.int64], unit: float, *, together: bool
 ) -> bool:
-    """Reroute paths in turn; return whether all have found a place."""
+    """Reroute paths in turn. Return whether all have found a place."""
     from netloom.mapping.kernels.joint_routes import reroute
 
     nodes, num_channels = task.topology.num_hosts, task.topology.num_channels

@@ -76,7 +76,7 @@ def drawn_partners(graph: Graph) -> NDArray[np.int64]:
 
 
 class Net(NamedTuple):
-    """A network's tables; see ``kernels.search``."""
+    """A network's tables. See ``kernels.search``."""
 
     cube: CubeTables
     offsets: NDArray[np.int64]

@@ -49,7 +49,7 @@ def whole_weights(weights: NDArray[np.float64]) -> NDArray[np.int64]:
 def bisect(part: Part, share: int, seed: int) -> NDArray[np.bool_]:
     """Return which tasks go to the first half, ``share`` of them, bool[tasks].
 
-    METIS cuts little weight, and then those tasks change sides that it costs least to move; of a
+    METIS cuts little weight, and then those tasks change sides that it costs least to move. Of a
     few tasks, all halves are compared.
 
     Examples

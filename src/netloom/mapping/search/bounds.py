@@ -88,13 +88,13 @@ def least_hop_bytes(
     """Return a bound of weight times hops, summed: as if each task had the network to itself.
 
     The more a task sends another (both ways together), the nearer to it that other is, in the
-    places that are nearest to some node; an edge is seen from both ends, and counts half at each.
-    If hosts hang on routers, what leaves leaves and pods counts, if that is more; see ``cuts``.
+    places that are nearest to some node. An edge is seen from both ends, and counts half at each.
+    If hosts hang on routers, what leaves leaves and pods counts, if that is more. See ``cuts``.
     In small networks whose nodes differ, tasks are besides assigned to different places, all at
     the least cost (Gilmore 1962; Lawler 1963).
 
-    ``weights``: float64[num_edges], what edges carry. ``whole``: whether each edge takes one path;
-    several have mean hops and loads that need be no multiples of anything.
+    ``weights``: float64[num_edges], what edges carry. ``whole``: whether each edge takes one path.
+    Several have mean hops and loads that need be no multiples of anything.
 
     Examples
     --------
@@ -162,11 +162,11 @@ def least_channel_load(
     """Return a bound of the weight on the busiest channel, if each edge takes one path.
 
     ``pace``: float64[num_channels], what a unit counts on each channel, see ``loads.pace_of``; 1
-    between routers by default. If hosts hang on routers or channels differ, see ``cuts``;
+    between routers by default. If hosts hang on routers or channels differ, see ``cuts``.
     ``whole`` is as of ``least_hop_bytes``.
 
-    The largest of three: hop-bytes, shared out over all channels; what a task sends or receives,
-    over the channels of its node, no edge on two of them; and what crosses the edge of a half of
+    The largest of three: hop-bytes, shared out over all channels. What a task sends or receives,
+    over the channels of its node, no edge on two of them, and what crosses the edge of a half of
     the network, over the channels there. A half of a of n tasks exchanges at least λ₂ a (n - a) / n
     with the others, λ₂ being the second smallest eigenvalue of the program's Laplacian matrix
     (Fiedler 1973; Mohar & Poljak 1990).
@@ -259,8 +259,8 @@ def _halves(topology: Topology) -> Iterator[NDArray[np.bool_]]:
 def _rounded_up(bound: float, weights: Weights, *, whole: bool = True) -> float:
     """Return the least sum of weights that is not below a bound, as far as that is known.
 
-    Whole weights add up to multiples of their greatest common divisor, equal ones of themselves;
-    not so parts of weights, or weights over bandwidths.
+    Whole weights add up to multiples of their greatest common divisor, equal ones of themselves.
+    Not so parts of weights, or weights over bandwidths.
     """
     some = weights[weights > 0]
     if not len(some):

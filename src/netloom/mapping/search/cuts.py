@@ -57,9 +57,9 @@ def least_time(
 ) -> float:
     """Return a bound of the time of the busiest channel, by what leaves groups of hosts.
 
-    The largest of: hop-bytes over all that channels between routers carry; and of each way to group
-    hosts, what leaves all groups, over all that the channels around them carry; what leaves the
-    group of one task; and what groups exchange at least by the eigenvalues of the program's
+    The largest of: hop-bytes over all that channels between routers carry, and of each way to group
+    hosts, what leaves all groups, over all that the channels around them carry. What leaves the
+    group of one task, and what groups exchange at least by the eigenvalues of the program's
     Laplacian matrix, all together or one of them (see ``bounds.least_channel_load``).
 
     ``pace``: float64[num_channels], the time of a unit on each channel, 0 if it does not count.
@@ -160,7 +160,7 @@ def _alone(outside: Floats, around: Floats, groups: Groups) -> float:
 
 
 def spectrum_of(app: ProcessGraph, weights: Floats) -> Floats:
-    """Return the eigenvalues of a program's Laplacian matrix, rising; zeros of large programs.
+    """Return the eigenvalues of a program's Laplacian matrix, rising. Zeros of large programs.
 
     None is above the true one: what rounding may have added is taken off.
     """

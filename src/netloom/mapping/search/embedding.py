@@ -35,7 +35,7 @@ MOST_STEPS = 3_000_000
 """Steps after which a search gives up: so many for each task, and no more in all."""
 
 FIRST_STEPS = 50
-"""Steps for each task in the first attempts; twice as many after every ``ATTEMPTS``."""
+"""Steps for each task in the first attempts. Twice as many after every ``ATTEMPTS``."""
 
 ATTEMPTS = 16
 
@@ -60,12 +60,12 @@ def embed(
     """Return a mapping under which each edge, or each heavy one, is one channel long.
 
     A search places task after task next to those it communicates with, goes back where that leads
-    nowhere, and begins again elsewhere where it takes too long; numbers of tasks and nodes mean
+    nowhere, and begins again elsewhere where it takes too long. Numbers of tasks and nodes mean
     nothing to it. Where no mapping of the whole program is found, the edges that outweigh all
-    others by far are tried alone (the largest ratios of one weight to the next); the tasks they
+    others by far are tried alone (the largest ratios of one weight to the next). The tasks they
     leave out are put near those they talk to most.
 
-    The mapping is int32[num_tasks], one task a node; None where none was found, which is no
+    The mapping is int32[num_tasks], one task a node. None where none was found, which is no
     proof that there is none. The direction of edges does not matter, edges of weight 0 do not
     count, and neighbours in the network are joined both ways. ``nodes`` are all that work by
     default, ``weights`` (float64[num_edges]) the bytes.
@@ -205,7 +205,7 @@ def _seat_others(
     topology: Topology,
     allowed: NDArray[np.integer],
 ) -> None:
-    """Put each task without a node where its weight times distance is least; the heaviest first."""
+    """Put each task without a node where its weight times distance is least. The heaviest first."""
     free = np.setdiff1d(allowed, node_of)
     seated = (node_of >= 0).astype(np.float64)
     pull = np.asarray(joint @ seated)

@@ -58,7 +58,7 @@ class FoundMapping:
     mappings
         Those mappings, and the best random one.
     found_by
-        The start that is the best, or was made better; ``search`` for a mapping from nowhere.
+        The start that is the best, or was made better. ``search`` for a mapping from nowhere.
     rounds
         Rounds of annealing that were finished.
     seconds
@@ -102,7 +102,7 @@ def search_mapping(
     was asked for is done. Annealing swaps what two places hold, and counts only what that changes.
 
     Of mappings with the same objective, that with fewer hop-bytes comes first, then that with less
-    path contention; identity stays where nothing is better.
+    path contention. Identity stays where nothing is better.
 
     Parameters
     ----------
@@ -110,11 +110,11 @@ def search_mapping(
         What is mapped, where, and how packets travel there.
     objective
         ``hop-bytes``, ``max-channel-load``, ``path-contention``, ``saturation``, or several with
-        shares, such as ``hop-bytes:1,max-channel-load:2``; see ``objectives``.
+        shares, such as ``hop-bytes:1,max-channel-load:2``. See ``objectives``.
     weights
-        float64[num_edges], what edges carry; their bytes by default.
+        float64[num_edges], what edges carry. Their bytes by default.
     nodes
-        The nodes that may be used, such as those of an allocation; all that work and run tasks by
+        The nodes that may be used, such as those of an allocation. All that work and run tasks by
         default.
     tasks_per_node
         Most tasks of a node.
@@ -203,7 +203,7 @@ def _starts(
     seed: int,
     identity: NDArray[np.int32],
 ) -> tuple[list[Round], dict[str, NDArray[np.int32]], dict[str, float]]:
-    """Return the mappings to start from, as rounds, the best first; by name; and their values."""
+    """Return the mappings to start from, as rounds, the best first. By name, and their values."""
     app, topology = value_of.app, value_of.topology
     drawn = list(random_starts(app.num_tasks, nodes, tasks_per_node, seed))
     values = [value_of(node_of) for node_of in drawn]

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 OBJECTIVES = ("hop-bytes", "max-channel-load", "path-contention", "saturation")
 """``hop-bytes``: weight times path length, summed. ``max-channel-load``: the weight on the busiest
 channel, over its bandwidth. ``path-contention``: the highest ν, then their sum. ``saturation``: the
-weight of the path that meets most, with all that it meets; the worst node saturates at its inverse
+weight of the path that meets most, with all that it meets. The worst node saturates at its inverse
 (lemma 4). All are of channels between routers: what a host sends and receives is the same wherever
-its one task runs. Where that is not so, the load is of hosts' channels as well; see ``pace_of``."""
+its one task runs. Where that is not so, the load is of hosts' channels as well. See ``pace_of``."""
 
 DIGITS = 10
 """Digits of a value by which mappings are told apart."""
@@ -50,7 +50,7 @@ class Objective:
 
     @property
     def single(self) -> str | None:
-        """The name of the only objective; None where there are several."""
+        """The name of the only objective. None where there are several."""
         return next(iter(self.shares)) if len(self.shares) == 1 else None
 
 
@@ -99,7 +99,7 @@ class Measure:
 
     @cached_property
     def pace(self) -> NDArray[np.float64]:
-        """What a unit of load on each channel counts; see ``pace_of``."""
+        """What a unit of load on each channel counts. See ``pace_of``."""
         return pace_of(self.topology, self.tasks_per_node)
 
     @property
@@ -137,7 +137,7 @@ class Measure:
     ) -> dict[str, float]:
         """Return all objectives where hosts hang on routers, or a pair has several paths.
 
-        Of several paths, hops and loads are expected ones; how paths meet is left out.
+        Of several paths, hops and loads are expected ones. How paths meet is left out.
         """
         topology, weights = self.topology, self.weights
         routed = paths(topology, self.routing, source, target)
@@ -166,7 +166,7 @@ class Measure:
     def ranked(self, node_of: NDArray[np.integer]) -> tuple[float, tuple[float, ...]]:
         """Return the value of the objective, and what mappings are ranked by: the smaller comes.
 
-        First is the objective; if that is the same, the fewer hop-bytes, and then the least path
+        First is the objective. If that is the same, the fewer hop-bytes, and then the least path
         contention. The last digits, which rounding decides, are left out.
         """
         values = self._all(node_of)
@@ -190,7 +190,7 @@ def measure_by(
     first: NDArray[np.integer],
     tasks_per_node: int = 1,
 ) -> Measure:
-    """Return what measures mappings by an objective; several are scaled by a first mapping.
+    """Return what measures mappings by an objective. Several are scaled by a first mapping.
 
     Raises
     ------

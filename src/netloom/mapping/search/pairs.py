@@ -22,7 +22,7 @@ def joint_weights(app: ProcessGraph, weights: NDArray[np.float64] | None = None)
     """Return what each two tasks send each other, both ways together.
 
     A symmetric float64 sparse matrix [num_tasks, num_tasks], without zeros, columns sorted.
-    ``weights``: float64[num_edges], what edges carry; their bytes by default.
+    ``weights``: float64[num_edges], what edges carry. Their bytes by default.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def hops(
 ) -> NDArray[np.float64]:
     """Return the shortest distances of some nodes from others: the way there or the way back.
 
-    float64[len(sources), len(targets)], the smaller of both ways; infinite where there is none.
+    float64[len(sources), len(targets)], the smaller of both ways. Infinite where there is none.
     Targets are all nodes by default. Hops are channels between routers: of two hosts of one router,
     and of a host from itself, there are none. Of several ports, those count that are nearest.
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 SWEEPS = 4
 MOST_SWEPT = 4096
-"""Times that all parts are cut anew, to fit the others, of programs of at most so many tasks;
-larger ones are cut once more."""
+"""Times that all parts are cut anew, to fit the others, of programs of at most so many tasks.
+Larger ones are cut once more."""
 
 
 def partitioned(
@@ -43,7 +43,7 @@ def partitioned(
     there are fewer tasks than places, as few nodes as will do are used, close together.
 
     The mapping is int32[num_tasks]. ``nodes`` have a place for each task, and are all that work
-    by default; ``weights`` (float64[num_edges]) are the bytes by default.
+    by default. ``weights`` (float64[num_edges]) are the bytes by default.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def _part(
     ground: Ground,
     middles: NDArray[np.integer],
 ) -> Part:
-    """Return the part of the program that some tasks are; ``local`` is working space, all -1."""
+    """Return the part of the program that some tasks are. ``local`` is working space, all -1."""
     offsets, others, weights = program
     counts = offsets[tasks + 1] - offsets[tasks]
     ends = np.cumsum(counts)

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from netloom.mapping.search.objectives import Measure
 
 MOVES, MOST_MOVES, FEW_JOINED = 5_000, 20_000_000, 64
-"""Moves of a round's first stage for each task, and at most in all; fewer where tasks are joined to
+"""Moves of a round's first stage for each task, and at most in all. Fewer where tasks are joined to
 more than so many others, which makes moves slow."""
 
 AIMED_SHARE, MOST_AIMED, FEW_MET = 1 / 2, 3_000_000, 16
-"""Moves of an aimed stage, as a share of the first's, and at most; fewer where tasks are joined to
+"""Moves of an aimed stage, as a share of the first's, and at most. Fewer where tasks are joined to
 more than so many others. They follow paths, and so take longer."""
 
 SHORT = 1 / 4
@@ -41,7 +41,7 @@ DOUBLING = 32
 """Rounds after which moves double."""
 
 SLICES = 24
-"""Parts of an annealing; after each the clock is looked at, and what was found is measured."""
+"""Parts of an annealing. After each the clock is looked at, and what was found is measured."""
 
 FRESH, AGAIN, AIMED = (0.3, 0.005), (0.03, 0.001), (0.3, 0.0005)
 """First and last temperature, in the cost of a mean task: of a random mapping that is to bring
@@ -54,7 +54,7 @@ ASIDE = 0.97
 """Share of the highest load from which on a channel is one of the busiest."""
 
 IMAGES, MANY_TASKS = 64, 1024
-"""Images of a mapping that are measured, of the network turned or reflected; an eighth of these for
+"""Images of a mapping that are measured, of the network turned or reflected. An eighth of these for
 programs of more tasks."""
 
 TRIES = 300
@@ -123,7 +123,7 @@ def run_round(
     """Return the best mapping of one round of annealing: from a start, or from nowhere.
 
     From nowhere, tasks that communicate are first brought together (hop-bytes), whatever the
-    objective; then it is the objective's turn. At last swaps are tried in order, as long as one
+    objective. Then it is the objective's turn. At last swaps are tried in order, as long as one
     makes the busiest channels or the hops less.
     """
     began = thread_time()
@@ -178,7 +178,7 @@ class Stage(NamedTuple):
 
 
 def _stages(arrays: SearchArrays, number: int, *, fresh: bool, aims: bool) -> Iterator[Stage]:
-    """Yield the stages of a round; two long ones and two short ones take turns.
+    """Yield the stages of a round. Two long ones and two short ones take turns.
 
     From nowhere, a long one brings together several times what communicates: the best of these is
     what the aimed stage begins with.
@@ -200,7 +200,7 @@ def _stages(arrays: SearchArrays, number: int, *, fresh: bool, aims: bool) -> It
 
 
 class Held(NamedTuple):
-    """A mapping while it is annealed; see ``kernels.search``. Nodes are rows of the tables."""
+    """A mapping while it is annealed. See ``kernels.search``. Nodes are rows of the tables."""
 
     node_of: NDArray[np.int64]
     place_of: NDArray[np.int64]
@@ -225,7 +225,7 @@ def nodes_of(arrays: SearchArrays, held: Held) -> NDArray[np.int64]:
 
 
 def room(arrays: SearchArrays) -> tuple[NDArray[np.generic], ...]:
-    """Return the working space of a thread's kernels; see ``kernels.search``."""
+    """Return the working space of a thread's kernels. See ``kernels.search``."""
     channels = arrays.num_channels
     return (
         np.zeros(channels, np.int64), np.zeros(channels), np.zeros(channels, np.int8),
@@ -341,9 +341,9 @@ def images(topology: Topology, most: int, rng: np.random.Generator) -> Iterator[
 
     Dimension order corrects one dimension before the other, and half-way ties of rings go one way:
     so a mapping that is turned or reflected has the same distances, and may load channels less.
-    Moving it along rings changes nothing; nor does reflecting a dimension without ties.
+    Moving it along rings changes nothing, nor does reflecting a dimension without ties.
 
-    An image is int64[num_nodes]; that of all in place is left out where all are listed. If
+    An image is int64[num_nodes]. That of all in place is left out where all are listed. If
     there are more than ``most``, so many are drawn. Other networks than whole cubes have no
     images here.
 

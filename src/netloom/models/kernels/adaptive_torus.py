@@ -7,7 +7,7 @@ from netloom.compilation import njit
 kernel = njit(nogil=True)
 
 NETWORK, SOURCE, STRETCH, CHANNEL_WAIT, BLOCKED, SERVICE_UNICAST, SERVICE_BROADCAST = range(7)
-"""Places of an answer; from ``HELD_FROM`` on, the probabilities of 0 ... V held VCs."""
+"""Places of an answer. From ``HELD_FROM`` on, the probabilities of 0 ... V held VCs."""
 
 HELD_FROM = 7
 
@@ -36,7 +36,7 @@ def walk(sides, strides, hops, found):
     """Fill ``found`` with what a header does from each offset on, to its target.
 
     ``found[offset, last + 1]`` holds: expected hops by dimension and number of dimensions left
-    (n × n of them), then hops straight on, and turns; ``last`` is the dimension of the last hop,
+    (n × n of them), then hops straight on, and turns. ``last`` is the dimension of the last hop,
     -1 at the source. Every dimension left is as likely. ``hops`` are offsets by dimension.
     """
     axes = len(sides)
@@ -60,7 +60,7 @@ def walk(sides, strides, hops, found):
 
 @kernel
 def solve_balance(matrix, values, size):
-    """Solve the equations of ``fill_balance`` in place; the values become the solution.
+    """Solve the equations of ``fill_balance`` in place. The values become the solution.
 
     All rows but the first have nothing beyond ``CLASSES`` places from the diagonal. No pivots are
     sought: in each column the diagonal outweighs the rest, as rates out of a state do.
@@ -88,7 +88,7 @@ def eliminate(matrix, values, pivot, row, start):
 
 @kernel
 def fill_balance(matrix, values, adaptive, come, escape, free, held):
-    """Fill in the balance of a channel's states (adaptive, escape VCs held); they sum to one.
+    """Fill in the balance of a channel's states (adaptive, escape VCs held). They sum to one.
 
     The sum takes the place of the idle channel's balance: to idle, every state returns.
     """
@@ -118,7 +118,7 @@ def fill_balance(matrix, values, adaptive, come, escape, free, held):
 
 @kernel
 def add_active(counts, busy, active):
-    """Go on from ``busy`` − 2 others to one more, if any; each is active with a probability.
+    """Go on from ``busy`` − 2 others to one more, if any. Each is active with a probability.
 
     ``counts`` says how likely so many of them are active.
     """
@@ -152,7 +152,7 @@ def slowdown(below, slower):
 
 @kernel
 def waiting(servers, offered, held, spread):
-    """Return the mean wait for one of several servers (Allen & Cunneen); NaN past saturation."""
+    """Return the mean wait for one of several servers (Allen & Cunneen). NaN past saturation."""
     if offered >= servers:
         return np.nan
     term, total = 1.0, 1.0
@@ -165,7 +165,7 @@ def waiting(servers, offered, held, spread):
 
 @kernel
 def set_states(setup, scratch, step, axis, blocked, unicast, broadcast):
-    """Update the states of the channels of a dimension; return what they let in of the flow.
+    """Update the states of the channels of a dimension. Return what they let in of the flow.
 
     Copies of broadcasts have no choice. ``blocked`` is the probability that all adaptive VCs of
     another channel are held.
@@ -214,7 +214,7 @@ def sum_of_powers(base, count):
 
 @kernel
 def count_busy(setup, scratch, axis):
-    """Fill in how many VCs of a channel are held; return the mean, and how often none will do.
+    """Fill in how many VCs of a channel are held. Return the mean, and how often none will do.
 
     The latter: all adaptive VCs are held, and the one escape VC that a header may take.
     """
@@ -281,7 +281,7 @@ def set_slower(setup, scratch, step, use):
 
 @kernel
 def set_held(setup, scratch, step, axis, active, unicast, broadcast, ahead):
-    """Update how long a VC is held where so many are; ``scratch.path`` is what is met elsewhere.
+    """Update how long a VC is held where so many are. ``scratch.path`` is what is met elsewhere.
 
     ``ahead`` are the cycles that a unicast's head is blocked further on, on average.
     """
@@ -324,7 +324,7 @@ def start(setup, scratch, unicast, broadcast):
 
 @kernel
 def solve(setup, scratch, unicast, broadcast, node, answer):
-    """Find the fixed point of one rate; return whether there is one.
+    """Find the fixed point of one rate. Return whether there is one.
 
     Parameters
     ----------
@@ -336,7 +336,7 @@ def solve(setup, scratch, unicast, broadcast, node, answer):
         Of a node, messages a cycle: unicasts, copies of broadcasts, the sum over all batches of
         copies of their squared sizes (with unicasts as batches of one), and channels out of it.
     answer
-        float[HELD_FROM + V + 1]: filled; see the top of this module.
+        float[HELD_FROM + V + 1]: filled. See the top of this module.
     """
     carried = unicast + broadcast
     if carried.max() * setup.flits >= 1 or node[0] + node[1] >= node[3] / setup.flits:
@@ -428,7 +428,7 @@ def near_slowdown(setup, scratch):
 def source_wait(node, far, near):
     """Return the mean wait of a message for one of its node's channels into the network.
 
-    Batches of copies arrive together; times of service are of two kinds.
+    Batches of copies arrive together. Times of service are of two kinds.
     """
     both = node[0] + node[1]
     held = (node[0] * far + node[1] * near) / both
@@ -438,7 +438,7 @@ def source_wait(node, far, near):
 
 @kernel
 def solve_all(setup, scratch, rates, shares, answers):
-    """Solve for every rate; what has no fixed point stays NaN.
+    """Solve for every rate. What has no fixed point stays NaN.
 
     ``shares`` are those of one message a cycle and node: ``unicast``, ``broadcast`` and ``node``
     of ``solve``, one after the other.

@@ -26,7 +26,7 @@ def ties(tables, source, target):
 
 @njit(nogil=True)
 def follow(tables, wiring, pair, coin, channels, share):
-    """Write the channels of a packet's path and the chance of each VC; return the hops, -1 if not.
+    """Write the channels of a packet's path and the chance of each VC. Return the hops, -1 if not.
 
     ``pair`` is source, target and aux. A packet takes each VC that it may with the same chance.
     """

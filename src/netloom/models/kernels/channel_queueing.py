@@ -50,7 +50,7 @@ def mean_of(share, turn, values, channel):
 def count_fronts(net, rate, wait, stall, by_channel, by_pair):
     """Count the packets at the front of buffers, by Little's law, for each channel that they want.
 
-    Rows: those that still have flits to send; those, and what else holds a VC; those of the first
+    Rows: those that still have flits to send. Those, and what else holds a VC. Those of the first
     kind that are there only because they were held up. The last are also counted by the channel
     that they came over, in the third row of ``by_channel``.
     """
@@ -71,7 +71,7 @@ def count_fronts(net, rate, wait, stall, by_channel, by_pair):
 
 @njit(nogil=True)
 def update_waits(net, rate, state, held, by_channel, by_pair):
-    """Set the waits from the packets that are at other fronts; return the largest change."""
+    """Set the waits from the packets that are at other fronts. Return the largest change."""
     wait, shared, same, stall, busy, busy_in, mixing = state
     change = 0.0
     for turn in range(len(rate)):
@@ -105,9 +105,9 @@ def update_waits(net, rate, state, held, by_channel, by_pair):
 
 @njit(nogil=True)
 def update_queues(net, rate, state, queue, further, scratch):
-    """Set the waits behind other packets in a buffer; return the busiest front, and how busy.
+    """Set the waits behind other packets in a buffer. Return the busiest front, and how busy.
 
-    ``further`` becomes the mean delay, at the next router, of the packets of each VC; of a source's
+    ``further`` becomes the mean delay, at the next router, of the packets of each VC. Of a source's
     VCs without what packets of the same source do to each other.
     """
     wait, shared, same, stall = state[0], state[1], state[2], state[3]
@@ -140,7 +140,7 @@ def update_queues(net, rate, state, queue, further, scratch):
 
 @njit(nogil=True)
 def update_stalls(net, state, queue, further):
-    """Set how long packets hold their VC without sending; return the largest change."""
+    """Set how long packets hold their VC without sending. Return the largest change."""
     stall = state[3]
     change = 0.0
     for turn in range(len(stall)):
@@ -165,7 +165,7 @@ def update_stalls(net, state, queue, further):
 
 @njit(nogil=True)
 def hold(net, rate, state, held, holding):
-    """Set how much of the time each VC is taken; return the busiest, and how busy it is alone."""
+    """Set how much of the time each VC is taken. Return the busiest, and how busy it is alone."""
     shared, stall = state[1], state[3]
     for turn in range(len(rate)):
         holding[turn] = rate[turn] * (net.flits + stall[turn])
@@ -185,7 +185,7 @@ def hold(net, rate, state, held, holding):
 def fixed_point(net, rate):
     """Return each turn's wait with its VC's queue, each turn's stall, and what is busiest.
 
-    The third answer is the mean delay at the next router of the packets of each VC; then come the
+    The third answer is the mean delay at the next router of the packets of each VC. Then come the
     channels of the busiest channel, VC and front, their utilisations, and what there is no steady
     state for: 0 if there is one, 1 to 3 for one of these, 4 if it was not found.
     """

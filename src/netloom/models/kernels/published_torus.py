@@ -50,7 +50,7 @@ def queue_wait(rate, service, flits):
 def choices_busy(adaptive, hops_left):
     """Return the sum over hops of P_bj / P_d (eq. 17), and its derivative for P_a.
 
-    ``hops_left[r]`` hops have r + 1 dimensions left; all r others must be busy as well.
+    ``hops_left[r]`` hops have r + 1 dimensions left. All r others must be busy as well.
     """
     value = 0.0
     slope = 0.0
@@ -62,7 +62,7 @@ def choices_busy(adaptive, hops_left):
 
 @njit(nogil=True)
 def blocked(rate, service, model):
-    """Return W_c times P_b summed over a unicast message's hops, and B_b; derivatives for S."""
+    """Return W_c times P_b summed over a unicast message's hops, and B_b. Derivatives for S."""
     rho = rate * service
     wait, wait_slope = queue_wait(rate, service, model.flits)
     adaptive, adaptive_slope = adaptive_busy(rho, model.vcs)
@@ -92,7 +92,7 @@ def source_service(unicast, broadcast, model):
 
 @njit(nogil=True)
 def service_time(rate, model):
-    """Return the least fixed point S of eq. 21 at a node's message rate; NaN beyond saturation.
+    """Return the least fixed point S of eq. 21 at a node's message rate. NaN beyond saturation.
 
     In x = S − M the right side of eq. 21 is a power series without negative coefficients: it
     grows and is convex. So Newton's method from S = M approaches the least fixed point from
@@ -133,7 +133,7 @@ def multiplexing(rho, vcs):
 
 @njit(nogil=True)
 def solve(rates, model, found, busy):
-    """Fill a row of ``found`` and of ``busy`` (P_v) for each rate; NaN beyond saturation.
+    """Fill a row of ``found`` and of ``busy`` (P_v) for each rate. NaN beyond saturation.
 
     Columns: latency without start-up, S_u, S_b, S, W_c, W_s, V̄, P_a, P_d.
     """

@@ -17,7 +17,7 @@ def bit_count(word):
 
 @njit()
 def smallest_peak(neighbours):
-    """Peak width of the best layout; bit w of ``neighbours[v]`` is set where a link joins v and w.
+    """Peak width of the best layout. Bit w of ``neighbours[v]`` is set where a link joins v and w.
 
     ``best[nodes]`` is the smallest peak with which the set ``nodes`` can fill the first
     positions. The last node placed was any of the set, so it is the larger of the set's own cut

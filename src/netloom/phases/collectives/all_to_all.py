@@ -1,7 +1,7 @@
 """The least time of an all-to-all by a linear program, and a schedule at it.
 
 What a rank sends to all others is one commodity, for only totals matter on the links: N · links
-variables instead of N² · links. The program's flows are peeled into paths; each is a chain of
+variables instead of N² · links. The program's flows are peeled into paths. Each is a chain of
 messages from rank to rank.
 """
 
@@ -64,7 +64,7 @@ class Exchange:
 
     @property
     def bytes_per_second(self) -> float:
-        """Algorithm bandwidth; no all-to-all moves a rank's buffer faster."""
+        """Algorithm bandwidth. No all-to-all moves a rank's buffer faster."""
         return self.bandwidth * self.network.bytes_per_second
 
     @property
@@ -166,7 +166,7 @@ def _nearest(
     leaving: list[list[int]],
     target: list[int],
 ) -> list[int]:
-    """Return the links of a shortest way with flow to a rank that lacks some; empty if none."""
+    """Return the links of a shortest way with flow to a rank that lacks some. Empty if none."""
     came = {source: -1}
     queue = deque([source])
     parent: dict[int, int] = {source: -1}
@@ -250,7 +250,7 @@ def _hops(network: RankNetwork, links: list[int]) -> list[tuple[int, ...]]:
 def _path_jobs(
     ranks: int, peeled: list[tuple[int, int, float, list[int]]], route: list[list[int]], many: int
 ) -> tuple[Jobs, CollectiveProgram, NDArray[np.float64]]:
-    """Return the messages of all paths, each in so many parts; chunks that stay come last."""
+    """Return the messages of all paths, each in so many parts. Chunks that stay come last."""
     length = np.repeat([len(along) for along in route], many)
     path = np.repeat(np.arange(len(route)), many)  # of each chunk
     number = np.tile(np.arange(many), len(route))

@@ -25,12 +25,12 @@ MOST_EXACT = 2.0**51
 
 
 def prices_of(tables: NDArray[np.float64], level: NDArray[np.float64]) -> Prices:
-    """Return prices as whole numbers; any prices are valid, and these prove what the duals do.
+    """Return prices as whole numbers. Any prices are valid, and these prove what the duals do.
 
     Parameters
     ----------
     tables
-        float64[num_tables, num_links]; what is below 0 by rounding counts as 0.
+        float64[num_tables, num_links]. What is below 0 by rounding counts as 0.
     level
         float64[2, num_forwarding].
 

@@ -4,7 +4,7 @@ If messages are short, steps cost more than bytes. A schedule of S steps, R roun
 sends C chunks of every rank, or of the root of a broadcast. Step s lasts r_s rounds, R in all, and
 in a round a link carries as many chunks as its capacity. Its time is S α + R/C · (M/N) / unit.
 Cai et al., *Synthesizing optimal collective algorithms*, PPoPP 2021, ask an SMT solver for
-(S, R, C); here HiGHS answers, and ``step_prices`` bounds the rounds per chunk of *all* schedules of
+(S, R, C). Here HiGHS answers, and ``step_prices`` bounds the rounds per chunk of *all* schedules of
 S steps.
 """
 
@@ -76,7 +76,7 @@ class FewSteps:
     steps, rounds, chunks
         What was asked.
     outcome
-        ``schedule``: there is one; ``impossible``: proven that there is none; ``undecided``: the
+        ``schedule``: there is one. ``impossible``: proven that there is none; ``undecided``: the
         time was up.
     reason
         Why it is impossible or undecided, in words; empty for a schedule.
@@ -169,9 +169,9 @@ def few_steps(
     network
         Ranks joined directly to each other.
     steps, rounds, chunks
-        At least 1 each; every step lasts at least one round.
+        At least 1 each. Every step lasts at least one round.
     root
-        Of a broadcast; None for an all-gather.
+        Of a broadcast. None for an all-gather.
     seconds
         How long to search.
 
@@ -215,7 +215,7 @@ def frontier(
     most_steps, most_chunks
         Up to which schedules are sought.
     root
-        Of a broadcast; None for all-gathers.
+        Of a broadcast. None for all-gathers.
     seconds
         How long schedules of each number of steps are sought.
 

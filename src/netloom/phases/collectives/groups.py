@@ -37,7 +37,7 @@ MOST_GROUPED = 4_000_000
 def weakest_groups(network: RankNetwork) -> NDArray[np.int64]:
     """Return the groups of vertices with the least bandwidth out of them per group less one.
 
-    Each rank is in a group; routers may be in none, −1. int64[num_vertices], a group's number is
+    Each rank is in a group. Routers may be in none, −1. int64[num_vertices], a group's number is
     that of one of its ranks. If no other groups have less, each rank alone.
 
     Parameters

@@ -101,7 +101,7 @@ def in_steps(
     steps
         The most steps.
     chunks
-        The most chunks per rank; None: up to ``MOST_CHUNKS``.
+        The most chunks per rank. None: up to ``MOST_CHUNKS``.
     root
         Of broadcast and reduce.
     seconds
@@ -142,7 +142,7 @@ def in_steps(
 def _timed(
     network: RankNetwork, used: RankNetwork, point: FewSteps, collective: str, size_bytes: float
 ) -> Timed:
-    """Return a point as a schedule in time; backwards, copies become sums."""
+    """Return a point as a schedule in time. Backwards, copies become sums."""
     assert point.program is not None
     program, channels = _by_channel(used, point.program)
     if collective in BACKWARDS:

@@ -146,7 +146,7 @@ def solved(
 ) -> tuple[float, NDArray[np.float64], NDArray[np.float64], Prices]:
     """Return the linear program's optimum, weights, out-trees' share of links, and its prices.
 
-    The optimum is in units of the network's capacity; weights are float64[num_ranks], shares
+    The optimum is in units of the network's capacity. Weights are float64[num_ranks], shares
     float64[num_links]. Switches forward and neither copy nor add: of out-trees, and of in-trees,
     as much enters as leaves them.
 
@@ -224,7 +224,7 @@ def all_reduce(network: RankNetwork, size_bytes: float, *, chunks: Sequence[int]
     Parameters
     ----------
     chunks
-        Chunks to try of what goes by a pair of trees; per root, on average, where roots have more
+        Chunks to try of what goes by a pair of trees. Per root, on average, where roots have more
         than ``FEW_TREES``.
 
     Raises

@@ -52,7 +52,7 @@ class Judged:
     busiest
         The part of the time for which the busiest channels are in use.
     step_seconds
-        What its prices prove of schedules of few steps, exactly; None if it has none.
+        What its prices prove of schedules of few steps, exactly. None if it has none.
     """
 
     finish_seconds: float
@@ -93,7 +93,7 @@ def judge(schedule: Schedule) -> Judged:
 
 
 def _proven(schedule: Schedule) -> float:
-    """Refuse a bound that its cut or prices do not prove; return what they do, 0 if there are none.
+    """Refuse a bound that its cut or prices do not prove. Return what they do, 0 if there are none.
 
     Prices are exact, so the bound is not a digit above what they prove.
     """
@@ -185,7 +185,7 @@ def _check_routes(schedule: Schedule) -> None:
 
 
 def _check_rates(schedule: Schedule) -> float:
-    """Refuse messages that are faster than channels; return how much of the time those are busy.
+    """Refuse messages that are faster than channels. Return how much of the time those are busy.
 
     A message takes the same rate of all its channels for as long as it is sent: from its start on,
     or, in schedules that were made backwards, until its end. Channels that join the same two
@@ -240,7 +240,7 @@ def _overfull(
 
 
 def _executed(schedule: Schedule) -> int:
-    """Execute the messages on data in time; return the longest way that data takes, in messages.
+    """Execute the messages on data in time. Return the longest way that data takes, in messages.
 
     A rank has of each chunk whose contributions are in it, a bit each, above how often it was sent.
     """
@@ -280,7 +280,7 @@ def _executed(schedule: Schedule) -> int:
 
 
 def _depth(schedule: Schedule, have: list[dict[int, int]]) -> int:
-    """Refuse ranks that end without a chunk, or contributions to it; return the most hops."""
+    """Refuse ranks that end without a chunk, or contributions to it. Return the most hops."""
     program, depth = schedule.program, 0
     everybody = (1 << program.num_ranks) - 1
     owners = zip(program.first_owner.tolist(), program.final_owner.tolist(), strict=True)

@@ -1,6 +1,6 @@
 """What no algorithm beats on a network: the least time of a collective, from its cuts and ways.
 
-Any routing, any order of ranks on these hosts and any algorithm are allowed; routers do not add.
+Any routing, any order of ranks on these hosts and any algorithm are allowed. Routers do not add.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class LeastTime:
     per_byte
         Seconds per byte of the collective's size.
     why
-        What that is: a sentence for people; "" if nothing crosses the network.
+        What that is: a sentence for people. "" if nothing crosses the network.
     """
 
     latency: float
@@ -65,7 +65,7 @@ class LeastTime:
 
 @dataclass(frozen=True, eq=False)
 class _Ranks:
-    """Hosts with ranks, and what is between them; ``weight``: int64[num_hosts], ranks of each."""
+    """Hosts with ranks, and what is between them. ``weight``: int64[num_hosts], ranks of each."""
 
     collective: str
     network: RankNetwork
@@ -93,10 +93,10 @@ def least_time(
 
     All-gather, reduce-scatter, broadcast and reduce: the cut of ``optimum``. All-reduce: whatever a
     partition of the hosts into k groups, 2(k − 1) sizes leave these groups together (Patarasuk &
-    Yuan 2009, for groups in place of ranks), and a whole size crosses each cut in both directions;
-    the groups for which this is longest (``weakest_groups``) are among those that are tried, up to
+    Yuan 2009, for groups in place of ranks), and a whole size crosses each cut in both directions.
+    The groups for which this is longest (``weakest_groups``) are among those that are tried, up to
     ``MOST_GROUPED`` hosts times links.
-    All-to-all, gather and scatter: what the groups send to each other; and for all-to-all also the
+    All-to-all, gather and scatter: what the groups send to each other, and for all-to-all also the
     sum of all bytes times channels on shortest paths, over what all channels move.
 
     Parameters
@@ -104,7 +104,7 @@ def least_time(
     collective
         One of ``COLLECTIVES``.
     topology, host_of
-        The network, and int[num_ranks], the host of each rank; several may share one.
+        The network, and int[num_ranks], the host of each rank. Several may share one.
     root
         The rank of rooted collectives.
     bytes_per_second
@@ -114,7 +114,7 @@ def least_time(
     overhead
         Seconds of the processor at each end of a message.
     port
-        Bytes/s that each host of a direct network can send, and receive; no limit by default.
+        Bytes/s that each host of a direct network can send, and receive. No limit by default.
 
     Raises
     ------
@@ -224,7 +224,7 @@ def _ports(ranks: _Ranks) -> tuple[float, str]:
 def _partitions(network: RankNetwork) -> Iterator[NDArray[np.integer]]:
     """Yield groups of all vertices, which may be any.
 
-    Each host alone; the hosts of each computer; what faster links join; and routers with the hosts
+    Each host alone. The hosts of each computer. What faster links join, and routers with the hosts
     that they join, from the nearest to the furthest: further ones are in no group, -1.
     """
     count, hosts = network.num_vertices, network.num_ranks
@@ -308,7 +308,7 @@ def _between(ranks: _Ranks, groups: NDArray[np.integer]) -> tuple[float, str]:
 
 
 def _over(size: NDArray[np.float64], speed: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return sizes over speeds; nothing takes no time."""
+    """Return sizes over speeds. Nothing takes no time."""
     with np.errstate(divide="ignore"):
         return np.where(size > 0, size / np.where(size > 0, speed, 1), 0.0)
 

@@ -1,7 +1,7 @@
 """Schedules in time on real cables: messages leave when they are ready and there is room for them.
 
 A message runs at the rate of the slowest link of its route, and takes that much of each for as long
-as it is sent; it arrives a latency later. Ranks pass on a chunk as soon as it has arrived. Nothing
+as it is sent. It arrives a latency later. Ranks pass on a chunk as soon as it has arrived. Nothing
 is in step: the finish is that of the last arrival, and no rate is shared.
 """
 
@@ -61,7 +61,7 @@ class Jobs:
     def longest(self, seconds: NDArray[np.float64]) -> NDArray[np.float64]:
         """float64[num_messages], the longest way from each to the end, itself included.
 
-        ``seconds``: float64[num_messages], what each takes; ones count messages.
+        ``seconds``: float64[num_messages], what each takes. Ones count messages.
         """
         found = seconds.copy()
         waiting = np.bincount(self.before, minlength=len(self))
@@ -80,7 +80,7 @@ class Jobs:
 class Servers(NamedTuple):
     """How messages share cables: what each route takes, and how much of it there is.
 
-    ``rate``: float64[num_routes], capacity that a message has; ``latency``: float64[num_routes],
+    ``rate``: float64[num_routes], capacity that a message has. ``latency``: float64[num_routes],
     seconds; ``taken``: what the messages of a route take that much of; ``room``: float64[…], how
     much there is of each; ``unit``: bytes/s of capacity 1.
     """
@@ -158,7 +158,7 @@ def servers(
         Links of the network, by route, in order.
     slices
         float64[num_routes], capacity that is kept for each route through switches alone, so that
-        no message waits for two cables to be free at once; None if messages take a cable as a
+        no message waits for two cables to be free at once. None if messages take a cable as a
         whole, those of slower routes as much of it as they need.
     """
     first = routes.offsets[:-1]
@@ -183,11 +183,11 @@ def listed(
     Parameters
     ----------
     shared
-        The routes; see ``servers``.
+        The routes. See ``servers``.
     jobs
         What to send.
     priority
-        Of each message; the least goes first, of equal ones the first listed.
+        Of each message. The least goes first, of equal ones the first listed.
     size_bytes
         The size of the collective.
 
@@ -239,7 +239,7 @@ def timed(
     Parameters
     ----------
     program
-        Its chunks; messages are filled in.
+        Its chunks. Messages are filled in.
     backwards
         Whether time runs backwards: copies on the reversed network become sums on the network.
     """

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from netloom.topology import Topology
 
 FINEST = 10**6
-"""Largest common denominator of bandwidths; others are rounded down to as many parts."""
+"""Largest common denominator of bandwidths. Others are rounded down to as many parts."""
 
 
 @dataclass(frozen=True, eq=False)
 class RankNetwork:
-    """Ranks and the links between them; ``rank_network`` makes one.
+    """Ranks and the links between them. ``rank_network`` makes one.
 
     Vertices 0 … ``num_ranks`` − 1 are the ranks, which send, receive and pass on what they have
     received. The others only forward: routers, and the vertices of a direct network that no rank
@@ -55,7 +55,7 @@ class RankNetwork:
     channels
         The channels of ``topology`` that each link is.
     latency
-        float64[num_links], seconds; that of the slowest of a link's channels.
+        float64[num_links], seconds. That of the slowest of a link's channels.
     bytes_per_second
         Of bandwidth 1.
     """
@@ -123,7 +123,7 @@ def rank_network(
     topology
         The network. Broken channels are left out.
     hosts
-        The host of each rank, none twice; every host by default that works and is no switch. Other
+        The host of each rank, none twice. Every host by default that works and is no switch. Other
         hosts take no part, except in a direct network without switches, in which they forward.
     bytes_per_second
         Of a channel of bandwidth 1.
@@ -131,7 +131,7 @@ def rank_network(
         Of each channel: one number, or float64[num_channels].
     even
         Whether hosts that forward are left out unless they have as much bandwidth in as out, which
-        trees need; see ``switches``.
+        trees need. See ``switches``.
 
     Raises
     ------
@@ -207,7 +207,7 @@ def _even(
 def whole_numbers(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], Fraction]:
     """Return positive numbers as whole multiples of a unit, and that unit.
 
-    Exact where they are ratios of small numbers, as the rates of cables are; otherwise rounded down
+    Exact where they are ratios of small numbers, as the rates of cables are. Otherwise rounded down
     to a millionth of the largest.
 
     Examples

@@ -36,7 +36,7 @@ MOST_MESSAGES = 20_000_000
 """Most messages of a schedule."""
 
 TRIES = 5
-"""Sets of trees that are tried; the shallow ones of fewest rounds are taken."""
+"""Sets of trees that are tried. The shallow ones of fewest rounds are taken."""
 
 SLACK = 16
 """How many sends a rank may be ahead of its share of the trees grown so far."""
@@ -51,13 +51,13 @@ class TableSchedule:
     network
         Ranks and links.
     program
-        The messages; step = round.
+        The messages. Step = round.
     routes
         The route of every message.
     room
         int64[num_channels], messages that each channel carries in one round.
     rounds
-        Number of rounds; in one, a channel of ``room`` 1 carries one chunk.
+        Number of rounds. In one, a channel of ``room`` 1 carries one chunk.
     depth
         The most messages that a block takes one after the other.
     best
@@ -193,7 +193,7 @@ def _trees(
 def _timed(
     routes: Paths, room: NDArray[np.int64], parent: NDArray[np.int32], chunks: int
 ) -> tuple[NDArray[np.int64], int, int]:
-    """Return the round of each message (root · ranks + target) · chunks + chunk; rounds, depth."""
+    """Return the round of each message (root · ranks + target) · chunks + chunk. Rounds, depth."""
     ranks = len(parent)
     node = np.arange(ranks * ranks)
     own = parent.ravel() < 0

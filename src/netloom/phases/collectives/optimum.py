@@ -1,9 +1,9 @@
 """The least time of an all-gather, reduce-scatter, broadcast or reduce on a network, exactly.
 
 What the ranks of a set S have must leave S for the others: M/N · |S| bytes through the links that
-leave it. The set for which this takes longest is the bottleneck, and no schedule is faster; trees
+leave it. The set for which this takes longest is the bottleneck, and no schedule is faster. Trees
 reach it (``trees``). Zhao et al., *ForestColl: efficient collective communications on
-heterogeneous network fabrics*, 2024; here without a binary search, by Newton's steps from cut to
+heterogeneous network fabrics*, 2024. Here without a binary search, by Newton's steps from cut to
 cut in exact fractions.
 """
 

@@ -49,7 +49,7 @@ PATIENCE = 2
 """So often more chunks may be no better before no more are tried."""
 
 GAIN, GOOD = 1e-3, 1e-3
-"""More chunks have to be better by a part; what is so near the bound is good enough."""
+"""More chunks have to be better by a part. What is so near the bound is good enough."""
 
 
 def along_trees(
@@ -62,7 +62,7 @@ def along_trees(
 ) -> Timed:
     """Return a schedule of an all-gather, reduce-scatter, broadcast or reduce, and its bound.
 
-    Its trees reach the optimum; what the schedule loses is the time to fill and empty the pipe.
+    Its trees reach the optimum. What the schedule loses is the time to fill and empty the pipe.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def along_trees(
     root
         Of broadcast and reduce.
     chunks
-        Chunks to try of what goes down a tree; of a block, which is what a root sends to all,
+        Chunks to try of what goes down a tree. Of a block, which is what a root sends to all,
         where a root has more than ``FEW_TREES``.
 
     Raises

@@ -1,7 +1,7 @@
 """What prices of channels prove: weak duality, checked with whole numbers and shortest ways.
 
 Let each channel cost something per byte. Data that goes from one rank to another pays at least the
-distance between them under these prices, whatever way it takes; and in a second all channels
+distance between them under these prices, whatever way it takes, and in a second all channels
 together take no more than their rates times their prices. So no schedule ends before what must be
 paid over what can be paid per second, whatever the prices: a linear program only says which prices
 prove most (Shahrokhi & Matula, *The maximum concurrent flow problem*, J. ACM 37, 1990).
@@ -47,7 +47,7 @@ class Prices:
     price
         int64[len(channels.values)], at least 0.
     level
-        int64[2, num_forwarding], of each vertex that is no rank, out and in; all-reduce only.
+        int64[2, num_forwarding], of each vertex that is no rank, out and in. All-reduce only.
     """
 
     channels: Lists
@@ -75,7 +75,7 @@ def priced_seconds(
 
     All-reduce along pairs of trees: the part w of the size that a root r sums goes from each rank v
     to r and back, and pays Σ_v d_v(r, v) + Σ_v d'_v(v, r) per byte, with the distances d_v and d'_v
-    of the tables of v. A channel is used by out-trees and by in-trees; it costs the higher of both
+    of the tables of v. A channel is used by out-trees and by in-trees. It costs the higher of both
     sums of its prices. So time is at least size · min_r (…) / Σ rate · cost.
 
     Returns 0 if the prices prove nothing.

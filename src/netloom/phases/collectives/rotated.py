@@ -1,7 +1,7 @@
 """All-to-all on tori: every block in equal parts, each by another order of the dimensions.
 
 Part p of a block crosses the dimensions from dimension p on, and half of the parts go either way
-where both are as short. So all channels of a dimension carry the same, on shortest paths; what is
+where both are as short. So all channels of a dimension carry the same, on shortest paths. What is
 sent when is a timetable of one root's messages on as many machines as there are directions.
 """
 
@@ -30,11 +30,11 @@ class Rotated:
     Attributes
     ----------
     sides
-        Of the torus; sides of 2 have one cable.
+        Of the torus. Sides of 2 have one cable.
     parts
         Into how many each block is cut.
     path
-        int32[num_messages], the path, target · parts + part, that each is of; hops in order.
+        int32[num_messages], the path, target · parts + part, that each is of. Hops in order.
     here, there
         int32[num_messages], the vertices that it leaves and enters.
     round_of

@@ -1,6 +1,6 @@
 """Plan files of collectives: columns of numbers in JSON, which other programs read and people edit.
 
-``docs/plan-file.md`` describes the format. Reading checks that a file says something; ``judge``
+``docs/plan-file.md`` describes the format. Reading checks that a file says something. ``judge``
 says whether that is right.
 """
 
@@ -60,7 +60,7 @@ class ScheduleFile(NamedTuple):
 
 
 def write_schedule(path: str | Path, schedule: Schedule, provenance: Provenance) -> None:
-    """Write a schedule; gzip compresses it if the name ends in ``.gz``.
+    """Write a schedule. Gzip compresses it if the name ends in ``.gz``.
 
     A column whose values are all the same is written as that value. Times are numbers in the list
     of all times, for many messages leave or arrive together.
@@ -306,7 +306,7 @@ def _prices_record(prices: Prices) -> dict[str, Any]:
 
 
 def _prices(record: _File, network: ScheduleNetwork) -> Prices | None:
-    """Return the prices of a bound; there are none beside a cut, or of other collectives."""
+    """Return the prices of a bound. There are none beside a cut, or of other collectives."""
     given, ranks = record.bound.prices, record.ranks
     if given is None:
         return None

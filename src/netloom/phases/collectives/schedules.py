@@ -92,7 +92,7 @@ class Bound:
         In a sentence, for people.
     inside
         int32[…], the vertices of the bottleneck cut, from which anybody can compute the bound
-        (``cut_seconds``); empty if it is of another kind.
+        (``cut_seconds``). Empty if it is of another kind.
     prices
         Of channels, from which anybody can compute it too (``priced_seconds``).
     """
@@ -128,9 +128,9 @@ class Schedule:
     Attributes
     ----------
     program
-        The messages; steps are the ranks of their start times.
+        The messages. Steps are the ranks of their start times.
     size_bytes
-        The size of the collective; see ``CollectiveProgram``.
+        The size of the collective. See ``CollectiveProgram``.
     network
         What they are sent over.
     start, end
@@ -177,7 +177,7 @@ def schedule_of(timed: Timed, best: Optimum | None = None, why: str = "") -> Sch
     timed
         What was made.
     best
-        The optimum whose bottleneck cut is the bound; None if another is.
+        The optimum whose bottleneck cut is the bound. None if another is.
     why
         The bound in words, if there is no cut.
 
@@ -247,7 +247,7 @@ def cut_seconds(
 ) -> float:  # fmt: skip
     """Return what a collective takes at least, as data has to cross the border of some vertices.
 
-    All-gather: what the n ranks inside have leaves once, n/N of the size; reduce-scatter: n/N of
+    All-gather: what the n ranks inside have leaves once, n/N of the size. Reduce-scatter: n/N of
     the size enters, the sums of what is outside. Broadcast and reduce: all of the size if the root
     is inside. All-reduce: all of it, both ways. All-to-all: n (N − n)/N of the size, both ways.
     0 if nothing has to cross.
@@ -299,7 +299,7 @@ def steps_seconds(schedule: Schedule, proof: StepProof) -> Fraction:
 def least_latency(network: ScheduleNetwork, collective: str, root: int) -> float:
     """Return the latency of the longest way that data has to take, in seconds.
 
-    The shortest way between the two ranks that are farthest apart; from the root of a broadcast, or
+    The shortest way between the two ranks that are farthest apart. From the root of a broadcast, or
     to that of a reduce.
     """
     from scipy.sparse import csr_array

@@ -51,7 +51,7 @@ class Sends(NamedTuple):
 
     ``roots``: int32[num_roots], the ranks that have data to send. ``distance``: int32[num_roots,
     num_ranks], steps from each of them to each rank. ``origin``: the rank that has each chunk at
-    first. ``chunk``, ``link``, ``step``: int32[num_sends]; a send is
+    first. ``chunk``, ``link``, ``step``: int32[num_sends]. A send is
     left out if the chunk cannot have come so far, or comes back to its origin.
     """
 
@@ -72,8 +72,8 @@ class Sends(NamedTuple):
     def matrices(self) -> tuple[csr_array, csr_array, csr_array]:
         """Return who receives what, what sends wait for, and what each link carries in each step.
 
-        Rows of the first: chunk · num_ranks + rank, without the origins; of the second: ``waits``,
-        what has crossed the link up to its step minus what has come to the rank before; of the
+        Rows of the first: chunk · num_ranks + rank, without the origins. Of the second: ``waits``,
+        what has crossed the link up to its step minus what has come to the rank before. Of the
         third: link · steps + step.
         """
         from scipy.sparse import csr_array
@@ -211,7 +211,7 @@ class StepPrices:
     network, steps
         What the proof is for.
     root
-        Of a broadcast; None for an all-gather.
+        Of a broadcast. None for an all-gather.
     whole
         The number that stands for 1.
     worth

@@ -29,7 +29,7 @@ Ends = tuple[int, int]
 
 @dataclass(frozen=True, eq=False)
 class StepProof:
-    """Prices that bound every schedule of at most ``steps`` steps; what is not listed is 0.
+    """Prices that bound every schedule of at most ``steps`` steps. What is not listed is 0.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class StepProof:
         return len(self.worth) + len(self.price) + len(self.forwarding)
 
     def lines(self, names: Sequence[str]) -> list[str]:
-        """Return the proof as text, a line for each number; ``names`` of vertices.
+        """Return the proof as text, a line for each number. ``names`` of vertices.
 
         Steps are numbered from 1 here.
         """

@@ -134,7 +134,7 @@ def _move(
     after: int,
     moved: int,
 ) -> None:
-    """Make a link of so much of the ways through a switch; a way back to its start is dropped."""
+    """Make a link of so much of the ways through a switch. A way back to its start is dropped."""
     left[before, through] -= moved
     left[through, after] -= moved
     into, out_of = ways[before, through], ways[through, after]

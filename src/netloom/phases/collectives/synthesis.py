@@ -73,7 +73,7 @@ def synthesised(
     root
         Of broadcast and reduce.
     chunks
-        Into how many chunks data that goes one way is cut; None: as many as end first.
+        Into how many chunks data that goes one way is cut. None: as many as end first.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def proven(timed: Timed) -> Schedule:
 
 
 def _holds_any(timed: Timed) -> str:
-    """Return what holds any all-reduce back as much as pairs of trees; "" if nothing is known."""
+    """Return what holds any all-reduce back as much as pairs of trees. "" if nothing is known."""
     network = timed.network
     found = least_time(
         "all-reduce", network.topology, network.vertices[: network.num_ranks],

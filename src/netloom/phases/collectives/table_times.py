@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def timed_on_tables(found: TableSchedule, size_bytes: float) -> Timed:
     """Return when each message of a schedule in rounds leaves and arrives: what ends first.
 
-    Either all messages of a round leave together, once those of the round before have arrived; or
+    Either all messages of a round leave together, once those of the round before have arrived, or
     each leaves as soon as its data is there and its channels have room, earlier rounds first.
 
     Examples

@@ -37,7 +37,7 @@ class Translates:
     Attributes
     ----------
     sides
-        Of the torus; sides of 2 have one cable.
+        Of the torus. Sides of 2 have one cable.
     step_of
         int64[num_directions, num_dimensions], where each direction leads.
     direction
@@ -94,7 +94,7 @@ def translates(sides: Sequence[int], trees: int | None = None) -> Translates:
     sides
         Vertices in each dimension.
     trees
-        Trees per root; as many as directions by default, which reaches the bound.
+        Trees per root. As many as directions by default, which reaches the bound.
 
     Raises
     ------
@@ -337,7 +337,7 @@ def _everywhere(
 ) -> tuple[CollectiveProgram, NDArray[np.float64], NDArray[np.int64]]:
     """Return the messages of all roots in the order of their starts, and which of one root's.
 
-    ``start``: of each message of root 0; ``backwards``: whether starts of a reduce-scatter are so
+    ``start``: of each message of root 0. ``backwards``: whether starts of a reduce-scatter are so
     already. Steps are left 0.
     """
     if collective not in ("all-gather", "reduce-scatter"):

@@ -36,7 +36,7 @@ class Forest:
     root
         int32[num_batches], ascending.
     many
-        int64[num_batches], trees of the batch; those of a root are its ``trees`` together.
+        int64[num_batches], trees of the batch. Those of a root are its ``trees`` together.
     parent
         int32[num_batches, num_ranks], the rank from which each rank receives; −1 for the root.
     route
@@ -84,7 +84,7 @@ def forest(found: Optimum, trees: int | None = None) -> Forest:
     found
         The optimum, of ``optimum.optimum``.
     trees
-        Trees of a root of weight 1; by default the least number with which all trees are alike.
+        Trees of a root of weight 1. By default the least number with which all trees are alike.
         With another number capacities are rounded down to whole trees, and some may not fit.
 
     Raises

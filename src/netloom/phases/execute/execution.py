@@ -2,7 +2,7 @@
 
 A flit is a word, and a cycle the time in which a channel carries one: 2 clocks on iWarp. Every
 connection owns one VC of each channel of its path, and those that share a channel take turns on it,
-word by word; so do those of a node on the one channel to its router, and the one from it.
+word by word, so do those of a node on the one channel to its router, and the one from it.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def execute(plan: Plan, costs: ConSetCosts, *, timetable: Timetable | None = Non
       target's last receive have been delivered. What the timetable says of times is not used.
 
     Where a processor is slower than a channel, it sends a word every ``clocks_per_word`` from the
-    start of the connection on, whatever the network does; the last one is delivered when the
+    start of the connection on, whatever the network does. The last one is delivered when the
     target's processor has had as long for it.
 
     A head takes two cycles a hop: 4 clocks on iWarp, whose latency is at most 4 √N on a torus of N
@@ -253,7 +253,7 @@ def _run(
     kind: Router,
     stopped: Callable[[], bool],
 ) -> _Phase | None:
-    """Run a phase; return None if it was to stop."""
+    """Run a phase. Return None if it was to stop."""
     rows = phase_rows(plan, costs, start, rank, phase)
     members, given = rows.members, plan.connections
     routed = plan.routes.taken(members)
@@ -295,9 +295,9 @@ def phase_rows(
     rank: NDArray[np.int32],
     phase: int,
 ) -> PhaseRows:
-    """Return what a phase sends, and what each row of it waits for; see ``execute``.
+    """Return what a phase sends, and what each row of it waits for. See ``execute``.
 
-    ``start``: float64[n], when the timetable has each connection start; None: all at once.
+    ``start``: float64[n], when the timetable has each connection start. None: all at once.
     ``rank``: int32[n], the ``ranks`` of all connections: those that start together go in their
     order.
 
@@ -374,7 +374,7 @@ def meetings(
     sequence
         Some of them, in the order in which they are to start.
     both_ways
-        Whether a processor sends and receives at the same time; otherwise its sends and receives
+        Whether a processor sends and receives at the same time. Otherwise its sends and receives
         are one sequence.
 
     Examples

@@ -79,7 +79,7 @@ def message_passing(
     m messages of k words that meet no others take m (800 + 2k) clocks, and 4 clocks a hop, with the
     costs of iWarp: what Tables 1-3 of Feldmann et al. 1993 are computed by, but for the hops. A
     message takes the processor of its source for ``send_clocks``, then crosses the network, then
-    takes that of its target for ``receive_clocks``; a processor serves what comes first. What the
+    takes that of its target for ``receive_clocks``. A processor serves what comes first. What the
     channels between a processor and its router take is within these. Words come in while others
     go out, whatever the costs of connections say of ``both_ways``.
 
@@ -92,7 +92,7 @@ def message_passing(
     given, topology
         The connections, and the network.
     costs
-        Of a message; ``clocks_per_word`` is a channel's cycle.
+        Of a message. ``clocks_per_word`` is a channel's cycle.
     order
         A node sends its messages in ``random`` order, as the paper did all-to-all to spread
         congestion, or as ``listed`` in ``given``. Messages that come before others, by the order
@@ -188,7 +188,7 @@ def _cycles(costs: MessageCosts, clocks: float, within: int) -> int:
 def _run(
     topology: Topology, table: Messages, seed: int, stopped: Callable[[], bool]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-    """Return when each message was received, and what crossed each channel; None to stop."""
+    """Return when each message was received, and what crossed each channel. None to stop."""
     kind = _router()
     routing = virtual_channel_routing(topology, "default", num_vcs=kind.vcs)
     engine = NetworkProgram(topology, routing, kind, packet_flits=LONGEST, seed=seed)

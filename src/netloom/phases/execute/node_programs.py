@@ -52,13 +52,13 @@ class NodePhase:
 
 @dataclass(frozen=True)
 class NodeProgram:
-    """What a node does, phase by phase; ``str`` writes it out for people."""
+    """What a node does, phase by phase. ``str`` writes it out for people."""
 
     node: int
     phases: tuple[NodePhase, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data, for JSON; ``node_program`` reads it."""
+        """Return it as plain data, for JSON. ``node_program`` reads it."""
         return asdict(self)
 
     def __str__(self) -> str:
@@ -76,7 +76,7 @@ def node_programs(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> list[
     """Return the program of each node, in the order of a timetable.
 
     A node has two streams in each phase, its sends and its receives, each in the order in which
-    the timetable starts them; or one of both, where its processor cannot do both at a time; or one
+    the timetable starts them, or one of both, where its processor cannot do both at a time, or one
     for each connection, where connections are interleaved (``streaming``). These cannot deadlock,
     even where a send waits for its receive and no word is buffered: of the connections not yet
     done, the one that starts first has both its ends at hand, as all that comes before it in their

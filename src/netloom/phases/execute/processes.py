@@ -149,7 +149,7 @@ def _receive(member: _Member, when: str) -> tuple[int, bytes]:
 
 
 def _work(pipe: Connection) -> None:
-    """Be a worker, in a process of its own; end with the one that started it."""
+    """Be a worker, in a process of its own. End with the one that started it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         pipe.send_bytes(HEAD.pack(READY))

@@ -79,7 +79,7 @@ def run_programs(
         connection: a list in their order, or by their numbers. Those that come are compared with
         them.
     workers
-        Processes, each of which runs the programs of some nodes; by default as many as there are
+        Processes, each of which runs the programs of some nodes. By default as many as there are
         processors. One is this process. Others are started anew, so that a script that
         calls this must be guarded by ``if __name__ == "__main__":``.
     timeout_seconds
@@ -131,10 +131,10 @@ def run_programs_on_mpi(
     data: Mapping[int, ArrayLike] | Sequence[ArrayLike] | None = None,
     timeout_seconds: float = TIMEOUT_SECONDS,
 ) -> Delivery:
-    """As ``run_programs``, on the ranks of an MPI program; every rank calls it, and has the answer.
+    """As ``run_programs``, on the ranks of an MPI program. Every rank calls it, and has the answer.
 
-    Run with ``mpiexec -n 4 python script.py``; mpi4py must be installed. Rank r has the nodes r,
-    r + ranks, ...; ranks beyond the number of nodes have none.
+    Run with ``mpiexec -n 4 python script.py``. mpi4py must be installed. Rank r has the nodes r,
+    r + ranks, .... Ranks beyond the number of nodes have none.
 
     Raises
     ------
@@ -262,7 +262,7 @@ def _post_to_rank(ranks: Any, sent: list[Any], worker: int, message: Message) ->
 
 
 def _take_from_ranks(ranks: Any, sent: list[Any], seconds: float) -> Message | None:
-    """Return the next message; None where none comes for so long."""
+    """Return the next message. None where none comes for so long."""
     end, sleep = time.monotonic() + seconds, 1e-6
     while True:
         if ranks.iprobe():

@@ -67,14 +67,14 @@ class _Fault(Exception):  # noqa: N818  # ends one stream; never leaves this mod
 
 @coroutine
 def _come(key: Key) -> Generator[Key, Any, Any]:
-    """Wait until something with this key comes; return it."""
+    """Wait until something with this key comes. Return it."""
     return (yield key)
 
 
 class Worker:
     """Some nodes, their streams, and what has come for them.
 
-    ``post`` sends a message to another worker; ``take`` waits so many seconds for one, and
+    ``post`` sends a message to another worker. ``take`` waits so many seconds for one, and
     returns None if none has come.
     """
 
@@ -120,7 +120,7 @@ class Worker:
         self._begun = True
 
     async def send_element(self, connection: int, phase: int, first: int, element: Words) -> None:
-        """Send words on a connection; return once they have been received."""
+        """Send words on a connection. Return once they have been received."""
         to = self.network.target[connection] % self.network.num_workers
         self._tell(to, ("data", connection, (phase, first, element)))
         await _come(("taken", connection))
@@ -255,7 +255,7 @@ class Worker:
         self._ready.extend((stream, node, None) for stream, node in self._waiting.pop(key, ()))
 
     def _hear(self) -> None:
-        """Wait for a message; give up, and have all others do so, where none comes."""
+        """Wait for a message. Give up, and have all others do so, where none comes."""
         seconds = self.network.timeout_seconds if self._begun else START_SECONDS
         message = self._take(seconds) if self.network.num_workers > 1 else None
         if message is not None:
@@ -267,7 +267,7 @@ class Worker:
                 self._post(other, ("stop", None, None))
 
     def _give_up(self) -> None:
-        """Report who waits, and for what; end."""
+        """Report who waits, and for what. End."""
         self._stopped = True
         waiting = [(key, *each) for key, streams in self._waiting.items() for each in streams]
         for key, _, node in waiting:

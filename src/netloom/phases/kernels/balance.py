@@ -1,7 +1,7 @@
 """Connections moved between phases until the phases, one after the other, last less long.
 
 A phase lasts as long as its busiest processor or channel: its height. What is known of the phases
-is ``load``: ``busy``, float64[phases, places], the clocks of processors, then channels; ``heights``
+is ``load``: ``busy``, float64[phases, places], the clocks of processors, then channels. ``heights``
 and ``squares``, float64[phases], the most of each row and the sum of its squares; ``stale``,
 bool[phases], whether something as busy as the height has become less so.
 """
@@ -24,7 +24,7 @@ PARTNERS = 12
 
 @inlined
 def refresh(load, number):
-    """Bring the height of a phase up to date; return its cost, less for loads that are even."""
+    """Bring the height of a phase up to date. Return its cost, less for loads that are even."""
     busy, heights, squares, stale, unit = load
     if stale[number]:
         height = 0.0
@@ -60,7 +60,7 @@ def occupy(load, number, ends, places, one, clocks, route, count, sign):
 
 @kernel
 def leave(net, ends, places, clocks, state, load, one, kept):
-    """Take a connection out of its phase; its route is kept. Return the route's hops."""
+    """Take a connection out of its phase. Its route is kept. Return the route's hops."""
     phase, routes, lengths = state[4], state[5], state[6]
     here, count = phase[one], lengths[one]
     for step in range(count):
@@ -134,7 +134,7 @@ def exchange(net, scratch, ends, places, clocks, state, load, moved, room, surch
     """Move a connection to another phase or route, and its partner, if any, to where it was.
 
     ``moved`` holds both connections (-1: no partner) and their two phases. Both have been taken
-    out; returns how many are back in, which is all of them where both find a route.
+    out. Returns how many are back in, which is all of them where both find a route.
     """
     one, other, here, there = moved
     found = room[0]
@@ -176,7 +176,7 @@ def propose(state, ends, places, load, before, after, rng):
 
 @kernel
 def balance(net, scratch, ends, places, clocks, state, before, after, load, work, moves, heat, rng):
-    """Anneal a plan by moving connections, or exchanging two; ``load`` then holds what it is.
+    """Anneal a plan by moving connections, or exchanging two. ``load`` then holds what it is.
 
     Parameters
     ----------

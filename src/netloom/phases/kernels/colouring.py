@@ -10,7 +10,7 @@ def edge_colouring(one, other, num_processors, colours):
     """Return int64[n], a colour of each connection, none twice at a processor.
 
     The connections join senders to receivers, at most ``colours`` at each, so that König's theorem
-    gives a colouring: a connection takes a colour that is free at its sender; if it is taken at the
+    gives a colouring: a connection takes a colour that is free at its sender. If it is taken at the
     receiver, the path of that colour and of one that is free there changes them.
     """
     of = np.full((num_processors, colours), -1, np.int64)

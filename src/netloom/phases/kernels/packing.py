@@ -47,7 +47,7 @@ def refresh(one, held, load, empty, nothing, capacity, excess, height):
 
 @njit(nogil=True)
 def pack(sizes, weights, capacity, bins, tries, heat, penalty, rng, bin_of):
-    """Anneal a packing, moving and swapping items; return its excess over the capacities.
+    """Anneal a packing, moving and swapping items. Return its excess over the capacities.
 
     ``bin_of`` holds a packing and takes the best one found: the one of least excess, and of those
     the one with the least sum of bins' heights.

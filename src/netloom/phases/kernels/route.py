@@ -57,10 +57,10 @@ def window(one, phase, before, after, last):
 
 @kernel
 def route(net, scratch, ends, state, turn, before, after, capacity, surcharge, home, first_fit):
-    """Route, in turn, connections without a route or with a crowded one; return how many are lost.
+    """Route, in turn, connections without a route or with a crowded one. Return how many are lost.
 
     Each takes the cheapest path of all phases, where any but its ``home`` (-1: none) costs more,
-    and its last phase where several are cheapest; or, with ``first_fit``, the path of the first
+    and its last phase where several are cheapest. Or, with ``first_fit``, the path of the first
     phase that has one. The lost find none: phase -1.
     """
     source, target = ends

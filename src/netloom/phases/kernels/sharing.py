@@ -1,7 +1,7 @@
 """Words as a fluid: connections of one phase that share channels and network access fairly.
 
 A place is a channel, or the network access of a processor. ``uses``: int64[…], the places of
-connection c are at ``first_use[c]`` to ``first_use[c + 1]``; ``users``: the connections of place p
+connection c are at ``first_use[c]`` to ``first_use[c + 1]``. ``users``: the connections of place p
 at ``first_user[p]`` to ``first_user[p + 1]``. ``capacity``: float64[places], words per clock.
 ``one``, ``other``, ``words``, ``first``, ``later``, ``waits``: see ``kernels.timetable``.
 """
@@ -18,8 +18,8 @@ def fair_rates(running, first_use, uses, first_user, users, capacity, count, lef
     """Fill the max-min fair rates of the running connections (words per clock), -1 for others.
 
     By progressive filling (Bertsekas & Gallager, *Data Networks*, 2nd ed., 1992, section 6.5.2):
-    the place with the least share for each of its connections gives it to all of them; what they
-    leave elsewhere is shared among the others likewise. ``running``: bool[n]; ``count``:
+    the place with the least share for each of its connections gives it to all of them. What they
+    leave elsewhere is shared among the others likewise. ``running``: bool[n]. ``count``:
     int64[places], ``left``: float64[places], for use in here.
     """
     left[:] = capacity
@@ -53,10 +53,10 @@ def fair_rates(running, first_use, uses, first_user, users, capacity, count, lef
 
 @njit(nogil=True)
 def admit(waiting, running, exclusive, in_turn, one, other, missing, free):
-    """Let connections run that may; return how many still wait, moved to the front of ``waiting``.
+    """Let connections run that may. Return how many still wait, moved to the front of ``waiting``.
 
     Those run that wait for no other (``missing`` is 0) and, where processors are ``exclusive``,
-    whose two are free; the first in ``waiting`` first. ``in_turn``: only the first of each
+    whose two are free. The first in ``waiting`` first. ``in_turn``: only the first of each
     processor, so that it idles while the other end of its next connection is busy. ``free``:
     bool[processors].
     """

@@ -1,6 +1,6 @@
 """Timetables of the connections of one phase, in words.
 
-``one``, ``other``: int64[n], the two processors of each connection; where a processor sends and
+``one``, ``other``: int64[n], the two processors of each connection. Where a processor sends and
 receives at once, its two sides count as processors of their own. ``words``: int64[n]. ``later``:
 int64[…], the connections that wait for connection c are at ``first[c]`` to ``first[c + 1]``, and
 ``waits``: int64[n] is the number of those that it waits for itself. A ``sequence`` is int64[n], all
@@ -121,7 +121,7 @@ def first_hole(place, end, second_place, second_end, ready, length, begins, fini
 
 @njit(nogil=True)
 def occupy(place, end, begin, finish, begins, finishes):
-    """Insert a busy time of a processor, which has place to end so far; there is room for it."""
+    """Insert a busy time of a processor, which has place to end so far. There is room for it."""
     while end > place and begins[end - 1] > begin:
         begins[end], finishes[end] = begins[end - 1], finishes[end - 1]
         end -= 1

@@ -21,7 +21,7 @@ MOVES = 1000
 """Moves that are tried for each connection, ..."""
 
 LEAST_MOVES, MOST_MOVES, FEW_MOVES = 40_000, 1_000_000, 100_000
-"""... but at least and at most so many in all; few where plans are only compared."""
+"""... but at least and at most so many in all. Few where plans are only compared."""
 
 HEAT = 0.05
 """Of annealing at first, in clocks of a mean connection."""
@@ -30,7 +30,7 @@ HEAT = 0.05
 def phase_clocks(plan: Plan, costs: ConSetCosts) -> NDArray[np.float64]:
     """Return float64[num_phases], the clocks of each phase's busiest processor or channel.
 
-    No timetable of the phase can be shorter; words of many connections interleaved come close.
+    No timetable of the phase can be shorter. Words of many connections interleaved come close.
     """
     longest: NDArray[np.float64] = _busy(plan, costs)[0].max(axis=1, initial=0.0)
     return longest
@@ -44,7 +44,7 @@ def balanced(
     Connections are moved to other phases and routes, or change places, by simulated annealing of
     the sum over all phases of what their busiest processor or channel has to do.
 
-    The plan keeps all capacities; at most ``most_moves`` are tried.
+    The plan keeps all capacities. At most ``most_moves`` are tried.
     """
     from netloom.phases.kernels.balance import balance
 

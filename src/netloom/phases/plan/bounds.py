@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from netloom.phases.plan.plans import Capacity
 
 MOST_NODES = 2**13
-"""Most nodes of a network; a table holds the distance of every pair."""
+"""Most nodes of a network. A table holds the distance of every pair."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class PhaseBound:
 
 
 def hops_to(topology: Topology) -> NDArray[np.float64]:
-    """Return float64[nodes, nodes], the hops to each node (row) from each one; inf: no path.
+    """Return float64[nodes, nodes], the hops to each node (row) from each one. Inf: no path.
 
     If hosts hang on routers, nodes are the vertices of ``wired``, and hosts' channels are hops.
 

@@ -87,15 +87,15 @@ def connections(
     Parameters
     ----------
     app
-        Who talks to whom; its bytes are the words, where those are not given.
+        Who talks to whom. Its bytes are the words, where those are not given.
     node_of
         int[num_tasks], the node of each task.
     num_nodes
         Nodes of the network.
     words
-        Words of every connection; by default its bytes, in words.
+        Words of every connection. By default its bytes, in words.
     word_bytes
-        Bytes of a word; the last word of a connection may be padded.
+        Bytes of a word. The last word of a connection may be padded.
     order
         Pairs of edges (source task, target task): the first has delivered its words before the
         second sends any. Edges between tasks of one node take no time: what comes before one

@@ -41,8 +41,8 @@ where they are more, chance does not find room for all of them."""
 class State(NamedTuple):
     """Routes so far, and what they make places cost.
 
-    ``use``, ``price`` and ``history`` have a row a phase and a column a place; the price of a
-    place is (1 + history) × ``table[use]``. ``phase`` is -1 without a route; the first
+    ``use``, ``price`` and ``history`` have a row a phase and a column a place. The price of a
+    place is (1 + history) × ``table[use]``. ``phase`` is -1 without a route. The first
     ``lengths[i]`` of ``routes[i]`` are the channels of connection i.
     """
 
@@ -105,7 +105,7 @@ def negotiated(
     seed: int = 1,
     home: NDArray[np.int64] | None = None,
 ) -> Plan | None:
-    """Return a plan of so many phases, found by negotiated congestion; None where it gives up.
+    """Return a plan of so many phases, found by negotiated congestion. None where it gives up.
 
     All connections are routed, each by its cheapest path, though places become too full. Then
     those through such places are routed again, round by round, while the prices of these places
@@ -146,9 +146,9 @@ def sequential(
     *,
     seed: int = 1,
 ) -> Plan | None:
-    """Return a plan of so many phases by the paper's APR; None where it finds none.
+    """Return a plan of so many phases by the paper's APR. None where it finds none.
 
-    One connection after the other takes the cheapest path of all phases; a place costs 1 and one
+    One connection after the other takes the cheapest path of all phases. A place costs 1 and one
     more for each path through it, and cannot be had when it is full. Then, some times, a part of
     the connections is ripped up, and rerouted after those without a route, as long as that leaves
     fewer, or few, without one (algorithm APR of Feldmann et al. 1993, section 4.4.1, which leaves
@@ -194,7 +194,7 @@ def _state(task: Task, connections: int, num_phases: int) -> State:
 
 
 def state_of(task: Task, plan: Plan) -> State:
-    """Return the state that a plan is; its prices are those of empty places."""
+    """Return the state that a plan is. Its prices are those of empty places."""
     state = _state(task, len(plan.connections), plan.num_phases)
     state.use[:] = plan.use()
     state.phase[:], state.lengths[:] = plan.phase, plan.routes.lengths
@@ -211,7 +211,7 @@ def _route(
     *,
     first_fit: bool,
 ) -> int:
-    """Route what has no route or a crowded one; return how many find none."""
+    """Route what has no route or a crowded one. Return how many find none."""
     from netloom.phases.kernels.route import route
 
     free = np.zeros(len(task.net[0]))
@@ -225,7 +225,7 @@ def _route(
 def plan_of(
     given: Connections, topology: Topology, capacity: Capacity, state: State, method: str
 ) -> Plan:
-    """Return the plan of a state in which all is well; phases without connections are left out."""
+    """Return the plan of a state in which all is well. Phases without connections are left out."""
     offsets = np.append(0, np.cumsum(state.lengths, dtype=np.int64))
     channels = state.routes[np.arange(state.routes.shape[1]) < state.lengths[:, None]]
     phase = np.unique(state.phase, return_inverse=True)[1].astype(np.int32)

@@ -58,7 +58,7 @@ def partition(
     given, topology, capacity
         What to connect, where, and how many connections a node or channel holds.
     costs
-        Of context switches and words; iWarp's by default.
+        Of context switches and words. IWarp's by default.
     method
         ``symmetric``: patterns that look alike from every node of a torus, as whole permutations.
         ``negotiated``: any pattern, by prices of places that are too full, and then by moving
@@ -157,7 +157,7 @@ def _even_phases(given: Connections, num_nodes: int) -> NDArray[np.int64] | None
 
     As many colours as the busiest processor sends or receives connections: no fewer will do
     (König's theorem). Phases of whole colours waste no processor's time where connections are
-    equally long; None is returned where they are not, or come in an order.
+    equally long. None is returned where they are not, or come in an order.
     """
     from netloom.phases.kernels.colouring import edge_colouring
 
@@ -172,7 +172,7 @@ def _even_phases(given: Connections, num_nodes: int) -> NDArray[np.int64] | None
 
 
 def _fewest(attempt: Attempt, least: int, most: int, *, patient: bool) -> Plan | None:
-    """Return the plan of the fewest phases that an attempt finds; None where it finds none soon."""
+    """Return the plan of the fewest phases that an attempt finds. None where it finds none soon."""
     phases, failed = least, 0
     while failed < IMPATIENCE or patient:
         found = attempt(min(phases, most))

@@ -31,7 +31,7 @@ class Capacity:
         node were free for connections.
     per
         ``node``: a connection takes one at every node of its path, both ends included. So the
-        paper counts (section 4.4.1). ``channel``: one on every channel of its path; wavelengths
+        paper counts (section 4.4.1). ``channel``: one on every channel of its path. Wavelengths
         of an optical network, or VCs that each channel has of its own. If hosts hang on routers,
         both are nodes, and their own channels count as all others do.
 
@@ -56,14 +56,14 @@ class Capacity:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Connections in phases, each with its route; see ``partition`` and ``verify``.
+    """Connections in phases, each with its route. See ``partition`` and ``verify``.
 
     Attributes
     ----------
     topology, connections, capacity
         What it was asked for.
     phase
-        int32[n], the phase of each connection. Phases follow one another from 0 on; all
+        int32[n], the phase of each connection. Phases follow one another from 0 on. All
         connections of a phase are active at once.
     routes
         The channels of each connection's path, in order.

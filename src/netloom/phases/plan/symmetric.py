@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from netloom.topology import Cube
 
 TRIES = 1_000_000
-"""Moves that annealing tries for the first hundred permutations; in proportion for more."""
+"""Moves that annealing tries for the first hundred permutations. In proportion for more."""
 
 HEAT, PENALTY = 0.3, 1.0
 """Of annealing, in largest loads of one permutation: its temperature at first, and the price of a
@@ -50,14 +50,14 @@ class Permutations:
 def permutations(
     given: Connections, topology: Cube, capacity: Capacity, costs: ConSetCosts, *, halved: bool
 ) -> Permutations | None:
-    """Return a pattern's sets and their routes; None if it does not look alike from every node.
+    """Return a pattern's sets and their routes. None if it does not look alike from every node.
 
-    Paths go by dimension order; half-way round a ring they go either way, from nodes in turn.
+    Paths go by dimension order. Half-way round a ring they go either way, from nodes in turn.
 
     Parameters
     ----------
     halved
-        Whether a set holds the connections of each second node, as on a chessboard; such halves
+        Whether a set holds the connections of each second node, as on a chessboard. Such halves
         fill phases better. None is returned where a side is odd.
     """
     even = all(side % 2 == 0 for side in topology.sides if side > 1)
@@ -95,7 +95,7 @@ def pack_permutations(
     *,
     seed: int = 1,
 ) -> Plan | None:
-    """Return a plan of so many phases that last as short as could be found; None without one.
+    """Return a plan of so many phases that last as short as could be found. None without one.
 
     Sets of connections are packed into phases by simulated annealing.
     """

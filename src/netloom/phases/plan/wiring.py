@@ -21,7 +21,7 @@ def wired(topology: Topology) -> Topology:
     """Return a direct network of the same channels, in which paths may lead through any vertex.
 
     A direct network is that itself. Of others, host h receives as vertex
-    ``arrivals(topology) + h``; all other vertices keep their numbers.
+    ``arrivals(topology) + h``. All other vertices keep their numbers.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """One phase of a plan at a time: its arrays, and its times if channels are shared fairly.
 
 Words are a fluid: whatever connections are active at a moment have max-min fair rates. Two ways to
-use connections: ``exclusive``, a processor sends on one at a time and receives on one; or all of
+use connections: ``exclusive``, a processor sends on one at a time and receives on one, or all of
 them at once, word by word.
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Phase(NamedTuple):
-    """The connections of a phase, numbered within it; ``members`` are their own numbers."""
+    """The connections of a phase, numbered within it. ``members`` are their own numbers."""
 
     members: NDArray[np.int64]
     # one, other: int64[n], the two processors that each occupies, numbered from 0 as they occur.
@@ -46,7 +46,7 @@ class Phase(NamedTuple):
 
 
 def each_phase(plan: Plan, rank: NDArray[np.int32], *, both_ways: bool) -> Iterator[Phase]:
-    """Yield every phase in turn; ``rank`` is that of all its connections."""
+    """Yield every phase in turn. ``rank`` is that of all its connections."""
     given = plan.connections
     number = np.empty(len(given), np.int64)
     by_phase = np.argsort(plan.phase, kind="stable").astype(np.int64)
@@ -141,7 +141,7 @@ def shared_times(
     is returned: either way, processors that use their connections by order of start, each waiting
     for the other end, keep to these times.
 
-    Starts and ends are float64[n] clocks. ``sequence``: int64[n], all connections; none before
+    Starts and ends are float64[n] clocks. ``sequence``: int64[n], all connections. None before
     one that it waits for.
     """
     waited = flow_times(phase, places, sequence, exclusive=True, in_turn=True)
@@ -157,7 +157,7 @@ def flow_times(
     exclusive: bool,
     in_turn: bool,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return when connections start and end; see ``flow`` and ``admit`` of the kernel."""
+    """Return when connections start and end. See ``flow`` and ``admit`` of the kernel."""
     from netloom.phases.kernels.sharing import flow
 
     start, end = np.empty(len(sequence)), np.empty(len(sequence))

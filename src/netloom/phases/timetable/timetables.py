@@ -74,13 +74,13 @@ def schedule(
     tries: int | None = None,
     seed: int = 1,
 ) -> Timetable:
-    """Return when each connection starts and ends; phases are independent of one another.
+    """Return when each connection starts and ends. Phases are independent of one another.
 
     ``timetable``: algorithm AS (Feldmann et al. 1993, section 4.4.2). A processor uses one
     connection at a time (one to send and one to receive if the costs say ``both_ways``), without
     a break, for b clocks a word, however many share its channels. The processor with the most
     words left in unscheduled connections (MIN_TIME) puts its longest into the first hole that is
-    long enough at both ends; ties go to the lower number, and a processor's sides to send and to
+    long enough at both ends. Ties go to the lower number, and a processor's sides to send and to
     receive count as two. The timetable is then improved, phase by phase until one meets its lower
     bound: by an edge colouring where that is sure to meet it (all connections equally long, both
     ways, no order), otherwise by annealing the sequence in which connections are put into holes.
@@ -219,7 +219,7 @@ def _scheduled(phases: list[Phase], tries: int | None, seed: int) -> list[Filled
     """Return the timetable of each phase by algorithm AS, improved where it misses its bound.
 
     An edge colouring meets the bound where all connections are equally long, senders and receivers
-    apart and nothing is in order. The sequence of any other phase is annealed, ``tries`` times; by
+    apart and nothing is in order. The sequence of any other phase is annealed, ``tries`` times. By
     default as often as takes a second or two in all, and always as often for the same phases.
     """
     from netloom.phases.kernels.timetable import greedy_sequence
@@ -288,7 +288,7 @@ def _improve(
     tries: int,
     rng: np.random.Generator,
 ) -> None:
-    """Anneal a sequence; ``start`` then holds the best timetable found."""
+    """Anneal a sequence. ``start`` then holds the best timetable found."""
     from netloom.phases.kernels.timetable import improve
 
     improve(

@@ -125,7 +125,7 @@ class Point:
 
 
 class Crossing(NamedTuple):
-    """Where the curves of two algorithms cross; interpolated between sizes, both logarithmic."""
+    """Where the curves of two algorithms cross. Interpolated between sizes, both logarithmic."""
 
     size: float
     seconds: float
@@ -158,7 +158,7 @@ class CollectiveTimes(Answer):
     Attributes
     ----------
     network
-        The network and how channels are shared; or its routers, in cycles.
+        The network and how channels are shared, or its routers, in cycles.
     host_of
         int32[num_ranks], the host of each rank as given.
     points
@@ -166,7 +166,7 @@ class CollectiveTimes(Answer):
     bound
         What nothing can beat.
     reordered
-        The better rank order; None if none was searched for.
+        The better rank order. None if none was searched for.
     left_out
         Algorithms that were not run, and why.
     graph
@@ -252,7 +252,7 @@ class CollectiveTimes(Answer):
     def bound_dict(self) -> dict[str, Any]:
         """The bound as plain data.
 
-        ``steps``: ⌈log2 P⌉, which each algorithm needs if no rank sends two messages at once;
+        ``steps``: ⌈log2 P⌉, which each algorithm needs if no rank sends two messages at once.
         ``alpha_seconds`` is the least time of a step. P counts hosts, for ranks of one tell each
         other at once.
         """
@@ -281,7 +281,7 @@ class CollectiveTimes(Answer):
 
     @cached_property
     def phases(self) -> list[Point]:
-        """Return compiled phases by size; none if they were not asked for, or are left out."""
+        """Return compiled phases by size. None if they were not asked for, or are left out."""
         return [each for each in self.points if each.algorithm == PHASES]
 
     @cached_property
@@ -351,7 +351,7 @@ class CollectiveTimes(Answer):
         return [*found, Winner(fastest[-1], begin, None)]
 
     def _crossed(self, one: str, other: str, least: float, most: float) -> float:
-        """Return where two algorithms cross between two sizes; the larger if they are equal."""
+        """Return where two algorithms cross between two sizes. The larger if they are equal."""
         for each in self.crossings:
             if {each.below, each.above} == {one, other} and least <= each.size <= most:
                 return each.size

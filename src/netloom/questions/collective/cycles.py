@@ -65,7 +65,7 @@ class InCycles:
     program
         What runs a trace.
     clock
-        Bytes and seconds; its latencies are those of a header that nothing delays.
+        Bytes and seconds. Its latencies are those of a header that nothing delays.
     links
         The channels, for bounds and names.
     flit_source
@@ -192,7 +192,7 @@ def prepare_cycles(
     Raises
     ------
     InputError
-        If a field cannot be used, or the runs move too many flits; with an estimate.
+        If a field cannot be used, or the runs move too many flits. With an estimate.
     """
     clock = flows.clock
     assert clock is not None

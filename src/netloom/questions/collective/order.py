@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from netloom.workload.programs.collectives.outline import Outline
 
 OBJECTIVES = ("max-channel-load", "hop-bytes")
-"""What is searched for; the order that is quickest when run is taken."""
+"""What is searched for. The order that is quickest when run is taken."""
 
 ROUNDS = 2
 """Rounds of annealing for each."""
@@ -36,7 +36,7 @@ class Reordered:
     given_seconds, found_seconds
         What the collective takes as given, and so.
     objective
-        What was minimized; "" if the order stays as given.
+        What was minimized. "" if the order stays as given.
     """
 
     algorithm: str

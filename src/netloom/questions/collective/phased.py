@@ -1,7 +1,7 @@
 """Collectives by compiled phases on channels that are reserved, beside message passing.
 
 Feldmann, Stricker & Warfel's ConSet (1993): connections that the network can hold all at once make
-a phase; before each, all ranks synchronize.
+a phase. Before each, all ranks synchronize.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ MOST_BYTES = 2.0**40
 
 @dataclass(frozen=True, eq=False)
 class PhasePlan:
-    """A verified plan, made for a size; on another its phases last in proportion.
+    """A verified plan, made for a size. On another its phases last in proportion.
 
     Attributes
     ----------
@@ -177,7 +177,7 @@ def phase_plans(
     virtual_channels
         That connections can have at each node, or of each channel if hosts hang on routers.
     bytes_per_second, latency
-        Of a channel; float64[num_channels], seconds.
+        Of a channel. float64[num_channels], seconds.
     switch_seconds
         Before each phase.
     end_channels

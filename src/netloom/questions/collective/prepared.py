@@ -66,9 +66,9 @@ class PreparedCollective:
     left_out
         Those that are not, and why.
     cycles
-        The network in cycles; None for flows.
+        The network in cycles. None for flows.
     exchange
-        Connections between hosts that are compiled into phases; None if none are.
+        Connections between hosts that are compiled into phases. None if none are.
     """
 
     flows: PreparedFlows
@@ -154,7 +154,7 @@ def _exchange(
     size: float,
     left_out: dict[str, str],
 ) -> Connections | None:
-    """Return the connections of phases, or None, and why in ``left_out``; raise that if named."""
+    """Return the connections of phases, or None, and why in ``left_out``. Raise that if named."""
     named = question.algorithm != "all"
     if PHASES not in names_of(question.algorithm) and (
         named or question.collective not in OF_PHASES

@@ -95,7 +95,7 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
 
     Ranks send by steps, as flows that share channels max-min fairly: a rank goes on when all that
     it sent and received in a step is complete. Sizes and bus bandwidth are those of nccl-tests. If
-    nothing says a bandwidth, channels have 200 Gb/s; if nothing says a latency, 500 ns each.
+    nothing says a bandwidth, channels have 200 Gb/s. If nothing says a latency, 500 ns each.
 
     Engines network and worm run the same steps flit by flit. If nothing says a latency, theirs is
     that of the router, or a cycle a channel.
@@ -148,7 +148,7 @@ def _timed(
 ) -> list[Point]:
     """Return what each algorithm takes at each size.
 
-    ``stuck`` is filled with algorithms that deadlock; without it, or if all do, that is raised.
+    ``stuck`` is filled with algorithms that deadlock. Without it, or if all do, that is raised.
     """
     found, each_ = list[Point](), len(ready.sizes) + 1
     what = f"{algorithms[0].collective} on {ready.network.name}"

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from netloom.workload.programs.messages import Messages
 
 MOST_LISTED = 300_000
-"""Most messages that are run as a table; others are run as rounds, alike ones once."""
+"""Most messages that are run as a table. Others are run as rounds, alike ones once."""
 
 MOST_IN_TREES = 2**17
-"""Most messages of pipelined trees, whose flows meet; with more chunks they take hardly less."""
+"""Most messages of pipelined trees, whose flows meet. With more chunks they take hardly less."""
 
 MOST_IN_CHAINS = 1_200_000
 """Most messages of a broadcast or reduction along a chain, of which longer ones are known."""
@@ -84,7 +84,7 @@ class Algorithm:
         return chosen and self.chunks is None
 
     def outline(self, chunks: int | None = None) -> Outline:
-        """Return its steps, with so many chunks; as many as were asked for by default."""
+        """Return its steps, with so many chunks. As many as were asked for by default."""
         each = self.chunks or 1 if chunks is None else chunks
         if each not in self.known:
             self.known[each] = outline(
@@ -93,7 +93,7 @@ class Algorithm:
         return self.known[each]
 
     def program(self, chunks: int | None = None) -> CollectiveProgram:
-        """Return its messages, with so many chunks; as many as were asked for by default."""
+        """Return its messages, with so many chunks. As many as were asked for by default."""
         each = self.chunks or 1 if chunks is None else chunks
         return collective_program(
             self.collective, self.name, self.num_ranks, chunks=each, **self.fits
@@ -114,7 +114,7 @@ class Runner:
         self.overhead = flows.clock.overhead_seconds
 
     def timed(self, algorithm: Algorithm, size: float, empty: float | None = None) -> Timed:
-        """Return what an algorithm takes; a pipelined one in the chunks that suit the size.
+        """Return what an algorithm takes. A pipelined one in the chunks that suit the size.
 
         ``empty``: what it takes without data, if that is known.
         """
@@ -155,7 +155,7 @@ class Runner:
     def _grown(self, algorithm: Algorithm, size: float, chunks: int, most: int) -> Timed | None:
         """Return the time of a pipeline that is full long before its end, from shorter ones.
 
-        With each chunk more it takes as much longer; None if that is not so.
+        With each chunk more it takes as much longer. None if that is not so.
         """
         short, middle, long = (
             self.run(algorithm, count, size / chunks * count)
@@ -178,7 +178,7 @@ class Runner:
         return table, run_flows(flows.links, flows.routing, table, injection=flows.injection)
 
     def run(self, algorithm: Algorithm, chunks: int | None, size: float) -> Timed:
-        """Return what an algorithm takes in some chunks; as many as were asked for by default."""
+        """Return what an algorithm takes in some chunks. As many as were asked for by default."""
         flows, program = self.flows, algorithm.outline(chunks)
         found: Any
         if program.num_messages <= MOST_LISTED or len(program.steps) > MOST_DIFFERENT:

@@ -136,9 +136,9 @@ class CompiledPhases(Answer):
     bound
         No plan has fewer phases, and why.
     least_word_clocks
-        Clocks that all words take at least, on processors and channels; without switches.
+        Clocks that all words take at least, on processors and channels. Without switches.
     simulated
-        What simulation found; None where it was not asked for.
+        What simulation found. None where it was not asked for.
     seconds
         That partition and schedule took.
     """
@@ -210,7 +210,7 @@ class CompiledPhases(Answer):
     def expected_clocks(self) -> float:
         """The same with the latency of routes, which the timetable leaves out.
 
-        Simulated transfers take 3 % more to 11 % less (docs/compile.md); of kind ``timetable``
+        Simulated transfers take 3 % more to 11 % less (docs/compile.md). Of kind ``timetable``
         more, if connections share channels.
         """
         return conset_clocks(expected_makespan(self.plan, self.timetable, self.costs), self.costs)
@@ -293,7 +293,7 @@ class CompiledPhases(Answer):
     def phases(self) -> pl.DataFrame:
         """Return one row a phase: what it holds, what its busiest parts do, and how long it takes.
 
-        Clocks without the switch; ``simulated`` where phases were simulated.
+        Clocks without the switch. ``simulated`` where phases were simulated.
         """
         import polars as pl
 
@@ -347,7 +347,7 @@ class CompiledPhases(Answer):
         return pl.DataFrame({"node": np.arange(len(moved)), "words": moved})
 
     def table(self) -> pl.DataFrame:
-        """Return one row a connection; times in clocks since its phase began, switch excluded.
+        """Return one row a connection. Times in clocks since its phase began, switch excluded.
 
         Where phases were simulated, ``simulated_start`` and ``simulated_end`` as well.
         """

@@ -56,7 +56,7 @@ MAP_COLUMNS, MAP_SIDE = 6, 210.0
 
 
 def arranged(record: Recorded) -> list[Part]:
-    """Return where the time goes above the timetable; ``phase_map`` is that of the phases."""
+    """Return where the time goes above the timetable. ``phase_map`` is that of the phases."""
     return [column(time_of_phases(record), timetable(record), spacing=20)]
 
 

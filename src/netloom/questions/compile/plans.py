@@ -133,14 +133,14 @@ def verify_plan(
 ) -> VerifiedPlan | VerifiedCollective | VerifiedProgram:
     """Read a plan file or MSCCL XML and verify it: its routes, phases, order and times.
 
-    A collective is executed on data as well. The verifier shares no code with the compiler; see
+    A collective is executed on data as well. The verifier shares no code with the compiler. See
     ``phases.first_violation`` and ``phases.collectives.judged``.
 
     Parameters
     ----------
     on, size, bandwidth, latency
         The network on which a collective is replayed as flows, the size of MSCCL XML, and its
-        channels' rate and latency; as ``replay`` takes them.
+        channels' rate and latency. As ``replay`` takes them.
 
     Raises
     ------

@@ -227,7 +227,7 @@ def _kind(question: CompileQuestion) -> Literal["streaming", "shared", "timetabl
 def _simulated(
     question: CompileQuestion, plan: Plan, timetable: Timetable, costs: ConSetCosts
 ) -> SimulatedPhases:
-    """Run phases and messages; what was finished when it was interrupted is kept."""
+    """Run phases and messages. What was finished when it was interrupted is kept."""
     overheads = _fields(question, PASSING)
     at_channels = MessageCosts(**overheads, clocks_per_word=question.channel_clocks_per_word)
     executed = None

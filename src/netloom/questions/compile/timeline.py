@@ -26,7 +26,7 @@ def phases_timeline(
     """Return the phases one after the other, by simulation if there was one, else by timetable.
 
     Each begins with a switch. A connection lasts from when it may send until its last word is
-    there; clocks are shown as µs.
+    there. Clocks are shown as µs.
     """
     given, times = plan.connections, timetable if run is None else run
     lasting = timetable.makespan if run is None else run.phase_cycles * run.cycle_clocks

@@ -76,7 +76,7 @@ SHARED = Columns(
 
 
 def _of(name: str, *path: str, kind: type = float, **more: Any) -> Column:
-    """Return a column of what ``found`` has; ``a_b`` stands in JSON at ``a.b`` if path says so."""
+    """Return a column of what ``found`` has. ``a_b`` stands in JSON at ``a.b`` if path says so."""
     return Column(name, kind=kind, value=".".join(("found", *(path or (name,)))),
                   json=".".join(path) if path else "", **more)  # fmt: skip
 

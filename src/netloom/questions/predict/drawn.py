@@ -45,7 +45,7 @@ def latency_curve(
 ) -> alt.LayerChart:
     """Latency by rate: the model's, its part in the network, and simulated points.
 
-    ``saturation`` is the interval that the model expects it in; ``limit`` the load that nothing
+    ``saturation`` is the interval that the model expects it in. ``limit`` the load that nothing
     can exceed, if it is to be drawn.
     """
     by = along.field

@@ -58,7 +58,7 @@ def beside(
 
 
 class CurveAnswer(Answer):
-    """What a model says at one point or at several; ``simulated`` is what was run beside it."""
+    """What a model says at one point or at several. ``simulated`` is what was run beside it."""
 
     simulated: Any
 

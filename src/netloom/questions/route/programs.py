@@ -71,7 +71,7 @@ class ProgramCost:
     name
         What was asked for.
     before, after
-        The busiest channel between routers by the tables that are installed and by the new ones;
+        The busiest channel between routers by the tables that are installed and by the new ones.
         ``before`` is None if those do not lead to all that the program sends to.
     hosts
         The busiest channel of a host, which no table changes.

@@ -46,7 +46,7 @@ SHARING = {
 """How flows share channels, as a person says it."""
 
 FLOW_FIELDS = ("injection", "sharing", "tolerance", "latency", "overhead")
-"""Fields that say something of flows only; a bandwidth may also say how long a cycle is."""
+"""Fields that say something of flows only. A bandwidth may also say how long a cycle is."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -177,7 +177,7 @@ FLOWS = NETWORK.pick("topology", "nodes", "channels", "failures", "engine", "rou
 
 
 def prepare_flows(question: Any, topology: Topology, clock: Clock | None) -> PreparedFlows:
-    """Return the network that a question is about, for flows; in cycles if there is no clock.
+    """Return the network that a question is about, for flows. In cycles if there is no clock.
 
     Raises
     ------
@@ -234,7 +234,7 @@ def prepare_program(
     longest_flits
         Flits of the longest message, which is the longest packet where none is asked for.
     flit_bytes
-        Bytes of a flit; the machine's own by default.
+        Bytes of a flit. The machine's own by default.
     bytes_per_second
         Bandwidth of a channel, if it is known and there is no machine.
 

@@ -73,7 +73,7 @@ class OpenLoad(
 
     @property
     def loads(self) -> tuple[float, ...]:
-        """The loads asked for, rising; none if they are what is looked for."""
+        """The loads asked for, rising. None if they are what is looked for."""
         return ()
 
 

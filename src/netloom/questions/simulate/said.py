@@ -84,7 +84,7 @@ def bound_said(bound: Mapping[str, Any]) -> str:
 
 
 def subject(what: str, on: str, mapping: Any = None) -> str:
-    """Return what ran on which network, and where its ranks were; files by their names alone.
+    """Return what ran on which network, and where its ranks were. Files by their names alone.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def setup_of(network: Any) -> str:
 
 
 def table_with_units(heads: Iterable[tuple[str, str]]) -> Table:
-    """Return a table of columns with units below their heads; what has no unit is words."""
+    """Return a table of columns with units below their heads. What has no unit is words."""
     heads = tuple(heads)
     words = tuple(name for name, unit in heads if not unit)
     return plain_table((f"{name}\n{unit}" if unit else name for name, unit in heads), words)

@@ -109,7 +109,7 @@ def crossed_links(links: FlowNetwork, flows: FlowRun, moved: NDArray[np.bool_]) 
 def crossed_channels(
     network: PreparedNetwork, rows: Records, channel_flits: NDArray[np.int64]
 ) -> Crossed | None:
-    """Return the channels of messages that have arrived; None if the engine does not keep them.
+    """Return the channels of messages that have arrived. None if the engine does not keep them.
 
     They are those of the routing's one path for each pair, if these come to the flits that the
     engine counted on each channel: ``channel_flits``, without those of messages on their way.

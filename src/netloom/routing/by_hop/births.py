@@ -27,7 +27,7 @@ class TableBirths:
         The network, and the routing for messages.
     reached
         bool[num_ports, num_routers], whether packets come to a host port from the router that they
-        enter by; None where they always do.
+        enter by. None where they always do.
     """
 
     topology: Topology
@@ -70,7 +70,7 @@ class PathBirths:
         Their paths without channels of hosts. One more stands behind them, which is empty: that of
         packets that stay at their router.
     ports
-        int32[2, num_paths], the injection port and the sink of each; None where paths join routers.
+        int32[2, num_paths], the injection port and the sink of each. None where paths join routers.
     """
 
     topology: Topology

@@ -67,7 +67,7 @@ def valiant_goals(topology: Topology, over: str) -> dict[str, Any]:
 def other_goals(topology: Topology, asked: str) -> dict[str, Any]:
     """Return the goals of routings that weigh a detour against the direct way.
 
-    Any router with hosts; on dragonflies any of another group, and packets within a group draw
+    Any router with hosts. On dragonflies any of another group, and packets within a group draw
     none.
 
     Raises
@@ -87,7 +87,7 @@ def other_goals(topology: Topology, asked: str) -> dict[str, Any]:
 
 
 def _by_group(group: NDArray[Any], goals: Sequence[NDArray[np.int32]]) -> dict[str, Any]:
-    """Return lists by the group of the router where packets draw; none in the exit's group."""
+    """Return lists by the group of the router where packets draw. None in the exit's group."""
     nothing = np.zeros(0, np.int32)
     count = len(goals)
     lists = [

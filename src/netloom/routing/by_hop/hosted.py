@@ -42,7 +42,7 @@ NAMED = DimensionOrder | Ecmp | Minimal | MinimalGroup | Valiant | RandomUp
 """Routings that are computed hop by hop: by the names that they have."""
 
 MOST_RUNGS = 2**10
-"""Most rungs of a ladder; networks of a few thousand hops across need as many."""
+"""Most rungs of a ladder. Networks of a few thousand hops across need as many."""
 
 
 def hosted_routing(
@@ -65,7 +65,7 @@ def hosted_routing(
         - ``nca``, ``random-up``: up to a nearest common ancestor, at each router by any port, each
           as likely, and down. ``nca-adaptive`` (or ``anca``) draws two ports at each router and
           takes the less used, the first of two alike (Mitzenmacher, *The power of two choices*,
-          2001); ``nca-adaptive:all`` takes the least used of all, of several any at random;
+          2001). ``nca-adaptive:all`` takes the least used of all, of several any at random;
           ``nca-adaptive:every`` asks for all of them.
         - ``minimal``: any shortest way, at each router each channel as likely. ``ecmp``: one by a
           hash of source and target. ``minimal-group``: see ``MinimalGroup``. ``dimension-order``:
@@ -123,7 +123,7 @@ def hosted_routing(
 def planned(topology: Topology, wanted: Plan, num_vcs: int) -> VirtualChannelRouting:
     """Return a routing by name, free of deadlock on so many VCs.
 
-    Its VCs are dealt out to the rungs of its ladder; where they are too few, packets are followed
+    Its VCs are dealt out to the rungs of its ladder. Where they are too few, packets are followed
     to find a circle, and if there is none, all is well.
     """
     where = f"{wanted.name} on {topology.name} with {num_vcs} VC{'s' * (num_vcs > 1)}"

@@ -34,7 +34,7 @@ class Ladder(NamedTuple):
     kind
         int8[num_network_channels], the kind of each channel.
     rungs
-        The kind of each rung, lowest first; ``SEPARATOR`` between the parts of a detour.
+        The kind of each rung, lowest first. ``SEPARATOR`` between the parts of a detour.
     repeats
         For each kind, whether channels of a rung may follow each other. Packets that take such
         channels in a row never come round in a circle.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def as_table(topology: Topology, routing: Routing) -> ForwardingTable | None:
-    """Return a routing as a forwarding table; None if it is not one by destination alone."""
+    """Return a routing as a forwarding table. None if it is not one by destination alone."""
     if isinstance(routing, ForwardingTable):
         return routing
     if isinstance(routing, Spread):
@@ -116,7 +116,7 @@ def _instead(topology: Topology, table: ForwardingTable) -> str:
 
 
 def lanes_of_hosts(topology: Topology, table: ForwardingTable) -> NDArray[np.uint8]:
-    """Return the lanes that packets between hosts take, ascending, uint8[]; at least one.
+    """Return the lanes that packets between hosts take, ascending, uint8[]. At least one.
 
     For tables by which a packet's lane is its service level, all the way.
     """
@@ -155,7 +155,7 @@ def hop_lanes(topology: Topology, table: ForwardingTable, births: PathBirths) ->
 
 
 def reached(topology: Topology, table: ForwardingTable) -> NDArray[np.bool_] | None:
-    """Return where packets come to each host port from; None if from all routers of hosts.
+    """Return where packets come to each host port from. None if from all routers of hosts.
 
     bool[num_ports, num_routers], by the router that they enter by.
     """

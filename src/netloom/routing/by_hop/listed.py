@@ -1,7 +1,7 @@
 """Routings that are listed: forwarding tables, routing functions written out, and given paths.
 
 Where a packet goes next is a list of ports: all lanes of one channel, or of each channel that a
-routing function offers. Tables are read at (router, host port); paths hop by hop.
+routing function offers. Tables are read at (router, host port). Paths hop by hop.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def listed_routing(topology: Topology, routing: Routing, num_vcs: int) -> Virtua
         The network.
     routing
         Any that ``parse_routing`` reads, or a table. One that goes by destination alone is kept as
-        a table of (router, host port); of others all paths are listed, between hosts, or between
+        a table of (router, host port). Of others all paths are listed, between hosts, or between
         routers where that is all that they depend on. Of several paths packets draw one at birth.
     num_vcs
         Virtual channels of every channel. Lanes of a table, or layers in which listed paths are
@@ -112,7 +112,7 @@ class PortLists(NamedTuple):
     ----------
     start
         int32[num_channels + 1], where the list of each channel begins: the ports of its lanes at
-        its source. The last is empty; so channel -1 has none.
+        its source. The last is empty, so channel -1 has none.
     ports
         int16[], all lists.
     """

@@ -60,7 +60,7 @@ class Plan(NamedTuple):
     choice
         As in ``HopTables``.
     rungs
-        The rungs that suffice for all ways, where the shape of the network says so; none: they
+        The rungs that suffice for all ways, where the shape of the network says so. None: they
         are found by following the packets.
     out
         The ports that lead to the goal of a detour, where packets make any.

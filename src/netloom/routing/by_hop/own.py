@@ -58,10 +58,10 @@ def routing_by_hop(
         The routing whose ports and VC classes packets take: ``minimal``, ``nca``,
         ``minimal-group`` or ``dimension-order``.
     next_routers
-        Called as ``next_routers(router, goal)`` beforehand for all routers and exits; returns the
+        Called as ``next_routers(router, goal)`` beforehand for all routers and exits. Returns the
         routers that packets may go to next. They then take any VC.
     name
-        What the routing is called; the function's name by default.
+        What the routing is called. The function's name by default.
 
     Raises
     ------

@@ -126,7 +126,7 @@ class NextPorts(NamedTuple):
 
 
 class Automaton(NamedTuple):
-    """The states of packets; fields as in ``HopTables``, ``kind`` of the channels of routers."""
+    """The states of packets. Fields as in ``HopTables``, ``kind`` of the channels of routers."""
 
     kind: NDArray[np.int8]  # [num_network_channels]
     delta: NDArray[np.int16]  # [S, K]
@@ -142,7 +142,7 @@ class Automaton(NamedTuple):
 
 
 def bits(count: int) -> int:
-    """Return the lowest ``count`` VCs as the bits of an int64; all 64 are -1."""
+    """Return the lowest ``count`` VCs as the bits of an int64. All 64 are -1."""
     return (1 << count) - 1 if count < MOST_VCS else -1
 
 
@@ -264,7 +264,7 @@ def hop_tables(
 def pair_ports(topology: Topology, *, always: bool) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the ports by which the packets of each pair of hosts enter and leave.
 
-    int32[num_hosts * num_hosts] both, by source, then target; as ``hosted.legs`` says. Empty where
+    int32[num_hosts * num_hosts] both, by source, then target. As ``hosted.legs`` says. Empty where
     every host has one port, and, unless they are wanted ``always``, where packets can go from any
     port to any other.
 

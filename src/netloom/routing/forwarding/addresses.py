@@ -20,7 +20,7 @@ NO_PORT = 255
 """What an entry of a switch says where there is no way."""
 
 MOST_LID = 0xBFFF
-"""The largest LID of one end point; those above are of groups."""
+"""The largest LID of one end point. Those above are of groups."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Addresses:
     lid, lmc
         int32[rows]: a row has the 2**lmc LIDs from its own on; 0 where it has none.
     router, port
-        int32[rows], the router where packets leave, and the port by which; port 0 is that router
+        int32[rows], the router where packets leave, and the port by which. Port 0 is that router
         itself.
     kind
         int8[rows]: 0 for the port of a host (a node of a direct network), 1 for another end point,
@@ -63,7 +63,7 @@ def addressed(topology: Topology, where: str, *, wanted: str = "") -> Cabling:
     Raises
     ------
     InputError
-        If no file says the LIDs and the GUIDs of switches; ``where`` and ``wanted`` are for it.
+        If no file says the LIDs and the GUIDs of switches. ``where`` and ``wanted`` are for it.
     """
     cabling = topology.cabling
     wanted = wanted or "a fabric with LIDs: fabric:FILE of ibnetdiscover in the running subnet"
@@ -124,7 +124,7 @@ def rows_of_lids(topology: Topology, where: str) -> NDArray[np.int32]:
     Raises
     ------
     InputError
-        If two have one LID; ``where`` is for it.
+        If two have one LID. ``where`` is for it.
     """
     every = addresses(topology)
     counts = np.where(every.lid > 0, 1 << every.lmc, 0)

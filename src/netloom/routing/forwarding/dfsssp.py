@@ -30,10 +30,10 @@ def dfsssp(topology: Topology) -> ForwardingTable:
     """Return the table of OpenSM's engine dfsssp, with its lanes.
 
     The ways are those of ``sssp``. All paths between end points, and from these to the routers,
-    begin in one lane. A lane's dependencies are searched depth first; of each circle that is met,
+    begin in one lane. A lane's dependencies are searched depth first. Of each circle that is met,
     the dependency that the fewest pairs need is taken out, and the paths that need it go to the
     next lane. After Domke, Hoefler & Nagel, *Deadlock-free oblivious routing for arbitrary
-    topologies*, 2011. OpenSM then spreads the paths of one lane over those that stay empty; here
+    topologies*, 2011. OpenSM then spreads the paths of one lane over those that stay empty. Here
     they stay in the lanes that are needed.
 
     Raises
@@ -58,7 +58,7 @@ def dfsssp(topology: Topology) -> ForwardingTable:
 
 
 def dfsssp_falls_back(topology: Topology) -> str:
-    """Return why OpenSM would configure minhop instead of dfsssp; empty if it would not."""
+    """Return why OpenSM would configure minhop instead of dfsssp. Empty if it would not."""
     _, count = _lanes(topology, sssp(topology))
     return f"{_needed(count)}, of {MOST_LANES}" if count > MOST_LANES else ""
 

@@ -50,9 +50,9 @@ _OWNER = re.compile(r"portguid (?:0x)?([0-9a-f]+)(?:: '(.*)')?", re.I)
 def read_ports(topology: Topology, path: str, *, gone: bool = False) -> NDArray[np.uint8]:
     """Return the ports that a dump says: uint8[rows, routers], rows as in ``addresses``.
 
-    0 is the router itself, ``NO_PORT`` no way. Of a port's several LIDs the first counts; where
+    0 is the router itself, ``NO_PORT`` no way. Of a port's several LIDs the first counts. Where
     that has an entry, the others must have one. Tables of a broken network are those of the whole
-    one; there what is broken needs none.
+    one. There what is broken needs none.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def read_ports(topology: Topology, path: str, *, gone: bool = False) -> NDArray[
     Raises
     ------
     InputError
-        If neither network nor dump says LIDs; naming file and line, if the dump is of another
+        If neither network nor dump says LIDs. Naming file and line, if the dump is of another
         fabric, broken off, or says anything twice.
     """
     if topology.whole.cabling is None:

@@ -25,10 +25,10 @@ class EndPoints(NamedTuple):
     copies
         int64[num_ends], how many addresses each has.
     num_destinations, num_apart
-        How many are destinations of packets between hosts; how many are no routers: these come
+        How many are destinations of packets between hosts. How many are no routers: these come
         first, the routers themselves last.
     order
-        int64[num_ends]: end points at the routers of most addresses first, port by port; then the
+        int64[num_ends]: end points at the routers of most addresses first, port by port. Then the
         routers in the same order.
     routers
         int32[num_routers], the routers by GUID, read from its last byte to its first: so OpenSM's

@@ -43,7 +43,7 @@ _FALLS_BACK: dict[str, Callable[[Topology], str]] = {
 
 
 def would_fall_back(topology: Topology, engine: str) -> str:
-    """Return why OpenSM, asked for an engine, would configure minhop; empty if it would not.
+    """Return why OpenSM, asked for an engine, would configure minhop. Empty if it would not.
 
     Examples
     --------

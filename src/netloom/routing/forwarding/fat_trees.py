@@ -32,7 +32,7 @@ class _Tree:
     Attributes
     ----------
     level
-        int64[num_routers], hops from the roots; the number of routers where there is no way.
+        int64[num_routers], hops from the roots. The number of routers where there is no way.
     groups
         By router and kind, the numbers of its groups of cables, in the order of the tree.
     neighbour, cables
@@ -54,7 +54,7 @@ class _Tree:
 def ftree(topology: Topology) -> ForwardingTable:
     """Return the table of OpenSM's engine for full trees, entry for entry.
 
-    Destinations are taken leaf by leaf and port by port; ways down to them use the cables in turn,
+    Destinations are taken leaf by leaf and port by port. Ways down to them use the cables in turn,
     and so do ways up. Leaves with fewer adapters than the fullest count as if they had as many.
     On a full tree no shift of all hosts shares a cable.
 
@@ -82,7 +82,7 @@ def ftree(topology: Topology) -> ForwardingTable:
 
 
 def ftree_falls_back(topology: Topology) -> str:
-    """Return why OpenSM would configure minhop instead of ftree; empty if it would not."""
+    """Return why OpenSM would configure minhop instead of ftree. Empty if it would not."""
     tree = _tree_of(topology)
     return tree if isinstance(tree, str) else ""
 
@@ -168,7 +168,7 @@ def _tuples(
     order: list[int],
     wiring: tuple[tuple[list[list[int]], ...], list[int]],
 ) -> dict[int, tuple[int, ...]] | None:
-    """Return the digits that OpenSM gives routers, the level first; None where it runs out of them.
+    """Return the digits that OpenSM gives routers, the level first. None where it runs out of them.
 
     From the first leaf on, breadth first. A router's neighbour on the level below or above differs
     from it in the level and in one digit, for which the lowest free value is taken.
@@ -201,7 +201,7 @@ def _tuples(
 
 
 def _unlike(topology: Topology, tree: _Tree, order: list[int], lowest: int) -> str:
-    """Return in what a switch differs from the first of its level; empty if none does.
+    """Return in what a switch differs from the first of its level. Empty if none does.
 
     As OpenSM compares them: all groups above with the first switch's first, the first group below
     with the first switch's first.

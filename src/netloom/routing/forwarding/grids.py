@@ -40,7 +40,7 @@ class Grid(NamedTuple):
 
 
 def grid_of(topology: Topology) -> Grid | None:
-    """Return the torus or mesh of up to three dimensions that routers make; None if they do not.
+    """Return the torus or mesh of up to three dimensions that routers make. None if they do not.
 
     A network of netloom's own families keeps its coordinates. Otherwise directions are given to the
     cables of one router and handed on around squares of four cables, and to the one cable that is
@@ -95,7 +95,7 @@ def _first_directions(
 
     Few dimensions are likelier than many.
 
-    Neighbours in different dimensions have a second neighbour in common; opposite ones do not,
+    Neighbours in different dimensions have a second neighbour in common. Opposite ones do not,
     except around a ring of four.
     """
 
@@ -160,7 +160,7 @@ class _Directions:
                 raise _ContradictionError
 
     def hand_on(self) -> bool:
-        """Say all directions that follow; return whether those are all."""
+        """Say all directions that follow. Return whether those are all."""
         while self.queue:
             router = self.queue.popleft()
             self._around_squares(router)
@@ -232,7 +232,7 @@ def _handed_on(
 
 
 def _placed(at: list[dict[int, int]]) -> Grid | None:
-    """Return the coordinates that directions give; None where they give a router two."""
+    """Return the coordinates that directions give. None where they give a router two."""
     dimensions = max((direction for each in at for direction in each), default=0) // 2 + 1
     steps = np.zeros((2 * dimensions, dimensions), np.int64)
     for direction in range(2 * dimensions):

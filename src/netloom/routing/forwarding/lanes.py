@@ -43,7 +43,7 @@ class DependencyGraph(NamedTuple):
     rank
         int32[L * C], the place of a channel in an order that each used dependency follows.
     seen, found, pool, stamp
-        Scratch, int32[C] each; the number of the search before, int64[1].
+        Scratch, int32[C] each. The number of the search before, int64[1].
     """
 
     channel_source: NDArray[np.int32]

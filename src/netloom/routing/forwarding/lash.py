@@ -26,10 +26,10 @@ def lash(topology: Topology) -> ForwardingTable:
     """Return the table and the lanes of OpenSM's lash (layered shortest paths).
 
     One shortest way leads from each router to each other, the same for all adapters there, and by
-    the lowest port of several to one neighbour; entries are the genuine ones. The two ways between
-    two routers go into the first layer where no circle of waiting closes; then pairs move from the
+    the lowest port of several to one neighbour. Entries are the genuine ones. The two ways between
+    two routers go into the first layer where no circle of waiting closes. Then pairs move from the
     fullest to the emptiest layer. OpenSM draws these at random, so that a pair may have another
-    layer there; how many there are is the same. After Skeie, Lysne & Theiss, *Layered shortest path
+    layer there. How many there are is the same. After Skeie, Lysne & Theiss, *Layered shortest path
     (LASH) routing in irregular system area networks*, 2002.
 
     Raises
@@ -60,7 +60,7 @@ def lash(topology: Topology) -> ForwardingTable:
 
 
 def lash_falls_back(topology: Topology) -> str:
-    """Return why OpenSM would configure minhop instead of lash; empty if it would not."""
+    """Return why OpenSM would configure minhop instead of lash. Empty if it would not."""
     return _too_many() if _layers(topology)[3] > MOST_LAYERS else ""
 
 

@@ -29,7 +29,7 @@ def read_lfts(topology: Topology, files: str, *, gone: bool = False) -> Forwardi
     topology
         The network.
     files
-        The dump. ``TABLES,sl2vl:LANES`` says the lanes of switches, too; with the service level of
+        The dump. ``TABLES,sl2vl:LANES`` says the lanes of switches, too. With the service level of
         each pair, ``TABLES,sl2vl:LANES,psl:LEVELS``: see ``service_levels``. Otherwise all packets
         are on level 0.
     gone
@@ -38,7 +38,7 @@ def read_lfts(topology: Topology, files: str, *, gone: bool = False) -> Forwardi
     Raises
     ------
     InputError
-        If the network has no LIDs; naming file and line, if the dump is broken, or of another
+        If the network has no LIDs. Naming file and line, if the dump is broken, or of another
         fabric.
     """
     rest, _, levels = files.partition(",psl:")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def minhop(topology: Topology) -> ForwardingTable:
     """Return the table of OpenSM's default engine, entry for entry.
 
-    Packets take shortest ways; each router gives its ports alike numbers of destinations (see
+    Packets take shortest ways. Each router gives its ports alike numbers of destinations (see
     ``counted_table``). Packets may wait for each other in a circle.
 
     Examples
@@ -29,7 +29,7 @@ def minhop(topology: Topology) -> ForwardingTable:
 def dor(topology: Topology) -> ForwardingTable:
     """Return the table of OpenSM's dimension order, entry for entry.
 
-    Packets take shortest ways, and each router the neighbour on its lowest port that leads on; of
+    Packets take shortest ways, and each router the neighbour on its lowest port that leads on. Of
     several cables to it the one that has been given the fewest destinations. That is dimension
     order on a mesh or cube whose cables of one dimension have the same ports on every router. On
     other networks, and on tori, packets may wait for each other in a circle.

@@ -32,17 +32,17 @@ class Search(NamedTuple):
     escape
         int32[R], the channel from each router towards the root of the tree, -1 at the root.
     blocked, fresh, listed
-        bool, as ``graph.uses``: steps that would close a circle; those that are used since this
-        search began; those in the list of ``listed_held`` and ``listed_slot``, of length
+        bool, as ``graph.uses``: steps that would close a circle. Those that are used since this
+        search began. Those in the list of ``listed_held`` and ``listed_slot``, of length
         ``num_listed[0]``.
     begun, began
         bool[C], channels by which a way has ended, now and before this search.
     near, found
-        int64[R], the cost from each router; int32[R], how often was backtracked before.
+        int64[R], the cost from each router. int32[R], how often was backtracked before.
     reach
         int64[C], the cost from where a channel begins.
     stack, stacked
-        int32[R, most ports], other channels that a way may go on by; int32[R], how many.
+        int32[R, most ports], other channels that a way may go on by. int32[R], how many.
     """
 
     graph: DependencyGraph
@@ -142,7 +142,7 @@ def _ways(
     back: NDArray[np.int32],
     weight: NDArray[np.int64],
 ) -> NDArray[np.int32]:
-    """Return the ways to some end points, all in one lane; add their paths to the weight."""
+    """Return the ways to some end points, all in one lane. Add their paths to the weight."""
     from netloom.routing.kernels.centrality import convex_hull, most_central
     from netloom.routing.kernels.nue import nue_ways, reserve
     from netloom.routing.kernels.sssp import cheapest_ways

@@ -66,7 +66,7 @@ def counted_table(
     ----------
     directions
         int8[channels between routers], the direction of the step from a channel's target back to
-        its source; None where any way is permitted.
+        its source. None where any way is permitted.
     barred
         No step of the opposite direction follows one of this.
     same_neighbour

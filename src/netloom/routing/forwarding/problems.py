@@ -32,7 +32,7 @@ class Fault:
         port without a cable. ``wrong delivery``: it sends them to the wrong host, or keeps them.
         ``no entry``: it drops them.
     routers
-        The circle, its lowest number first; or the one router.
+        The circle, its lowest number first, or the one router.
     port
         The port by which packets leave it; -1 in a loop, and where there is no entry.
     pairs

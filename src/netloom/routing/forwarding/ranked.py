@@ -32,7 +32,7 @@ def updn(topology: Topology, roots: Sequence[int] | None = None) -> ForwardingTa
     """Return the table of OpenSM's up/down engine, entry for entry.
 
     Ranks are hops from the nearest root. No way goes up again, to a router of lower rank, once it
-    has gone down; of two neighbours of one rank the one of the higher GUID is the upper. Among
+    has gone down. Of two neighbours of one rank the one of the higher GUID is the upper. Among
     the shortest such ways ports are used alike, as ``minhop`` does.
 
     Parameters
@@ -66,7 +66,7 @@ def updn(topology: Topology, roots: Sequence[int] | None = None) -> ForwardingTa
 
 
 def updn_falls_back(topology: Topology) -> str:
-    """Return why OpenSM would configure minhop instead of updn; empty if it would not."""
+    """Return why OpenSM would configure minhop instead of updn. Empty if it would not."""
     if len(found_roots(topology)):
         return ""
     return "no switch has over 90% of all adapters at one distance and all others within 5%"
@@ -100,7 +100,7 @@ def dnup(topology: Topology) -> ForwardingTable:
     """Return the table of OpenSM's down/up engine, entry for entry.
 
     Ranks are hops from the nearest router with adapters. No way goes on away from such routers once
-    it has come nearer to them; steps between routers of one rank are free, so that packets may
+    it has come nearer to them. Steps between routers of one rank are free, so that packets may
     wait for each other in a circle. Among the shortest such ways ports are used alike, as
     ``minhop`` does. There are pairs of hosts that it does not connect in some networks.
 

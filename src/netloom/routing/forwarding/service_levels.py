@@ -2,7 +2,7 @@
 
 OpenSM's ``opensm-sl2vl.dump`` says by which virtual lane (VL) a switch sends packets of a service
 level (SL) from each port to each other. The SL of each pair of hosts is with the subnet manager
-alone; a list of them is in the form that ``ibdmchk --psl`` takes: ``GUID of the source's adapter,
+alone. A list of them is in the form that ``ibdmchk --psl`` takes: ``GUID of the source's adapter,
 destination's LID, SL`` on each line.
 """
 
@@ -49,8 +49,8 @@ def read_lanes(topology: Topology, sl2vl: str, levels: str = "") -> Lanes:
     Raises
     ------
     InputError
-        Naming file and line, if a file is broken or of another fabric; if packets of a level that
-        is used are dropped; or if hosts of one switch send by several levels to one destination.
+        Naming file and line, if a file is broken or of another fabric. If packets of a level that
+        is used are dropped, or if hosts of one switch send by several levels to one destination.
     """
     lane_of = read_sl2vl(topology, sl2vl)
     count = len(addresses(topology)) - topology.num_routers
@@ -156,7 +156,7 @@ def _check_all(topology: Topology, lanes: NDArray[np.uint8], path: str) -> None:
 def read_levels(topology: Topology, path: str) -> NDArray[np.uint8]:
     """Return the service levels of a list: see ``Lanes.level``.
 
-    Every host must have one to each other; LIDs of other end points may be there, and level 0 is
+    Every host must have one to each other. LIDs of other end points may be there, and level 0 is
     theirs where they are not. Of a port's several LIDs the first counts.
 
     Raises
@@ -202,7 +202,7 @@ def read_levels(topology: Topology, path: str) -> NDArray[np.uint8]:
 
 
 def _filled(topology: Topology, level: NDArray[np.uint8], path: str) -> NDArray[np.uint8]:
-    """Refuse a list that lacks pairs of hosts; give 0 to what is left."""
+    """Refuse a list that lacks pairs of hosts. Give 0 to what is left."""
     every, hosts = addresses(topology), topology.num_ports
     sends = np.bincount(topology.injection_router, minlength=topology.num_routers)
     lacks = (level[:hosts] == UNSAID) & (sends > 0)

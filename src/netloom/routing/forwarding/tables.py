@@ -34,10 +34,10 @@ class Lanes:
     level
         uint8[num_destinations, num_routers], the service level (SL) of packets from the hosts of a
         router to a destination. It does not change on the way. Rows for the other end points of
-        a subnet (``Cabling.others``) may follow; their level is 0 where there are none.
+        a subnet (``Cabling.others``) may follow. Their level is 0 where there are none.
     lane_of
         uint8[num_routers, ports, ports, 16], the lane (VL) by router, the ports by which packets
-        come in and go out, and service level (``topology.cabling.port_numbers`` numbers ports);
+        come in and go out, and service level (``topology.cabling.port_numbers`` numbers ports).
         None where a packet's lane is its service level.
     """
 
@@ -59,16 +59,16 @@ class ForwardingTable:
         there is no way.
     others
         int32[num_others + num_routers, num_routers], the same to the other end points of a subnet
-        (``Cabling.others``), then to the routers themselves; None where nobody asked.
+        (``Cabling.others``), then to the routers themselves. None where nobody asked.
     lanes
-        The lanes of packets; None where all take one.
+        The lanes of packets. None where all take one.
     undelivered
-        bool[num_destinations], where the last router's own entry does not lead to the destination;
+        bool[num_destinations], where the last router's own entry does not lead to the destination.
         None where all do.
     astray
         int32[entries, 3], the entries by which packets vanish: row (of ``next_channel``, then of
         ``others``), router, and the port by which it sends them, which leads neither to a router
-        nor to the destination (255: the last router has no entry); None where there are none.
+        nor to the destination (255: the last router has no entry). None where there are none.
     """
 
     several: ClassVar[bool] = False
@@ -163,7 +163,7 @@ def table_dependencies(
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return what packets between hosts hold and what they ask for, in one lane.
 
-    Each two channels in a row once; for ``cycles.cycle_of_waits``.
+    Each two channels in a row once. For ``cycles.cycle_of_waits``.
     """
     from netloom.routing.kernels.forwarding import table_waits
 

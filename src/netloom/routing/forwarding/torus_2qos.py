@@ -53,9 +53,9 @@ def torus_2qos(topology: Topology) -> ForwardingTable:
     Ways go along x, then y, then z, the shorter way around each ring (of two equal ones that which
     does not cross its dateline), and the long way around a broken ring. A service level has a bit
     for each dimension whose dateline, between the last coordinate and the first, the shorter way
-    crosses; the bit of the dimension that a channel lies in is the lane. One router may be missing,
+    crosses. The bit of the dimension that a channel lies in is the lane. One router may be missing,
     or several in one column along z: ways turn early there, and go on in two more lanes after a
-    turn against the order. OpenSM takes the torus from a file (``--torus_config``); here it is the
+    turn against the order. OpenSM takes the torus from a file (``--torus_config``). Here it is the
     one that ``grid_of`` finds, with its origin and its order of dimensions. Cables between the same
     two routers take turns.
 
@@ -85,7 +85,7 @@ def torus_2qos(topology: Topology) -> ForwardingTable:
 
 
 def torus_2qos_falls_back(topology: Topology) -> str:
-    """Return why OpenSM would configure minhop instead of torus-2QoS; empty if it would not.
+    """Return why OpenSM would configure minhop instead of torus-2QoS. Empty if it would not.
 
     Given the torus that there is, as its configuration.
     """
@@ -136,7 +136,7 @@ def _torus(topology: Topology) -> _Torus | None:
 
 
 def _too_broken(topology: Topology, torus: _Torus) -> str:
-    """Return why OpenSM would not route what is left of a torus; empty if it would."""
+    """Return why OpenSM would not route what is left of a torus. Empty if it would."""
     for axis, name in enumerate("xyz"):
         across = np.moveaxis(torus.at_place, axis, -1).reshape(-1, torus.sides[axis])
         for ring in across:
@@ -185,7 +185,7 @@ def _lanes_by_port(topology: Topology, torus: _Torus) -> NDArray[np.uint8]:
 
 
 def _table(topology: Topology, torus: _Torus, directions: NDArray[np.int8]) -> NDArray[np.int32]:
-    """Return the channel of each router to each end point; parallel ones take turns."""
+    """Return the channel of each router to each end point. Parallel ones take turns."""
     ends, source = end_points(topology), topology.routers.channel_source
     cables: dict[tuple[int, int], list[int]] = {}
     for channel in leaving_by_port(topology)[1].tolist():

@@ -2,7 +2,7 @@
 
 ``graph`` is the ``DependencyGraph`` of ``netloom.routing.forwarding.lanes``. A dependency is held
 channel and slot: the place of the channel that is asked for among those that leave the router that
-the held one enters. Channel c in a lane is vertex ``lane * channels + c``; ``rank`` orders the
+the held one enters. Channel c in a lane is vertex ``lane * channels + c``. ``rank`` orders the
 vertices of a lane such that each dependency that is used leads from a lower to a higher rank.
 
 The order is kept up as by Pearce & Kelly, *A dynamic topological sort algorithm for directed
@@ -14,7 +14,7 @@ from netloom.compilation import kernel
 
 @kernel
 def insert(graph, lane, held, slot):
-    """Use a dependency once more; or return False, where that would close a circle."""
+    """Use a dependency once more, or return False, where that would close a circle."""
     first = lane * len(graph.channel_target)
     if graph.uses[first + held, slot] == 0:
         asked = graph.out_channels[graph.out_offsets[graph.channel_target[held]] + slot]
@@ -49,7 +49,7 @@ def remove_path(graph, lane, path, hops):
 
 @kernel
 def put_in_order(graph, first, held, asked):
-    """Give ranks such that ``held`` comes before ``asked``; False if no order has that."""
+    """Give ranks such that ``held`` comes before ``asked``. False if no order has that."""
     low, high = graph.rank[first + asked], graph.rank[first + held]
     if high < low:
         return True
@@ -76,7 +76,7 @@ def put_in_order(graph, first, held, asked):
 
 @kernel
 def follow_ahead(graph, first, start, high):
-    """Find what ``start`` leads to, up to a rank; return how many, -1 if one has that rank."""
+    """Find what ``start`` leads to, up to a rank. Return how many, -1 if one has that rank."""
     graph.stamp[0] += 1
     stamp = graph.stamp[0]
     if graph.rank[first + start] == high:
@@ -103,7 +103,7 @@ def follow_ahead(graph, first, start, high):
 
 @kernel
 def follow_behind(graph, first, start, low, place):
-    """Find what leads to ``start`` from a rank on, put it behind what is found; return the end."""
+    """Find what leads to ``start`` from a rank on, put it behind what is found. Return the end."""
     stamp = graph.stamp[0]
     graph.found[place], graph.seen[start] = start, stamp
     count = place + 1

@@ -79,7 +79,7 @@ def state_at(tables, used, router, in_port, in_vc, packet, hops):
 def ends_of(tables, port_offsets, packet):
     """The injection port and the sink of a packet that is born, both numbers of host ports.
 
-    Those of its given path, or of its pair of hosts; the first of each host where the routing says
+    Those of its given path, or of its pair of hosts. The first of each host where the routing says
     none, and of a host that sends to itself.
     """
     source, target = np.int64(packet.source), np.int64(packet.target)

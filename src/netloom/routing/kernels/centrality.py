@@ -11,7 +11,7 @@ from netloom.compilation import njit
 
 @njit(nogil=True)
 def breadth_first(start, links, within, distance, queue):
-    """Set the distance of each router that is reached, -1 for others; return how many are."""
+    """Set the distance of each router that is reached, -1 for others. Return how many are."""
     ends, offsets, channels = links
     distance[:] = -1
     queue[0], distance[start] = start, 0
@@ -60,7 +60,7 @@ def convex_hull(hull, nodes, links):
 def most_central(hull, terminals, nodes, links):
     """Return the router of the hull that most shortest ways between end points cross.
 
-    After Brandes, *A faster algorithm for betweenness centrality*, 2001; ``terminals`` are the end
+    After Brandes, *A faster algorithm for betweenness centrality*, 2001. ``terminals`` are the end
     points at each router, each as good as a router behind it.
     """
     ends, offsets, channels = links

@@ -15,7 +15,7 @@ def broken_circles(table, sources, pairs, key, slot, channel_target, most_out, m
     """Return the lane of each path, uint8[destinations, sources], and how many lanes there are.
 
     ``table`` has the rows in the order in which destinations are taken, ``sources`` the routers in
-    the order in which sources are; ``pairs[destination, source]`` counts what a path joins.
+    the order in which sources are. ``pairs[destination, source]`` counts what a path joins.
     ``key[channel]`` orders channels. A lane's graph of dependencies is searched depth first; of a
     circle that is met, the dependency of fewest pairs goes, and its paths to the next lane.
     Returns more lanes than ``most_lanes`` where circles are left in the last.
@@ -112,7 +112,7 @@ def tree_order(came, key):
 
 @njit(nogil=True)
 def move_circles(table, sources, pairs, slot, channel_target, links, graph, lane, number, moved):
-    """Break the circles of a lane; return how many paths moved, -1 if it had no circle."""
+    """Break the circles of a lane. Return how many paths moved, -1 if it had no circle."""
     degree, weight, offsets, members, order = graph
     status = np.zeros(len(degree), np.int8)
     before = np.full(len(degree), -1, np.int64)
@@ -157,7 +157,7 @@ def move_circles(table, sources, pairs, slot, channel_target, links, graph, lane
 
 @njit(nogil=True)
 def weakest(start, links, degree, status, weight, slot):
-    """Take the dependency of fewest pairs out of the circle that is open; return its two ends."""
+    """Take the dependency of fewest pairs out of the circle that is open. Return its two ends."""
     held, found, asked = start, start, np.int32(-1)
     while True:
         following = np.int32(-1)

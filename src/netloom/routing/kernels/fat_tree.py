@@ -2,9 +2,9 @@
 
 A *group* is the cables from one neighbour, its cables the channels that enter from there. ``tree``
 holds: the groups of each router as offsets[kind, router] into ``members`` (kinds below), each
-group's neighbour and its first place in ``cables``; how often groups and cables were chosen on the
-way up and on the way down; each router's place in the tree's order, level (0 is a root), and
-whether adapters hang on it; of the end at hand the entry and the hops of each router so far; and
+group's neighbour and its first place in ``cables``. How often groups and cables were chosen on the
+way up and on the way down. Each router's place in the tree's order, level (0 is a root), and
+whether adapters hang on it. Of the end at hand the entry and the hops of each router so far, and
 the stack of searches (columns below), each of which waits for the one above it.
 """
 
@@ -98,7 +98,7 @@ def resume_down(tree, top, led, real):
 def resume_up(tree, top, led):
     """Let routers send to this one: those below it, one above it, then all others above it.
 
-    The way to the one above is the main way if ``MAIN``; main ways alone are counted, and those
+    The way to the one above is the main way if ``MAIN``. Main ways alone are counted, and those
     between routers of one level. Returns as ``resume_down``.
     """
     offsets, members, neighbour, group_first, cables = tree[0], tree[1], tree[2], tree[3], tree[4]
@@ -152,7 +152,7 @@ def resume_up(tree, top, led):
 def tree_table(order, routers, adapters, tree, num_ends):
     """Return int32[ends, routers], the channel from each router to each end; -1 where none.
 
-    ``order`` are the ends in turn, on ``routers``; below zero is an adapter that is missing. Ends
+    ``order`` are the ends in turn, on ``routers``. Below zero is an adapter that is missing. Ends
     below ``adapters`` are adapters, the others are the routers themselves.
     """
     entry, reach, stack = tree[12], tree[13], tree[14]

@@ -2,7 +2,7 @@
 
 ``tables`` is the ``HopTables`` of ``routing.by_hop.tables``. With C channels between routers and S
 states, *place* ``channel * S + state`` is a head at the router behind a channel, in the state in
-which it came; ``(C + router) * S + state`` one at the router where it begins. ``wires`` are the
+which it came. ``(C + router) * S + state`` one at the router where it begins. ``wires`` are the
 channel at each output port, int32[R, ports], and the router behind each channel, int32[C].
 """
 
@@ -158,7 +158,7 @@ def note(flags, place, news):
 
 @njit(nogil=True)
 def push(seen, stack, size, stamp, place):
-    """Put a place on the stack unless it has been there; return how many are."""
+    """Put a place on the stack unless it has been there. Return how many are."""
     if seen[place] == stamp:
         return size
     seen[place] = stamp

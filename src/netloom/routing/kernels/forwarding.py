@@ -12,7 +12,7 @@ from netloom.routing.kernels.shortest_path import distances_to
 
 @njit(nogil=True)
 def follow_lengths(next_channel, destinations, entry, channel_target):
-    """Return hops and last router of each path; hops are -1 where the table leads in a circle."""
+    """Return hops and last router of each path. Hops are -1 where the table leads in a circle."""
     lengths = np.empty(len(entry), np.int32)
     last = np.empty(len(entry), np.int32)
     most = next_channel.shape[1]
@@ -43,11 +43,11 @@ def spread_table(exits, sent, bandwidth, wiring, rounds):
     """Return the forwarding table of shortest paths that are spread evenly.
 
     Destination by destination, every router takes the shortest path that costs least, given the
-    paths to all other destinations; each channel of it costs (load / bandwidth)^4. In a further
+    paths to all other destinations. Each channel of it costs (load / bandwidth)^4. In a further
     round each destination gives up its paths and chooses again.
 
     ``exits[destination]`` is the router where packets leave, ``sent[router, destination]`` the
-    sources that send from a router; ``sent`` has one column where it is the same for all.
+    sources that send from a router. ``sent`` has one column where it is the same for all.
     """
     channel_source, channel_target, in_offsets, in_channels, out_offsets, out_channels = wiring
     num_routers = len(in_offsets) - 1

@@ -10,7 +10,7 @@ from netloom.routing.kernels.shortest_path import distances_to
 def nearest_ports(
     by_target, sources, targets, offsets, entry, leave, channel_source, in_offsets, in_channels
 ):
-    """Return the ports of each pair between which there are the fewest hops; ties by number."""
+    """Return the ports of each pair between which there are the fewest hops. Ties by number."""
     num_routers = len(in_offsets) - 1
     most = np.max(np.diff(offsets))
     distance = np.empty((most, num_routers), np.int32)

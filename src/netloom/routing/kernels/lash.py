@@ -46,7 +46,7 @@ def tree_ways(order, channel_source, channel_target, leaving):
 
 @kernel
 def fill_path(ways, here, there, channel_target, path):
-    """Fill the way from one router to another; return its hops."""
+    """Fill the way from one router to another. Return its hops."""
     hops = 0
     while here != there:
         path[hops] = ways[there, here]
@@ -102,10 +102,10 @@ def fits(graph, closed, layer, ways, first, second, paths):
 
 @njit(nogil=True)
 def layer_pairs(ways, order, graph, closed, most, pairs, layer):
-    """Fill the pairs of routers with ways, and the first layer of each; return how many layers.
+    """Fill the pairs of routers with ways, and the first layer of each. Return how many layers.
 
     ``pairs`` is int32[routers * (routers - 1) / 2, 2], ``layer`` int32 of that length. Returned are
-    the number of pairs and of layers; ``most`` + 1 layers if more than ``most`` are needed.
+    the number of pairs and of layers. ``most`` + 1 layers if more than ``most`` are needed.
     """
     paths = np.empty((2, len(order)), np.int32)
     count, used = 0, 1

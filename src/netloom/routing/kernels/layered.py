@@ -22,7 +22,7 @@ def fill_detours(
 
     Where none is, by the first of them from node to node as long as it leads nearer, and by the
     lowest-numbered channel that does where it does not. ``tables`` is the ``CubeTables`` of the
-    whole network, ``orders`` [order, place], without dimensions where that is no cube;
+    whole network, ``orders`` [order, place], without dimensions where that is no cube.
     ``channel_of`` the channel that each of the whole network's has become, -1 for none.
     """
     channel_source, channel_target = ends
@@ -145,7 +145,7 @@ def level_layers(offsets, channels, wiring, layers, num_layers, waits, closed):
 
 @njit(nogil=True)
 def add_path(route, wiring, waits, closed, scratch):
-    """Add the dependencies of a path to a layer's graph, all or none; return whether they are in.
+    """Add the dependencies of a path to a layer's graph, all or none. Return whether they are in.
 
     ``closed`` remembers the dependencies that would close a circle whatever the path: the graph
     only grows.

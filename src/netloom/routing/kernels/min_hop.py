@@ -82,7 +82,7 @@ def fill_choices(end, ways, state, same_neighbour, offsets, choices):
 def least_used(order, exits, counted, ways, directions, barred, same_neighbour):
     """Return int32[ends, routers]: ends in an order, by the port used least, of these the lowest.
 
-    The first ``counted`` ends are counted; ways to the others are not.
+    The first ``counted`` ends are counted. Ways to the others are not.
     """
     num_routers, num_channels = len(ways[2][0]) - 1, len(ways[0])
     table = np.full((len(exits), num_routers), -1, np.int32)

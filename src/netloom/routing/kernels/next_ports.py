@@ -9,9 +9,9 @@ from netloom.routing.kernels.up_down import following, legal_distances
 
 @njit(nogil=True)
 def fill_next_ports(ways, out_port, lanes, num_goals, to_group, starts, lengths, found):
-    """Fill where each list is, and the hops, by router * num_goals + goal; return the lists.
+    """Fill where each list is, and the hops, by router * num_goals + goal. Return the lists.
 
-    ``ways`` is the ``Ways`` of ``routing.ways``; ``out_port`` and ``lanes`` are of its channels.
+    ``ways`` is the ``Ways`` of ``routing.ways``. ``out_port`` and ``lanes`` are of its channels.
     ``found`` is scratch for all lanes that leave a router. Also returns the lists' size in all.
     """
     num_routers = len(ways.group)
@@ -64,7 +64,7 @@ def fill_legal_ports(up, ends, incoming, outgoing, out_port, lanes, starts, leng
 
 @njit(nogil=True)
 def put(found, length, port, lanes):
-    """Append the ports of a channel; return how many there are now."""
+    """Append the ports of a channel. Return how many there are now."""
     for lane in range(lanes):
         found[length + lane] = port + lane
     return length + np.int64(lanes)

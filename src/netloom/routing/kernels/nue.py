@@ -61,7 +61,7 @@ def is_used(search, link, following):
 
 @kernel
 def use(search, link, following):
-    """Use a step; or return False and block it for good, if it would close a circle."""
+    """Use a step, or return False and block it for good, if it would close a circle."""
     if is_used(search, link, following):
         return True
     if link < 0:
@@ -99,10 +99,10 @@ def is_blocked(search, link, following):
 
 @njit(nogil=True)
 def seek(search, nodes, goal, total, heap, taken, weight):
-    """Find ways to a router from all others; ``taken[router]`` gets the channel from each.
+    """Find ways to a router from all others. ``taken[router]`` gets the channel from each.
 
     ``total`` routers are to be reached, by ``weight[channel]``. Where a search comes to an end
-    before, it backtracks by a hop; where that does not help, all ways are those of the tree.
+    before, it backtracks by a hop. Where that does not help, all ways are those of the tree.
     """
     search.near[:] = FAR
     taken[:] = NONE
@@ -128,7 +128,7 @@ def seek(search, nodes, goal, total, heap, taken, weight):
 
 @kernel
 def spread(search, link, goal, again, step, heap, taken, weight):
-    """Go on from a link, by steps that are used or by others; return how many routers are new.
+    """Go on from a link, by steps that are used or by others. Return how many routers are new.
 
     ``step`` is how often was backtracked.
     """
@@ -221,7 +221,7 @@ def follow_tree(search, goal, taken):
 
 @njit(nogil=True)
 def backtrack(search, nodes, goal, taken, weight):
-    """Reach one router more by another link into a neighbor; return the link into it, or -1."""
+    """Reach one router more by another link into a neighbor. Return the link into it, or -1."""
     graph = search.graph
     by, over = np.empty(len(weight), np.int32), np.empty(len(weight), np.int32)
     for node in nodes:
@@ -318,7 +318,7 @@ def short_cut(search, node, link, taken):
 def nue_ways(search, nodes, exits, copies, sources, total, weight):
     """Return int32[end points, routers], the channel from each router towards each end point.
 
-    End points take their turns; ``weight[channel]`` grows by the paths that take it, of which
+    End points take their turns. ``weight[channel]`` grows by the paths that take it, of which
     ``sources[router]`` begin at a router.
     """
     graph = search.graph

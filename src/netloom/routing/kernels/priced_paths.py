@@ -1,13 +1,13 @@
 """The cheapest path through a network whose places have prices.
 
 A place is what has a capacity: a node, or a channel. ``enters[c]`` is the place that a path takes
-when it crosses channel c; ``starts[v]`` the one that it takes by starting in node v, -1 for none.
+when it crosses channel c. ``starts[v]`` the one that it takes by starting in node v, -1 for none.
 A price is what a place asks of a path that takes it: 1 or more. A surcharge, 0 or more, is what a
 channel asks besides. What remains to be paid is at least the hops that remain times the lowest
 price, and for the last of them, where nodes are places, the price of the target (A*).
 
 ``net`` is (channel_source, channel_target, out_offsets, out_channels, enters, starts, distance),
-``distance[target, node]`` in hops; ``scratch`` begins with room for one search: paid, hops and via
+``distance[target, node]`` in hops. ``scratch`` begins with room for one search: paid, hops and via
 of each node, keys and nodes of a heap with room for all channels and nodes and one more, and
 whether a node is settled.
 """
@@ -19,7 +19,7 @@ from netloom.compilation import inlined, kernel
 
 @inlined
 def push(keys, nodes, size, key, node):
-    """Put a node into a heap; return the new size."""
+    """Put a node into a heap. Return the new size."""
     place = size
     while place > 0:
         above = (place - 1) >> 1
@@ -33,7 +33,7 @@ def push(keys, nodes, size, key, node):
 
 @inlined
 def pop(keys, nodes, size):
-    """Take the first node out of a heap; return the new size."""
+    """Take the first node out of a heap. Return the new size."""
     size -= 1
     key, node = keys[size], nodes[size]
     place, below = 0, 1
@@ -59,7 +59,7 @@ def lowest(price):
 
 @kernel
 def find(net, scratch, price, surcharge, source, target, limit, route):
-    """Find the cheapest path below ``limit``; return its price (inf: none) and its hops.
+    """Find the cheapest path below ``limit``. Return its price (inf: none) and its hops.
 
     ``price`` has one entry a place, ``surcharge`` one a channel.
     """

@@ -46,9 +46,9 @@ def search(ways, goal, to_group, distance, queue):
 
 @njit()
 def next_channels(ways, router, goal_group, distance, found):
-    """Fill ``found`` with the channels that a packet may take next, ascending; return how many.
+    """Fill ``found`` with the channels that a packet may take next, ascending. Return how many.
 
-    They lead one hop nearer; of those that do, they have the lowest rank.
+    They lead one hop nearer. Of those that do, they have the lowest rank.
     """
     count, best = 0, 0
     for slot in range(ways.out_offsets[router], ways.out_offsets[router + 1]):
@@ -97,7 +97,7 @@ def measure_ways(ways, by_goal, sources, goals, to_group):
 
 @njit(nogil=True)
 def hops_to_goals(ways, by_goal, sources, goals, to_group):
-    """Hops of every pair, -1 where there is no way; ``by_goal`` visits pairs goal by goal."""
+    """Hops of every pair, -1 where there is no way. ``by_goal`` visits pairs goal by goal."""
     num_routers = len(ways.group)
     hops = np.empty(len(sources), np.int32)
     distance, queue = np.empty(num_routers, np.int32), np.empty(num_routers, np.int32)
@@ -154,10 +154,10 @@ def list_paths(ways, by_goal, sources, goals, to_group, first_path, offsets):
 
 @njit(nogil=True)
 def walk_paths(ways, by_goal, sources, goals, to_group, numbers, pick, offsets):
-    """Walk one path of every pair; at each router, the pair's number picks one of the channels.
+    """Walk one path of every pair. At each router, the pair's number picks one of the channels.
 
-    ``pick`` is WHOLE for the number modulo the choices, the same at each hop; DIGITS for its
-    digits, the lowest first; DRAWN for a number that is scattered anew at each hop.
+    ``pick`` is WHOLE for the number modulo the choices, the same at each hop. DIGITS for its
+    digits, the lowest first. DRAWN for a number that is scattered anew at each hop.
     """
     num_routers = len(ways.group)
     channels = np.empty(offsets[-1], np.int32)

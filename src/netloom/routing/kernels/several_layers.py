@@ -60,7 +60,7 @@ def layered_waits(ways, entries, goals, to_group, rises, num_layers):
 
 @njit()
 def _pass_on(here, there, held, rise, asked, waits):
-    """Let packets of all layers take one channel; return how many layers that needs."""
+    """Let packets of all layers take one channel. Return how many layers that needs."""
     num_layers, layers = len(here), 0
     for layer in range(num_layers):
         if not here[layer]:

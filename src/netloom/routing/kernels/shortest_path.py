@@ -25,7 +25,7 @@ def distances_to(target, channel_source, in_offsets, in_channels, distance, queu
 
 @njit()
 def path_lengths(by_target, sources, targets, channel_source, in_offsets, in_channels, num_nodes):
-    """Hops of every path, -1 where there is no way; ``by_target`` visits paths target by target."""
+    """Hops of every path, -1 where there is no way. ``by_target`` visits paths target by target."""
     lengths = np.empty(len(sources), np.int32)
     distance = np.empty(num_nodes, np.int32)
     queue = np.empty(num_nodes, np.int32)

@@ -12,7 +12,7 @@ FAR = np.int64(2**62)
 def cheapest_ways(exits, apart, copies, routers, sources, links, weight):
     """Return int32[end points, routers]: the channel from each router towards each end point.
 
-    End points take their turns; ``exits`` are their routers, ``apart`` says which are no routers
+    End points take their turns. ``exits`` are their routers, ``apart`` says which are no routers
     themselves, ``copies`` how many addresses they have (ways are those to the first). ``routers``
     is the order of routers in the heap, ``sources[router]`` how many end points send from it.
     ``links`` is (channel_source, channel_target, in_offsets, in_channels), the channels that enter

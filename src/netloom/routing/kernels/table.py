@@ -1,6 +1,6 @@
 """Routing tables, one set of output ports for each node and target, over flat arrays.
 
-``table[node, target]`` is a set of ports as the bits of an int64; ``channel_at[node, port]`` the
+``table[node, target]`` is a set of ports as the bits of an int64. ``channel_at[node, port]`` the
 channel that leaves a node by a port. Where hosts hang on routers, nodes are routers and targets
 hosts; packets to target t have arrived at ``exits[exit_offsets[t]:exit_offsets[t + 1]]``.
 """
@@ -36,7 +36,7 @@ def shortest_table(out_port, ends, in_offsets, in_channels, out_offsets, out_cha
 def stranded(table, exit_offsets, exits, out_port, channel_source, in_offsets, in_channels):
     """Return a (node, target) from which some choices never lead to the target, or (-1, -1).
 
-    Nodes are taken off once all their choices lead to nodes taken off before; any that is left can
+    Nodes are taken off once all their choices lead to nodes taken off before. Any that is left can
     go in a circle.
     """
     num_nodes, num_targets = table.shape
@@ -74,7 +74,7 @@ def stranded(table, exit_offsets, exits, out_port, channel_source, in_offsets, i
 
 @njit()
 def follow(table, channel_at, channel_target, entry, targets):
-    """Return hops and last node of every path; hops are -2 where there is a choice."""
+    """Return hops and last node of every path. Hops are -2 where there is a choice."""
     lengths = np.empty(len(entry), np.int32)
     last = np.empty(len(entry), np.int32)
     for path in range(len(entry)):

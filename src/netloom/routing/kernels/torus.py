@@ -1,7 +1,7 @@
 """Dimension order around what is broken, over flat arrays.
 
 Directions are 2 d for falling and 2 d + 1 for growing coordinates of dimension d. ``grid`` holds
-the router at each place [x, y, z], -1 for none; each router's place; and its neighbours by
+the router at each place [x, y, z], -1 for none. Each router's place, and its neighbours by
 direction, -1 where there is no cable.
 """
 

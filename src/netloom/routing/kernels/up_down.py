@@ -12,7 +12,7 @@ from netloom.routing.kernels.shortest_path import distances_to
 
 @njit(nogil=True)
 def distance_sums(samples, channel_source, in_offsets, in_channels):
-    """Sum of the hops from every node to all samples; hops of nodes that cannot are left out."""
+    """Sum of the hops from every node to all samples. Hops of nodes that cannot are left out."""
     num_nodes = len(in_offsets) - 1
     sums = np.zeros(num_nodes, np.int64)
     distance = np.empty(num_nodes, np.int32)
@@ -49,7 +49,7 @@ def legal_distances(target, up, channel_source, in_offsets, in_channels, distanc
 
 @njit(nogil=True)
 def legal_lengths(by_target, sources, targets, up, channel_source, in_offsets, in_channels):
-    """Hops of every path, -1 where there is none; ``by_target`` visits paths target by target."""
+    """Hops of every path, -1 where there is none. ``by_target`` visits paths target by target."""
     lengths = np.empty(len(sources), np.int32)
     distance = np.empty(2 * (len(in_offsets) - 1), np.int32)
     queue = np.empty_like(distance)
@@ -67,7 +67,7 @@ def fill_legal(
     by_target, sources, targets, keys, offsets, up, ends, in_offsets, in_channels, out_offsets,
     out_channels,
 ):  # fmt: skip
-    """Walk every path; where several channels are as short, a hash of pair and node decides.
+    """Walk every path. Where several channels are as short, a hash of pair and node decides.
 
     ``keys`` are the numbers of the two that are hashed: the pair's own, or those of its hosts.
     """

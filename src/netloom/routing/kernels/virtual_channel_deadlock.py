@@ -61,7 +61,7 @@ def in_box(tables, source, target, node, coin):
 
 @njit()
 def follow(tables, wiring, packet, aux, escape_vcs, waits, scratch):
-    """Visit every state that a packet can come to; from those in escape VCs, look for waits."""
+    """Visit every state that a packet can come to. From those in escape VCs, look for waits."""
     num_vcs = tables.num_vcs
     seen, stack, stamps = scratch[0][0], scratch[1][0], scratch[2]
     stamps[0] += 1
@@ -127,7 +127,7 @@ def go(tables, wiring, node, out, aux, seen, stack, count, stamp):
 
 @njit()
 def push(seen, stack, count, stamp, node, slot, aux):
-    """Put a state on a stack unless it has been there; return how many are."""
+    """Put a state on a stack unless it has been there. Return how many are."""
     place = (node * SLOTS + slot) * 2 + (aux < -1)
     if seen[place] == stamp:
         return count

@@ -1,7 +1,7 @@
 """Which output slots a packet may ask for at a router: one call a packet and hop.
 
-``tables`` is the ``RouteTables`` of ``virtual_channel_tables``. A slot is ``port * num_vcs + vc``;
-sets of slots and of VCs are bits of an int64. ``aux`` is -1, or the number of a given path, or, of
+``tables`` is the ``RouteTables`` of ``virtual_channel_tables``. A slot is ``port * num_vcs + vc``.
+Sets of slots and of VCs are bits of an int64. ``aux`` is -1, or the number of a given path, or, of
 Valiant's and ROMM's packets, the intermediate node while they are on their way to it, and -2 minus
 that node from there on.
 """
@@ -107,7 +107,7 @@ def in_order(tables, node, in_slot, entry, goal, coin, first):
 
 @part
 def static_dateline(tables, node, source, target, coin):
-    """Dimension order; the class in a ring is upper for a packet that crosses the wrap there."""
+    """Dimension order. The class in a ring is upper for a packet that crosses the wrap there."""
     axes = len(tables.order)
     low, high = tables.class_vcs[0], tables.class_vcs[1]
     for rank in range(axes):

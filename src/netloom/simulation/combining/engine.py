@@ -33,7 +33,7 @@ class CombiningEngine:
     Parameters
     ----------
     network, traffic, seed
-        The network and the requests, of one size; the seed of these and of who goes first.
+        The network and the requests, of one size. The seed of these and of who goes first.
     keep_requests
         Whether to keep each completed request, 33 bytes.
 
@@ -192,7 +192,7 @@ class CombiningEngine:
         return found
 
     def advance(self, until: int) -> None:
-        """Run to the step ``until``; requests are made all the time.
+        """Run to the step ``until``. Requests are made all the time.
 
         Raises
         ------
@@ -241,7 +241,7 @@ class CombiningEngine:
             self._state = state._replace(**more)
 
     def _change(self, step: int) -> None:
-        """Let hot spots come and go; what elements wait for moves with their places."""
+        """Let hot spots come and go. What elements wait for moves with their places."""
         state, setup = self._state, self._setup
         in_flight = (state.issued_to - state.answered_to)[self._line_of]
         outstanding = state.outstanding.reshape(setup.lines, setup.places)
@@ -330,7 +330,7 @@ def _longer(array: Records, size: int) -> Records:
 
 
 def _with_free(packets: Records, size: int, counts: Records) -> Records:
-    """Return records with more of them free; those are the first to be used."""
+    """Return records with more of them free. Those are the first to be used."""
     longer = _longer(packets, size)
     fresh = np.arange(len(packets), size)
     longer["next"][fresh] = fresh + 1
@@ -344,7 +344,7 @@ class HotSpotList:
     """The hot spots of a network, and those that each processing element has.
 
     In each step first a random hot spot goes with probability ``traffic.remove``, but never the
-    last one; then a module becomes one with probability ``new``, if there is one that is none and
+    last one. Then a module becomes one with probability ``new``, if there is one that is none and
     has no request in flight. Elements with a free place take it with probability ``assign``.
     """
 

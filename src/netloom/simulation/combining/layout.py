@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Records: TypeAlias = NDArray[Any]
 
 RULES = ("waiting", "slot", "entering", "none")
-"""Which packets combine; see ``CombiningNetwork``."""
+"""Which packets combine. See ``CombiningNetwork``."""
 
 WAITING, SLOT, ENTERING, NONE = range(4)
 
@@ -49,7 +49,7 @@ PACKET = np.dtype(
         ("value", "i8"),  # operand, then what is fetched; if it waits, what was before it
     ]
 )
-"""One record a packet; half a cache line."""
+"""One record a packet. Half a cache line."""
 
 QUEUE = np.dtype([("head", "i4"), ("tail", "i4"), ("length", "i4"), ("longest", "i4")])
 """One record a queue, by level and line."""
@@ -73,7 +73,7 @@ COUNTS = np.dtype(
         ("logged", "i8"),
     ]
 )
-"""What is counted for the network as a whole; one record."""
+"""What is counted for the network as a whole. One record."""
 
 REQUEST = np.dtype(
     [
@@ -122,7 +122,7 @@ class State(NamedTuple):
     queues: Records
     pools: Records
     groups: NDArray[np.uint8]
-    """Which lines of each switch have packets, a bit each, by level; see ``group_of``."""
+    """Which lines of each switch have packets, a bit each, by level. See ``group_of``."""
     group_words: NDArray[np.uint64]
     """The same memory, eight switches at a time."""
     entered: NDArray[np.int64]

@@ -37,7 +37,7 @@ class CombiningNetwork:
     N processing elements and N memory modules are joined by K = log_r N stages of r × r switches
     (Gottlieb et al., "The NYU Ultracomputer", IEEE Trans. Computers C-32, 1983; Rosenblum & Mayr,
     "Simulation of an Ultracomputer with several hot spots", STAN-CS-86-1119, 1986, section 2).
-    Packets move by one stage a step at most; replies go back the way their requests came.
+    Packets move by one stage a step at most. Replies go back the way their requests came.
 
     Attributes
     ----------
@@ -46,11 +46,11 @@ class CombiningNetwork:
     switch_size
         r: 2, 4 or 8.
     queue, wait_buffer
-        Packets that each queue, and each pool of waiting partners, holds; None: any number.
+        Packets that each queue, and each pool of waiting partners, holds. None: any number.
     combining
         Which requests to one word become one. ``waiting``: two that enter a switch for the same
         output, or one that enters and one that waits in the output queue already, which needs no
-        room there; this is what reproduces the published tables. ``slot``: the same, but only
+        room there. This is what reproduces the published tables. ``slot``: the same, but only
         where the queue has room. ``entering``: only two that enter together, as the report's text
         has it. ``none``: no combining.
     unlimited
@@ -126,7 +126,7 @@ class CombiningNetwork:
         return 2 * self.stages + 1 + self.service_steps
 
     def lines_of(self, modules: ArrayLike) -> NDArray[np.int32]:
-        """Return the line behind the last stage that each module is on; also the other way round.
+        """Return the line behind the last stage that each module is on. Also the other way round.
 
         Examples
         --------
@@ -160,12 +160,12 @@ class CombiningRun:
         Steps in which requests were made (Z, or as far as it came), and those after them until all
         were completed.
     requests
-        Requests made; those discarded are not among them.
+        Requests made. Those discarded are not among them.
     discarded_waiting, discarded_full
         Requests discarded since one for the same hot spot was on its way (policy ``wait``), and
         since the processing element's queue was full.
     steps_mean, steps_ci95, steps_min, steps_p50, steps_p99, steps_max
-        Steps from making a request to its reply, over all; NaN if there are none. The interval is
+        Steps from making a request to its reply, over all. NaN if there are none. The interval is
         from batch means, of this one run: seeds differ by more, for their hot spots do.
     latency_counts
         int64[any]: requests that took so many steps, from 0 on.
@@ -187,17 +187,17 @@ class CombiningRun:
     throughput, throughput_ci95
         Requests completed per element and step, after the start-up and before requests end.
     stable, reason
-        Whether the network keeps up with its requests, and why; None if the run is too short to
+        Whether the network keeps up with its requests, and why. None if the run is too short to
         tell, which one of 128 steps or more never is. Judged by growth in the run: one in which
         finite queues are still filling does not keep up. In 1000 steps, 1 in 8 runs at 95 % of what
-        a module serves are called unstable, and 3 in 4 at 105 %; in 8000, none and all of 60. If
-        requests pile up, means depend on how long it lasts; if they are refused, means
+        a module serves are called unstable, and 3 in 4 at 105 %. In 8000, none and all of 60. If
+        requests pile up, means depend on how long it lasts. If they are refused, means
         are of those that are not.
     growth
-        By how much requests in flight grow, as a fraction of those made; NaN in a run that is too
+        By how much requests in flight grow, as a fraction of those made. NaN in a run that is too
         short to tell.
     interrupted
-        Whether it was stopped from outside; figures are of the steps it came to.
+        Whether it was stopped from outside. Figures are of the steps it came to.
     moves
         Moves of packets by a stage.
     cpu_seconds
@@ -249,7 +249,7 @@ class CombiningRun:
 
     @property
     def piles_up(self) -> bool:
-        """Whether requests in flight grow on and on; not where what is too much is refused."""
+        """Whether requests in flight grow on and on. Not where what is too much is refused."""
         return self.stable is False and self.refused <= BEHIND
 
     @property

@@ -64,7 +64,7 @@ class Replications:
 
     @property
     def stable(self) -> bool | None:
-        """Whether the network keeps up in all runs; None where one is too short to tell."""
+        """Whether the network keeps up in all runs. None where one is too short to tell."""
         if any(run.stable is False for run in self.runs):
             return False
         return None if any(run.stable is None for run in self.runs) else True
@@ -105,7 +105,7 @@ class Replications:
 
     @property
     def steps_taken(self) -> Steps | None:
-        """The steps that requests took, over those of all runs alike; None without any."""
+        """The steps that requests took, over those of all runs alike. None without any."""
         counts = self.latency_counts
         seen = np.flatnonzero(counts)
         if not len(seen):
@@ -117,7 +117,7 @@ class Replications:
         return Steps(mean, half, int(seen[0]), median, rare, int(seen[-1]))
 
     def queue(self, level: int) -> QueueLengths:
-        """Return the lengths of the queues of a level; see ``CombiningRun``."""
+        """Return the lengths of the queues of a level. See ``CombiningRun``."""
         return self._lengths("queue_mean", "queue_max", "queues_used", level)
 
     def wait_pool(self, stage: int) -> QueueLengths:
@@ -135,11 +135,11 @@ class Replications:
 
 
 DISCERNIBLE = 0.1
-"""Rise of a stage's mean queue that counts as one. The report judged by eye; between 0.07 and 0.34
+"""Rise of a stage's mean queue that counts as one. The report judged by eye. Between 0.07 and 0.34
 all give its sizes."""
 
 LEAST_STEPS = 2 * BATCHES
-"""Half of a run may be start-up; the rest has to fill the batches that tell whether it keeps up."""
+"""Half of a run may be start-up. The rest has to fill the batches that tell whether it keeps up."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class SizeTried:
     Attributes
     ----------
     size
-        Packets that each queue, and each wait pool, holds; None: any number.
+        Packets that each queue, and each wait pool, holds. None: any number.
     rise
         By how much the mean queue of requests behind a stage is longer than with unbounded
         queues, as a fraction, at the stage where it rises most: the median over all runs.
@@ -178,7 +178,7 @@ class CriticalQueue:
         Critical size; 0 if even queues for one packet do not show, None if no run keeps up with
         its requests even where queues are unbounded, or it was interrupted.
     tried
-        Sizes tried, largest first; the first is unbounded. The critical one is among them, and the
+        Sizes tried, largest first. The first is unbounded. The critical one is among them, and the
         next larger one unless no queue ever was as long.
     runs, stable
         Runs of each size, and those of them that count: which keep up with unbounded queues.
@@ -215,11 +215,11 @@ def critical_queue(
     Parameters
     ----------
     network
-        The network; the sizes of its own queues and pools are not used.
+        The network. The sizes of its own queues and pools are not used.
     traffics, seeds
         The requests and the seed of each run.
     steps
-        Steps in which requests are made; at least 128, for fewer may not tell whether a run keeps
+        Steps in which requests are made. At least 128, for fewer may not tell whether a run keeps
         up.
     rise
         Fraction above which a rise is discernible.

@@ -25,7 +25,7 @@ SAME = 1e-12
 class AtOnce:
     """Flows that were all sent at time 0, in the order in which they were given.
 
-    Times and sizes are in the units of the network; a time that is not known is -1.
+    Times and sizes are in the units of the network. A time that is not known is -1.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class AtOnce:
         float64[num_flows], what its bytes take alone, and how much longer they took as others were
         there.
     hops
-        float64[num_flows], channels between routers that it crosses; a mean over its paths.
+        float64[num_flows], channels between routers that it crosses. A mean over its paths.
     holder
         int64[num_flows], the link that held it back for longest; -1 if none did.
     link_sizes, link_flows
@@ -97,7 +97,7 @@ class AtOnce:
 
     @property
     def slowdown(self) -> NDArray[np.float64]:
-        """float64[num_flows], time in the network over that alone; all flows have ended.
+        """float64[num_flows], time in the network over that alone. All flows have ended.
 
         What a flow waits for others of its own host, before it enters, does not count.
         """
@@ -151,9 +151,9 @@ def run_at_once(
     network, routing, injection, tolerance
         As for ``run_flows``.
     source, target, size
-        The hosts of each flow, which are two, and its size; above 0.
+        The hosts of each flow, which are two, and its size. Above 0.
     order
-        The order in which a host sends its flows; by default that in which they are given.
+        The order in which a host sends its flows. By default that in which they are given.
     overhead
         Time that the processor of each host takes to send a flow, and to receive it.
     more
@@ -217,7 +217,7 @@ def run_at_once(
 def _holders(
     network: FlowNetwork, run: FlowRun
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
-    """Return the link that held each row; and of each link flows held, for how long, and flows."""
+    """Return the link that held each row, and of each link flows held, for how long, and flows."""
     ways, held = run.ways, run.held
     assert held is not None
     count, lengths = len(ways), np.diff(ways.offsets)

@@ -2,7 +2,7 @@
 
 The law. A link lets its *inputs* have turns, one after the other: an input is a link that flows
 come from, or a flow itself on its first link. So each input that waits for a full link has as much
-of it as any other, whatever the number of its flows; these share a turn as they share the link that
+of it as any other, whatever the number of its flows. These share a turn as they share the link that
 they come from (first come, first served). A flow that waits for a link stays in the buffers of all
 links before it, and there nobody's turn is longer than its own: flows that go elsewhere slow down
 with it. Blocking is not passed on by links whose channels wait for each other in a circle: virtual
@@ -153,7 +153,7 @@ def _between_routers(
 
 
 def hop_records(network: FlowNetwork, ways: Ways, first: int) -> Records:
-    """Return a record of each hop of ways, which are in path order; see ``layout.HOP``.
+    """Return a record of each hop of ways, which are in path order. See ``layout.HOP``.
 
     ``first`` is the number of the first hop. ``input`` is left to ``number_inputs``.
     """
@@ -167,7 +167,7 @@ def hop_records(network: FlowNetwork, ways: Ways, first: int) -> Records:
 
 
 def number_inputs(hops: Records, links: NDArray[np.int32], num_links: int) -> int:
-    """Give each pair of links that follow each other a number; return how many there are."""
+    """Give each pair of links that follow each other a number. Return how many there are."""
     later = np.flatnonzero(hops["before"] >= 0)
     key = links[hops["before"][later]] * np.int64(num_links) + links[later]
     pairs, number = np.unique(key, return_inverse=True)

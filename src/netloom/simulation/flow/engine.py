@@ -51,7 +51,7 @@ class FlowEngine:
     switch
         Time that a processor takes to go from one context to another.
     noting
-        Whether to note for how long each link holds flows back; see ``held``.
+        Whether to note for how long each link holds flows back. See ``held``.
     circles
         bool[num_links]: links share by turns, and what waits blocks all but these, as ``blocking``
         says. Without it they share max-min fairly.
@@ -121,7 +121,7 @@ class FlowEngine:
 
     @property
     def rows(self) -> Records:
-        """The records of all rows so far; see ``layout.ROW``."""
+        """The records of all rows so far. See ``layout.ROW``."""
         return self.state.rows[: self.num_rows]
 
     @property
@@ -169,7 +169,7 @@ class FlowEngine:
         return self.state.hop_held
 
     def add_ways(self, ways: Ways) -> int:
-        """Add classes of flows; return the number of the first.
+        """Add classes of flows. Return the number of the first.
 
         Raises
         ------
@@ -220,9 +220,9 @@ class FlowEngine:
         Parameters
         ----------
         table
-            The rows; their times are multiplied by ``cycle``, their lengths by ``flit``.
+            The rows. Their times are multiplied by ``cycle``, their lengths by ``flit``.
         ways
-            The ways that ``path`` names; all that the engine has, or more.
+            The ways that ``path`` names. All that the engine has, or more.
         path
             int[len(table)], the way of each row; -1 for one that does not use the network.
         weight
@@ -268,7 +268,7 @@ class FlowEngine:
         self._num_edges = link(self.state, first, table.after_offsets, table.after, self._num_edges)
 
     def advance(self, until: float = inf, *, batches: int = 2**62, watch: int = MOST_ROWS) -> bool:
-        """Run up to and with a time, or so many batches of events; return whether that is all.
+        """Run up to and with a time, or so many batches of events. Return whether that is all.
 
         It also stops after the batch in which a row from ``watch`` on is complete.
         """
@@ -319,7 +319,7 @@ class FlowEngine:
         )
 
     def _make_lists(self, first: int) -> None:
-        """Make room in the lists of links for classes from one on; keep what is in them."""
+        """Make room in the lists of links for classes from one on. Keep what is in them."""
         from netloom.simulation.flow.kernels.ways import move_lists
 
         state = self.state
@@ -419,7 +419,7 @@ def _longer(array: Any, length: int) -> Any:
 
 
 def _joined(array: Any, more: Any) -> Any:
-    """Return one array behind another; where one is empty, the other."""
+    """Return one array behind another. Where one is empty, the other."""
     return (
         np.concatenate([array, more]) if len(array) and len(more) else more if len(more) else array
     )

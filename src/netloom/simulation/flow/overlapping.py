@@ -60,7 +60,7 @@ class Overlapping:
     """Rounds that wait for neighbours, on an engine that knows those that are not over.
 
     The next round has to begin before a host could send in it: when the first message of the latest
-    is complete; earlier for hosts that skip rounds, as ``Survey.ahead`` says.
+    is complete. Earlier for hosts that skip rounds, as ``Survey.ahead`` says.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class Overlapping:
             self._over += 1
 
     def _forget(self, *, repeats: bool) -> float:
-        """Forget rounds that are over once they are most; return by how much times were set back.
+        """Forget rounds that are over once they are most. Return by how much times were set back.
 
         Unless the latest round ``repeats``, times stay as they are: then they are rounded as they
         would be if nothing was forgotten.
@@ -157,7 +157,7 @@ class Overlapping:
         return period.found(self.window, first, kept[0].base if kept else self._base)
 
     def _skip(self, left: int, period: _Period) -> int:
-        """Go on after whole periods; return how many rounds that are. At least one is left."""
+        """Go on after whole periods. Return how many rounds that are. At least one is left."""
         times = (left - 1) // period.length
         if not times:
             return 0

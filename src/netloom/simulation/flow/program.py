@@ -31,7 +31,7 @@ ROW = np.dtype(
         *((name, "i4") for name in ("source", "target", "flits", "delay", "run")),
     ]
 )
-"""One record a row; times are -1 where they are not known yet, else rounded to whole cycles."""
+"""One record a row. Times are -1 where they are not known yet, else rounded to whole cycles."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class FlowProgram(ProgramEngine):
 
     @property
     def rows(self) -> Records:
-        """The records of all rows so far; see ``ROW``."""
+        """The records of all rows so far. See ``ROW``."""
         if not self._fresh:
             here = self._engine.rows[self._open]
             for name in TIMES:
@@ -141,7 +141,7 @@ class FlowProgram(ProgramEngine):
         return self._engine.link_sizes()[topology.num_network_channels : topology.num_channels]
 
     def append(self, messages: Messages) -> None:
-        """Append rows to the program; see ``ProgramEngine``."""
+        """Append rows to the program. See ``ProgramEngine``."""
         sends = (messages.flits > 0) & (messages.source != messages.target)
         key = messages.source.astype(np.int64) * self.topology.num_hosts + messages.target
         self._add_pairs(np.unique(key[sends]))
@@ -164,7 +164,7 @@ class FlowProgram(ProgramEngine):
         self.num_rows, self._fresh = len(self._records), False
 
     def advance(self, until: int) -> None:
-        """Run up to, and without, a cycle; see ``ProgramEngine``."""
+        """Run up to, and without, a cycle. See ``ProgramEngine``."""
         self._engine.advance(float(np.nextafter(until, 0)))
         done = self._engine.completed == self.num_rows
         self._cycle = max(self._cycle, ceil(self._engine.time)) if done else until

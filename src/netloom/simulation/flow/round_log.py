@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Repeat:
     """Rounds that were not run because they are as those before, later.
 
-    ``first``: the number of the first; ``count``: how many; ``period``: rounds after which
+    ``first``: the number of the first. ``count``: how many; ``period``: rounds after which
     everything is the same, ``time`` later.
     """
 
@@ -37,7 +37,7 @@ class RoundsRun:
     Attributes
     ----------
     number
-        int64[n], the rounds that were run, by number from 0 on; the others are ``repeats``.
+        int64[n], the rounds that were run, by number from 0 on. The others are ``repeats``.
     began, ended
         float64[n], when the first of their messages was ready to be sent, and when the last was
         complete. NaN for a round without messages.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from netloom.workload.programs.messages import Messages
 
 BATCHES, FIRST_BATCHES = 2**14, 64
-"""Batches of events between two looks at whether to stop; and at first, until they tell enough."""
+"""Batches of events between two looks at whether to stop, and at first, until they tell enough."""
 
 MOST_WEIGHT = 2**31 - 1
 
@@ -69,7 +69,7 @@ class FlowRun:
         The ways of rows, and int64[num_rows], which one each has; -1: it does not use the network.
     held
         float64[hops of all ways], how long each link held back the flows of a way, in flows times
-        time; see ``FlowEngine.held``. None where that was not noted.
+        time. See ``FlowEngine.held``. None where that was not noted.
     batches, work
         How often rates were found anew, and how many classes of flows were looked at for it.
     done
@@ -122,7 +122,7 @@ def run_flows(
     """Run a table of messages as flows that share links max-min fairly.
 
     A message is sent, and its bytes begin to move once the latency of its path is over, at the
-    max-min fair rate; it arrives when all have moved. Shared ``by-latency``, that is SimGrid's
+    max-min fair rate. It arrives when all have moved. Shared ``by-latency``, that is SimGrid's
     model CM02 without its corrections (Velho & Legrand 2009).
 
     Parameters
@@ -136,14 +136,14 @@ def run_flows(
         ``in-order``: the injection channel of a host sends one message after the other, in the
         order in which they were sent, as routers do. ``shared``: all at once.
     tolerance
-        Events so much later, as a part of the time, count as one; a finish may be off by a few
+        Events so much later, as a part of the time, count as one. A finish may be off by a few
         times as much.
     switch
         Time of a processor that goes from one context to another.
     sharing
         ``max-min``: all flows on a full link are equal. ``by-latency``: a flow of twice the latency
         has half the weight there, as of TCP connections the one of the longer round trip gets less.
-        ``lossless``: links share by turns, and what waits blocks what comes behind it; see
+        ``lossless``: links share by turns, and what waits blocks what comes behind it. See
         ``blocking``.
     weights
         int[num_rows] or one for all: a flow of weight 2 has twice the rate.
@@ -154,7 +154,7 @@ def run_flows(
     most_seconds
         Of work, counted rather than timed: what would take longer is refused.
     stopped, tell
-        Asked now and then whether to stop; told how many rows are complete.
+        Asked now and then whether to stop. Told how many rows are complete.
 
     Raises
     ------
@@ -248,7 +248,7 @@ def run_paths(
     Raises
     ------
     InputError
-        If a path has no links, or links that are none; if a row has a path that is none.
+        If a path has no links, or links that are none. If a row has a path that is none.
     """
     begins, hops = np.asarray(offsets, np.int64), np.asarray(links, np.int32)
     if len(hops) and not (hops.min() >= 0 and hops.max() < network.num_links):
@@ -342,7 +342,7 @@ def _seen(engine: FlowEngine) -> _Seen:
 
 
 def _check_work(engine: FlowEngine, before: _Seen, most_seconds: float) -> _Seen:
-    """Refuse what would take too long, told from the work since a look before; or return this look.
+    """Refuse what would take too long, told from the work since a look before, or return this look.
 
     A flow that ends costs the more, the more are active: half as much on average if all are.
     """

@@ -1,6 +1,6 @@
 """How far the end of a run of flows can be trusted, from what flows alone say.
 
-Flows share fairly; routers let inputs have turns, and what waits blocks what comes behind it. The
+Flows share fairly. Routers let inputs have turns, and what waits blocks what comes behind it. The
 study ``flows-and-flits`` runs both: its 84 programs, each on three routers, by kind of
 program. Nine of ten ends of a kind differ by at most its figure. Short messages apart, kinds are
 told apart by two gaps: between the ends if a host's messages follow one another and if they share
@@ -23,7 +23,7 @@ TURNS_COUNT, TURNS_DECIDE = 1.02, 1.2
 
 ALIKE, TURNS, FAR_TURNS, UNKNOWN_TURNS = 0.065, 0.2, 0.8, 0.28
 """Nine of ten errors of programs whose order does not count: by turns much the same, up to 1.2
-times, above; and of all of them."""
+times, above, and of all of them."""
 
 ORDER, FAR_ORDER, SHORT = 0.31, 0.4, 0.21
 """Nine of ten errors of programs whose order counts, decides, and of short messages."""
@@ -39,7 +39,7 @@ class Trust(NamedTuple):
     ----------
     within
         The true end differs from the answer by at most this part of the answer, in nine of ten
-        cases; None: nothing can be said.
+        cases. None: nothing can be said.
     why
         What decides that, as a sentence.
     """

@@ -35,7 +35,7 @@ class Ways:
     Attributes
     ----------
     offsets
-        int64[num_ways + 1]; way w has the hops ``offsets[w]`` … ``offsets[w + 1] - 1``.
+        int64[num_ways + 1]. Way w has the hops ``offsets[w]`` … ``offsets[w + 1] - 1``.
     links
         int32[offsets[-1]], none twice in a way.
     shares
@@ -65,7 +65,7 @@ class Ways:
         return np.asarray(np.minimum.reduceat(most, self.offsets[:-1]) if len(self) else most)
 
     def in_shares(self, whole: int) -> Ways:
-        """Return the same ways in shares out of another number; exact for a multiple of ``whole``.
+        """Return the same ways in shares out of another number. Exact for a multiple of ``whole``.
 
         Examples
         --------
@@ -121,7 +121,7 @@ class GivenPaths:
     name
         What to call them.
     paths
-        Different paths; none is empty.
+        Different paths. None is empty.
     path
         int64[num_rows], the path of each row of a program.
     """
@@ -262,8 +262,8 @@ def capped(
 ) -> tuple[FlowNetwork, Ways, NDArray[np.int64]]:
     """Return a network in which flows with a rate of their own at most have a link of their own.
 
-    ``caps``: float64[num_rows], the highest rate of each; infinite for none. Such rows get ways of
-    their own; the links come last.
+    ``caps``: float64[num_rows], the highest rate of each. Infinite for none. Such rows get ways of
+    their own. The links come last.
 
     Raises
     ------
@@ -307,7 +307,7 @@ def capped(
 def latency_weights(latency: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return weights in inverse proportion to latencies above 0, as whole numbers.
 
-    Exact where latencies are small multiples of one, such as of a channel's; else to 1 in 1e5.
+    Exact where latencies are small multiples of one, such as of a channel's. Else to 1 in 1e5.
 
     Examples
     --------

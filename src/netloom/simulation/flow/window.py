@@ -53,7 +53,7 @@ class Window(FlowEngine):
     def moment(self, first: int, base: int) -> Moment:
         """Return what the future depends on, rows that will be appended aside.
 
-        ``first``: the first row that counts, all before are complete; ``base``: its first class.
+        ``first``: the first row that counts, all before are complete. ``base``: its first class.
         """
         state, rows, now = self.state, self.rows[first:], self.time
         stage = sum((rows[name] >= 0).astype(np.int64) for name in TIMES)
@@ -89,7 +89,7 @@ class Window(FlowEngine):
         return events[np.lexsort((events["code"], events["time"]))]
 
     def forget(self, rows: int, classes: int, earlier: float) -> None:
-        """Drop the first rows, all complete, and the first classes; set all times back.
+        """Drop the first rows, all complete, and the first classes. Set all times back.
 
         The classes must be of dropped rows only. ``earlier``: at most the first time of those kept.
         """
@@ -160,5 +160,5 @@ class Window(FlowEngine):
 
 
 def _less(records: Records, name: str, count: int) -> None:
-    """Let numbers count from another on; those before are none."""
+    """Let numbers count from another on. Those before are none."""
     records[name] = np.where(records[name] >= count, records[name] - count, -1)

@@ -22,7 +22,7 @@ LAST_CYCLE = 2**31 - 1
 
 @kernel
 def push(heap, size, key):
-    """Put a key into a heap of ``size`` keys; return the new size."""
+    """Put a key into a heap of ``size`` keys. Return the new size."""
     place = size
     while place > 0:
         above = (place - 1) >> 1
@@ -36,7 +36,7 @@ def push(heap, size, key):
 
 @kernel
 def pop(heap, size):
-    """Take the least key, the first, out of a heap of ``size`` keys; return the new size."""
+    """Take the least key, the first, out of a heap of ``size`` keys. Return the new size."""
     size -= 1
     key = heap[unsigned(size)]
     place, below = 0, 1
@@ -54,7 +54,7 @@ def pop(heap, size):
 
 @inlined
 def note(agenda, cycle, row, kind):
-    """Put an event into the agenda; one beyond the last cycle never comes."""
+    """Put an event into the agenda. One beyond the last cycle never comes."""
     clock = record(agenda.clock, 0)
     key = np.int64(min(cycle, LAST_CYCLE)) << 32 | np.int64(row) << 2 | kind
     clock.events = push(agenda.heap, clock.events, key)
@@ -68,7 +68,7 @@ def next_cycle(agenda):
 
 @inlined
 def due(agenda, cycle):
-    """Handle all events of a cycle; return how many rows are sent, noted in ``agenda.sent``."""
+    """Handle all events of a cycle. Return how many rows are sent, noted in ``agenda.sent``."""
     clock = record(agenda.clock, 0)
     sent = 0
     while clock.events > 0 and agenda.heap[0] >> 32 == cycle:
@@ -94,7 +94,7 @@ def due(agenda, cycle):
 
 @inlined
 def begin(agenda, cycle, row):
-    """Let a row that is ready have its processor; return SEND if it is sent at once, else READY.
+    """Let a row that is ready have its processor. Return SEND if it is sent at once, else READY.
 
     A processor that is to go on with another context has begun to switch when it was free.
     """
@@ -118,7 +118,7 @@ def begin(agenda, cycle, row):
 
 @inlined
 def arrive(agenda, cycle, row):
-    """Let the processor of its target take a row; return COMPLETE if it is so at once."""
+    """Let the processor of its target take a row. Return COMPLETE if it is so at once."""
     here = record(agenda.rows, row)
     here.arrived = cycle
     if here.receive == 0:

@@ -1,4 +1,4 @@
-"""The arrays of one network, made once before it runs; see ``layout``."""
+"""The arrays of one network, made once before it runs. See ``layout``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FIRST_LOG = 8192
 """Delivered packets that are noted before the kernel comes back, beyond what one cycle can make."""
 
 FIRST_PACKETS = 1024
-"""Packets on their way that there is room for at first; more is made when needed."""
+"""Packets on their way that there is room for at first. More is made when needed."""
 
 PATIENCE = 2_000
 """Cycles without any movement after which a network that holds packets is stuck, beyond the delays

@@ -1,6 +1,6 @@
 """How much a network could carry at best, whatever its routers do: what every run is held against.
 
-A resource that takes one flit a cycle cannot be asked for more. Cuts bound every routing; a routing
+A resource that takes one flit a cycle cannot be asked for more. Cuts bound every routing. A routing
 itself is bound by the load that its channels have to expect (Dally & Towles, section 3.3.1), where
 packets draw their way or have one, and by the most even split of the traffic, where routers choose.
 """
@@ -128,7 +128,7 @@ def throughput_bound(
     - all channels together, where they do: the most even split of the traffic over the ways that
       packets may take (see ``best_split``).
 
-    The latter two only where at most ``MOST_PAIRS`` pairs of nodes have to be listed; otherwise the
+    The latter two only where at most ``MOST_PAIRS`` pairs of nodes have to be listed. Otherwise the
     bound is of the kind ``network``. A packet from a node to itself crosses no network channel
     (unless it goes by way of another node, as with Valiant), but is injected and ejected.
 
@@ -293,7 +293,7 @@ def _of_routing(
 ) -> list[tuple[float, str]] | None:
     """Return the load of the routing's fullest channels at load 1, and their name.
 
-    Empty where some way to use the routing loads nothing more than ``fullest``; None where the
+    Empty where some way to use the routing loads nothing more than ``fullest``. None where the
     loads are not to be had.
     """
     load = _channel_loads(topology, routing, traffic)
@@ -398,7 +398,7 @@ def _channel_loads(
 
 
 def _pairs(traffic: Traffic) -> Shares | None:
-    """Return all pairs of nodes, and flits a cycle at load 1; None if there are too many."""
+    """Return all pairs of nodes, and flits a cycle at load 1. None if there are too many."""
     if listed_pairs(traffic) > MOST_PAIRS:
         return None
     source, target, weight = traffic.matrix()
@@ -408,7 +408,7 @@ def _pairs(traffic: Traffic) -> Shares | None:
 def _table_loads(
     topology: Topology, tables: RouteTables, sent: Shares
 ) -> NDArray[np.float64] | None:
-    """Follow all pairs through a table, hop by hop; None where it leaves a choice."""
+    """Follow all pairs through a table, hop by hop. None where it leaves a choice."""
     channel_at, load = channels_by_port(topology), np.zeros(topology.num_channels)
     at, target, weight = sent
     while True:

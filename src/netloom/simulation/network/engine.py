@@ -32,10 +32,10 @@ class Engine:
     topology, routing, router
         The network, ``routing.virtual_channel_routing``'s answer for it, and its routers.
     shortest_packet
-        Least flits of any packet that will be given; bounds how many packets a buffer can hold.
+        Least flits of any packet that will be given. Bounds how many packets a buffer can hold.
     connections
         For reserved VCs: the connection that owns each VC of each injection channel,
-        int32[num_nodes, injection channels, vcs], -1 where none does; otherwise None.
+        int32[num_nodes, injection channels, vcs], -1 where none does. Otherwise None.
 
     Raises
     ------
@@ -71,7 +71,7 @@ class Engine:
         return self.count("cycle")
 
     def advance(self, packets: NDArray[np.int32], until: int) -> Delivered:
-        """Run up to, and without, the cycle ``until``; return the packets delivered meanwhile.
+        """Run up to, and without, the cycle ``until``. Return the packets delivered meanwhile.
 
         Those may have an ``arrival`` of a few cycles later: their tail is on the ejection channel.
         ``packets`` is int32[n, 6], ``layout.BORN`` of the packets born in these cycles, by birth.
@@ -81,7 +81,7 @@ class Engine:
         InputError
             If a packet is too long: for a buffer, where packets move only as a whole.
         DeadlockError
-            If packets block each other for good; names the channels.
+            If packets block each other for good. Names the channels.
         """
         from netloom.simulation.network.kernels.network import runs
         from netloom.simulation.network.kernels.packets import count_born
@@ -163,7 +163,7 @@ class Engine:
         return int(self.state.clock[name][0])
 
     def flits(self) -> dict[str, int]:
-        """Return the flits injected, ejected, in buffers and on channels; they must balance."""
+        """Return the flits injected, ejected, in buffers and on channels. They must balance."""
         flits = {"injected": self.count("injected"), "ejected": self.count("ejected")}
         flits["buffered"] = int(self.state.inputs["count"].sum(dtype=np.int64))
         flits["flying"] = int(self.state.arrivals_due.sum())

@@ -45,7 +45,7 @@ class Entries(NamedTuple):
 
 
 def between_ports(topology: Topology, tables: HopTables, demand: Demand) -> Demand | None:
-    """Return a demand of hosts as one of their ports; None if there are too many pairs.
+    """Return a demand of hosts as one of their ports. None if there are too many pairs.
 
     Of several ports chance takes one at either end, unless the tables say which each pair takes.
     """
@@ -77,7 +77,7 @@ def enter(
     demand
         Who sends how much to whom.
     kind_of
-        int64[num_channels], the kinds of channels that are told apart; none by default.
+        int64[num_channels], the kinds of channels that are told apart. None by default.
 
     Returns
     -------

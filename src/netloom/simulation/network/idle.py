@@ -85,7 +85,7 @@ def idle_network(
     topology, routing, traffic, router
         The network and its packets.
     flits
-        Length of a packet; between whole numbers latencies are interpolated.
+        Length of a packet. Between whole numbers latencies are interpolated.
 
     Returns
     -------
@@ -239,7 +239,7 @@ def _through(router: Router, channels: Sequence[ChannelKind], flits: int, head: 
 
 
 def _lanes(topology: Topology) -> NDArray[np.int64]:
-    """Return int64[num_channels], the lanes of each channel; one each in a direct network."""
+    """Return int64[num_channels], the lanes of each channel. One each in a direct network."""
     if topology.direct:
         return np.ones(topology.num_channels, np.int64)
     return hosted_ports(topology).lanes.astype(np.int64)
@@ -269,7 +269,7 @@ class Loop(NamedTuple):
 def tightest_loop(
     topology: Topology, routing: VirtualChannelRouting, router: Router
 ) -> Loop | None:
-    """Return the channel whose buffers are smallest beside what fills it; None if there is none.
+    """Return the channel whose buffers are smallest beside what fills it. None if there is none.
 
     Examples
     --------

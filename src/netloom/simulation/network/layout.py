@@ -1,9 +1,9 @@
 """The arrays that a network's state is kept in, and what their records hold.
 
-A router's input and output slots are numbered ``port * vc_stride + vc``; in the arrays of all
+A router's input and output slots are numbered ``port * vc_stride + vc``. In the arrays of all
 slots, ``router * num_slots + slot`` is a slot's *place*, and in those of all ports ``router *
 num_ports + port`` a port's. A router and a slot are kept as an *address*, ``router << slot_bits |
-slot``. A set of slots of a router is bits of ``words`` int64, one for small routers; a port's slots
+slot``. A set of slots of a router is bits of ``words`` int64, one for small routers. A port's slots
 never straddle two of them.
 
 Records of slots come in two sizes: ``SMALL`` ones keep a small router in few lines of the cache.
@@ -37,7 +37,7 @@ CLOCK = np.dtype(
         ("winners", "i8"),  # slots in winners
     ]
 )
-"""What is counted for the network as a whole; one record."""
+"""What is counted for the network as a whole. One record."""
 
 MASKS = np.dtype(
     [
@@ -135,7 +135,7 @@ ENTRY = np.dtype(
         ("first", "i4"),  # address of the first injection slot
     ]
 )
-"""One record an injection channel; with reserved VCs, one for each of its VCs."""
+"""One record an injection channel. With reserved VCs, one for each of its VCs."""
 
 BORN = ("birth", "source", "target", "flits", "coin", "aux")
 """What is given of a packet: cycle of creation, nodes, length, and what its routing drew."""
@@ -173,7 +173,7 @@ class Setup(NamedTuple):
     """What does not change during a run: sizes, delays in cycles, and the kind of router.
 
     ``divided`` networks have a processor for each of ``regions``, which runs one ``region``. The
-    fields from ``words`` on go with the kind of router; see ``kernels.network.compiled``.
+    fields from ``words`` on go with the kind of router. See ``kernels.network.compiled``.
     """
 
     region: int
@@ -257,7 +257,7 @@ class RegionSetup(Setup):
 
 
 KINDS: tuple[type[Setup], ...] = (PlainSetup, PlainHopsSetup, OtherSetup)
-"""The kinds of routers for which a kernel of their own is compiled; the last one is any."""
+"""The kinds of routers for which a kernel of their own is compiled. The last one is any."""
 
 
 def known_of(kind: type[Setup]) -> tuple[int, ...]:
@@ -271,9 +271,9 @@ OF_SLOTS = ("wanted", "wanted_at", "granted")
 
 
 class State(NamedTuple):
-    """What changes; allocated once, but for packets and log, which may grow.
+    """What changes. Allocated once, but for packets and log, which may grow.
 
-    ``borders`` are the first router of each region, and the number of routers; ``signs`` say how
+    ``borders`` are the first router of each region, and the number of routers. ``signs`` say how
     far each of those who run them is, ``SIGN`` numbers each. Wheels of flits and credits have a
     part for each region that sends and each that takes.
 
@@ -282,7 +282,7 @@ class State(NamedTuple):
     current packet may take, a word after the other, and ``used`` the flits sent into each port
     whose credits have not come back, where it is ``counted`` (by ``router << port_bits | port``).
     ``bound`` are the input slots whose packets own a slot of an output port, where they are several
-    words. ``lines`` are the channels' own delays and rates, where they are ``uneven``; ``wakes``
+    words. ``lines`` are the channels' own delays and rates, where they are ``uneven``. ``wakes``
     the ports that may send again. The last arrays are scratch of one cycle or one router; between
     two uses ``best`` and ``taken`` are -1 and ``named`` is 0.
     """

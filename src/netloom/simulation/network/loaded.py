@@ -45,9 +45,9 @@ MOST_RAISED = 254
 class Setting:
     """One switching technique on the network: all that a run needs but its load.
 
-    The routing is made for the router's VCs; connections are for reserved VCs. The bound limits
+    The routing is made for the router's VCs. Connections are for reserved VCs. The bound limits
     the traffic with this routing and these injection and ejection channels. ``idle`` is what
-    packets of the mean length find in an idle network whose hosts hang on routers; None in a direct
+    packets of the mean length find in an idle network whose hosts hang on routers. None in a direct
     one, and where it is not known.
     """
 
@@ -58,7 +58,7 @@ class Setting:
     idle: Idle | None = None
 
     def zero_load_latency(self, hops: float, flits: float) -> float:
-        """Return the latency of packets over so many hops in the idle network; NaN if not known.
+        """Return the latency of packets over so many hops in the idle network. NaN if not known.
 
         Where hosts hang on routers, it is that of all packets of the traffic. It is not known of
         direct networks whose channels differ.
@@ -74,7 +74,7 @@ class ProgramTraffic:
     """The programs that make the traffic, and where they run, if each has nodes of its own.
 
     ``traffics`` and ``seeds`` are those of each alone, whatever the other programs. ``load_factor``
-    is the load of the average sending node if every program offers a load of 1; above 1 if
+    is the load of the average sending node if every program offers a load of 1. Above 1 if
     programs share nodes.
     """
 
@@ -91,9 +91,9 @@ class LoadedNetwork:
     Attributes
     ----------
     traffic, lengths, arrivals, seed
-        Who sends to whom, how long packets are, when they come; the seed of everything random.
+        Who sends to whom, how long packets are, when they come. The seed of everything random.
     programs
-        The programs whose traffic it is; None for that of a pattern, or of one program without
+        The programs whose traffic it is. None for that of a pattern, or of one program without
         nodes of its own.
     tasks
         Of one program, with a task a node: the traffic of its tasks, and the node of each. What
@@ -126,7 +126,7 @@ class LoadedNetwork:
         )  # fmt: skip
 
     def _senders(self, load: float) -> list[Sender]:
-        """Return what makes the packets; nothing if the traffic alone does."""
+        """Return what makes the packets. Nothing if the traffic alone does."""
         if self.tasks is not None:
             traffic, node_of = self.tasks
             return [Sender(traffic, load, self.seed, node_of)]
@@ -183,7 +183,7 @@ class LoadedNetwork:
 
 
 def techniques_of(asked: str | None, base: Router) -> list[Switching]:
-    """Return the switching techniques asked for, none twice; the router's own by default.
+    """Return the switching techniques asked for, none twice. The router's own by default.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def techniques_of(asked: str | None, base: Router) -> list[Switching]:
 def comparable(
     base: Router, techniques: list[Switching], lengths: Lengths
 ) -> tuple[Router, tuple[str, ...]]:
-    """Return a router whose buffers hold a packet if a technique needs that; say what changed."""
+    """Return a router whose buffers hold a packet if a technique needs that. Say what changed."""
     whole = [each for each in ("virtual-cut-through", "store-and-forward") if each in techniques]
     longest = lengths.longest
     if len(techniques) == 1 or not whole or not base.buffer_flits < longest <= MOST_RAISED:
@@ -331,7 +331,7 @@ def _too_small(setting: Setting, loop: Loop) -> str:
 class Intact:
     """What the same traffic would find, with the default routing, if nothing were broken.
 
-    ``hops`` is the mean path length; None where there are too many pairs of nodes to list.
+    ``hops`` is the mean path length. None where there are too many pairs of nodes to list.
     """
 
     routing: str
@@ -351,12 +351,12 @@ class FailureCost:
     Attributes
     ----------
     hops
-        Mean path length of a packet round what is broken; None where the routing leaves a choice,
+        Mean path length of a packet round what is broken. None where the routing leaves a choice,
         or there are too many pairs of nodes to list.
     bound
         What limits the traffic.
     intact
-        The same if nothing were broken; None where the whole network's default routing would
+        The same if nothing were broken. None where the whole network's default routing would
         deadlock on the router's VCs.
     """
 
@@ -416,7 +416,7 @@ def _mean_hops(
     router: Router,
     named: Routing | None = None,
 ) -> float | None:
-    """Return the mean path length between routers; None where it is not known.
+    """Return the mean path length between routers. None where it is not known.
 
     ``named`` is what a routing of a direct network was made from, where it has no given routes.
     """

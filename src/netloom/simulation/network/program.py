@@ -30,7 +30,7 @@ COINS = 20
 """First stream of chance of ``NodeChance``."""
 
 MOST_PACKETS = 2**24
-"""Most packets that a cycle may send; they take 48 bytes each."""
+"""Most packets that a cycle may send. They take 48 bytes each."""
 
 
 class NodeChance:
@@ -73,9 +73,9 @@ class NetworkProgram(CycleEngine):
         Most flits of a packet: longer messages are cut, and all their packets are queued at their
         source at once.
     switch_cycles, seed
-        See ``ProgramEngine``; the seed is that of what routing leaves to chance.
+        See ``ProgramEngine``. The seed is that of what routing leaves to chance.
     reservation
-        For reserved VCs: the connections; ``routing`` is its own.
+        For reserved VCs: the connections. ``routing`` is its own.
     by_node
         Whether what routing leaves to chance goes by a message's node and how many that has sent
         before it, so that it is the same whatever other nodes do; otherwise by the order of rows.
@@ -136,7 +136,7 @@ class NetworkProgram(CycleEngine):
         return self.network.channel_flits()
 
     def host_channel_flits(self) -> NDArray[np.int64]:
-        """Return the flits that have crossed each channel of hosts; see ``ProgramEngine``.
+        """Return the flits that have crossed each channel of hosts. See ``ProgramEngine``.
 
         Of messages that have arrived. Empty where hosts have several ports.
         """
@@ -149,7 +149,7 @@ class NetworkProgram(CycleEngine):
         return np.concatenate(list(ends)).astype(np.int64)
 
     def append(self, messages: Messages, connections: NDArray[np.int32] | None = None) -> None:
-        """Append rows to the program; see ``ProgramEngine``.
+        """Append rows to the program. See ``ProgramEngine``.
 
         ``connections`` is the connection of each row that is a message, where VCs are reserved and
         their nodes do not tell it.
@@ -170,7 +170,7 @@ class NetworkProgram(CycleEngine):
         self.rows["coin"][messages.first :] = coin
 
     def advance(self, until: int) -> None:
-        """Run up to, and without, a cycle; see ``ProgramEngine``."""
+        """Run up to, and without, a cycle. See ``ProgramEngine``."""
         from netloom.simulation.network.kernels.program import runs
 
         assert until <= LAST_CYCLE, "a run is too long"

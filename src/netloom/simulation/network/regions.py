@@ -1,6 +1,6 @@
 """One large network on several processors: each runs a region of consecutive routers.
 
-A region has wheels, lists, counts and scratch of its own; what belongs to a router, a source or a
+A region has wheels, lists, counts and scratch of its own. What belongs to a router, a source or a
 packet is touched by the processor alone in whose region it is. What goes to another region (a flit,
 a credit) is put into a wheel between the two, which nobody reads before all have come to the next
 cycle. The packet that follows a flit there is written at once: it is read when its head arrives.
@@ -93,7 +93,7 @@ class Regions:
     def run(
         self, engine: Engine, born: NDArray[np.int32], until: int
     ) -> tuple[int, layout.Records]:
-        """Run up to, and without, a cycle; return why the kernel came back, and the log."""
+        """Run up to, and without, a cycle. Return why the kernel came back, and the log."""
         from netloom.simulation.network.kernels.network import run_region
 
         parts = self.parts

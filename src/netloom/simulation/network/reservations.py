@@ -50,7 +50,7 @@ class Reservation:
     Attributes
     ----------
     routing
-        The path of each connection, one VC at a time; its ``tables`` are the engine's.
+        The path of each connection, one VC at a time. Its ``tables`` are the engine's.
     connections
         int32[num_nodes, injection channels, vcs], the connection that owns each VC of each
         injection channel, −1 where none does: the engine's ``connections``. Where hosts hang on
@@ -158,10 +158,10 @@ def reserve_paths(
     *,
     name: str = "given paths",
 ) -> Reservation:
-    """Return given connections with given paths, on VCs of their own; see ``reserve``.
+    """Return given connections with given paths, on VCs of their own. See ``reserve``.
 
     ``source`` and ``target`` are int32[num_connections] nodes, of which several connections may
-    join the same two; ``routed`` has the path of each, and ``name`` is what to call the paths.
+    join the same two. ``routed`` has the path of each, and ``name`` is what to call the paths.
 
     Examples
     --------
@@ -207,7 +207,7 @@ def _between_hosts(
     router: Router,
     name: str,
 ) -> Reservation:
-    """Return connections between hosts that hang on routers; see ``reserve_paths``.
+    """Return connections between hosts that hang on routers. See ``reserve_paths``.
 
     The lanes of a bundle have each VC once more.
     """

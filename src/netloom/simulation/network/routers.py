@@ -2,7 +2,7 @@
 
 All times are cycles. A head flit that finds everything free spends ``router_cycles`` in a router
 (route, VC allocation, switch allocation, traversal) and ``channel_cycles`` on the channel behind
-it; the flits of its packet follow at one a cycle.
+it. The flits of its packet follow at one a cycle.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Router:
     buffer_flits
         Flits that the buffer of one VC holds.
     switching
-        ``wormhole``; ``virtual-cut-through`` (a packet goes on only where all of it fits);
+        ``wormhole``. ``virtual-cut-through`` (a packet goes on only where all of it fits);
         ``store-and-forward`` (and only when all of it has come); ``circuit`` (a probe takes the
         path's VCs, an acknowledgement comes back, then the data flows); ``reserved`` (every
         connection owns one VC of each of its channels for good, as iWarp's logical channels; each
@@ -165,8 +165,8 @@ class Router:
         Circuit switching sends a probe there (P = 1), an acknowledgement back, and then the data,
         which neither waits for routes nor for VCs. With reserved VCs heads wait for neither.
 
-        A packet that is longer than a buffer waits for credits besides; see ``credit_wait``. That
-        is exact for whole numbers; of means it is that of a packet of the mean length.
+        A packet that is longer than a buffer waits for credits besides. See ``credit_wait``. That
+        is exact for whole numbers. Of means it is that of a packet of the mean length.
 
         Examples
         --------
@@ -193,7 +193,7 @@ class Router:
         to and the credit has come back: a loop of L cycles between two routers, L0 between the
         source and its router. Its tail is delayed by the longest chain of such waits: it goes
         round q = ⌊(P − 1) / B⌋ loops, each L − B (L0 − B) cycles longer than B flits in a row. A
-        chain goes round loops of L behind the head's own way through all D routers; one that also
+        chain goes round loops of L behind the head's own way through all D routers. One that also
         goes round the source's m loops from there has the head's waits (``head`` cycles at each
         router) at m routers only.
         """
@@ -216,7 +216,7 @@ PRESETS: dict[str, Router] = {
     "speculative-2-stage": Router(speculative=True),
     "single-cycle": Router(speculative=True, traversal_cycles=0),
 }
-"""Routers by name; ``three-stage`` (routes computed ahead) is the default."""
+"""Routers by name. ``three-stage`` (routes computed ahead) is the default."""
 
 
 def router(name: str = "three-stage", **changes: object) -> Router:

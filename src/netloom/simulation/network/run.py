@@ -1,7 +1,7 @@
 """One open-loop run: warm up, measure until it is precise enough, and say what it is worth.
 
 The start-up is found by MSER-5 on packet latencies: the network runs, for twice as long each time,
-until the rule finds that the start-up lies in the first half; what came until then is left out.
+until the rule finds that the start-up lies in the first half. What came until then is left out.
 Then it is measured in equal steps, until the 95 % confidence interval of the mean packet latency
 (batch means) is as narrow as asked, the network is seen to fall behind, or a limit is met. All
 decisions depend on cycles and packets only, never on time: the same question has the same answer.
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from netloom.workload import Arrivals, Lengths, Traffic
 
 MOST_SAMPLES = 128
-"""Samples of backlog and buffers kept; when they are full, every other one goes."""
+"""Samples of backlog and buffers kept. When they are full, every other one goes."""
 
 STEP_HOPS = 500_000
 """Flit-hops of a step, about: the run can be interrupted between steps."""
@@ -179,7 +179,7 @@ class Run:
     Parameters
     ----------
     topology, routing, router
-        The network; ``routing`` was made for the router's VCs and channels.
+        The network. ``routing`` was made for the router's VCs and channels.
     traffic, load, lengths, arrivals, seed
         The packets; see ``workload.PacketStream``. The coins of their routing are drawn apart.
     reservation, bound
@@ -230,7 +230,7 @@ class Run:
         self.delivered_packets = self.engine.delivered_packets
 
     def advance(self, cycles: int) -> Delivered:
-        """Run some cycles more; return the packets that they delivered."""
+        """Run some cycles more. Return the packets that they delivered."""
         until = self.engine.cycle + cycles
         self.stops.append(until)
         return self.engine.advance(self.packets.until(until), until)
@@ -289,7 +289,7 @@ def run_network(
         When it ends.
     beside
         Another run that it is to be compared with: it warms up and is measured in the same cycles,
-        whatever the limits; see ``intervals.paired_ratio``.
+        whatever the limits. See ``intervals.paired_ratio``.
     stopped
         Asked between steps: whether to end at once, with what is known.
 
@@ -357,7 +357,7 @@ def _step(run: Run) -> int:
 
 
 class _WarmUp:
-    """A run whose start-up is looked for; see ``steady.warm_up``."""
+    """A run whose start-up is looked for. See ``steady.warm_up``."""
 
     def __init__(self, run: Run) -> None:
         self.run, self._latencies = run, [np.zeros(0, np.int32)]
@@ -385,13 +385,13 @@ class _WarmUp:
         return self.run.backlog_flits > 0.3 * self.run.born_flits.sum() and self.cycle > 2_000
 
     def as_long_as(self, other: NetworkRun, stopped: Callable[[], bool]) -> bool:
-        """Run as long as another's start-up took; return whether this one's was over by then."""
+        """Run as long as another's start-up took. Return whether this one's was over by then."""
         came = (run_to(self, until, step=until, stopped=stopped) for until in other.stops)
         return all(came) and self.has_settled(latencies=0)
 
 
 class _Window:
-    """A run whose window is measured; see ``steady.measure_window``.
+    """A run whose window is measured. See ``steady.measure_window``.
 
     ``behind`` is what a look before the end was sure of.
     """
@@ -440,7 +440,7 @@ class _Window:
         return measured.packet_latency > self.limits.latency or twice or clearly
 
     def stability(self, packets: int, *, interim: bool = False) -> Stability:
-        """Return whether the network keeps up, and why; so many packets came in the window."""
+        """Return whether the network keeps up, and why, so many packets came in the window."""
         samples, run = self.samples, self.run
         if len(samples.cycles) < LEAST_SAMPLES or packets < LEAST_PACKETS:
             few = f"{packets} packets are too few to tell whether the network keeps up"

@@ -33,7 +33,7 @@ MOST_SENDERS = 2**15
 
 @dataclass(frozen=True, eq=False)
 class Sender:
-    """What makes packets, with chance of its own; see ``workload.PacketStream``.
+    """What makes packets, with chance of its own. See ``workload.PacketStream``.
 
     The same seed makes the same packets, and the same coins of their routing. ``node_of`` is
     int32[num_tasks], the node of each task, if the traffic is of tasks: so a program has the same
@@ -47,9 +47,9 @@ class Sender:
 
 
 class SentPackets:
-    """The packets of all senders, born cycle by cycle; those of one cycle sender by sender.
+    """The packets of all senders, born cycle by cycle. Those of one cycle sender by sender.
 
-    Routing, or reservation, says what packets carry for it; lengths and arrivals are those of
+    Routing, or reservation, says what packets carry for it. Lengths and arrivals are those of
     ``workload.PacketStream``. Raises InputError if there are too many senders.
     """
 
@@ -142,7 +142,7 @@ class SentPackets:
         return rows
 
     def _columns(self, number: int, packets: Packets) -> tuple[NDArray[np.int32], ...]:
-        """Return the columns of ``layout.BORN``; nothing yet in those drawn call by call."""
+        """Return the columns of ``layout.BORN``. Nothing yet in those drawn call by call."""
         node_of = self._senders[number].node_of
         if node_of is not None:
             ends = (node_of[packets.source], node_of[packets.target])

@@ -18,7 +18,7 @@ def deadlock(engine: Engine) -> DeadlockError:
     """Return the error that names a cycle of channels whose packets block each other.
 
     A head waits for the packet that owns an output slot it asks for (of several, the lowest: where
-    nothing moves, none is nearer to being free than another); a packet without credit waits for
+    nothing moves, none is nearer to being free than another). A packet without credit waits for
     the front of the buffer at the other end.
     """
     held = np.flatnonzero(engine.state.inputs["count"])
@@ -62,7 +62,7 @@ def _other_end(engine: Engine, node: int, out: int) -> int:
 
 
 def _name(engine: Engine, place: int) -> str:
-    """Name the channel and VC that a buffer is at the end of; empty for a source's."""
+    """Name the channel and VC that a buffer is at the end of. Empty for a source's."""
     setup, between = engine.setup, engine.wiring.between
     node, slot = divmod(place, setup.num_slots)
     port, vc = divmod(slot, setup.vc_stride)

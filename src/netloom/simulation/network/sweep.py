@@ -1,7 +1,7 @@
 """Several runs of one network: a list of loads, the load at which it saturates, or pairs of runs.
 
 Runs are independent and go to as many threads as there are processors (the kernel lets other
-threads run); answers do not depend on how many there are.
+threads run). Answers do not depend on how many there are.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def run_loads(
 ) -> list[NetworkRun]:
     """Run every load, in rising order, up to the first at which the network falls behind.
 
-    Ctrl-C ends the runs under way; what is known so far is returned, the last of it marked as
+    Ctrl-C ends the runs under way. What is known so far is returned, the last of it marked as
     interrupted.
 
     ``make_run`` makes a run that has not begun, at a load in flits/node/cycle. ``tell`` is called
@@ -72,10 +72,10 @@ class SaturationPoint:
     ----------
     load
         Offered load at which the mean packet latency is ``latency_factor`` times that of the idle
-        network, or the network falls behind; between two runs ``load_width`` apart. If it does not
+        network, or the network falls behind. Between two runs ``load_width`` apart. If it does not
         saturate, the highest load that it can be offered.
     load_width
-        Width of the bracket; NaN if it does not saturate.
+        Width of the bracket. NaN if it does not saturate.
     saturates
         Whether it saturates at any load that it can be offered.
     accepted, accepted_worst_node
@@ -83,7 +83,7 @@ class SaturationPoint:
     peak_accepted
         The highest accepted traffic of a run that kept up.
     zero_load_latency, latency_factor
-        Mean packet latency at next to no load, cycles; and how many times that is too much.
+        Mean packet latency at next to no load, cycles, and how many times that is too much.
     interrupted
         Whether the search was stopped from outside: the bracket is as wide as it was then.
     runs
@@ -209,7 +209,7 @@ def run_programs_alone(
     *,
     tell: Callable[[int], None] = lambda _: None,
 ) -> list[tuple[NetworkRun | None, ...]]:
-    """Return, for each run of all programs, one of each alone; None for what Ctrl-C ended."""
+    """Return, for each run of all programs, one of each alone. None for what Ctrl-C ended."""
     assert network.programs is not None
     count = len(network.programs.traffics)
     alone = [network.alone(number) for number in range(count)]

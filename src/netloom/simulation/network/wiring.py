@@ -30,10 +30,10 @@ class Lines(NamedTuple):
     Attributes
     ----------
     source, out_port
-        int64[lines], router and output port; of a line into the routers, its source and which of
+        int64[lines], router and output port. Of a line into the routers, its source and which of
         the injection channels of that it is.
     target, in_port
-        int64[lines], router and input port; of a line out of the routers, the port of the host.
+        int64[lines], router and input port. Of a line out of the routers, the port of the host.
     channel
         int64[lines], the channel that each is a lane of; -1 where a network does not list it.
     cycles
@@ -60,9 +60,9 @@ class Wiring(NamedTuple):
     num_routers, num_ports
         Routers, and ports of each: those of the largest.
     network_ports
-        Where the ports of hosts begin, if it is the same at all routers; else ``num_ports``.
+        Where the ports of hosts begin, if it is the same at all routers. Else ``num_ports``.
     num_sources, entry_channels
-        What has a queue of packets: nodes of a direct network, else ports of hosts; and how many
+        What has a queue of packets: nodes of a direct network, else ports of hosts, and how many
         injection channels each has, at most.
     between, entries, exits
         The lines.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from netloom.workload.programs.messages import Messages
 
 FIRST = 1024
-"""Room for worms in the network at first; more is made when needed."""
+"""Room for worms in the network at first. More is made when needed."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Worm:
     arbitration
         Who gets a free channel that several heads ask for. ``timestamp``: the message that is
         longest in the network. ``fifo``: the head that is longest at this channel, ties by a fixed
-        order of input channels; ``fifo-lru``: ties by which of them has not asked for longest.
+        order of input channels. ``fifo-lru``: ties by which of them has not asked for longest.
         ``biased``: heads from the node begin with priority 9, others with 4, each lost
         arbitration lowers it by one, the lowest wins. ``source``: the next source in round-robin
         order.
@@ -148,7 +148,7 @@ class WormEngine(CycleEngine):
         return self._crossed()[: self.setup.num_channels]
 
     def host_channel_flits(self) -> NDArray[np.int64]:
-        """Return the flits that have crossed each host's channels; see ``ProgramEngine``."""
+        """Return the flits that have crossed each host's channels. See ``ProgramEngine``."""
         first = self.setup.num_channels
         return self._crossed()[first : first + 2 * self.topology.num_ports]
 
@@ -166,14 +166,14 @@ class WormEngine(CycleEngine):
         return flits
 
     def append(self, messages: Messages) -> None:
-        """Append rows to the program; see ``ProgramEngine``."""
+        """Append rows to the program. See ``ProgramEngine``."""
         route = self._routes(messages)
         lengths = np.diff(self.state.path_offsets)[route]
         hops = np.where(lengths > 0, lengths - 2 * self.worm.end_channels, 0)
         self._append(messages, route, hops.astype(np.int32))
 
     def advance(self, until: int) -> None:
-        """Run up to, and without, a cycle; see ``ProgramEngine``."""
+        """Run up to, and without, a cycle. See ``ProgramEngine``."""
         from netloom.simulation.worm.kernels.worm import run
 
         assert until <= LAST_CYCLE, "a run is too long"
@@ -191,7 +191,7 @@ class WormEngine(CycleEngine):
         assert came_back != layout.STUCK, "worms stand still, but not in a circle"
 
     def _routes(self, messages: Messages) -> NDArray[np.int32]:
-        """Return the number of each row's path; new paths are appended to the state's."""
+        """Return the number of each row's path. New paths are appended to the state's."""
         nodes = self.topology.num_hosts
         sent = (messages.flits > 0) & (messages.source != messages.target)
         pair = np.where(sent, messages.source.astype(np.int64) * nodes + messages.target, -1)
@@ -212,7 +212,7 @@ class WormEngine(CycleEngine):
         return numbers[where].astype(np.int32)
 
     def _append_paths(self, pairs: NDArray[np.int64]) -> None:
-        """Append the paths of pairs, source * nodes + target; an empty one for pair -1."""
+        """Append the paths of pairs, source * nodes + target. An empty one for pair -1."""
         topology, ends = self.topology, self.worm.end_channels
         sources, targets = np.divmod(np.maximum(pairs, 0), topology.num_hosts)
         targets[pairs < 0] = sources[pairs < 0]
@@ -290,7 +290,7 @@ WANTED = "routing up-down, which has no such circles on any network"
 def on_their_way(state: State) -> tuple[Records, NDArray[np.int64], NDArray[np.int64]]:
     """Return the worms whose heads are on their way, and what they hold.
 
-    Records as ``layout.WORM``, and int64[all channels]: which of them holds a channel, -1: none;
+    Records as ``layout.WORM``, and int64[all channels]: which of them holds a channel, -1: none,
     and the channel's place in that worm's path.
     """
     worms = state.worms[state.worms["moves"] < state.worms["length"]]
@@ -309,7 +309,7 @@ def deadlock(topology: Topology, state: State, cycle: int) -> DeadlockError | No
 
     Those in a circle stand still for good, whatever moves elsewhere. A message's path is fixed, so
     that a blocked worm waits for one channel, whose worm, if that is blocked as well, waits for
-    one more; following that n times from everywhere leads into all circles of up to n.
+    one more. Following that n times from everywhere leads into all circles of up to n.
     """
     worms, holder, _ = on_their_way(state)
     if not len(worms):

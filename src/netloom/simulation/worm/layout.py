@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     Records: TypeAlias = NDArray[Any]
 
 POLICIES = ("timestamp", "fifo", "fifo-lru", "biased", "source")
-"""Arbitration policies; see ``Worm``."""
+"""Arbitration policies. See ``Worm``."""
 
 TIMESTAMP, FIFO, FIFO_LRU, BIASED, SOURCE = range(5)
 
@@ -20,7 +20,7 @@ STEADY = (TIMESTAMP, FIFO, FIFO_LRU)
 """Policies under which the order of two waiting heads never changes: queues are heaps."""
 
 LOCAL_PRIORITY, TRANSIT_PRIORITY = 9, 4
-"""What heads begin with under the biased policy (Chittor 1991, 5.6.5); lower goes first."""
+"""What heads begin with under the biased policy (Chittor 1991, 5.6.5). Lower goes first."""
 
 NEVER = 2**62
 """The cycle in which a channel is free whose tail is not foreseen yet."""
@@ -35,7 +35,7 @@ WORMS = np.dtype(
         ("flit_hops", "i8"),  # flits times channels of the messages that have their whole path
     ]
 )
-"""What is counted for the network as a whole; one record."""
+"""What is counted for the network as a whole. One record."""
 
 WORM = np.dtype(
     [
@@ -66,7 +66,7 @@ CHANNEL = np.dtype(
         ("last_flits", "i8"),  # its length
     ]
 )
-"""One record a channel; after the network's, those into the network, then those out of it."""
+"""One record a channel. After the network's, those into the network, then those out of it."""
 
 DONE, STUCK, FULL = 0, 1, 2
 

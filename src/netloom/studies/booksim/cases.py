@@ -46,7 +46,7 @@ as well."""
 
 IDLE_WINDOW, WINDOW = Window(8_000, 24_000), Window(4_000, 6_000)
 """Windows of tables that do not say their ``sample_period``. The reference's accepted traffic times
-its nodes and cycles must be a whole number of flits; that, and how long its runs took, gives
+its nodes and cycles must be a whole number of flits. That, and how long its runs took, gives
 them."""
 
 CROSSED = "zero_load_routers_traversed"
@@ -58,7 +58,7 @@ in tables that say ``sample_period``."""
 
 PAST_SATURATION, PAST_PATIENCE = (1.1, 1.25), (1.035,)
 """Times the saturation load at which to look for the highest accepted traffic as well. The
-reference's runs went up to 1.05 to 1.4 times; where it gave up runs, the last that it did not give
+reference's runs went up to 1.05 to 1.4 times. Where it gave up runs, the last that it did not give
 up was at 1.01 to 1.08 times, 1.036 in the mean."""
 
 LEAST_PATIENCE, PATIENCE = 200.0, 5.0
@@ -88,7 +88,7 @@ class Effort(NamedTuple):
 class Setting(NamedTuple):
     """What a line says of the network, its routing and its traffic.
 
-    ``routing`` is None where netloom refuses it; ``said`` is what else is told of it.
+    ``routing`` is None where netloom refuses it. ``said`` is what else is told of it.
     """
 
     function: str
@@ -114,14 +114,14 @@ class Case:
     routing
         None where netloom refuses it.
     difference
-        What is known to differ in kind; empty in most.
+        What is known to differ in kind. Empty in most.
     effort
         Windows of its runs, and how the highest accepted traffic was found.
     routers_crossed
-        Of the reference's packets at next to no load, in the mean; None where its table does not
+        Of the reference's packets at next to no load, in the mean. None where its table does not
         say so.
     asked
-        In tables of runs: the load and window of each item; empty in others.
+        In tables of runs: the load and window of each item. Empty in others.
     """
 
     name: str
@@ -156,7 +156,7 @@ class _Line:
         self.values, self.where, self.folder = values, where, folder
 
     def whole(self, field: str, default: int | None = None, *, least: int = 1) -> int:
-        """Return a whole number; the default where the column is missing or blank."""
+        """Return a whole number. The default where the column is missing or blank."""
         if default is not None and not self.values.get(field):
             return default
         if field not in self.values:
@@ -175,7 +175,7 @@ class _Line:
         return word
 
     def file(self) -> str:
-        """Return the path of the ``network_file``; one that is recorded, where none is found."""
+        """Return the path of the ``network_file``. One that is recorded, where none is found."""
         said = self.values.get("network_file", "")
         places = [NETWORK_FILES / Path(said).name]
         if self.folder is not None:
@@ -201,11 +201,11 @@ def case_of(
     values
         What it says, by column.
     columns
-        The column of each item that was measured; what is blank there was not.
+        The column of each item that was measured. What is blank there was not.
     where
         What messages call the line.
     folder
-        Where the table is; its network files are looked for there.
+        Where the table is. Its network files are looked for there.
     """
     line = _Line(values, where, folder)
     kind = line.one_of("topology", ["mesh", "torus", *KINDS])
@@ -240,7 +240,7 @@ def _measured(line: _Line, columns: Mapping[str, str]) -> dict[str, float]:
 
 
 def _positive(line: _Line, column: str) -> float | None:
-    """Return a number above 0; None where the column is missing or blank."""
+    """Return a number above 0. None where the column is missing or blank."""
     if not line.values.get(column):
         return None
     number = real_number(line.values[column], where=f"{line.where}, {column}")

@@ -30,7 +30,7 @@ TRAFFICS = {
     "uniform": "uniform", "transpose": "transpose", "bitcomp": "bit-complement",
     "bitrev": "bit-reverse", "shuffle": "shuffle", "tornado": "tornado", "neighbor": "neighbour",
 }  # fmt: skip
-"""The traffic that each of the reference's patterns is; all of them include the source itself."""
+"""The traffic that each of the reference's patterns is. All of them include the source itself."""
 
 TWO_CLASSES = ("xy_yx", "adaptive_xy_yx", "romm", "valiant")
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LOCAL_CYCLES, GLOBAL_CYCLES = 10, 100
-"""Latency of a dragonfly's links within and between groups; they are compiled in."""
+"""Latency of a dragonfly's links within and between groups. They are compiled in."""
 
 
 class Shape(NamedTuple):
@@ -198,7 +198,7 @@ def _flatfly(shape: Shape) -> Topology:
 def _host_cycles(shape: Shape, router: NDArray[np.int64]) -> NDArray[np.int32]:
     """Return the latency of each host's channels: 1 but where more than 3 · 3 share a router.
 
-    The hosts of a router lie round its middle, which an even side leaves free; those beyond the
+    The hosts of a router lie round its middle, which an even side leaves free. Those beyond the
     nearest in either direction are farther by as much. They are counted column by column there.
     """
     side = shape.xr
@@ -301,7 +301,7 @@ def _qtree(shape: Shape) -> Topology:
 
 
 def _anynet(shape: Shape) -> Topology:
-    """Read a network of any shape; channels of hosts take 1 cycle."""
+    """Read a network of any shape. Channels of hosts take 1 cycle."""
     found = read_fabric(shape.file, shape.name)
     ends = found.channel_cycles[found.num_network_channels :]
     if (ends != 1).any():

@@ -32,7 +32,7 @@ def _one(ports: NDArray[np.integer[Any]]) -> Steps:
 
 
 def up_and_down(shape: Shape) -> Steps:
-    """Return the ways of a fat tree: down where the goal, a leaf, is below; else any port up."""
+    """Return the ways of a fat tree: down where the goal, a leaf, is below. Else any port up."""
     k, n = shape.k, shape.n
     width = k ** (n - 1)
     steps = np.full((n * width, n * width, k), -1, np.int16)
@@ -144,7 +144,7 @@ def in_qtree(_: Shape) -> Steps:
 def by_latency(network: Topology) -> Steps:
     """Return the way of least latency of an anynet, ties as the reference settles them.
 
-    From each router, routers are settled in order of latency, then number; neighbours are looked
+    From each router, routers are settled in order of latency, then number. Neighbours are looked
     at in order of number, and only a smaller latency counts.
     """
     routers, wired = network.routers, hosted_ports(network)

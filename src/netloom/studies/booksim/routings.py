@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from netloom.topology import Topology
 
 FLATFLY_THRESHOLD, DRAGONFLY_THRESHOLD = 2, 30
-"""In favour of the minimal way; both are compiled in."""
+"""In favour of the minimal way. Both are compiled in."""
 
 ORDER_IN_VC = (
     "with an odd number of VCs the reference's two orders share the middle VC, and a packet there "
@@ -47,7 +47,7 @@ ORDER_IN_VC = (
 
 
 class State(NamedTuple):
-    """A state of packets; see ``by_hop.tables.HopTables``. States not said are its own number."""
+    """A state of packets. See ``by_hop.tables.HopTables``. States not said are its own number."""
 
     behind: tuple[int, ...]  # state behind a channel of each kind
     vcs: int  # of the channel by which a packet comes into it
@@ -64,7 +64,7 @@ class State(NamedTuple):
 class Scheme(NamedTuple):
     """A routing function: ways, the states of packets, and what they decide on.
 
-    ``kind``: of each channel between routers; ``more``: further fields of ``HopTables``.
+    ``kind``: of each channel between routers. ``more``: further fields of ``HopTables``.
     """
 
     ways: Sequence[Steps]
@@ -214,9 +214,9 @@ def _any_vc(steps: Callable[[Shape], Steps], **more: Any) -> Callable[..., Schem
 def _two_orders(
     first: Callable[[Shape], Steps], second: Callable[[Shape], Steps], *, by_credits: bool = False
 ) -> Callable[..., Scheme]:
-    """Return the scheme of two sets of ways, each with its half of the VCs; the source decides.
+    """Return the scheme of two sets of ways, each with its half of the VCs. The source decides.
 
-    By a coin, or by what is used of the first ports; if they are equal, by a coin.
+    By a coin, or by what is used of the first ports. If they are equal, by a coin.
     """
 
     def scheme(shape: Shape, network: Topology, num_vcs: int) -> Scheme:
@@ -245,7 +245,7 @@ def _two_orders(
 
 
 def _flatfly_valiant(shape: Shape, network: Topology, num_vcs: int) -> Scheme:
-    """Any router first, in the lower VCs; the upper ones from there on."""
+    """Any router first, in the lower VCs. The upper ones from there on."""
     _needs(network, num_vcs, 2)
     every, routers = bits(num_vcs), network.num_routers
     states = [
@@ -304,7 +304,7 @@ def _kinds(network: Topology, shape: Shape) -> NDArray[np.int8]:
 
 
 def _dragonfly_min(shape: Shape, network: Topology, num_vcs: int) -> Scheme:
-    """VC 0 up to the global channel, VC 1 on it and behind; VC 0 within a group."""
+    """VC 0 up to the global channel, VC 1 on it and behind. VC 0 within a group."""
     _needs(network, num_vcs, 2)
     states = [State((0, 1), 1, 1), State((1, 1), 2, 2)]
     return Scheme([ports.by_groups(shape)], states, _kinds(network, shape))
@@ -313,7 +313,7 @@ def _dragonfly_min(shape: Shape, network: Topology, num_vcs: int) -> Scheme:
 def _dragonfly_ugal(shape: Shape, network: Topology, num_vcs: int) -> Scheme:
     """Any router of another group first, in VC 0, if that queue is shorter by far.
 
-    Then, and on minimal ways, VC 1 up to the global channel and VC 2 from it on; VC 2 within a
+    Then, and on minimal ways, VC 1 up to the global channel and VC 2 from it on. VC 2 within a
     group.
     """
     _needs(network, num_vcs, 3, 3)

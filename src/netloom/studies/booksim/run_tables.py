@@ -23,7 +23,7 @@ NEEDED = (
     "family", "topology", "k", "n", "routing", "traffic", "num_vcs", "packet_size", LOAD, LATENCY,
     STABLE,
 )  # fmt: skip
-"""Columns of a table of runs; ``LOAD`` is in no other."""
+"""Columns of a table of runs. ``LOAD`` is in no other."""
 
 OF_A_RUN = {
     LOAD, LATENCY, STABLE, CROSSED, "avg_network_latency", "accepted_flits_node_cycle", "cycles",
@@ -33,7 +33,7 @@ OF_A_RUN = {
 
 MOST_OF_STABLE = 0.85
 """Of the highest load of a stable run of a configuration (1.01 to 1.08 times saturation), up to
-which its runs are compared; nearer to saturation one seed is off by more than the tolerance."""
+which its runs are compared. Nearer to saturation one seed is off by more than the tolerance."""
 
 
 def run_cases(lines: Sequence[tuple[str, Mapping[str, str]]], folder: Path) -> list[Case]:
@@ -85,7 +85,7 @@ def _with_cycles(where: str, values: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _window(where: str, values: Mapping[str, str], effort: Effort, load: float) -> Window:
-    """Return the window of one run; ``sample_period`` is its own here."""
+    """Return the window of one run. ``sample_period`` is its own here."""
     if not values.get("sample_period"):
         return effort.idle if load <= ZERO_LOAD else effort.window
     said = f"{where}, sample_period"

@@ -3,7 +3,7 @@
 Near saturation a short run's mean latency is far below that of the steady state, and differs from
 seed to seed. So runs are as long as the reference's: a start-up is left out, a window measured,
 then the network runs on until every packet of the window has arrived. Measured are the packets
-created before the window's end that came to the head of their source's queue in it; traffic counts
+created before the window's end that came to the head of their source's queue in it. Traffic counts
 as accepted when it leaves the network within the window. The mean of several seeds is compared: one
 has a scatter of up to 3 % at 80 % of saturation.
 """
@@ -41,7 +41,7 @@ IDLE, AT_50, AT_80, SATURATION, PEAK = (
 SEEDS = (1, 2, 3, 4)
 
 MOST_DRAIN = 20_000
-"""Cycles after the window in which its packets must arrive; their mean latency is infinite else."""
+"""Cycles after the window in which its packets must arrive. Their mean latency is infinite else."""
 
 LATENCY_FACTOR = 3.0
 """How many times the latency of an idle network means saturation, in the reference."""
@@ -92,7 +92,7 @@ class Point(NamedTuple):
 
 
 def measure(case: Case, stop: Event) -> dict[str, float]:
-    """Measure one configuration as the reference was measured; nothing where it is refused.
+    """Measure one configuration as the reference was measured. Nothing where it is refused.
 
     ``stop`` ends the runs under way with ``CancelledError``.
     """
@@ -227,7 +227,7 @@ def _measured(parts: list[Delivered], window: Window, end: int) -> Sample:
 
 
 def through_window(run: Run, window: Window) -> tuple[list[Delivered], float]:
-    """Run up to the end of a window; return what was delivered, and the traffic accepted in it."""
+    """Run up to the end of a window. Return what was delivered, and the traffic accepted in it."""
     start = run.advance(window.start)
     before = run.engine.count("ejected")
     parts = [start, run.advance(window.cycles)]

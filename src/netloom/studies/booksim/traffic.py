@@ -181,7 +181,7 @@ def _hot_spot(name: str, num_hosts: int) -> Traffic:
 
 
 def _in_words(name: str, inside: str, num_hosts: int) -> NDArray[np.int64]:
-    """Read ``node0 weight 9 others 1``; several nodes may be named, others are 0 if not said."""
+    """Read ``node0 weight 9 others 1``. Several nodes may be named, others are 0 if not said."""
     rest = _SPOT.sub("", inside).split()
     wanted = "hotspot(node0 weight 9 others 1)"
     if rest and (len(rest) != 2 or rest[0] != "others"):
@@ -215,7 +215,7 @@ def _in_lists(name: str, inside: str, num_hosts: int) -> NDArray[np.int64]:
 
 
 def _elements(text: str) -> list[str]:
-    """Return what a list in braces holds, itself if it has none; nothing behind its end."""
+    """Return what a list in braces holds, itself if it has none. Nothing behind its end."""
     if not text.startswith("{"):
         return [text] if text else []
     found, depth, word = [], 0, ""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def concentrated(routers: Topology, hosts: int) -> Topology:
-    """Return a direct network with ``hosts`` hosts on each router; host h hangs on h div hosts.
+    """Return a direct network with ``hosts`` hosts on each router. Host h hangs on h div hosts.
 
     Raises
     ------

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Wiring: TypeAlias = Literal["absolute", "palmtree", "circulant"]
 
 WIRINGS: tuple[Wiring, ...] = ("absolute", "palmtree", "circulant")
-"""Which group a global port leads to; ``absolute`` where nothing is said."""
+"""Which group a global port leads to. ``absolute`` where nothing is said."""
 
 
 def dragonfly(
@@ -88,7 +88,7 @@ def dragonfly_plus(
     """Return a Dragonfly+ (Megafly): groups of leaves and spines, spines joined across groups.
 
     Shpiner et al., *Dragonfly+: low cost topology for scaling datacenters*, 2017. In a group each
-    leaf is joined to each spine; hosts hang on leaves, global links on spines. Router r is number
+    leaf is joined to each spine. Hosts hang on leaves, global links on spines. Router r is number
     r mod (leaves + spines) of its group, leaves first.
 
     Parameters
@@ -100,7 +100,7 @@ def dragonfly_plus(
     globals_
         Global links per spine.
     groups
-        g, at most spines · globals_ + 1, which is the default; as in ``dragonfly``.
+        g, at most spines · globals_ + 1, which is the default. As in ``dragonfly``.
     wiring
         As in ``dragonfly``.
 
@@ -144,10 +144,10 @@ def dragonfly_plus(
 def global_links(
     groups: int, ports: int, wiring: Wiring
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the two ports of each link between groups; port j of group i is i · ports + j.
+    """Return the two ports of each link between groups. Port j of group i is i · ports + j.
 
     Ports 0 … g − 2 of a group lead to the other groups in the order of the wiring, the next
-    g − 1 again, and so on; ports that are left when no full round fits stay free. Port j of group
+    g − 1 again, and so on. Ports that are left when no full round fits stay free. Port j of group
     i leads to
 
     - ``absolute``: group j, or j + 1 from j = i on (as BookSim's ``dragonflynew`` and SST do)
@@ -201,7 +201,7 @@ def _groups(name: str, ports: int, groups: int) -> int:
 
 
 def dragonfly_of(argument: str, spec: str) -> Topology:
-    """Read ``2x4x2/9/palmtree``: hosts, routers, global links; groups; wiring."""
+    """Read ``2x4x2/9/palmtree``: hosts, routers, global links. Groups. Wiring."""
     shape, groups, wiring = _read(argument, spec, "dragonfly:2x4x2/9/palmtree")
     wanted = "hosts per router, routers per group, global links per router, such as dragonfly:2x4x2"
     p, a, h = numbers(shape, where=spec, count=3, wanted=wanted)
@@ -209,7 +209,7 @@ def dragonfly_of(argument: str, spec: str) -> Topology:
 
 
 def dragonfly_plus_of(argument: str, spec: str) -> Topology:
-    """Read ``4x4x4x4/9/palmtree``: leaves, spines, hosts, global links; groups; wiring."""
+    """Read ``4x4x4x4/9/palmtree``: leaves, spines, hosts, global links. Groups. Wiring."""
     shape, groups, wiring = _read(argument, spec, "dragonfly+:4x4x4x4/9/palmtree")
     wanted = "leaves and spines per group, hosts per leaf, global links per spine"
     leaves, spines, hosts, globals_ = numbers(shape, where=spec, count=4, wanted=wanted)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Field(NamedTuple):
-    """GF(q): elements 0 … q − 1, written as polynomials of digits in base p; q = p^m.
+    """GF(q): elements 0 … q − 1, written as polynomials of digits in base p. Q = p^m.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Field(NamedTuple):
 
 
 def prime_power(q: int) -> tuple[int, int] | None:
-    """Return p and m of q = p^m with a prime p; None if q is no power of a prime.
+    """Return p and m of q = p^m with a prime p. None if q is no power of a prime.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def field(prime: int, exponent: int) -> Field:
     """Return the field of prime^exponent elements.
 
     Its modulus is the first monic polynomial, coefficients counted up, of which x is a primitive
-    root; in a field of p elements the primitive element is the least one.
+    root. In a field of p elements the primitive element is the least one.
 
     Examples
     --------

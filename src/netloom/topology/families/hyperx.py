@@ -1,4 +1,4 @@
-"""HyperX: a grid of routers, all joined along each dimension; flattened butterflies among them."""
+"""HyperX: a grid of routers, all joined along each dimension. Flattened butterflies among them."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def jellyfish(routers: int, degree: int, hosts: int, seed: int = 1) -> Topology:
 
 
 def jellyfish_of(argument: str, spec: str) -> Topology:
-    """Read ``32x5x3/1``: routers, links and hosts of each; seed."""
+    """Read ``32x5x3/1``: routers, links and hosts of each. Seed."""
     wanted = "routers, links and hosts of each, such as jellyfish:32x5x3, and a seed behind /"
     shape, *seed = parts(argument, where=spec, most=2, wanted=wanted)
     counts = numbers(shape, where=spec, count=3, wanted=wanted)

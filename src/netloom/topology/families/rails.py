@@ -14,8 +14,8 @@ def rail(units: int, computers: int, rails: int, spines: int, cables: int = 1) -
     """Return a rail-optimised network: NIC r of each computer of a unit hangs on leaf (unit, r).
 
     A computer (node) owns as many hosts, its NICs, as there are rails: host n · rails + r is NIC r
-    of computer n, which belongs to unit n div ``computers``. Leaf (u, r) is router u · rails + r;
-    the spines follow, and each leaf is joined to each. It is a tree of two levels whose hosts are
+    of computer n, which belongs to unit n div ``computers``. Leaf (u, r) is router u · rails + r.
+    The spines follow, and each leaf is joined to each. It is a tree of two levels whose hosts are
     numbered computer by computer, not leaf by leaf.
 
     Parameters
@@ -70,7 +70,7 @@ def rail(units: int, computers: int, rails: int, spines: int, cables: int = 1) -
 
 
 def rail_of(argument: str, spec: str) -> Topology:
-    """Read ``2x4x8x4``: units, computers per unit, rails, spines; cables behind a slash."""
+    """Read ``2x4x8x4``: units, computers per unit, rails, spines. Cables behind a slash."""
     wanted = "units, computers per unit, rails and spines, such as rail:2x4x8x4"
     shape, *cables = parts(argument, where=spec, most=2, wanted=wanted)
     many = [whole_number(word, where=spec, least=1) for word in cables]

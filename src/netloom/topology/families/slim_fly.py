@@ -22,7 +22,7 @@ def slim_fly(q: int, hosts: int) -> Topology:
     Besta & Hoefler, *Slim Fly: a cost effective low-diameter network topology*, 2014, of McKay,
     Miller & Širáň, *A note on large graphs of diameter two and given maximum degree*, 1998, and
     Hafner, *Geometric realisation of the graphs of McKay–Miller–Širáň*, 2004 (the sets for
-    δ = 0 and −1). Router (0, x, y) has number x·q + y, router (1, m, c) q² + m·q + c; host h hangs
+    δ = 0 and −1). Router (0, x, y) has number x·q + y, router (1, m, c) q² + m·q + c. Host h hangs
     on router h div ``hosts``. Half as many hosts as links, rounded up, are a balanced network.
 
     Parameters
@@ -81,7 +81,7 @@ def _links(numbers: Field, q: int) -> tuple[NDArray[np.int64], NDArray[np.int64]
 def generators(powers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the sets X and X' of GF(q), given the powers ξ^0 … ξ^(q−2) of a primitive element.
 
-    Even and odd powers for q = 4w + 1; for q = 4w as many of each, ξ^(q−1) being 1; for
+    Even and odd powers for q = 4w + 1. For q = 4w as many of each, ξ^(q−1) being 1. For
     q = 4w − 1 even powers up to 2w − 2 and odd ones from 2w − 1 for X, those of ξ times it for X'.
 
     Examples

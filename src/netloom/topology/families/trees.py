@@ -34,13 +34,13 @@ def xgft(
     Parameters
     ----------
     children
-        m_1 … m_h: how many children a router of each level has; level 1 is next to the hosts.
+        m_1 … m_h: how many children a router of each level has. Level 1 is next to the hosts.
     parents
         w_1 … w_h: how many parents a vertex of the level below has. A host has one port to each.
     parallel
         p_1 … p_h: how many links join each child and parent; 1 by default.
     name
-        The spec string; made from the rest where it is not given.
+        The spec string. Made from the rest where it is not given.
     level_names
         What the routers of each level are called: ``leaf`` and ``spine`` in trees of two levels,
         ``s1.``, ``s2.`` … in others, if nothing is given. A number follows.
@@ -89,8 +89,8 @@ def xgft(
 def tree_links(shape: TreeShape, level: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the places of child and parent of each link above a level, by child, then parent.
 
-    The label of a vertex of level l, read as digits, is (high, a_{l+1}, low), low being b_l … b_1;
-    of its parents (high, b_{l+1}, low).
+    The label of a vertex of level l, read as digits, is (high, a_{l+1}, low), low being b_l … b_1.
+    Of its parents (high, b_{l+1}, low).
     """
     below = prod(shape.parents[:level])
     fan_in, fan_out = shape.children[level], shape.parents[level]
@@ -174,7 +174,7 @@ def xgft_of(argument: str, spec: str) -> Topology:
 
 
 def leaf_spine_of(argument: str, spec: str) -> Topology:
-    """Read ``8x4x8/2``: leaves, spines, hosts per leaf; cables between a leaf and a spine."""
+    """Read ``8x4x8/2``: leaves, spines, hosts per leaf. Cables between a leaf and a spine."""
     wanted = "leaves, spines and hosts per leaf, such as leaf-spine:8x4x8"
     shape, *cables = parts(argument, where=spec, most=2, wanted=wanted)
     many = [whole_number(word, where=spec, least=1) for word in cables]

@@ -25,7 +25,7 @@ def twisted_torus(sides: Sequence[int]) -> Topology:
     The rectangular twisted torus 2k × k, and in three dimensions k × k × 2k and k × 2k × 2k
     (Cámara et al., *Twisted torus topologies for enhanced interconnection networks*, 2010; Jouppi
     et al., *TPU v4: an optically reconfigurable supercomputer for machine learning with hardware
-    support for embeddings*, 2023). Routers are numbered row-major; each has a host, as in a torus.
+    support for embeddings*, 2023). Routers are numbered row-major. Each has a host, as in a torus.
 
     Raises
     ------

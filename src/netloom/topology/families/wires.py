@@ -21,7 +21,7 @@ Each vertex has a name, which takes more memory than the numbers of a channel.
 
 
 def numbers(text: str, *, where: str, count: int = 0, wanted: str, least: int = 1) -> list[int]:
-    """Read whole numbers such as ``8x4x8``; ``count`` of them, or any number of them if it is 0.
+    """Read whole numbers such as ``8x4x8``. ``count`` of them, or any number of them if it is 0.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def linked(
     other: NDArray[np.integer[Any]],
     **more: Any,
 ) -> Topology:
-    """Return routers joined by links, each of which is two channels; sorted by source, then target.
+    """Return routers joined by links, each of which is two channels. Sorted by source, then target.
 
     Parameters
     ----------

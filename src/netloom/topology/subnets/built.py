@@ -40,9 +40,9 @@ class Ends(NamedTuple):
 def subnet_topology(subnet: Subnet) -> Topology:
     """Return the network that a subnet is: hosts on routers.
 
-    Hosts are adapters with a cable, in the order of their names, or of the file (see ``Subnet``);
-    so are routers. Channels are sorted by router and port; host ports by host and port. Bandwidths
-    are relative to the rate of most host ports, of several such to the slowest; all are 1 where
+    Hosts are adapters with a cable, in the order of their names, or of the file (see ``Subnet``),
+    so are routers. Channels are sorted by router and port. Host ports by host and port. Bandwidths
+    are relative to the rate of most host ports, of several such to the slowest. All are 1 where
     the file says no rates.
 
     Raises

@@ -84,11 +84,11 @@ def read_wiring(subnet: Subnet, hosts: int = 0) -> Topology:
 
     ``inter-NAME`` holds pairs of int32, the routers at the ends of a link between groups, and
     ``intra-NAME`` triples, two routers of any group and a kind of link: 0 along a row, 1 along a
-    column. Numbers are little-endian. A link is one channel and is there for each way; the same
+    column. Numbers are little-endian. A link is one channel and is there for each way. The same
     again is a parallel one. Router r is number r mod a of group r div a.
 
     The files say nothing of hosts. Where links have both kinds, it is a Cray XC, of 4 hosts on each
-    router; where each router has h links to other groups and 2h routers are in a group, it is a
+    router. Where each router has h links to other groups and 2h routers are in a group, it is a
     balanced dragonfly (Kim et al. 2008) of h. The network's notes say so, and that rates are not
     known.
 
@@ -131,7 +131,7 @@ def read_conf(subnet: Subnet, text: str) -> Topology:
     Raises
     ------
     InputError
-        As ``read_wiring`` does; naming file and line, if a parameter is missing or no number, or if
+        As ``read_wiring`` does. Naming file and line, if a parameter is missing or no number, or if
         the model is another than ``dragonfly_custom`` and ``dragonfly_dally``.
     """
     said: dict[str, tuple[str, str]] = {}
@@ -176,7 +176,7 @@ def read_conf(subnet: Subnet, text: str) -> Topology:
 
 
 def _beside(path: str) -> str | None:
-    """Return the path of the other file of a wiring; None where the name tells of none."""
+    """Return the path of the other file of a wiring. None where the name tells of none."""
     at = Path(path)
     for here, there in (("inter", "intra"), ("intra", "inter")):
         if here in at.name:
@@ -186,7 +186,7 @@ def _beside(path: str) -> str | None:
 
 
 def _wires(inside: str, between: str, per_group: int) -> _Wires:
-    """Return the links of two files; ``per_group`` routers are in a group, if that is known."""
+    """Return the links of two files. ``per_group`` routers are in a group, if that is known."""
     local, far = _integers(inside, 3, INTRA), _integers(between, 2, INTER)
     most = int(local[:, :2].max()) + 1
     per_group = per_group or most
@@ -247,7 +247,7 @@ def _usual_hosts(subnet: Subnet, wires: _Wires) -> tuple[int, str]:
 def _network(
     subnet: Subnet, wires: _Wires, hosts: int, gbps: tuple[float, float, float] | None
 ) -> Topology:
-    """Return the network; ``gbps``: of hosts, in a group, between groups."""
+    """Return the network. ``gbps``: of hosts, in a group, between groups."""
     check_sizes(
         subnet.path, hosts=wires.routers * hosts, routers=wires.routers,
         channels=len(wires.inside) * wires.groups + len(wires.between) + 2 * hosts * wires.routers,

@@ -27,7 +27,7 @@ MOST_NAMED = 2**20
 
 
 class Record(dict[str, Any]):
-    """What stands between braces, or indented below a key; ``line`` is 0 where it is not known."""
+    """What stands between braces, or indented below a key. ``line`` is 0 where it is not known."""
 
     line = 0
 
@@ -44,7 +44,7 @@ class Document(NamedTuple):
         return f"{self.path}:{line}" if line else self.path
 
     def text(self, record: Record, key: str, default: str | None = None) -> str:
-        """Return a name, or a number as a name; an error if there is none and no default."""
+        """Return a name, or a number as a name. An error if there is none and no default."""
         value = _value(record, key)
         if value is None and default is not None:
             return default
@@ -64,7 +64,7 @@ class Document(NamedTuple):
         return int(digits)
 
     def records(self, record: Record, key: str) -> list[Record]:
-        """Return the records of a list; none if the key is not there."""
+        """Return the records of a list. None if the key is not there."""
         value = _value(record, key)
         if value is None:
             return []
@@ -73,7 +73,7 @@ class Document(NamedTuple):
         return value
 
     def record(self, record: Record, key: str) -> Record:
-        """Return a record; an empty one if the key is not there."""
+        """Return a record. An empty one if the key is not there."""
         value = _value(record, key)
         if value is None:
             return Record()
@@ -98,7 +98,7 @@ class Document(NamedTuple):
 
 
 def _value(record: Record, key: str) -> Any:
-    """Return what a key has; None where there is nothing, however that is spelled."""
+    """Return what a key has. None where there is nothing, however that is spelled."""
     value = record.get(key)
     return None if value in ("", "~", "null", "Null", "NULL") else value
 

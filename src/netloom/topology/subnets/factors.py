@@ -20,7 +20,7 @@ MOST_PAIRINGS = 16
 
 
 def grid_words(routers: int, here: NDArray[np.int64], there: NDArray[np.int64]) -> str:
-    """Return which torus, mesh, hypercube or HyperX some switches make; empty if none.
+    """Return which torus, mesh, hypercube or HyperX some switches make. Empty if none.
 
     ``here`` and ``there``, int64[num_pairs], are the switches that cables join, each pair once. A
     grid of these kinds is a Cartesian product of rings, lines and full graphs. Its edges fall into
@@ -59,7 +59,7 @@ def mended(
     Switches with fewer cables than most are joined again, by a few of the pairings in which pairs
     are most like joined ones: by the number of their common neighbours and of the ways of three
     cables between them. Or all are joined to a switch that is gone. What comes of it must be such a
-    grid; no words and no pairs if it is none. Pairs with ``routers`` are those of a switch gone.
+    grid. No words and no pairs if it is none. Pairs with ``routers`` are those of a switch gone.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def mended(
 def _likeness(
     routers: int, here: NDArray[np.int64], there: NDArray[np.int64], few: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return how little two switches are like two that are joined; infinity for those that are."""
+    """Return how little two switches are like two that are joined. Infinity for those that are."""
     from scipy.sparse import coo_array
 
     rows, columns = np.append(here, there), np.append(there, here)
@@ -180,7 +180,7 @@ def _by_size(sides: list[int]) -> str:
 def _classes(
     routers: int, here: NDArray[np.int64], there: NDArray[np.int64]
 ) -> NDArray[np.int64] | None:
-    """Return the factor of each edge, int64[num_pairs]; None where not all are in one piece."""
+    """Return the factor of each edge, int64[num_pairs]. None where not all are in one piece."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import breadth_first_order, shortest_path
 

@@ -37,10 +37,10 @@ class Format(NamedTuple):
     says
         What it is, in plain words.
     looks
-        Whether a text is of this kind; the first format of ``FORMATS`` that says so reads it.
+        Whether a text is of this kind. The first format of ``FORMATS`` that says so reads it.
     read
         Fills a ``Subnet`` from the text, or returns the network itself where it is one of a family
-        that netloom makes; raises ``InputError`` naming file and line.
+        that netloom makes. Raises ``InputError`` naming file and line.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Format(NamedTuple):
 
 
 def read_fabric(path: str, name: str = "") -> Topology:
-    """Return the network that an administrator's file describes; its format is recognised.
+    """Return the network that an administrator's file describes. Its format is recognised.
 
     What the file leaves open, and netloom took for it, is in ``notes``.
 
@@ -96,7 +96,7 @@ def _hosts_behind(path: str) -> tuple[str, int]:
 
 
 def _has(pattern: str) -> Callable[[str], bool]:
-    """Return whether a line of a text begins in a way; blanks do not go beyond it."""
+    """Return whether a line of a text begins in a way. Blanks do not go beyond it."""
     blank = pattern.replace(r"\s", r"[^\S\n]")
     found = re.compile(blank, re.MULTILINE | re.IGNORECASE)
     return lambda text: found.search(text) is not None
@@ -172,4 +172,4 @@ FORMATS: tuple[Format, ...] = (
         _has(r"^\s*(intra|inter)-group-connections\s*="), read_conf,
     ),
 )  # fmt: skip
-"""Every kind of file that ``fabric:FILE`` takes; the first that recognises a text reads it."""
+"""Every kind of file that ``fabric:FILE`` takes. The first that recognises a text reads it."""

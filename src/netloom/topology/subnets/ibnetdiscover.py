@@ -65,7 +65,7 @@ class _Reading:
 def read_ibnetdiscover(subnet: Subnet, text: str) -> None:
     """Fill in what a file of ``ibnetdiscover`` says, or one that ibsim reads.
 
-    ``include`` and the widths and speeds of ibsim are followed; its aliases, modules, and commands
+    ``include`` and the widths and speeds of ibsim are followed. Its aliases, modules, and commands
     that change the network are refused.
 
     Raises

@@ -25,7 +25,7 @@ _TOKENS = {lanes * gbps: f"{lanes}x{name}" for lanes in (1, 4) for name, gbps in
 def ibsim_text(topology: Topology) -> str:
     """Return a network as a text in ibsim's form, each cable at both its ends.
 
-    Routers are switches, hosts adapters; GUIDs, LIDs, port numbers and end points that run no
+    Routers are switches, hosts adapters. GUIDs, LIDs, port numbers and end points that run no
     programs are those of the file that the network came from, if it came from one. Rates are
     written where all are such as InfiniBand has. What is broken is left out. ``fabric:FILE`` reads
     the same network back, except for adapters without a cable.
@@ -81,7 +81,7 @@ class _Text:
         self.cables = self._cables()
 
     def _cables(self) -> dict[int, list[tuple[int, str]]]:
-        """Return the lines of each router's ports, by port; sets where hosts' ports lead."""
+        """Return the lines of each router's ports, by port. Sets where hosts' ports lead."""
         topology, (out_port, in_port) = self.topology, self.ports
         first, many = topology.num_network_channels, topology.num_hosts
         shift = 0 if topology.direct else many
@@ -114,7 +114,7 @@ class _Text:
         return cables
 
     def _rates(self) -> list[str]:
-        """Return what is said of each channel's rate; nothing if a rate is none of InfiniBand's."""
+        """Return what is said of each channel's rate. Nothing if a rate is none of InfiniBand's."""
         topology = self.topology
         gbps = topology.channel_bandwidth * (topology.reference_gbps or 0.0)
         tokens = [_TOKENS.get(round(each, 6), "") for each in gbps.tolist()]

@@ -244,7 +244,7 @@ def _components(graph: _Graph, end: Record, edge: Record) -> list[_Component]:
 
 
 def _parts(text: str, where: str) -> list[tuple[str, str | None]]:
-    """Split ``cx5[0:2].port`` into names and what stands in brackets; None where nothing does."""
+    """Split ``cx5[0:2].port`` into names and what stands in brackets. None where nothing does."""
     found = [_END.fullmatch(part) for part in text.split(".")]
     parts = [(part[1], part[2]) for part in found if part is not None]
     if len(parts) < len(found):
@@ -269,7 +269,7 @@ def _chosen(text: str | None, many: int, said: str, where: str) -> range:
 
 
 def _port(graph: _Graph, subnet: Subnet, end: _Component) -> Port:
-    """Return the port of a component, or a new one if that is taken; hosts are added."""
+    """Return the port of a component, or a new one if that is taken. Hosts are added."""
     key = end.instance
     if key not in subnet.devices:
         key = f"{end.instance}.{end.path[0]}"

@@ -33,9 +33,9 @@ WANTED = "{ END } { END } PHY=WIDTH LOG=STATE SPD=SPEED"
 
 
 def read_link_list(subnet: Subnet, text: str) -> None:
-    """Fill in what OpenSM or ibdiagnet lists of cables; all numbers of ends are hexadecimal.
+    """Fill in what OpenSM or ibdiagnet lists of cables. All numbers of ends are hexadecimal.
 
-    Each cable must be listed from both its ends, as they write it; a cable that is down is none.
+    Each cable must be listed from both its ends, as they write it. A cable that is down is none.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def read_link_list(subnet: Subnet, text: str) -> None:
 
 
 def _end(subnet: Subnet, found: re.Match[str], side: str, line: int) -> Port:
-    """Return an end's port; its device is added, or compared with what other lines say of it."""
+    """Return an end's port. Its device is added, or compared with what other lines say of it."""
 
     def number(what: str) -> int:
         return int(found[f"{what}{side}"], 16)

@@ -31,7 +31,7 @@ class Element:
             yield from each.all()
 
     def word(self, name: str) -> str:
-        """Return an attribute; an error that names file and line if there is none."""
+        """Return an attribute. An error that names file and line if there is none."""
         if name not in self.said:
             raise InputError(self.where, f"<{self.tag:.40}> without {name}", f'{name}="…"')
         return self.said[name]

@@ -34,7 +34,7 @@ MOST_PLACES = 2**16
 """Most names that numbers in switches' names may span."""
 
 SHOWN = 6
-"""Most sentences of one kind; what is more is counted."""
+"""Most sentences of one kind. What is more is counted."""
 
 _NUMBER = re.compile(r"(\d+)")
 
@@ -42,9 +42,9 @@ _NUMBER = re.compile(r"(\d+)")
 def missing_parts(topology: Topology) -> tuple[str, ...]:
     """Return what a network lacks beside a regular one of its kind, a short sentence each.
 
-    Switches that the numbers in names skip; switches with fewer cables up, down or to others than
-    most of their level; cables slower than most of their level; adapters that a computer has on no
-    rail, or on another's; adapters without a cable, and those that do not say their computer.
+    Switches that the numbers in names skip. Switches with fewer cables up, down or to others than
+    most of their level. Cables slower than most of their level. Adapters that a computer has on no
+    rail, or on another's. Adapters without a cable, and those that do not say their computer.
     Nothing is said of switches without levels whose cables are no regular number, such as a mesh's.
 
     Examples

@@ -22,7 +22,7 @@ _NUMBER = re.compile(r"(\d+)")
 
 
 def host_of(description: str, guid: int) -> tuple[str, str]:
-    """Return the name of an adapter and of its computer; the latter empty where none is said.
+    """Return the name of an adapter and of its computer. The latter empty where none is said.
 
     All adapters whose descriptions begin with the same word are in one computer. An adapter that
     bears the name of its model, or what a computer is called before it has a name, is called by
@@ -44,7 +44,7 @@ def host_of(description: str, guid: int) -> tuple[str, str]:
 
 
 def adapter_of(description: str) -> str:
-    """Return what a description calls the adapter; empty where it says no more than a computer.
+    """Return what a description calls the adapter. Empty where it says no more than a computer.
 
     Examples
     --------

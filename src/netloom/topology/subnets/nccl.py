@@ -55,8 +55,8 @@ class _Machine:
 def read_machine(subnet: Subnet, text: str) -> None:
     """Fill in what NCCL's topology file says of a machine.
 
-    GPUs and network cards are hosts of one computer; CPUs, PCI switches and NVSwitches are routers.
-    A PCI link has ``link_speed`` times ``link_width``, the rate on the wire; each NVLink that of
+    GPUs and network cards are hosts of one computer. CPUs, PCI switches and NVSwitches are routers.
+    A PCI link has ``link_speed`` times ``link_width``, the rate on the wire. Each NVLink that of
     its generation, and parallel ones are parallel cables. The network that a card leads to is not
     part of the machine. Other devices, such as disks, are left out. CPUs are all joined, as NCCL
     joins them: see ``CPUS``.

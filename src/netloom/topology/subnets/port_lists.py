@@ -98,7 +98,7 @@ def read_linkinfo(subnet: Subnet, text: str) -> None:
     Raises
     ------
     InputError
-        Naming file and line; where a device's LID is 0, for blocks name peers by LID alone.
+        Naming file and line. Where a device's LID is 0, for blocks name peers by LID alone.
     """
     rows: list[_Row] = []
     group, kind, name, guid = 0, "", "", 0
@@ -136,7 +136,7 @@ def _belongs(found: re.Match[str], kind: str) -> bool:
 
 
 def _lines(subnet: Subnet, text: str) -> list[tuple[int, str]]:
-    """Return numbers and texts of lines that say something; the last must have an end."""
+    """Return numbers and texts of lines that say something. The last must have an end."""
     lines = text.split("\n")
     if lines[-1].strip():
         where = f"{subnet.path}:{len(lines)}"

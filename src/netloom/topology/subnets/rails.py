@@ -1,4 +1,4 @@
-"""Rails: which of its computer's adapters an adapter is; those of a rail belong together."""
+"""Rails: which of its computer's adapters an adapter is. Those of a rail belong together."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What a reader finds in an administrator's file: devices, their ports, and cables between them.
 
-A reader fills a ``Subnet``; ``subnet_topology`` makes a network of it, whatever the format.
+A reader fills a ``Subnet``. ``subnet_topology`` makes a network of it, whatever the format.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class Device:
     kind
         HOST, SWITCH or SERVER.
     name
-        What the file calls it; not necessarily unique.
+        What the file calls it. Not necessarily unique.
     computer
         The computer that owns it, where it is one of several adapters or is called otherwise.
     adapter
-        What the file calls it among those of its computer, such as ``mlx5_0``; empty if nothing.
+        What the file calls it among those of its computer, such as ``mlx5_0``. Empty if nothing.
     guid
         Of the node; 0 where the file says none.
     ports
@@ -135,7 +135,7 @@ class Subnet:
         Of ports of hosts and aggregation nodes, where the file says any.
     natural
         Whether vertices are numbered as their names order them (``node9`` before ``node10``),
-        which does not depend on where a scan began; otherwise as the file lists them.
+        which does not depend on where a scan began. Otherwise as the file lists them.
     ports
         Whether the file numbers ports. Where it does not, the network has no ``Cabling``.
     relative
@@ -251,7 +251,7 @@ def _check_ports(subnet: Subnet, sighting: Sighting) -> None:
 
 
 def _check_address(subnet: Subnet, sighting: Sighting) -> None:
-    """Compare what one end says of the other's address with what that says; fill in what is not."""
+    """Compare what one end says of the other's address with what that says. Fill in what is not."""
     device = subnet.devices[sighting.there.device]
     if device.kind == SWITCH:
         own = Address(device.guid, device.lid, 0, device.line)

@@ -46,10 +46,10 @@ class Shape:
         int64[num_pairs] each: switches that are joined, the lower level first, each pair once, and
         the number of cables between them.
     lost
-        Pairs of switches of a grid that no cable joins, but one would; the second is num_routers
+        Pairs of switches of a grid that no cable joins, but one would. The second is num_routers
         where it is a switch that is gone.
     group
-        int32[num_routers], the group of each switch of a dragonfly or dragonfly+; None elsewhere.
+        int32[num_routers], the group of each switch of a dragonfly or dragonfly+. None elsewhere.
     """
 
     kind: str
@@ -72,7 +72,7 @@ class Shape:
 def shape_words(topology: Topology) -> str:
     """Return in a few words what kind of network the cables between switches make.
 
-    Levels of a tree are distances from switches with hosts; that cables or switches are missing
+    Levels of a tree are distances from switches with hosts. That cables or switches are missing
     does not change them.
 
     Examples

@@ -53,11 +53,11 @@ def read_platform(subnet: Subnet, text: str) -> Topology | None:
     Hosts are called prefix + number + suffix, and are numbered in the order of ``radical``. All
     links have the rate ``bw`` each way.
 
-    - ``TORUS``: hosts are routers; the first side is fastest. A side of two is one link.
+    - ``TORUS``: hosts are routers. The first side is fastest. A side of two is one link.
     - ``FAT_TREE``: an extended generalised fat tree with parallel links, digits as SimGrid's.
     - ``DRAGONFLY``: in a chassis all routers are joined (green), in a group those of the same place
       in their chassis (black), and groups i and j by router j of the first chassis of group i and
-      router i of that of group j (blue); several links between two routers are one that is as many
+      router i of that of group j (blue). Several links between two routers are one that is as many
       times as fast. Every group needs a place in the first chassis.
     - ``FLAT`` without a backbone: all hosts on one switch.
 

@@ -90,13 +90,13 @@ def read_topology_yaml(subnet: Subnet, text: str) -> Topology | None:
 
     Of several topologies the one with ``cluster_default: true`` is taken. Trees, blocks and rings
     are read as in ``read_topology_conf``. A torus is routers in a torus with a node on each, those
-    of ``nodes`` with x fastest, or region by region, from its anchor on; all places must be filled.
+    of ``nodes`` with x fastest, or region by region, from its anchor on. All places must be filled.
     ``placements`` concern jobs.
 
     Raises
     ------
     InputError
-        Naming file and line; if there is only a flat topology, which says nothing of the network.
+        Naming file and line. If there is only a flat topology, which says nothing of the network.
     """
     document = read_document(subnet.path, text, wanted="Slurm's topology.yaml")
     top = document.top

@@ -30,7 +30,7 @@ _HOSTS = re.compile(r"^(Cougar|CougarCub|MT2[356]\d{3}|MH[A-Z0-9]{2,4}\S*|HCA\S*
 
 
 def read_system_list(subnet: Subnet, text: str) -> None:
-    """Fill in what a topology file of ibutils says; it names a cable from one end or from both.
+    """Fill in what a topology file of ibutils says. It names a cable from one end or from both.
 
     Systems are switches of one chip or adapters, whose panels name their ports ``P1``, ``P2`` …:
     what a larger system is made of stands in another file (IBNL) and is refused.

@@ -23,7 +23,7 @@ def read_topograph(subnet: Subnet, text: str) -> None:
     """Fill in what a model of NVIDIA's topograph says, in any of the forms that it has had.
 
     ``switches`` is a mapping from names, or a list of records with a ``name``. Below a switch are
-    ``switches`` and ``nodes``, or the nodes of its ``capacity_blocks``; those of ``blocks`` are on
+    ``switches`` and ``nodes``, or the nodes of its ``capacity_blocks``. Those of ``blocks`` are on
     the ``switch`` that each names. Domains of accelerators, labels and types are left out: they are
     no cables of this network.
 

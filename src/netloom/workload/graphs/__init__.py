@@ -1,1 +1,1 @@
-"""Process graphs: who talks to whom, how much; generated, read and written."""
+"""Process graphs: who talks to whom, how much. Generated, read and written."""

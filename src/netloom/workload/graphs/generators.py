@@ -52,7 +52,7 @@ def binary_tree(num_tasks: int) -> ProcessGraph:
 def mesh(*sides: int) -> ProcessGraph:
     """Return the mesh of tasks: each talks to the next one, both ways, in every dimension.
 
-    Tasks are numbered row-major; the last coordinate varies fastest.
+    Tasks are numbered row-major. The last coordinate varies fastest.
 
     Raises
     ------
@@ -162,8 +162,8 @@ def all_to_all(num_tasks: int) -> ProcessGraph:
 def butterfly(rows: int) -> ProcessGraph:
     """Return the butterfly, the communication of a fast Fourier transform, forward only.
 
-    Task ``level * rows + row`` sends to rows ``row`` and ``row ^ (1 << level)`` of level + 1;
-    there are log2(rows) + 1 levels.
+    Task ``level * rows + row`` sends to rows ``row`` and ``row ^ (1 << level)`` of level + 1.
+    There are log2(rows) + 1 levels.
 
     Parameters
     ----------

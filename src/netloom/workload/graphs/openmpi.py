@@ -46,7 +46,7 @@ _SKIPPED = ("#", "D\t", "A2A\t", "O2A\t", "A2O\t")
 
 
 def read_monitoring(path: str | Path, *, parts: str = "network") -> ProcessGraph:
-    """Read what the ranks of an MPI run sent to each other; rank r is task r.
+    """Read what the ranks of an MPI run sent to each other. Rank r is task r.
 
     Persistent sends (``MPI_Send_init`` with ``MPI_Start``) are not recorded by Open MPI at all: a
     code that uses them shows too little traffic here, or none.
@@ -61,7 +61,7 @@ def read_monitoring(path: str | Path, *, parts: str = "network") -> ProcessGraph
         that is fetched from to the rank that fetches. Or a part of it: ``point-to-point`` (E,
         in which Open MPI also puts some collectives, such as ``MPI_Alltoall``), ``collectives``
         (I), ``one-sided`` (S + R). Or ``collective-calls`` (C), the same traffic as
-        the collectives, from the point of view of the program; it is in none of the others.
+        the collectives, from the point of view of the program. It is in none of the others.
 
     Raises
     ------

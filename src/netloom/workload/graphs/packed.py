@@ -37,7 +37,7 @@ def check_head(path: Path) -> None:
 
 
 def check_bytes(path: Path, most: int) -> int:
-    """Return how many bytes a text has, unpacked; refuse it while it is read if it is too large."""
+    """Return how many bytes a text has, unpacked. Refuse it while it is read if it is too large."""
     if path.suffix != ".gz":
         with path.open("rb") as stream:
             return check_lines(stream, str(path), most_bytes=most)

@@ -1,6 +1,6 @@
 """Permutations: every task sends to one other, and hears from one (Dally & Towles, table 3.1).
 
-Each is one byte in one message from every task, in one direction; a task that the permutation
+Each is one byte in one message from every task, in one direction. A task that the permutation
 leaves where it is does not send. Tasks of grids are numbered row-major.
 """
 
@@ -171,7 +171,7 @@ def shift(num_tasks: int, *distances: int) -> ProcessGraph:
 
 
 def random_permutation(num_tasks: int, seed: int = DEFAULT_SEED) -> ProcessGraph:
-    """Return a uniformly random permutation; one seed gives one, here as everywhere.
+    """Return a uniformly random permutation. One seed gives one, here as everywhere.
 
     Raises
     ------

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class ProcessGraph:
     """Directed communication between tasks 0 … ``num_tasks`` − 1 (Chittor 1991, definition 19).
 
-    Make one with ``process_graph``, which sorts and checks; edges are sorted by source, then
+    Make one with ``process_graph``, which sorts and checks. Edges are sorted by source, then
     target, none is repeated and none leads from a task to itself.
 
     Attributes
@@ -32,7 +32,7 @@ class ProcessGraph:
     source, target
         int32[num_edges], the task that sends and the task that receives.
     bytes, messages
-        float64[num_edges], what the edge carries over the whole run; neither negative.
+        float64[num_edges], what the edge carries over the whole run. Neither negative.
     """
 
     name: str
@@ -99,9 +99,9 @@ def process_graph(
     Parameters
     ----------
     num_tasks
-        Number of tasks; every source and target lies below it.
+        Number of tasks. Every source and target lies below it.
     source, target
-        int[num_edges] tasks. Repeated edges are added up; an edge from a task to itself never
+        int[num_edges] tasks. Repeated edges are added up. An edge from a task to itself never
         enters the network and is left out.
     bytes
         float[num_edges]; 1 for every edge where it is not given.

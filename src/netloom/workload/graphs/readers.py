@@ -107,8 +107,8 @@ def read_matrix_market(path: str | Path, *, messages: str | Path | None = None) 
 def read_csv(path: str | Path) -> ProcessGraph:
     r"""Read a table with the columns ``source``, ``target``, ``bytes`` and perhaps ``messages``.
 
-    The first line names the columns; others are passed over. ``#`` starts a comment line. The
-    comment ``# tasks: 64`` above the names tells how many tasks there are; without it there are
+    The first line names the columns. Others are passed over. ``#`` starts a comment line. The
+    comment ``# tasks: 64`` above the names tells how many tasks there are. Without it there are
     just enough for the highest number in the table.
 
     A ``.tsv`` file is separated by tabs, any other by commas.
@@ -148,7 +148,7 @@ def read_csv(path: str | Path) -> ProcessGraph:
 def read_npz(path: str | Path) -> ProcessGraph:
     """Read the arrays that ``write`` stores, or a matrix that ``scipy.sparse.save_npz`` stores.
 
-    The arrays are ``num_tasks``, ``source``, ``target``, ``bytes`` and perhaps ``messages``; a
+    The arrays are ``num_tasks``, ``source``, ``target``, ``bytes`` and perhaps ``messages``. A
     matrix (in COO, CSR or CSC form) holds bytes, rows send and columns receive.
 
     Raises
@@ -187,7 +187,7 @@ def read_npz(path: str | Path) -> ProcessGraph:
 def read_graphml(path: str | Path) -> ProcessGraph:
     """Read a GraphML file whose edges carry ``bytes`` (or ``weight``) and perhaps ``messages``.
 
-    Nodes labelled exactly 0 … N − 1 are the tasks of those numbers; others are numbered in the
+    Nodes labelled exactly 0 … N − 1 are the tasks of those numbers. Others are numbered in the
     file's order. An undirected edge is both directions. If no edge carries bytes, each is one.
 
     Raises
@@ -330,7 +330,7 @@ def _column(table: pl.DataFrame, name: str, kind: str, where: Where) -> Numbers:
 
 
 def _declared_tasks(path: Path, first: int) -> int:
-    """Number of tasks in a comment above line ``first``, which names the columns; or 0."""
+    """Number of tasks in a comment above line ``first``, which names the columns, or 0."""
     with path.open(encoding="utf-8-sig", errors="replace") as lines:
         for number, line in enumerate(islice(lines, first - 1), start=1):
             what, _, count = line.removeprefix("#").partition(":")
@@ -350,7 +350,7 @@ def _data_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _line_number(path: Path, row: int) -> int:
-    """Line of the file that holds ``row`` of the table; row −1 names the columns."""
+    """Line of the file that holds ``row`` of the table. Row −1 names the columns."""
     return next((n for n, _ in islice(_data_lines(path), row + 1, None)), 1)
 
 
@@ -359,7 +359,7 @@ def refuse_longer_rows(
 ) -> None:
     """Name the first line that has more fields than there are columns, which polars does not.
 
-    ``rows`` are numbers and text of lines; ``names`` says which is the first, with the names.
+    ``rows`` are numbers and text of lines. ``names`` says which is the first, with the names.
     """
     import csv
 
@@ -372,7 +372,7 @@ def refuse_longer_rows(
 
 
 def _headers(path: Path) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
-    """Return shape and dtype of the arrays that are wanted; refuse what is too large to be them."""
+    """Return shape and dtype of the arrays that are wanted. Refuse what is too large to be them."""
     found = {}
     with zipfile.ZipFile(path) as archive:
         wanted = {f"{key}.npy": key for key in (*ARRAYS, *SPARSE)}
@@ -432,7 +432,7 @@ def _sparse_matrix(path: Path, form: bytes) -> dict[str, Numbers]:
 
 
 def _attribute(values: list[Any], what: str, where: Where) -> Numbers | None:
-    """Numbers from the edges' attributes; None where no edge has one."""
+    """Numbers from the edges' attributes. None where no edge has one."""
     if all(value is None for value in values):
         return None
     numbers = np.empty(len(values))
@@ -453,7 +453,7 @@ def _assembled(
     sent: Numbers,
     counted: Numbers | None,
 ) -> ProcessGraph:
-    """Make the graph from checked entries; without a count, one message an edge with bytes."""
+    """Make the graph from checked entries. Without a count, one message an edge with bytes."""
     if num_tasks < 1:
         raise InputError(name, "no tasks", "at least one")
     used = sent > 0 if counted is None else (sent > 0) | (counted > 0)

@@ -119,7 +119,7 @@ def _write_graphml(graph: ProcessGraph, path: Path) -> None:
 
 
 def _plain(weights: NDArray[np.float64]) -> NDArray[np.float64] | NDArray[np.int64]:
-    """Whole numbers, which most are, without a decimal point; all others as they are."""
+    """Whole numbers, which most are, without a decimal point. All others as they are."""
     whole = np.all((weights == np.floor(weights)) & (weights < 2**53))
     return weights.astype(np.int64) if whole else weights
 

@@ -17,7 +17,7 @@ def find_brought(
     Return how many pairs there are.
 
     State: ``latest``: int64[num_chunks], the place in ``chunks`` at which the rank got a chunk
-    last; ``owner``: int64[num_chunks], −1 before, the rank for which that holds. ``before``:
+    last. ``owner``: int64[num_chunks], −1 before, the rank for which that holds. ``before``:
     int64[len(chunks)], the place at which it got the chunk before, if the chunk was added to that.
     ``seen``: int64[num_messages], −1 before, the last message that was found to wait for each.
     """

@@ -5,12 +5,12 @@ import numpy as np
 from netloom.compilation import kernel
 
 unsigned = np.uint64
-"""An index as it is, that is never negative; see ``simulation.kernels.records``."""
+"""An index as it is, that is never negative. See ``simulation.kernels.records``."""
 
 
 @kernel
 def add_up(gaps, at, scale, whole):
-    """Turn gaps, drawn with mean 1, into what they reach from ``at`` on; ``whole`` ones are cells.
+    """Turn gaps, drawn with mean 1, into what they reach from ``at`` on. ``whole`` ones are cells.
 
     Return what the last one reaches.
     """
@@ -24,7 +24,7 @@ def add_up(gaps, at, scale, whole):
 
 @kernel
 def note_arrivals(cells, members, lots, kept, start, keys):
-    """Write ``cycle << 32 | sender`` of each arrival to ``keys``; return how many there are.
+    """Write ``cycle << 32 | sender`` of each arrival to ``keys``. Return how many there are.
 
     ``cells`` are places in rows of all members, row after row and cycle after cycle from ``start``
     on. Where there are ``lots``, an arrival stays if its lot is below the member's share ``kept``.
@@ -63,7 +63,7 @@ def draw_weighted(places, sources, offsets, threshold, target, alias, targets):
 def hot_place(place, rank, ends):
     """Return which hot node lies at a place among the weights of all but the one of a rank.
 
-    ``ends``: what the weights of all add up to, one after the other; no rank is left out if it is
+    ``ends``: what the weights of all add up to, one after the other. No rank is left out if it is
     not of these.
     """
     several = rank < len(ends)

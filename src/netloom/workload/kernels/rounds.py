@@ -14,8 +14,8 @@ def find_open(done, row, number, part_of, first_open, before, is_open):
     """Find the rounds that are complete, part by part: those before the first that is not.
 
     ``done``: int64[n], the cycle in which a row was complete; -1: not yet. ``first_open``: of each
-    part, the round from which on they are not complete; at first, the one after the last.
-    ``before``: int64[rows], when the rows of the round before that were complete; filled in where
+    part, the round from which on they are not complete. At first, the one after the last.
+    ``before``: int64[rows], when the rows of the round before that were complete. Filled in where
     one was completed. ``is_open``: bool[n], filled: whether it is of an open round.
     """
     for entry in range(len(row)):
@@ -68,7 +68,7 @@ def least_times(now, done, least, row, number, offsets, after, times, released):
 
 @njit(nogil=True)
 def number_waits(first, row, number, offsets, after, numbers, waits_offsets, waits):
-    """Number rows on from ``first``; fill in, ragged, the numbers that each of them waits for.
+    """Number rows on from ``first``. Fill in, ragged, the numbers that each of them waits for.
 
     ``numbers``: those given so far. The first round waits for none before it.
     """
@@ -90,7 +90,7 @@ def number_waits(first, row, number, offsets, after, numbers, waits_offsets, wai
 
 @njit(nogil=True)
 def spread(times, row, number, column, found):
-    """Put times into a table, a line a round; ``column`` of the rows of a round, -1: none."""
+    """Put times into a table, a line a round. ``column`` of the rows of a round, -1: none."""
     for entry in range(len(times)):
         at = column[row[entry]]
         if at >= 0 and number[entry] < len(found):

@@ -31,7 +31,7 @@ CRACK_OPENING = 0.002
 
 @dataclass(frozen=True, eq=False)
 class ElementMesh:
-    """Elements and the nodes that they join; where the nodes lie does not matter here.
+    """Elements and the nodes that they join. Where the nodes lie does not matter here.
 
     Make one with ``element_mesh``, ``read_mesh`` or ``generate_mesh``. These nodes are those of
     the finite element method, not of a network.
@@ -76,7 +76,7 @@ def element_mesh(name: str, dimension: int, cells: Sequence[ArrayLike]) -> Eleme
         2 or 3.
     cells
         One int[elements, nodes per element] array for each kind of element. Labels of nodes are
-        any whole numbers that are not negative; one that no element names is no node.
+        any whole numbers that are not negative. One that no element names is no node.
 
     Raises
     ------
@@ -172,7 +172,7 @@ def optional_package(name: str) -> Any:
 
 
 def _cells(path: Path) -> list[Any]:
-    """Return meshio's blocks of cells; what meshio prints goes into the error, if any."""
+    """Return meshio's blocks of cells. What meshio prints goes into the error, if any."""
     check_file(path, wanted=MESH_FILE)
     meshio, printed = optional_package("meshio"), StringIO()
     try:
@@ -193,7 +193,7 @@ def generate_mesh(name: str) -> ElementMesh:
 
     Meshes like those of Feldmann, Stricker & Warfel (1993, Table 4). The paper prints the sizes of
     its four meshes and what they model, not the meshes. These model the same things at the same
-    sizes; partitions of them are not the paper's.
+    sizes. Partitions of them are not the paper's.
 
     - ``plate``, for the paper's m11k: 11000 random nodes of a solid plate and their Delaunay
       triangulation (10000 inside, 1000 on the border, which alone give the paper's 20998

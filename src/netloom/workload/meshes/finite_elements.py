@@ -35,7 +35,7 @@ RECURSIVE_BISECTION = 0
 
 @dataclass(frozen=True, eq=False)
 class MeshPartition:
-    """The part that each element of a mesh belongs to; see ``partition_mesh``.
+    """The part that each element of a mesh belongs to. See ``partition_mesh``.
 
     Attributes
     ----------
@@ -150,8 +150,8 @@ def interface_graph(partition: MeshPartition, *, bytes_per_node: float = 4) -> P
     partition
         From ``partition_mesh``.
     bytes_per_node
-        Of the values that a part sends another for each node they share. 4 is a word of iWarp;
-        three displacements in double precision are 24.
+        Of the values that a part sends another for each node they share. 4 is a word of iWarp.
+        Three displacements in double precision are 24.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def partition_structure(partition: MeshPartition) -> PartitionStructure:
 
 
 def mesh_interface(argument: str, spec: str) -> ProcessGraph:
-    """Return the process graph of ``fem:MESH/PARTS``; a mesh is generated, or read from a file.
+    """Return the process graph of ``fem:MESH/PARTS``. A mesh is generated, or read from a file.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """Open-loop traffic of which a part is broadcast, by trees of one-hop messages.
 
 The traffic of Shahrabi, Ould-Khaoua & Mackenzie (2002): every node generates messages, each a
-broadcast with probability β; all nodes replicate broadcasts and send the copies on. As in
+broadcast with probability β. All nodes replicate broadcasts and send the copies on. As in
 ``stream``, all chance is here, and no draw depends on the network or on how a run is cut.
 """
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from netloom.workload.traffic.arrivals import Arrivals
 
 STREAMS = 6
-"""Streams of chance that a seed makes; the first three are the packets' own."""
+"""Streams of chance that a seed makes. The first three are the packets' own."""
 
 
 class Sent(NamedTuple):
     """All that has been sent so far: messages as they were generated, and the rows they became.
 
     ``birth``: int64[num_messages], cycles. ``broadcast``: bool[num_messages], or unicast.
-    ``offsets``: int64[num_messages + 1]; message m is the rows offsets[m] … offsets[m + 1] − 1,
+    ``offsets``: int64[num_messages + 1]. Message m is the rows offsets[m] … offsets[m + 1] − 1,
     one if it is unicast. ``source``, ``target``, ``flits``: int32[num_rows]. ``asked``:
     bool[num_rows], whether the target is one that the message is for, or just on the way.
     """
@@ -63,7 +63,7 @@ class BroadcastTraffic:
     fraction
         Part β of the messages that are broadcast, 0 to 1.
     tree
-        ``balanced``: an orientation drawn for every broadcast; ``row-first``: always the same.
+        ``balanced``: an orientation drawn for every broadcast. ``row-first``: always the same.
     startup_cycles
         Cycles that every message, and every copy from node to node, takes before it is sent.
     multicast_targets
@@ -222,7 +222,7 @@ def target_latencies(
     """Return when each target of each broadcast was reached.
 
     That is the number of the broadcast, int64[num_copies], and the cycles from its birth,
-    int64[num_copies]; targets that are not yet reached are left out. ``complete``: as for
+    int64[num_copies]. Targets that are not yet reached are left out. ``complete``: as for
     ``latencies``.
     """
     message = np.repeat(np.arange(len(sent.birth)), np.diff(sent.offsets))
@@ -234,7 +234,7 @@ def target_latencies(
 def direction_flits(cube: Cube, sent: Sent) -> NDArray[np.float64]:
     """Return the flits of each class that cross the channels of each direction.
 
-    On shortest paths; what goes just half-way round a ring counts half in each direction, as it
+    On shortest paths. What goes just half-way round a ring counts half in each direction, as it
     does on average where a routing is fair. Divided by the channels of a direction,
     ``num_nodes / sides[i] * line_channels[i]``, and by the cycles: the channels' mean utilisation,
     in which a broadcast of M flits makes M (N − 1) of all (Shahrabi et al. 2002, eq. 4, 7, 8).

@@ -121,9 +121,9 @@ def read_goal(
     gap_cycles: int = 0,
     calc_cycles: float = 1.0,
 ) -> Trace:
-    r"""Read a schedule in GOAL's text format; ranks are the tasks of the trace.
+    r"""Read a schedule in GOAL's text format. Ranks are the tasks of the trace.
 
-    A send takes its rank's processor for the overhead o; then it is complete for those that
+    A send takes its rank's processor for the overhead o. Then it is complete for those that
     require it, and its message is on its way. The processor stays busy until the gap g is over.
     A receive, once its message has arrived and what it requires is complete, takes the processor
     for o as well. ``irequires`` waits until the other operation could start, that is until all
@@ -138,7 +138,7 @@ def read_goal(
     Parameters
     ----------
     path
-        A text file; comments as in C++.
+        A text file. Comments as in C++.
     flit_bytes
         Bytes of a flit. A message is at least one flit long.
     overhead_cycles, gap_cycles
@@ -149,9 +149,9 @@ def read_goal(
     Raises
     ------
     InputError
-        Naming the file and line: what is no GOAL; a label that is unknown or repeated; a rank out
-        of range; a send that is never received, or a receive of what is never sent; operations
-        that wait for each other in a circle; a CPU other than 0, for a node has one processor.
+        Naming the file and line: what is no GOAL. A label that is unknown or repeated. A rank out
+        of range. A send that is never received, or a receive of what is never sent. Operations
+        that wait for each other in a circle. A CPU other than 0, for a node has one processor.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def read_timed_goal(
     Parameters
     ----------
     path
-        A text file; comments as in C++.
+        A text file. Comments as in C++.
     overhead_seconds, gap_seconds
         o and g of LogGP, in seconds.
     calc_seconds

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from netloom.workload.graphs.process_graph import ProcessGraph
 
 THINKING, CHOOSING = 0, 2
-"""Streams of chance; ``durations`` takes two."""
+"""Streams of chance. ``durations`` takes two."""
 
 CHOICES = ("uniform", "bytes", "messages")
 
 
 class ClosedLoop(Rounds):
-    """The loops of all tasks of a mapped program; a ``Source``.
+    """The loops of all tasks of a mapped program. A ``Source``.
 
     Each task has a processor of its own. In each loop it computes, sends one message to one of
     its neighbours, drawn anew, and waits until the message is complete. The computation takes
@@ -40,7 +40,7 @@ class ClosedLoop(Rounds):
     Parameters
     ----------
     graph
-        Who sends to whom; a task that does not send has no loop (see ``senders``). None: each
+        Who sends to whom. A task that does not send has no loop (see ``senders``). None: each
         task sends to any other task, all as likely (section 5.6.4).
     node_of
         int[num_tasks], the node of each task. A message to a task of the same node is complete
@@ -51,15 +51,15 @@ class ClosedLoop(Rounds):
         L, the length of a message.
     think
         The law of the computation's cycles: ``fixed``, ``uniform`` from 0 to 2t, or
-        ``exponential``; the first computation of each task too.
+        ``exponential``. The first computation of each task too.
     choice
         How a task draws its neighbour: ``uniform``, or in proportion to the ``bytes`` or
         ``messages`` of the edges.
     packet_flits
         Messages are cut into packets of at most as many flits, sent one after the other
-        (section 5.6.3); None: they are not.
+        (section 5.6.3). None: they are not.
     gap_cycles
-        From the completion of a packet to the next one of the message; not counted in λ_a.
+        From the completion of a packet to the next one of the message. Not counted in λ_a.
     first_task
         What the first task counts as in drawing: one of several programs draws alone what it draws
         beside the others.
@@ -71,7 +71,7 @@ class ClosedLoop(Rounds):
     think_cycles
         t.
     packets
-        Packets that a message is cut into; their rows follow each other.
+        Packets that a message is cut into. Their rows follow each other.
 
     Raises
     ------
@@ -205,7 +205,7 @@ def loop_times(ends: NDArray[np.int64], *, message_flits: int, skip: int, loops:
     Every task has to have finished as many (``loops_done``). Nothing of those that are faster is
     counted after that, though they go on, which keeps the traffic up (Chittor 1991, section 5.3).
 
-    ``ends`` are as from ``loop_ends``, and tasks begin at cycle 0; ``message_flits`` is L.
+    ``ends`` are as from ``loop_ends``, and tasks begin at cycle 0. ``message_flits`` is L.
 
     Examples
     --------

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Lists(NamedTuple):
     """Lists of numbers, one after the other: list i is ``values[offsets[i]:offsets[i + 1]]``.
 
-    ``offsets``: int64[num_lists + 1]; ``values``: int64 or int32[offsets[-1]].
+    ``offsets``: int64[num_lists + 1]. ``values``: int64 or int32[offsets[-1]].
     """
 
     offsets: NDArray[np.int64]

@@ -32,15 +32,15 @@ COLUMNS = {
 
 @dataclass(frozen=True, eq=False)
 class Messages:
-    """A table of messages, and what each waits for; a row is a message or a computation.
+    """A table of messages, and what each waits for. A row is a message or a computation.
 
     A row is released when all rows it waits for are complete. It is ready ``delay`` cycles later,
     but ``delay`` cycles after ``start`` at the earliest. Then the processor of its source takes
-    it, first come first served, for ``run`` cycles, after which it is sent; the processor stays
+    it, first come first served, for ``run`` cycles, after which it is sent. The processor stays
     busy for ``hold`` cycles more. Once it has arrived, the processor of its target takes it for
     ``receive`` cycles, and it is complete. A row that needs no processor, with ``run`` and ``hold``
     0 and no context, does not queue for it: it is sent when it is ready, even if the processor is
-    busy; nor does one with ``receive`` 0 wait for its target's. In the terms of LogGP, ``run`` and
+    busy, nor does one with ``receive`` 0 wait for its target's. In the terms of LogGP, ``run`` and
     ``receive`` are the overheads o, and ``hold`` is the gap g.
 
     For flows, which need no cycles, times may be float64 seconds, and lengths float64 bytes.
@@ -107,7 +107,7 @@ def messages(
     """Return a table of messages from lists, arrays or single values.
 
     ``source``, ``target`` and ``flits`` hold one value a row, or one for all. ``after`` lists
-    for each row the rows that it waits for; none wait by default. ``first`` is the number of
+    for each row the rows that it waits for. None wait by default. ``first`` is the number of
     the first row. Any other column of ``Messages`` may be given: 0 by default, -1 for
     ``context``.
 

@@ -1,6 +1,6 @@
 """The experiments of Chittor 1991, chapter 4: loops of nodes that send to and wait for each other.
 
-A node of class A sends, receives, computes; one of class B receives, sends, computes (figures 4.3
+A node of class A sends, receives, computes. One of class B receives, sends, computes (figures 4.3
 and 4.10).
 """
 
@@ -28,7 +28,7 @@ PATTERNS = ("ab-1nn", "aa-1nn", "ab-4nn", "aa-4nn", "diagonal", "transpose")
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """One of the patterns, as a program that repeats; a ``Source``."""
+    """One of the patterns, as a program that repeats. A ``Source``."""
 
     name: str  # one of ``PATTERNS``
     num_nodes: int  # nodes of the network, a square mesh
@@ -38,7 +38,7 @@ class Pattern:
     ends: NDArray[np.int64]
 
     def extend(self, complete: NDArray[np.int64], until: int) -> Messages:
-        """Return the next loops of all nodes; see ``Rounds.extend``."""
+        """Return the next loops of all nodes. See ``Rounds.extend``."""
         return self.rounds.extend(complete, until)
 
     def loop_ends(self, complete: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -59,18 +59,18 @@ def pattern(
 
     Node (i, j) is in row i, position j.
 
-    - ``ab-1nn``, ``aa-1nn``: (i, j) and (i, j xor 1) exchange a message. Even j is A, odd j B; or
+    - ``ab-1nn``, ``aa-1nn``: (i, j) and (i, j xor 1) exchange a message. Even j is A, odd j B, or
       all are A, and the two messages cross (figures 4.3 and 4.9).
-    - ``ab-4nn``, ``aa-4nn``: all four neighbours. Even i + j is A, odd B; or all are A.
-    - ``diagonal``: (i, i) and its mirror image at the other end of the diagonal; the upper half
+    - ``ab-4nn``, ``aa-4nn``: all four neighbours. Even i + j is A, odd B, or all are A.
+    - ``diagonal``: (i, i) and its mirror image at the other end of the diagonal. The upper half
       is A, all other nodes idle (figure 4.5).
-    - ``transpose``: (i, j) and (j, i); A below the diagonal, which is idle (figure 4.7).
+    - ``transpose``: (i, j) and (j, i). A below the diagonal, which is idle (figure 4.7).
 
     The computations are uniform on 0 to twice the mean. Nodes that wait for each other, if only
     through others, compute for as long in one loop, as the thesis's pairs do, so that none waits
     for another's computation (section 4.2.1).
 
-    ``name`` is one of ``PATTERNS``, ``side`` at least 2; ``message_bytes`` are those of every
+    ``name`` is one of ``PATTERNS``, ``side`` at least 2. ``message_bytes`` are those of every
     message, ``think_us`` is the mean computation of a loop.
 
     Raises
@@ -143,7 +143,7 @@ def _peers(name: str, side: int) -> tuple[list[list[int]], list[bool]]:
 def _two_loops(
     peers: list[list[int]], first: list[bool], message_bytes: int
 ) -> tuple[Messages, NDArray[np.int64]]:
-    """Two loops of messages of bytes; the rows with which the nodes end the second loop."""
+    """Two loops of messages of bytes. The rows with which the nodes end the second loop."""
     rows: list[Row] = []
     ends: dict[int, list[int]] = {node: [] for node, others in enumerate(peers) if others}
     for _ in range(2):
@@ -160,7 +160,7 @@ def _add_loop(
     first: list[bool],
     message_bytes: int,
 ) -> dict[int, list[int]]:
-    """Add the rows of one loop; ``ready``, and what is returned: what ends a node's loop."""
+    """Add the rows of one loop. ``ready``, and what is returned: what ends a node's loop."""
     inbox: dict[int, list[int]] = {node: [] for node in ready}
 
     def send(node: int, waits: list[int]) -> None:

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NodeCosts:
-    """The cost of messages that meet no other; times in µs.
+    """The cost of messages that meet no other. Times in µs.
 
     A message of one packet takes ``alpha_us + byte_us * bytes`` from one processing element to
     another. A longer one is cut into packets of ``packet_bytes``, each of which costs
-    ``packet_us``; the last one, if it is shorter, as much less as its bytes are fewer.
+    ``packet_us``. The last one, if it is shorter, as much less as its bytes are fewer.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def packetised(table: Messages, costs: NodeCosts) -> tuple[Messages, NDArray[np.
     """Return the packets of a table of messages, with what they cost the servers of both ends.
 
     The processor of a node stands for its server. Each packet takes that of its source from the
-    moment it is sent, and that of its target as long after it has arrived; the first packet of a
+    moment it is sent, and that of its target as long after it has arrived. The first packet of a
     message takes both of them α longer, less the cycles of its own flits, which α as measured
     includes. So the packets follow each other at the pace of the servers, and a message that
     meets no other takes ``costs.message_us`` and the cycles of its path, to the next cycle for

@@ -35,7 +35,7 @@ class Round:
     source, target
         int32[n], hosts. A message to its own host arrives at once.
     bytes
-        float64[n], the size of each; one of 0 is not sent, and arrives at once.
+        float64[n], the size of each. One of 0 is not sent, and arrives at once.
     count
         How many rounds of this kind follow each other.
     """
@@ -61,7 +61,7 @@ class RoundProgram:
     Attributes
     ----------
     num_hosts
-        Hosts of the network; messages name them by number.
+        Hosts of the network. Messages name them by number.
     rounds
         The rounds. Any sequence: one that makes its rounds when they are asked for needs no memory
         for them, but is asked more than once.
@@ -178,7 +178,7 @@ class Frontier:
         return np.append(0, np.cumsum(count)), after
 
     def forget(self, rows: int) -> None:
-        """Forget the first rows, which are complete; the others count from there."""
+        """Forget the first rows, which are complete. The others count from there."""
         kept = self._row >= rows
         self._host, self._row = self._host[kept], self._row[kept] - rows
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Draw: TypeAlias = "Callable[[NDArray[np.int64], NDArray[np.int64]], Columns]"
 
 MOST_ROWS = 2**25
-"""Most rows of a program that repeats; a run that needs more is a mistake."""
+"""Most rows of a program that repeats. A run that needs more is a mistake."""
 
 ROWS_AT_ONCE = 2**20
 """Rows that are drawn at once, if that is at least a round."""
@@ -36,7 +36,7 @@ NEVER = np.iinfo(np.int64).max
 
 
 class Rounds:
-    """A program of rounds that never ends; a ``Source``.
+    """A program of rounds that never ends. A ``Source``.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ class Rounds:
         return column
 
     def _times_so_far(self, complete: NDArray[np.int64]) -> NDArray[np.int64]:
-        """When the rows of the last two rounds are complete, or can be; see ``least_times``."""
+        """When the rows of the last two rounds are complete, or can be. See ``least_times``."""
         done = complete[self._open]
         row, number = (each[self._open] for each in self._room)
         self._now = max(self._now, int(done.max(initial=0)))
@@ -196,7 +196,7 @@ class Rounds:
         return _Block(row, number, least, np.cumsum(size) - size, drawn)
 
     def _released(self, block: _Block, times: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The first cycle in which each row can be released; ``times`` are gone on with."""
+        """The first cycle in which each row can be released. ``times`` are gone on with."""
         row, one = block.row.astype(np.int32), self.one  # as in ``_room``: one kernel for both
         released, done = np.zeros(len(row), np.int64), np.full(len(row), -1)
         least_times(
@@ -252,7 +252,7 @@ class _Parts(NamedTuple):
 class _Block(NamedTuple):
     """Rounds of some parts: int64[n] each, and the columns that are drawn.
 
-    ``row`` of its round; ``number`` of that; ``least`` cycles that it takes; ``begin``: where each
+    ``row`` of its round. ``number`` of that; ``least`` cycles that it takes; ``begin``: where each
     round begins.
     """
 

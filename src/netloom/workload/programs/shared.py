@@ -97,7 +97,7 @@ class SharedProgram:
 def parse_placed(spec: str) -> tuple[str, NDArray[np.int32] | None]:
     """Split ``A.mtx@0-31`` into the program and the nodes that it is to run on.
 
-    The nodes, int32[], are in the order given; None where there is no ``@``, or it belongs to
+    The nodes, int32[], are in the order given. None where there is no ``@``, or it belongs to
     the name of a file.
 
     Raises
@@ -166,7 +166,7 @@ def share(
         The process graph of each, and its nodes in the order in which they are filled (int[]). A
         program that is the only one may have None: all nodes that work.
     mapping
-        ``identity``: a program's task i on the i-th of its nodes; ``random``: on any of them, one
+        ``identity``: a program's task i on the i-th of its nodes. ``random``: on any of them, one
         task a node, every way as likely.
     seed
         Of the random mappings: program p takes ``seed + p``.
@@ -228,7 +228,7 @@ def shared_traffic(
     """Return the traffic of programs that run at once, each as much of it as it has alone.
 
     ``load`` is the mean over the nodes that send. A program that runs alone at some load offers
-    that much at each of its sending nodes on average; here every program does, whatever its bytes
+    that much at each of its sending nodes on average. Here every program does, whatever its bytes
     are beside those of the others.
 
     ``load_factor`` is the load of the traffic at which each program offers a load of 1: 1 where

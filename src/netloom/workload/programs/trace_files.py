@@ -63,7 +63,7 @@ MOST_COLUMNS = 1024
 """Most columns of a table."""
 
 MOST_ROWS_A_BYTE, MOST_SAME_ROWS = 4, 2**20
-"""Most rows of a Parquet file: so many a byte, since their ids differ; or so many in any case."""
+"""Most rows of a Parquet file: so many a byte, since their ids differ, or so many in any case."""
 
 FILES = ".csv, .tsv or .parquet"
 
@@ -71,10 +71,10 @@ FILES = ".csv, .tsv or .parquet"
 def read_trace(path: str | Path, *, flit_bytes: int | None = None, unit: Unit = "cycles") -> Trace:
     r"""Read a trace from a table with one entry a row.
 
-    The columns, in any order; all but ``id`` and ``source`` may be missing or blank:
+    The columns, in any order. All but ``id`` and ``source`` may be missing or blank:
 
     - ``id``: the name of the entry, any word;
-    - ``time``: the earliest cycle; ``after``: the ids that it waits for, separated by spaces or
+    - ``time``: the earliest cycle. ``after``: the ids that it waits for, separated by spaces or
       semicolons, in any order of rows;
     - ``delay_cycles``: cycles that pass before it is ready, without the processor;
     - ``compute_cycles``: cycles of the source's processor before it is sent;
@@ -88,8 +88,8 @@ def read_trace(path: str | Path, *, flit_bytes: int | None = None, unit: Unit = 
       ``receive_seconds`` in place of those in cycles: the trace is in seconds and ``bytes`` then,
       and ``flit_bytes`` is not used.
 
-    ``delay``, ``compute``, ``receive``, ``hold`` and ``time_cycles`` will do as well; other columns
-    are passed over. In text, ``#`` starts a comment line; the comment ``# tasks: 64`` above the
+    ``delay``, ``compute``, ``receive``, ``hold`` and ``time_cycles`` will do as well. Other columns
+    are passed over. In text, ``#`` starts a comment line. The comment ``# tasks: 64`` above the
     names tells how many tasks there are, otherwise there are just enough for the highest number.
 
     Parameters
@@ -167,7 +167,7 @@ def write_trace(trace: Trace, path: str | Path) -> None:
     trace
         What is written. Columns that are zero everywhere are left out.
     path
-        ``.csv``, ``.tsv`` or ``.parquet``; an existing file is replaced. Parquet does not say how
+        ``.csv``, ``.tsv`` or ``.parquet``. An existing file is replaced. Parquet does not say how
         many tasks there are.
 
     Raises
@@ -288,7 +288,7 @@ def _canonical(name: str) -> str:
 
 
 def _named(table: pl.DataFrame, where: str) -> pl.DataFrame:
-    """The table under the names that we use; what is missing, or nearly right, is refused."""
+    """The table under the names that we use. What is missing, or nearly right, is refused."""
     names = [*map(_canonical, table.columns)]
     repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated:
@@ -311,7 +311,7 @@ def _named(table: pl.DataFrame, where: str) -> pl.DataFrame:
 
 
 def _unit(names: list[str], asked: Unit, path: Path) -> Unit:
-    """The unit of a table's times and lengths; one that mixes both is refused."""
+    """The unit of a table's times and lengths. One that mixes both is refused."""
     of_seconds = [name for name in names if name in IN_SECONDS.values()]
     of_cycles = [name for name in names if name in IN_CYCLES.values() or name == "flits"]
     if of_seconds and of_cycles:
@@ -323,7 +323,7 @@ def _unit(names: list[str], asked: Unit, path: Path) -> Unit:
 
 
 def _words(table: pl.DataFrame, name: str) -> list[str]:
-    """What a column says, row by row; nothing where it is blank or there is no such column."""
+    """What a column says, row by row. Nothing where it is blank or there is no such column."""
     import polars as pl
 
     if name not in table.columns:
@@ -338,7 +338,7 @@ def _words(table: pl.DataFrame, name: str) -> list[str]:
 
 
 def _plain(table: pl.DataFrame, name: str, where: Where) -> list[str]:
-    """What a column of numbers says; bytes with a unit, such as 64KiB, as plain ones."""
+    """What a column of numbers says. Bytes with a unit, such as 64KiB, as plain ones."""
     texts = _words(table, name)
     if name != "bytes":
         return texts

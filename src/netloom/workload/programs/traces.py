@@ -1,7 +1,7 @@
 """Traces: what a program computed and sent, and what each of it waited for, task by task.
 
 ``trace_files`` reads and writes tables, ``goal`` reads schedules of LogGOPSim. A trace knows tasks
-only; put on the nodes of a network it becomes messages, which any simulator can replay. Its times
+only. Put on the nodes of a network it becomes messages, which any simulator can replay. Its times
 and lengths are cycles and flits, or seconds and bytes: ``in_cycles`` and ``in_seconds`` turn one
 into the other, given a clock.
 
@@ -55,14 +55,14 @@ MOST_SECONDS, MOST_LENGTH = 1e9, 2.0**53
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """What tasks compute and send, entry by entry; no entry waits for a later one.
+    """What tasks compute and send, entry by entry. No entry waits for a later one.
 
     An entry is released when all entries that it waits for are complete, and not before
-    ``start``; it is ready ``delay`` cycles after that, in which the processor may do other work. It
+    ``start``. It is ready ``delay`` cycles after that, in which the processor may do other work. It
     takes its task's processor for ``run`` cycles, and is sent then. An entry
-    without targets is a computation; one with several is a multicast, sent on from node to node,
+    without targets is a computation. One with several is a multicast, sent on from node to node,
     and complete when it has reached all. A processor serves entries in the order in which they
-    are released; one that needs none, with ``run`` and ``hold`` 0, does not queue for it, and is
+    are released. One that needs none, with ``run`` and ``hold`` 0, does not queue for it, and is
     sent at once even if the processor is busy.
 
     In seconds, times are float64 and lengths are bytes, float64 too.
@@ -154,9 +154,9 @@ class Trace:
         nothing counts as a cycle), then the one with the first id, shorter ids before longer ones.
         In seconds, ``flit_time`` stands for the cycle: what a channel takes for a byte.
 
-        Multicasts follow the row-first trees of the network; where hosts hang on routers, the
+        Multicasts follow the row-first trees of the network. Where hosts hang on routers, the
         source sends a message to each target instead. ``node_of``: int[num_tasks or
-        more], the node of each task; several may share one.
+        more], the node of each task. Several may share one.
 
         Raises
         ------
@@ -209,15 +209,15 @@ def ordered_trace(
 ) -> Trace:
     """Return a trace from entries in any order: each comes after those that it waits for.
 
-    Entries that already do stay where they are; of those that could come next, the first does.
+    Entries that already do stay where they are. Of those that could come next, the first does.
 
-    ``after`` may point anywhere; ``columns`` are start, run, hold, receive, source and flits, and
+    ``after`` may point anywhere. ``columns`` are start, run, hold, receive, source and flits, and
     perhaps delay; ``where`` names the place of an entry, as the user would look for it.
 
     Raises
     ------
     InputError
-        If entries wait for each other in a circle; it is printed.
+        If entries wait for each other in a circle. It is printed.
     """
     order = _dependence_order(after)
     if len(order) < len(ids):
@@ -249,7 +249,7 @@ def _dtype(column: str, unit: Unit) -> type:
 
 
 def _dependence_order(after: Lists) -> NDArray[np.int64]:
-    """Entries such that each comes after all that it waits for; those in circles are missing."""
+    """Entries such that each comes after all that it waits for. Those in circles are missing."""
     count = len(after.offsets) - 1
     waiter = after.owners()
     if np.all(after.values < waiter):
@@ -287,7 +287,7 @@ def _circle(after: Lists, order: NDArray[np.int64]) -> list[int]:
 
 
 def _placed(trace: Trace, topology: Topology, nodes: NDArray[np.int32], flit_time: float) -> Replay:
-    """Each entry is a row; a multicast is a row for its computation, then those of its tree."""
+    """Each entry is a row. A multicast is a row for its computation, then those of its tree."""
     trees = _trees(trace, topology, nodes)
     counts = np.ones(len(trace), np.int64)
     for entry, part in trees.items():

@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from netloom.workload.graphs.process_graph import ProcessGraph
 
 RUNNING, BEGINNING = 0, 2
-"""Streams of chance; ``durations`` takes two."""
+"""Streams of chance. ``durations`` takes two."""
 
 THREAD = -1
 """The thread itself, among the numbers of its neighbours."""
 
 
 class Transactions(Rounds):
-    """A program of threads on block-multithreaded processors; a ``Source``.
+    """A program of threads on block-multithreaded processors. A ``Source``.
 
     Each thread runs for T_r cycles, during which no other thread of its node runs, issues a
     transaction with its neighbours in the process graph, and can run again T_f cycles after the
     last message of the transaction is complete. Several instances of the program share the nodes,
-    one in each hardware context; they share no data (Johnson 1992, section 3.2). A processor that
+    one in each hardware context. They share no data (Johnson 1992, section 3.2). A processor that
     goes from one context to another takes the cycles that the simulator was given as
     ``switch_cycles``, T_s.
 
@@ -54,7 +54,7 @@ class Transactions(Rounds):
     fixed_cycles
         T_f, the part of a transaction's latency that is none of its messages'.
     protocol
-        The messages of the transactions; ``protocols.coherence()`` by default.
+        The messages of the transactions. ``protocols.coherence()`` by default.
     seed
         The same seed makes the same program. Each thread begins at a time of its own, drawn from
         0 to 2 (T_r + T_f), lest all do the same at the same time.
@@ -186,9 +186,9 @@ class TransactionStatistics:
 
 
 class _Runs(NamedTuple):
-    """The runs of all threads in one pass; int64[num_runs] each.
+    """The runs of all threads in one pass. int64[num_runs] each.
 
-    ``row`` of the pass; ``thread``; ``place`` among the runs of its thread; ``before``: the run,
+    ``row`` of the pass. ``thread``; ``place`` among the runs of its thread; ``before``: the run,
     by its place in these arrays, whose transaction the thread waited for.
     """
 
@@ -199,7 +199,7 @@ class _Runs(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """A row of a pass, for a thread of whatever task; a run has 0 flits.
+    """A row of a pass, for a thread of whatever task. A run has 0 flits.
 
     ``sender`` and ``receiver`` are THREAD or the number of a neighbour.
     """
@@ -281,7 +281,7 @@ def _rows_of_pass(protocol: Protocol, degree: int, fixed_cycles: int) -> list[_R
 def _add_messages(
     rows: list[_Row], transaction: Transaction, partner: int, issue: int
 ) -> list[int]:
-    """Add a transaction's messages to and from one partner; return those that none answers."""
+    """Add a transaction's messages to and from one partner. Return those that none answers."""
     made: dict[str, int] = {}
     for step in transaction.steps:
         to, back = (THREAD, partner), (partner, THREAD)

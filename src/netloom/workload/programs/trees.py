@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 MOST_TEMPLATES = 64
-"""Most trees that are kept to be moved from root to root; a torus of two dimensions has eight."""
+"""Most trees that are kept to be moved from root to root. A torus of two dimensions has eight."""
 
 
 @dataclass(frozen=True, eq=False)
 class Orientation:
-    """Which trees of shortest paths; ``row_first`` and ``balanced_orientation`` make one."""
+    """Which trees of shortest paths. ``row_first`` and ``balanced_orientation`` make one."""
 
     # On k-ary n-cubes: all dimensions, in the order in which a copy crosses them.
     order: tuple[int, ...] = ()
@@ -41,7 +41,7 @@ class Orientation:
 
 
 class Branches(NamedTuple):
-    """The messages of a tree, each to a neighbour; those that bring a copy before those it becomes.
+    """The messages of a tree, each to a neighbour. Those that bring a copy before those it becomes.
 
     ``source``, ``target``: int32[], nodes. ``after``: int32[], the message that brings the copy to
     the source, −1 where the source is the root. ``asked``: bool[], whether the target is one of
@@ -72,7 +72,7 @@ def row_first(topology: Topology) -> Orientation:
     """Return the orientation of the tree that goes along rows first, the same for every root.
 
     The root sends along its row both ways, each node of the row along its column both ways, and
-    so on through the dimensions, the last first; the farthest node of an even ring is reached by
+    so on through the dimensions, the last first. The farthest node of an even ring is reached by
     growing coordinates. In a k x k torus 2k nodes send no copy on, k² − 3k one, 2 two and
     k − 3 three (Shahrabi et al. 2002, eq. 2). On networks that are no k-ary n-cubes, a
     breadth-first tree over the channels of lowest number.
@@ -132,7 +132,7 @@ def branches(
 ) -> Branches:
     """Return the messages of a tree, or of the part of it that leads to ``targets``.
 
-    ``targets``: int[], nodes, all by default; the root among them changes nothing. The
+    ``targets``: int[], nodes, all by default. The root among them changes nothing. The
     orientation is row-first by default.
 
     Raises
@@ -197,7 +197,7 @@ def multicast(
 ) -> Messages:
     """Return the messages by which ``root`` reaches nodes, each node sending copies on.
 
-    ``targets`` are nodes; None for all others. Every message, from one node to the next, takes
+    ``targets`` are nodes. None for all others. Every message, from one node to the next, takes
     ``startup_cycles`` before it is sent. ``first`` is the number of the first row.
 
     Raises

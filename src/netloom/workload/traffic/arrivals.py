@@ -4,7 +4,7 @@ Nothing is drawn for a cycle in which no packet comes. All (cycle, node) cells o
 lie in a row, node after node and cycle after cycle, and one stream of random gaps leads from one
 packet to the next: geometric gaps make every cell an independent Bernoulli trial, exponential
 ones an independent Poisson count. Nodes with smaller rates lose some of their packets by lot
-(thinning, Lewis & Shedler 1979), which leaves both laws exact; they share a row only with nodes
+(thinning, Lewis & Shedler 1979), which leaves both laws exact. They share a row only with nodes
 whose rates are at most twice theirs, so that less than half is ever lost.
 """
 
@@ -45,7 +45,7 @@ BLOCK_BURSTS = 65_536
 
 @dataclass(frozen=True)
 class Arrivals:
-    """The law of the times between the packets of a node; ``parse_arrivals`` makes one.
+    """The law of the times between the packets of a node. ``parse_arrivals`` makes one.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Arrivals:
     burst_cycles
         Mean length of an on-period (on-off).
     duty
-        Part of the time that a node is on (on-off); otherwise 1.
+        Part of the time that a node is on (on-off). Otherwise 1.
     """
 
     name: str
@@ -102,10 +102,10 @@ def parse_arrivals(spec: str) -> Arrivals:
     ----------
     spec
         ``bernoulli``: a packet in each cycle with probability p. ``poisson``: exponential gaps
-        of mean 1/p in continuous time; a packet is born in the cycle that its time falls in, so
+        of mean 1/p in continuous time. A packet is born in the cycle that its time falls in, so
         several may be born in one. ``on-off:100,0.25``: a two-state Markov chain, whose
-        on-periods last 100 cycles on average (geometrically) and fill a quarter of the time;
-        while it is on, Bernoulli with probability p / 0.25. The chain starts in its steady state.
+        on-periods last 100 cycles on average (geometrically) and fill a quarter of the time.
+        While it is on, Bernoulli with probability p / 0.25. The chain starts in its steady state.
 
     Raises
     ------
@@ -215,7 +215,7 @@ def _groups(rates: NDArray[np.float64]) -> list[_Group]:
 def _hits(
     rng: np.random.Generator, num_cells: int, rate: float, kind: Literal["bernoulli", "poisson"]
 ) -> NDArray[np.float64]:
-    """Where in a row of cells something comes, in order; in a Poisson cell as often as it comes."""
+    """Where in a row of cells something comes, in order. In a Poisson cell as often as it comes."""
     from netloom.workload.kernels.packets import add_up
 
     bernoulli = kind == "bernoulli"
@@ -234,7 +234,7 @@ def _hits(
 def _in_bursts(
     rng: np.random.Generator, arrivals: Arrivals, group: _Group, on: NDArray[np.bool_], span: int
 ) -> NDArray[np.float64]:
-    """Cells of the arrivals of a group; ``on`` is moved on to the next block."""
+    """Cells of the arrivals of a group. ``on`` is moved on to the next block."""
     begin, length, place = _bursts(rng, arrivals, group.members, on, span)
     ends = np.cumsum(length)
     total = int(ends[-1]) if len(ends) else 0

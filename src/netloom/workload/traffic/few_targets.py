@@ -27,7 +27,7 @@ def hot_spot(
     """Return traffic of which a fraction goes to a few hot nodes (Pfister & Norton 1985).
 
     A packet of any node goes with probability ``fraction`` to one of the hot nodes, in proportion
-    to their weights, never the source itself; otherwise, and always from a node that is the only
+    to their weights, never the source itself. Otherwise, and always from a node that is the only
     hot one, it goes where ``base`` sends it. Rates are those of ``base``.
 
     Parameters
@@ -39,7 +39,7 @@ def hot_spot(
     nodes
         int[num_hot] different nodes.
     weights
-        float[num_hot] above 0; the same for all by default.
+        float[num_hot] above 0. The same for all by default.
     to_self
         Whether a hot node's own packets may be for itself.
 
@@ -93,7 +93,7 @@ def incast(
     num_nodes
         Number of nodes.
     senders
-        Senders of each target; None: all nodes that are no targets, dealt out to the targets.
+        Senders of each target. None: all nodes that are no targets, dealt out to the targets.
     targets
         int[] different nodes.
     seed

@@ -29,7 +29,7 @@ def adversarial(topology: Topology, ahead: int = 1, *, name: str | None = None) 
     - a pod of a fat tree: the hosts below one child of the roots, so in a leaf-spine network the
       hosts of one leaf;
     - a row of a HyperX: the hosts whose routers agree in the first coordinate, of those of which
-      there are several. So it is a plane in three dimensions, and a router in one; minimal routing
+      there are several. So it is a plane in three dimensions, and a router in one. Minimal routing
       carries the traffic of all hosts of a router over one link.
 
     Parameters
@@ -39,7 +39,7 @@ def adversarial(topology: Topology, ahead: int = 1, *, name: str | None = None) 
     ahead
         From 1 on, less than the number of groups.
     name
-        Named in results and errors; ``adversarial:+K`` by default.
+        Named in results and errors. ``adversarial:+K`` by default.
 
     Raises
     ------

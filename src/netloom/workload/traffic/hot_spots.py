@@ -35,8 +35,8 @@ class HotSpotTraffic:
     hot_spots
         int32[num_hot_spots], the modules that are hot spots, 0 … ``pes`` − 1, none twice.
     assigned
-        int32[pes, per_pe], the hot spots that each PE asks for, none twice, -1 behind the last;
-        as many modules as PEs.
+        int32[pes, per_pe], the hot spots that each PE asks for, none twice, -1 behind the last.
+        As many modules as PEs.
     rate
         Probability that a PE makes a request in a step.
     wait
@@ -98,7 +98,7 @@ class HotSpotTraffic:
 
     @property
     def mean_per_pe(self) -> float:
-        """Hot spots that a PE has on average; those that have none count as well."""
+        """Hot spots that a PE has on average. Those that have none count as well."""
         return int(np.count_nonzero(self.assigned >= 0)) / self.pes
 
     def __repr__(self) -> str:
@@ -122,7 +122,7 @@ def place_hot_spots(
     """Return ``count`` different hot spots among the modules, at random or spaced.
 
     Spaced, the first is any module, and each next one is the one before plus ``spacing`` plus a
-    whole number from -``deviation`` to ``deviation``, all as likely, modulo ``modules``; one that
+    whole number from -``deviation`` to ``deviation``, all as likely, modulo ``modules``. One that
     is there already is drawn again (Rosenblum & Mayr 1986, section 2.1). With a deviation that is
     not above the spacing, and the paper's check ``count`` · (``spacing`` + ``deviation``) ≤
     ``modules``, an increment is never negative, and all of them together never come round: only
@@ -137,7 +137,7 @@ def place_hot_spots(
     count
         Hot spots.
     spacing, deviation
-        In modules; without a spacing every choice of ``count`` modules is as likely.
+        In modules. Without a spacing every choice of ``count`` modules is as likely.
     seed
         Of the places.
 
@@ -200,7 +200,7 @@ def assign_hot_spots(
     probability
         That a PE gets a hot spot in a round.
     seed
-        Of the assignment; that of the places may be the same, they are independent.
+        Of the assignment. That of the places may be the same, they are independent.
 
     Raises
     ------
@@ -235,7 +235,7 @@ def _first_of_shuffled(
 ) -> NDArray[np.int32]:
     """The first ``kept`` of the numbers 0 … ``length`` − 1, shuffled anew for every row.
 
-    Fisher & Yates' shuffle of many rows at once, and no further than it is needed; afterwards
+    Fisher & Yates' shuffle of many rows at once, and no further than it is needed. Afterwards
     just what it has moved goes back, so that a chunk of rows costs what is kept of them.
     """
     found = np.empty((rows, kept), np.int32)

@@ -25,7 +25,7 @@ LENGTHS = "a number of flits such as 5, uniform:1-9, bimodal:1,9,0.5 or geometri
 
 @dataclass(frozen=True)
 class Lengths:
-    """The law of packets' lengths; ``parse_lengths`` makes one.
+    """The law of packets' lengths. ``parse_lengths`` makes one.
 
     Attributes
     ----------
@@ -38,8 +38,8 @@ class Lengths:
     mean
         Expected flits of a packet, exactly.
     parameter
-        Share of the short packets (bimodal); mean before the law is cut at ``longest``
-        (geometric); otherwise 0.
+        Share of the short packets (bimodal). Mean before the law is cut at ``longest``
+        (geometric). Otherwise 0.
     """
 
     name: str

@@ -50,14 +50,14 @@ def parse_traffic(spec: str, topology: Topology) -> Traffic:
     spec
         ``uniform``, to any other node. A permutation: ``transpose`` (of the nodes as a square
         matrix), ``bit-complement``, ``bit-reverse``, ``shuffle`` (of the bits of their numbers),
-        ``tornado``, ``neighbour`` (of their coordinates); nodes that it leaves where they are do
+        ``tornado``, ``neighbour`` (of their coordinates). Nodes that it leaves where they are do
         not send. With ``-self`` (``uniform-self``, ``transpose-self``), packets to the source
-        itself belong to it. ``asymmetric``: of N nodes, s sends to s mod N/2 and to that plus N/2;
-        half of it to itself with ``-self``. ``hot-spot:0.1:0,63*2``: a tenth of the packets to
+        itself belong to it. ``asymmetric``: of N nodes, s sends to s mod N/2 and to that plus N/2.
+        Half of it to itself with ``-self``. ``hot-spot:0.1:0,63*2``: a tenth of the packets to
         nodes 0 and 63, twice as many to 63, the others uniform, or by a third part,
-        ``hot-spot:0.1:0,63:transpose``; a hot node never takes itself, but with
+        ``hot-spot:0.1:0,63:transpose``. A hot node never takes itself, but with
         ``hot-spot-self``. ``incast:8:0,63``: 8 nodes each send to node 0 and to node 63 only,
-        drawn at random (by a third part, ``incast:8:0,63:SEED``, others); ``incast:all:0``: all
+        drawn at random (by a third part, ``incast:8:0,63:SEED``, others). ``incast:all:0``: all
         other nodes; without nodes, to node 0. ``pairs:0-63,5-12*2``: between these pairs only,
         node 5 at twice the rate of node 0. ``adversarial``, ``adversarial:+2``: to any host of the
         next group, or of the second next, of a dragonfly; pods of fat trees and rows of HyperX are

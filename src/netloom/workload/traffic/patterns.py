@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Traffic:
-    """Which node sends how often, and to whom; ``parse_traffic`` makes one from its name.
+    """Which node sends how often, and to whom. ``parse_traffic`` makes one from its name.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Traffic:
     num_nodes
         Number of nodes.
     rate
-        float64[num_nodes], how often a node sends, relative to the others; nodes with rate 0 do
+        float64[num_nodes], how often a node sends, relative to the others. Nodes with rate 0 do
         not send, and the mean over those that do is 1.
     law
         What decides the targets.
@@ -75,7 +75,7 @@ class Traffic:
         Returns
         -------
         Shares
-            ``source``, ``target``, ``weight``; the weights of all sources add to 1.
+            ``source``, ``target``, ``weight``. The weights of all sources add to 1.
 
         Raises
         ------
@@ -133,7 +133,7 @@ def permutation(targets: ArrayLike, *, to_self: bool = False, name: str = "permu
     targets
         int[num_nodes], need not all differ; −1 where a node does not send.
     to_self
-        Whether a node whose target is itself sends to itself; otherwise it does not send.
+        Whether a node whose target is itself sends to itself. Otherwise it does not send.
     name
         Named in results and errors.
 
@@ -249,7 +249,7 @@ def from_process_graph(
 ) -> Traffic:
     """Return the traffic of a program under a mapping: who sends to whom, in what proportion.
 
-    A node sends in proportion to what its tasks send to other nodes; what stays within a node
+    A node sends in proportion to what its tasks send to other nodes. What stays within a node
     never enters the network.
 
     Parameters
@@ -257,7 +257,7 @@ def from_process_graph(
     graph
         The program.
     node_of
-        int[num_tasks], the node of each task; several tasks may share a node.
+        int[num_tasks], the node of each task. Several tasks may share a node.
     num_nodes
         Number of nodes of the network.
     weight
@@ -306,7 +306,7 @@ def with_rates(traffic: Traffic, rates: ArrayLike) -> Traffic:
     traffic
         What decides the targets.
     rates
-        float[num_nodes], none negative, not all 0; only their proportions count.
+        float[num_nodes], none negative, not all 0. Only their proportions count.
 
     Raises
     ------

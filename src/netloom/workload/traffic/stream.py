@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Packets(NamedTuple):
-    """Packets in the order of their birth, those of one cycle by source; int32[num_packets] each.
+    """Packets in the order of their birth, those of one cycle by source. int32[num_packets] each.
 
     ``birth``: the cycle of creation. ``source``, ``target``: nodes. ``flits``: length.
     """
@@ -85,11 +85,11 @@ class PacketStream:
     traffic
         Who sends to whom.
     load
-        Offered traffic of a node of rate 1, in flits a cycle; above 0, at most 1.
+        Offered traffic of a node of rate 1, in flits a cycle. Above 0, at most 1.
     lengths
         The law of the packets' lengths, or its name; 1 flit by default.
     arrivals
-        When packets come, or its name; Bernoulli by default.
+        When packets come, or its name. Bernoulli by default.
     seed
         The same seed makes the same packets.
 

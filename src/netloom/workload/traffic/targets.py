@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Shares(NamedTuple):
     """Pairs of nodes and what part of some traffic goes from the one to the other.
 
-    ``source``, ``target``: int32[num_pairs], sorted by source, then target, no pair twice;
+    ``source``, ``target``: int32[num_pairs], sorted by source, then target, no pair twice.
     ``weight``: float64[num_pairs], all above 0.
     """
 
@@ -31,7 +31,7 @@ class Shares(NamedTuple):
 
 @dataclass(frozen=True)
 class Uniform:
-    """Every node is as likely a target as any other; the source itself only with ``to_self``."""
+    """Every node is as likely a target as any other. The source itself only with ``to_self``."""
 
     num_nodes: int
     to_self: bool
@@ -49,7 +49,7 @@ class Uniform:
         return targets
 
     def shares(self, start: int, stop: int) -> Shares:
-        """Return the targets of nodes ``start`` … ``stop`` − 1; a node's shares add to 1.
+        """Return the targets of nodes ``start`` … ``stop`` − 1. A node's shares add to 1.
 
         Raises
         ------
@@ -117,7 +117,7 @@ class Weighted:
         return targets
 
     def shares(self, start: int, stop: int) -> Shares:
-        """Return the targets of nodes ``start`` … ``stop`` − 1; a node's shares add to 1."""
+        """Return the targets of nodes ``start`` … ``stop`` − 1. A node's shares add to 1."""
         cells = slice(self.offsets[start], self.offsets[stop])
         nodes = np.arange(start, stop, dtype=np.int32)
         source = np.repeat(nodes, np.diff(self.offsets[start : stop + 1]))
@@ -129,7 +129,7 @@ class HotSpot:
     """With probability ``fraction`` to one of the hot nodes, otherwise as ``base`` has it.
 
     The hot nodes are taken in proportion to their weights. A node that is among them by ``rank``
-    never takes itself; if it is the only one, all that it sends is as ``base`` has it.
+    never takes itself. If it is the only one, all that it sends is as ``base`` has it.
     """
 
     # The law of the other packets; its nodes without a target do not send here either.
@@ -167,7 +167,7 @@ class HotSpot:
         return targets
 
     def shares(self, start: int, stop: int) -> Shares:
-        """Return the targets of nodes ``start`` … ``stop`` − 1; a node's shares add to 1."""
+        """Return the targets of nodes ``start`` … ``stop`` − 1. A node's shares add to 1."""
         base = self.base.shares(start, stop)
         num_hot, num_nodes = len(self.hot_nodes), len(self.rank)
         senders = np.flatnonzero(self.can_send()[start:stop])[:, np.newaxis] + start
@@ -188,7 +188,7 @@ Law: TypeAlias = Uniform | Fixed | Weighted | HotSpot
 def weighted(num_nodes: int, pairs: Shares) -> Weighted:
     """Return the law by which a source takes its targets in proportion to the weights of pairs.
 
-    ``pairs``: as ``merged`` returns them; the weights may add to anything.
+    ``pairs``: as ``merged`` returns them. The weights may add to anything.
 
     Examples
     --------
@@ -230,13 +230,13 @@ def alias_tables(
     """Return Walker's tables of many distributions at once, for ``Weighted``.
 
     With its shares scaled to mean 1, a *light* cell (below 1) is filled up by a *heavy* one, in
-    order; a heavy cell that has come below 1 itself is filled up by the next. So cell and filler
+    order. A heavy cell that has come below 1 itself is filled up by the next. So cell and filler
     follow from the running sums of what lights lack and heavies have to spare (Hübschle-Schneider
     & Sanders 2019, section 4), and no cell is looked at in Python.
 
-    ``offsets``: int64[num_rows + 1]; row r is cells ``offsets[r]`` … ``offsets[r + 1]`` − 1.
+    ``offsets``: int64[num_rows + 1]. Row r is cells ``offsets[r]`` … ``offsets[r + 1]`` − 1.
     ``share``: float64[num_cells], adding to 1 in every row that is not empty. The threshold,
-    float64[num_cells] in [0, 1], is the part of a cell that is its own; the alias,
+    float64[num_cells] in [0, 1], is the part of a cell that is its own. The alias,
     int64[num_cells], is the cell of the same row that has the rest.
 
     Examples

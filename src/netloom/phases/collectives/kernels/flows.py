@@ -1,7 +1,7 @@
 """Maximum flows in whole numbers, stopped at a limit: the one engine behind optima and trees.
 
-A graph is four arrays that grow: arc a leads to ``head[a]`` with the capacity ``cap[a]``; its
-reverse is arc a ^ 1; ``first[v]`` is the last arc added at v, and ``following[a]`` the one before
+A graph is four arrays that grow: arc a leads to ``head[a]`` with the capacity ``cap[a]``. Its
+reverse is arc a ^ 1. ``first[v]`` is the last arc added at v, and ``following[a]`` the one before
 it, −1 at the end. ``room`` is space for one flow: int32[4, num_vertices].
 """
 
@@ -53,7 +53,7 @@ def levels(first, following, head, cap, room, source, target):
 
 @part
 def max_flow(first, following, head, cap, room, source, target, limit):
-    """Return the flow from source to target, at most ``limit``; ``cap`` is what remains (Dinic).
+    """Return the flow from source to target, at most ``limit``. ``cap`` is what remains (Dinic).
 
     If it is less, ``room[0]`` is −1 exactly beyond the minimum cut.
     """
@@ -100,7 +100,7 @@ def max_flow(first, following, head, cap, room, source, target, limit):
 def first_short(first, following, head, whole, cap, room, source, begin, own, limit):
     """Return the first vertex from ``begin`` on whose flow falls short of the limit; −1 if none.
 
-    ``whole``: int64[arcs], the capacities; ``cap`` is room for as many. ``own``: int64[targets],
+    ``whole``: int64[arcs], the capacities. ``cap`` is room for as many. ``own``: int64[targets],
     the arc that leads from the source to each vertex. It becomes infinite once the vertex has
     passed: a cut below the limit has that vertex on the source's side. ``room[0]`` tells the cut.
     """

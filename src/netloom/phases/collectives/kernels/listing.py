@@ -1,7 +1,7 @@
 """List scheduling: each message leaves as soon as it is ready and its cables have room.
 
 Ready messages queue by their route, first by priority. A message takes the rate of its route from
-all its links while it is sent; a link takes messages while their rates fit.
+all its links while it is sent. A link takes messages while their rates fit.
 """
 
 from netloom.compilation import inlined, kernel, part
@@ -97,7 +97,7 @@ def make_ready(message, jobs, routes, queues, touched, marks):
 
 @inlined
 def touch(link, touched, marks):
-    """Mark a link once; return how many are."""
+    """Mark a link once. Return how many are."""
     if marks[link] == 0:
         marks[link] = 1
         touched[touched[-1]] = link
@@ -118,7 +118,7 @@ def tell_followers(message, followers, jobs, routes, queues, touched, marks):
 
 @kernel
 def run_list(jobs, followers, routes, left, queues, events, marked, found):
-    """Give every message its start and end; return how many were sent, which should be all.
+    """Give every message its start and end. Return how many were sent, which should be all.
 
     ``jobs``: of each message its route, the seconds that it takes its links, its priority (0 first,
     none alike), what it still waits for, and by priority its number. ``followers``: the messages

@@ -1,6 +1,6 @@
 """Out-trees over fixed routes, grown one after the other, and a timetable for their messages.
 
-``offsets`` and ``channels`` are the routes, that from rank a to rank b at a · ranks + b; ``room``
+``offsets`` and ``channels`` are the routes, that from rank a to rank b at a · ranks + b. ``room``
 says how many messages a channel carries in one round.
 """
 
@@ -82,7 +82,7 @@ def grow_tree(
     offsets, channels, room, first, members, group_of, pace, key, drawn,
     above, sends, load, unserved, many, holders, order, bucket,
 ):  # fmt: skip
-    """Grow one tree step by step from its root, the only holder; return how often it drew."""
+    """Grow one tree step by step from its root, the only holder. Return how often it drew."""
     ranks = len(sends)
     have, steps = 1, 0
     while 1 << steps < ranks:
@@ -189,7 +189,7 @@ def timetable(
 
     Message (root · ranks + target) · chunks + chunk comes from ``parent[root, target]``, in a round
     after that in which its source got the chunk, and when every channel of its route has room. In
-    each round the sources with the most left to send choose first; ``rank_key[message]`` says which
+    each round the sources with the most left to send choose first. ``rank_key[message]`` says which
     of its messages a source tries first. ``head[source, key]``: its ready ones. ``child_first`` and
     ``child_list``: who hangs on (root, rank). ``exit_of``: the channel by which a rank sends all,
     or −1.

@@ -6,7 +6,7 @@ from netloom.phases.collectives.kernels.flows import INFINITE, add_arc, drop_arc
 
 @part
 def flow_beyond(graph, count, source, target, base, most):
-    """Return by how much a flow exceeds ``base``, at most ``most``; the graph stays as it is."""
+    """Return by how much a flow exceeds ``base``, at most ``most``. The graph stays as it is."""
     first, following, head, whole, cap, room = graph
     for arc in range(count):
         cap[arc] = whole[arc]
@@ -17,7 +17,7 @@ def flow_beyond(graph, count, source, target, base, most):
 def movable(capacity, trees, through, after, before, want, graph):
     """Return how much of the ways before → through → after may become a link of its own.
 
-    ``capacity``: int64[num_vertices, num_vertices]; ``trees``: int64[num_ranks], trees of each
+    ``capacity``: int64[num_vertices, num_vertices]. ``trees``: int64[num_ranks], trees of each
     root; ``want``: the most that is there. No rank may lose a tree. ``graph``: arrays as in
     ``flows``.
     """
@@ -73,7 +73,7 @@ def ends_beyond(graph, count, source, total, ranks, through, after, before, want
 
 @inlined
 def begin(links, left, waiting, stack, last, graph):
-    """Build the graph of all that is left; return its arcs, and the trees of all other batches."""
+    """Build the graph of all that is left. Return its arcs, and the trees of all other batches."""
     _, sources, targets = links
     first, following, head, whole, _, room = graph
     source, count, others = len(waiting), 0, waiting[0] - waiting[0]
@@ -107,9 +107,9 @@ def set_aside(stack, at, fits, ranks):
 
 @kernel
 def grow(links, left, waiting, stack, depth, graph):
-    """Grow the last batch of a stack until it spans; return its place then, or −1.
+    """Grow the last batch of a stack until it spans. Return its place then, or −1.
 
-    ``links``: the links by their source, as offsets, sources and targets; ``left``: int64[links],
+    ``links``: the links by their source, as offsets, sources and targets. ``left``: int64[links],
     what of them is not yet in a tree. ``waiting``: int64[ranks], trees of the roots that are not
     begun. ``stack``: of each batch its multiplicity, the vertices that it covers in the order in
     which they joined, how many, and the link by which each joined. What had to be left behind

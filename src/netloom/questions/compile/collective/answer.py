@@ -75,7 +75,7 @@ class CollectiveSchedule(Answer):
     method
         What the schedule is made of, in words.
     rounds
-        Parts of the time in which each channel carries one message or none; None if it has none.
+        Parts of the time in which each channel carries one message or none. None if it has none.
     seconds
         That making it took.
     few
@@ -176,7 +176,7 @@ class CollectiveSchedule(Answer):
 
     @cached_property
     def latency_seconds(self) -> float:
-        """The latency of the longest way that data has to take; the bound leaves it out."""
+        """The latency of the longest way that data has to take. The bound leaves it out."""
         schedule = self.schedule
         return least_latency(schedule.network, self.collective, schedule.program.root)
 
@@ -231,7 +231,7 @@ class CollectiveSchedule(Answer):
 
     @cached_property
     def padded_bytes(self) -> int:
-        """The size with blocks of equally many whole bytes; the times are of the size given."""
+        """The size with blocks of equally many whole bytes. The times are of the size given."""
         program, ranks = self.schedule.program, self.num_ranks
         exact = program.chunk_size * self.schedule.size_bytes
         near = np.rint(exact)

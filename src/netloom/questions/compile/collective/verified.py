@@ -173,7 +173,7 @@ def replayed(run: FlowReplay, size_bytes: float) -> dict[str, Any]:
 
 
 def replay_said(run: FlowReplay | None, size_bytes: float, more: str | None) -> list[str]:
-    """Return what a schedule takes on a network, and more; nothing if none was named."""
+    """Return what a schedule takes on a network, and more. Nothing if none was named."""
     if run is None or run.finish is None:
         return []
     took = f"{units.seconds(run.finish, 4)} ({units.rate(size_bytes / run.finish, 4)})"
@@ -231,7 +231,7 @@ PROGRAM = VERIFIED.pick("plan", "verified", "violation") + Columns(
 
 @dataclass(frozen=True, eq=False)
 class VerifiedProgram:
-    """MSCCL XML that does what its collective means; it has times only on a network."""
+    """MSCCL XML that does what its collective means. It has times only on a network."""
 
     path: str
     execution: Execution

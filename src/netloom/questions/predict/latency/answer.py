@@ -105,7 +105,7 @@ class LatencyPrediction(CurveAnswer):
     """What ``predict_latency`` says, at one load or at several.
 
     Nine of ten latencies of such networks are off by less than ``expected_error``, which is
-    between ``latency_low`` and ``latency_high``; ``tightest`` is the resource that has least to
+    between ``latency_low`` and ``latency_high``. ``tightest`` is the resource that has least to
     spare.
 
     Attributes

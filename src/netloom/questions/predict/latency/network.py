@@ -39,7 +39,7 @@ class PredictedNetwork:
     Attributes
     ----------
     topology, traffic, routing, given_routing, router_name, router
-        What was asked about; ``given_routing`` is what ``routing`` is the name of.
+        What was asked about. ``given_routing`` is what ``routing`` is the name of.
     saturation
         The offered load at which latency is three times that of the idle network, or there is no
         steady state: what ``find_saturation`` looks for. An estimate, at most ``bound``.

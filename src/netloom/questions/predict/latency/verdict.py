@@ -41,7 +41,7 @@ def verdict(figures: Mapping[str, Any]) -> Verdict:
 
 
 def sentence_of(point: Mapping[str, Any], network: Mapping[str, Any]) -> str:
-    """Return what one load comes to; ``network`` has the figures of all loads."""
+    """Return what one load comes to. ``network`` has the figures of all loads."""
     return _one(point, network)[1]
 
 

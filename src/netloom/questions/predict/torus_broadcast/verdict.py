@@ -54,7 +54,7 @@ def verdict(figures: Mapping[str, Any]) -> Verdict:
 
 
 def sentence_of(point: Mapping[str, Any], network: Mapping[str, Any]) -> str:
-    """Return what one rate comes to; ``network`` has the figures of all rates."""
+    """Return what one rate comes to. ``network`` has the figures of all rates."""
     return _one(point, network)[1]
 
 

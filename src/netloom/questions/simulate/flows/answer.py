@@ -77,7 +77,7 @@ class FlowsAnswer(Answer):
     found
         The flows, and when each ended.
     ends
-        When the last flow ends ``in_order`` and ``shared``, and in order in a ``lossless`` network;
+        When the last flow ends ``in_order`` and ``shared``, and in order in a ``lossless`` network.
         None where that is not known.
     graph
         The edges that are flows.
@@ -272,7 +272,7 @@ class FlowsAnswer(Answer):
         )
 
     def _names(self, links: NDArray[np.int64]) -> pl.Series:
-        """Return the names of links; null for -1."""
+        """Return the names of links. Null for -1."""
         import polars as pl
 
         some, place = np.unique(links, return_inverse=True)

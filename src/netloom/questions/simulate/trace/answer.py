@@ -187,7 +187,7 @@ class TraceReplay(TraceRun, Answer):
 
     @cached_property
     def path(self) -> dict[str, Any]:
-        """The critical path in all and its last links, named as in the trace; perhaps nothing."""
+        """The critical path in all and its last links, named as in the trace. Perhaps nothing."""
         if not self.critical_path:
             return {}
         found = self.critical_path.to_dict()
@@ -280,7 +280,7 @@ class TraceReplay(TraceRun, Answer):
 
     @table(LINKS)
     def critical_entries(self) -> pl.DataFrame:
-        """Return one row for each link of the critical path, the first first; times in cycles.
+        """Return one row for each link of the critical path, the first first. Times in cycles.
 
         ``id`` names the entry, of which a multicast gives several links. Empty where the trace did
         not finish.
@@ -304,7 +304,7 @@ class TraceReplay(TraceRun, Answer):
         return known(table)
 
     def timeline(self) -> Timeline:
-        """Return when each task computed, sent and received; cycles in µs, or as 1 µs each."""
+        """Return when each task computed, sent and received. Cycles in µs, or as 1 µs each."""
         return trace_timeline(
             self, self.trace, self.network.topology, unit="cycles", size="flits",
             unit_us=self.network.cycle_us,

@@ -137,7 +137,7 @@ def _about(unit: str) -> Columns:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FlowReplay(FlowTraceRun, Answer):
-    """What ``replay`` found on the flow engine; times are seconds, lengths bytes."""
+    """What ``replay`` found on the flow engine. Times are seconds, lengths bytes."""
 
     network: PreparedFlows
     trace: Trace
@@ -196,7 +196,7 @@ class FlowReplay(FlowTraceRun, Answer):
 
     @cached_property
     def path(self) -> dict[str, Any]:
-        """The critical path in all and its last links, named as in the trace; perhaps nothing."""
+        """The critical path in all and its last links, named as in the trace. Perhaps nothing."""
         if not self.critical_path:
             return {}
         found = self.critical_path.to_dict(self.unit)
@@ -343,7 +343,7 @@ class FlowReplay(FlowTraceRun, Answer):
         return worst.head(MOST_LISTED).to_dicts()
 
     def timeline(self) -> Timeline:
-        """Return when each task computed, sent and received; in µs, or cycles as 1 µs each."""
+        """Return when each task computed, sent and received. In µs, or cycles as 1 µs each."""
         return trace_timeline(
             self, self.trace, self.network.topology, unit=self.unit, size=self.size,
             unit_us=1e6 if self.unit == "seconds" else None,

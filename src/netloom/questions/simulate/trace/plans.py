@@ -114,7 +114,7 @@ def as_planned(
 def routes_on(schedule: Schedule, topology: Topology) -> Paths | None:
     """Return the route of each message as channels of a network. None if it lacks some of them.
 
-    Vertices are those of the same name, ranks those of the plan's hosts; of channels that join the
+    Vertices are those of the same name, ranks those of the plan's hosts. Of channels that join the
     same two vertices, the first is the first.
     """
     network, ranks = schedule.network, len(schedule.network.host)

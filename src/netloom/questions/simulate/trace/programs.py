@@ -37,7 +37,7 @@ class ProgramFlows(PreparedFlows):
 
 
 def padding(execution: Execution, size_bytes: float) -> str:
-    """Return that a size was padded, in a sentence; nothing if it was not."""
+    """Return that a size was padded, in a sentence. Nothing if it was not."""
     padded, chunks = execution.padded_bytes(size_bytes), execution.found.per_loop
     if padded == size_bytes:
         return ""

@@ -263,7 +263,7 @@ def _read_in_cycles(
 def _read_for_flows(
     question: ReplayQuestion, topology: Topology, machine: Machine | None
 ) -> tuple[Trace, Clock | None]:
-    """Return the trace in seconds, with the clock; or in cycles if none is known, and None."""
+    """Return the trace in seconds, with the clock, or in cycles if none is known, and None."""
     clock, size = known_clock(question, topology, machine), _flit_bytes(question, machine)
     if clock is None and question.flit_bytes is None and _is_goal(question.trace):
         clock_of(question, topology, machine)  # which is needed then
@@ -290,7 +290,7 @@ def _is_goal(trace: Any) -> bool:
 
 
 def _read(question: ReplayQuestion, size: float | None, clock: Clock | None = None) -> Trace:
-    """Return the trace, having refused what says nothing of it; ``size`` is that of a flit."""
+    """Return the trace, having refused what says nothing of it. ``size`` is that of a flit."""
     trace, flows = question.trace, question.engine == "flow"
     flit_bytes = int(size) if size is not None and float(size).is_integer() else None
     if is_rank_program(trace):

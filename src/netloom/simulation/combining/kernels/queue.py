@@ -71,7 +71,7 @@ def shuffle(chosen, count, bits):
 
 @inlined
 def composed(operation, word, operand):  # one line an operation
-    """Return what an operation makes of a word; of operands, what one after the other does."""
+    """Return what an operation makes of a word. Of operands, what one after the other does."""
     if operation == ADD:
         return word + operand
     if operation == OR:

@@ -1,4 +1,4 @@
-"""What a switch does in a step: requests meet, combine and part; replies do so backwards."""
+"""What a switch does in a step: requests meet, combine and part. Replies do so backwards."""
 
 import numpy as np
 

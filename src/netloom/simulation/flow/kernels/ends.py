@@ -12,7 +12,7 @@ from netloom.simulation.kernels.records import record
 
 @part
 def next_end(state):
-    """When the next class ends; infinite if none does."""
+    """When the next class ends. Infinite if none does."""
     clock = record(state.clock, 0)
     if clock.near == 0:
         if clock.far == 0:

@@ -1,6 +1,6 @@
 """Max-min fair levels of all flows from scratch: progressive filling.
 
-All flows get more and more until a link is full, which holds its flows back; then the rest.
+All flows get more and more until a link is full, which holds its flows back. Then the rest.
 """
 
 import numpy as np

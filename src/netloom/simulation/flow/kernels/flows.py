@@ -13,14 +13,14 @@ from netloom.simulation.flow.kernels.rows import end_flows, happen
 from netloom.simulation.kernels.records import record
 
 FEW, EACH = 64, 8
-"""Flows that begin or end at once are few up to so many; so many classes may be seen for each."""
+"""Flows that begin or end at once are few up to so many, so many classes may be seen for each."""
 
 MOST_PATIENCE = 1024
 
 
 @kernel
 def advance(arrays, until, batches):
-    """Run up to a time, or through so many times at which flows begin or end; return how many.
+    """Run up to a time, or through so many times at which flows begin or end. Return how many.
 
     If a row that is watched for is complete, that counts as all of them.
     """

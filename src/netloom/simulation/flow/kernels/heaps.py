@@ -8,7 +8,7 @@ from netloom.simulation.kernels.records import record
 
 @part
 def put(heap, size, items, item):
-    """Insert an item by its ``key``, or move it after that has changed; return the new size.
+    """Insert an item by its ``key``, or move it after that has changed. Return the new size.
 
     Of equal keys the lower number comes first.
     """
@@ -48,7 +48,7 @@ def put(heap, size, items, item):
 
 @part
 def take(heap, size, items, item):
-    """Take an item out of a heap; return the new size."""
+    """Take an item out of a heap. Return the new size."""
     size -= 1
     gone = record(items, item)
     place = gone.place
@@ -63,7 +63,7 @@ def take(heap, size, items, item):
 
 @part
 def note(events, size, time, code):
-    """Put an event into a heap by time and code; return the new size."""
+    """Put an event into a heap by time and code. Return the new size."""
     place = size
     while place > 0:
         above = record(events, (place - 1) >> 1)
@@ -79,7 +79,7 @@ def note(events, size, time, code):
 
 @part
 def drop(events, size):
-    """Take the first event out; return the new size."""
+    """Take the first event out. Return the new size."""
     size -= 1
     last = record(events, size)
     time, code = last.time, last.code
@@ -104,7 +104,7 @@ def drop(events, size):
 
 @part
 def merged(rows, one, other):
-    """Join two skew heaps of rows by ``goal``, either perhaps empty (-1); return the first row."""
+    """Join two skew heaps of rows by ``goal``, either perhaps empty (-1). Return the first row."""
     first, parent = -1, -1
     while one >= 0 and other >= 0:
         left, right = record(rows, one).goal, record(rows, other).goal

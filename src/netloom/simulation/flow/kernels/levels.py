@@ -110,7 +110,7 @@ def join(state, number, weight):
 
 @part
 def full_at(state, link, level):
-    """The level at which a link is full, looked for from a level on; what is used below, by whom.
+    """The level at which a link is full, looked for from a level on. What is used below, by whom.
 
     From any level the first step leads to the right one or below, and then up to it.
     """
@@ -140,7 +140,7 @@ def full_at(state, link, level):
 
 @inlined
 def settle(state, most):
-    """Find all levels that change; return whether it was done before ``most`` classes were seen."""
+    """Find all levels that change. Return whether it was done before ``most`` classes were seen."""
     clock, seen = record(state.clock, 0), np.int64(0)
     while clock.waiting > 0:
         number = state.agenda[0]

@@ -54,7 +54,7 @@ def block(state):
 
 @part
 def gather(state):
-    """List all classes with flows in ``crowd``, by number; return how many there are."""
+    """List all classes with flows in ``crowd``, by number. Return how many there are."""
     clock, waiting = record(state.clock, 0), np.int64(0)
     for place in range(clock.near + clock.far + clock.marked):
         if place < clock.near:
@@ -109,7 +109,7 @@ def add_inputs(state, count):
 
 @part
 def share_inputs(state, count):
-    """Share one turn of each input among its classes; return by what part one changed most."""
+    """Share one turn of each input among its classes. Return by what part one changed most."""
     changed = 0.0
     for place in range(count):
         here = record(state.classes, state.crowd[np.uint64(place)])
@@ -141,7 +141,7 @@ def open_links(state, count):
 
 @part
 def could_have(state, number):
-    """The level that a class could have now; its ``hop`` is the last one that allows no more."""
+    """The level that a class could have now. Its ``hop`` is the last one that allows no more."""
     here, found = record(state.classes, number), record(state.tries, number)
     least = np.float64(here.most)
     found.hop = -1

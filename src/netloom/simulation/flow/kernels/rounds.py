@@ -7,9 +7,9 @@ from netloom.compilation import kernel
 
 @kernel
 def follow(ready, later, kept, hosts, source, target, cost, rounding, began, ended, elapsed):
-    """Run rounds until all are over or they repeat; return how many, and the period (0: none).
+    """Run rounds until all are over or they repeat. Return how many, and the period (0: none).
 
-    ``ready``: when each host is, from the earliest of ``hosts``, which take part, on; that is set
+    ``ready``: when each host is, from the earliest of ``hosts``, which take part, on. That is set
     back after each round. ``later``, ``kept``: room for as much. ``began``, ``ended``: of each
     round, from the first time on. ``elapsed``: the time that passed, and that of the period.
     """

@@ -24,7 +24,7 @@ def plan(state, time, row, kind):
 
 @inlined
 def happen(state, until, now):
-    """Handle all events up to a time; flows that begin do so ``now``."""
+    """Handle all events up to a time. Flows that begin do so ``now``."""
     clock = record(state.clock, 0)
     while clock.events > 0 and record(state.events, 0).time <= until:
         event = record(state.events, 0)
@@ -44,7 +44,7 @@ def happen(state, until, now):
 
 @inlined
 def begin(state, time, row):
-    """Let a row that is ready have its processor; return SEND if it is sent at once, else READY."""
+    """Let a row that is ready have its processor. Return SEND if it is sent at once, else READY."""
     here = record(state.rows, row)
     here.ready = time
     if here.run == 0 and here.hold == 0 and here.context < 0:
@@ -65,7 +65,7 @@ def begin(state, time, row):
 
 @inlined
 def send(state, time, row):
-    """Send a row: into its queue, or into the network; return ARRIVED if it needs none."""
+    """Send a row: into its queue, or into the network. Return ARRIVED if it needs none."""
     here = record(state.rows, row)
     here.sent = time
     if here.path < 0:
@@ -113,7 +113,7 @@ def serve(clock, owner, now):
 
 @inlined
 def end_flows(state, number, now):
-    """End the flows of a class whose bytes have moved first; those of one goal end together."""
+    """End the flows of a class whose bytes have moved first. Those of one goal end together."""
     owner, clock = record(state.classes, number), record(state.clock, 0)
     time = owner.key
     goal = record(state.rows, owner.flow).goal
@@ -149,7 +149,7 @@ def next_of(state, number, time):
 
 @inlined
 def arrive(state, time, row):
-    """Let the processor of its target take a row; return COMPLETE if it is so at once."""
+    """Let the processor of its target take a row. Return COMPLETE if it is so at once."""
     here = record(state.rows, row)
     here.arrived = time
     if here.receive == 0:

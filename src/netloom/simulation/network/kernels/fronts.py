@@ -77,7 +77,7 @@ def by_rule(setup, tables, state, node, slot, packet, hops):
     """Ask a rule, table or path of a direct network.
 
     Where its source chooses between two ways, a packet takes the one on whose first channel more
-    credits are left, and as its coin fell where both have as many; the coin then says which it was.
+    credits are left, and as its coin fell where both have as many. The coin then says which it was.
     """
     packet.aux = arrived(tables, node, packet.aux)
     coin = np.int64(packet.coin)

@@ -62,7 +62,7 @@ def move(setup, state, winner, cycle):
 
 @inlined
 def spend(line, cycle):
-    """Note that a flit is sent on a line; return the first cycle in which it can send again."""
+    """Note that a flit is sent on a line. Return the first cycle in which it can send again."""
     line.ready = max(line.ready, cycle * line.share - (line.share - 1)) + line.whole
     return (line.ready + line.share - 1) // line.share
 
@@ -156,7 +156,7 @@ def leave(setup, state, place, left, cycle, delay):
 
 @inlined
 def end(setup, state, node, slot, out):
-    """After a tail: free what the packet owned; a packet behind it comes to the front."""
+    """After a tail: free what the packet owned. A packet behind it comes to the front."""
     place = place_of(setup, node, slot)
     here = record(state.inputs, place)
     if not setup.reserved:

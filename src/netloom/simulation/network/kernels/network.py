@@ -196,7 +196,7 @@ def run_routers(setup, state):
 
 @inlined
 def run_router(setup, state, node):
-    """Let a router allocate VCs and its switch; return whether anything changed."""
+    """Let a router allocate VCs and its switch. Return whether anything changed."""
     ready, heads, changed = EMPTY, EMPTY, False
     for word in range(setup.words):  # before VC allocation: who wins there asks next cycle
         masks = record(state.masks, node * setup.words + word)
@@ -262,7 +262,7 @@ def compiled(kind):
     What is known when it is compiled makes it smaller and faster.
     ``run(given, table_arrays, arrays, born, until)`` runs the cycles from ``clock.cycle`` to
     ``until`` and returns why it came back. ``given`` are the fields of ``Setup`` that the kind does
-    not tell, ``table_arrays`` the routing's tables and ``arrays`` the ``State``; ``born`` holds the
+    not tell, ``table_arrays`` the routing's tables and ``arrays`` the ``State``. ``born`` holds the
     packets to come, one row each, by birth. It comes back early, before a cycle, when packets or
     log have no room for that cycle, or when nothing moves any more.
     """

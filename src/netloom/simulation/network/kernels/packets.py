@@ -18,9 +18,9 @@ def write_rows(columns, rows):
 
 @kernel
 def count_born(rows, packets_of, flits_of):
-    """Count packets and flits by source; return the flits of the shortest and longest packet.
+    """Count packets and flits by source. Return the flits of the shortest and longest packet.
 
-    ``rows`` are those of ``layout.BORN``; without any, the shortest has ``NONE`` flits.
+    ``rows`` are those of ``layout.BORN``. Without any, the shortest has ``NONE`` flits.
     """
     least, most = NONE, 0
     for place in range(len(rows)):
@@ -34,7 +34,7 @@ def count_born(rows, packets_of, flits_of):
 
 @kernel
 def take_columns(table, columns, packets_of):
-    """Write a log as the columns of ``layout.DELIVERED``; count its packets by source."""
+    """Write a log as the columns of ``layout.DELIVERED``. Count its packets by source."""
     for place in range(len(table)):
         row = unsigned(place)
         for column in range(len(columns)):

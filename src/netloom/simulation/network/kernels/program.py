@@ -11,7 +11,7 @@ from netloom.simulation.network.layout import DONE, KINDS, PACKETS_FULL, STUCK, 
 
 @inlined
 def enter(setup, tables, state, agenda, cycle, packet_flits):
-    """Cut the rows sent in this cycle into packets; return whether there is room for all."""
+    """Cut the rows sent in this cycle into packets. Return whether there is room for all."""
     clock, counts = record(agenda.clock, 0), record(state.clock, 0)
     while clock.entered < clock.sent:
         index = agenda.sent[unsigned(clock.entered)]
@@ -52,7 +52,7 @@ def note_arrivals(state, agenda):
 
 @inlined
 def skip(setup, state, agenda, until):
-    """Go on to the next event where the network has long been empty; return the cycle."""
+    """Go on to the next event where the network has long been empty. Return the cycle."""
     clock = record(state.clock, 0)
     empty = clock.free_packets == len(state.packets)
     if empty and clock.cycle - clock.last_move > setup.wheel:
@@ -64,7 +64,7 @@ def skip(setup, state, agenda, until):
 
 
 def compiled(kind):
-    """Return the kernel that runs a network with a program; see ``kernels.network.compiled``.
+    """Return the kernel that runs a network with a program. See ``kernels.network.compiled``.
 
     ``run(given, table_arrays, arrays, agenda, packet_flits, num_rows, until)`` ends early once all
     rows are complete.

@@ -1,4 +1,4 @@
-"""Where a router's slots, ports and sets of slots are; see ``layout``."""
+"""Where a router's slots, ports and sets of slots are. See ``layout``."""
 
 import numpy as np
 
@@ -97,7 +97,7 @@ def wake(awake, node):
 
 @inlined
 def oldest(setup, state, node, one, other):
-    """Return that of two slots of a router whose packet was created first; ``one`` of a tie."""
+    """Return that of two slots of a router whose packet was created first. ``one`` of a tie."""
     first = record(state.packets, front_packet(setup, state, place_of(setup, node, one)))
     second = record(state.packets, front_packet(setup, state, place_of(setup, node, other)))
     if second.birth < first.birth:
@@ -117,7 +117,7 @@ def one_of(setup, words, only, word):
 def better(setup, state, node, best, slot, pointer):
     """Return which of two slots is granted: ``best``, if there is one yet, or a higher ``slot``.
 
-    It is the first at or after the pointer, and else the lowest; or the one of the oldest packet.
+    It is the first at or after the pointer, and else the lowest, or the one of the oldest packet.
     """
     if best < 0:
         return slot

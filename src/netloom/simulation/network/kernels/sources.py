@@ -16,7 +16,7 @@ NEVER = np.int32(2**31 - 1)
 
 @inlined
 def queue_packet(setup, tables, state, source, target, coin, aux, cycle):
-    """Append a new packet to the queue of its source (or connection); return its record."""
+    """Append a new packet to the queue of its source (or connection). Return its record."""
     clock = record(state.clock, 0)
     index = clock.free_packet
     packet = record(state.packets, index)
@@ -45,7 +45,7 @@ def queue_packet(setup, tables, state, source, target, coin, aux, cycle):
 
 
 def ends(tables, state, packet):
-    """Return the source in whose queue a packet waits; note the host port that it goes to."""
+    """Return the source in whose queue a packet waits. Note the host port that it goes to."""
     raise NotImplementedError  # compiled code takes one of those below, by the type of its tables
 
 
@@ -95,7 +95,7 @@ def run_sources(setup, state, cycle):
 
 @inlined
 def send(setup, state, node, channel, cycle):
-    """Send a flit of the packet on one injection channel; return whether there is more to send."""
+    """Send a flit of the packet on one injection channel. Return whether there is more to send."""
     index = node * setup.entry_channels + channel
     entry = record(state.entries, index)
     if entry.packet < 0 and state.queue_front[unsigned(node)] < 0:

@@ -29,7 +29,7 @@ ONE = np.int64(1)
 def request(setup, state, node, ready, out, word, left):
     """Let all ready slots whose packets own a slot of an output port ask for it.
 
-    Return those of ``left``, slots of a word, that have not asked; of later words, they stay in
+    Return those of ``left``, slots of a word, that have not asked. Of later words, they stay in
     ``state.left``.
     """
     for each in range(setup.words):
@@ -46,7 +46,7 @@ def request(setup, state, node, ready, out, word, left):
 
 @inlined
 def guess(setup, state, node, slot, asked):
-    """Let a waiting head of a speculative router ask for output ports; return how many are asked.
+    """Let a waiting head of a speculative router ask for output ports. Return how many are asked.
 
     It asks for every port at which it could take a VC, which goes to ``wanted``.
     """
@@ -66,7 +66,7 @@ def guess(setup, state, node, slot, asked):
 
 @inlined
 def name(state, port, asked):
-    """Put an output port on the list of those asked for; return how many are."""
+    """Put an output port on the list of those asked for. Return how many are."""
     state.named[port] = 1
     state.outs[asked] = port
     return asked + 1
@@ -150,7 +150,7 @@ def chosen_slot(setup, state, node, port, out, word):
 
 @inlined
 def win(setup, state, node, port, out, slot):
-    """Note that a slot of an input port has won an output port; turn the pointers behind it."""
+    """Note that a slot of an input port has won an output port. Turn the pointers behind it."""
     source = record(state.ports, port_at(setup, node, port))
     sink = record(state.ports, port_at(setup, node, out))
     vc = slot - port * setup.vc_stride + 1
@@ -165,7 +165,7 @@ def win(setup, state, node, port, out, slot):
 
 @inlined
 def allocate_switch(setup, state, node, ready, heads):
-    """One iteration of separable, output-first switch allocation; the slots that win are noted.
+    """One iteration of separable, output-first switch allocation. The slots that win are noted.
 
     Return whether there are any.
     """
@@ -241,7 +241,7 @@ def ask(setup, state, node, ready, early):
 
 @inlined
 def guess_all(setup, state, node, early, asked):
-    """Let all early heads ask for output ports too; return how many ports are asked."""
+    """Let all early heads ask for output ports too. Return how many ports are asked."""
     for word in range(setup.words):
         heads = one_of(setup, state.early, early, word)
         while heads:

@@ -195,9 +195,9 @@ def accept_vc(setup, state, node, slot, word, offers):
 
 @inlined
 def allocate_vcs(setup, state, node, waiting):
-    """One iteration of separable, output-first VC allocation; whether any VC was given.
+    """One iteration of separable, output-first VC allocation. Whether any VC was given.
 
-    Output slots that one head alone asks for are granted to it; a contested one goes to one of its
+    Output slots that one head alone asks for are granted to it. A contested one goes to one of its
     askers. Then every head takes one of those granted to it.
     """
     some, doubt = EMPTY, EMPTY

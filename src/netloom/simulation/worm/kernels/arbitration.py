@@ -39,7 +39,7 @@ def ask(setup, state, worm, channel, cycle):
 
 @inlined
 def before(setup, state, one, other, last_source):
-    """Whether a worm is granted a channel rather than another; ties go to the lower row."""
+    """Whether a worm is granted a channel rather than another. Ties go to the lower row."""
     earlier = one.row < other.row
     if setup.policy == TIMESTAMP:
         return one.birth < other.birth or (one.birth == other.birth and earlier)
@@ -72,7 +72,7 @@ def wait(setup, state, here, index):
 
 @inlined
 def meld(setup, state, one, other):
-    """Make one heap of two; return its first."""
+    """Make one heap of two. Return its first."""
     if before(setup, state, record(state.worms, other), record(state.worms, one), 0):
         one, other = other, one
     record(state.worms, other).next = record(state.worms, one).child
@@ -115,7 +115,7 @@ def without_first(setup, state, first):
 
 @inlined
 def best_of_list(setup, state, here):
-    """Take the worm that goes first out of a queue whose order changes; the others have lost."""
+    """Take the worm that goes first out of a queue whose order changes. The others have lost."""
     best, before_best, back = here.queue, -1, here.queue
     index = record(state.worms, best).next
     while index >= 0:

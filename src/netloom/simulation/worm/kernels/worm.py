@@ -2,7 +2,7 @@
 
 A worm's flits move together or not at all, so that where its head has been and when says all: once
 the head has its last channel, it is known when each channel of the path is free. Work is done for
-each channel of each message twice, whatever the length of messages; cycles in which nothing is
+each channel of each message twice, whatever the length of messages. Cycles in which nothing is
 asked for are skipped.
 """
 
@@ -47,7 +47,7 @@ def wake(state, channel, free):
 
 @inlined
 def contest(state, channel, contested, cycle):
-    """Note that an idle channel is asked for in this cycle; return how many are."""
+    """Note that an idle channel is asked for in this cycle. Return how many are."""
     here = record(state.channels, channel)
     if here.contested != cycle:
         here.contested = cycle
@@ -58,7 +58,7 @@ def contest(state, channel, contested, cycle):
 
 @inlined
 def request(setup, state, cycle):
-    """Let heads ask for their next channels; return how many idle ones are asked for."""
+    """Let heads ask for their next channels. Return how many idle ones are asked for."""
     counts, contested = record(state.counts, 0), 0
     while counts.wakes > 0 and state.wakes[0] >> 32 == cycle:
         channel = state.wakes[0] & 0xFFFFFFFF
@@ -136,7 +136,7 @@ def next_event(agenda, state, cycle, until):
 
 @kernel
 def run(setup, agenda, state, num_rows, until):
-    """Run the cycles up to ``until``, or until all rows are complete; return why it came back."""
+    """Run the cycles up to ``until``, or until all rows are complete. Return why it came back."""
     clock, counts = record(agenda.clock, 0), record(state.counts, 0)
     while clock.completed < num_rows and clock.cycle < until:
         if clock.sent == 0:

@@ -63,9 +63,9 @@ class Request:
         Number of parts into which each chunk of the algorithm is cut. Chains and trees pipeline
         the parts. Other algorithms repeat each step for each part.
     ranks_per_node
-        Number of consecutive ranks on each node; None if nodes are unknown.
+        Number of consecutive ranks on each node. None if nodes are unknown.
     torus
-        Sides of the torus whose hosts have ranks row by row; None for other networks.
+        Sides of the torus whose hosts have ranks row by row. None for other networks.
     """
 
     collective: str
@@ -76,7 +76,7 @@ class Request:
     torus: tuple[int, ...] | None = None
 
     def nodes(self) -> tuple[int, int]:
-        """Return how many nodes there are, and ranks on each; refuse what does not divide."""
+        """Return how many nodes there are, and ranks on each. Refuse what does not divide."""
         each = self.ranks_per_node
         if each is None:
             raise InputError(
@@ -118,7 +118,7 @@ _BLOCKS: dict[str, Maker] = {
     "torus-rings": lambda request, _: blocks.torus_rings(request.sides("torus-rings")),
     "hierarchical": lambda request, direction: nodes.all_gather(*request.nodes(), direction),
 }
-"""All-gathers; the direction is that of rings: 1, or −1 for what is taken backwards."""
+"""All-gathers. The direction is that of rings: 1, or −1 for what is taken backwards."""
 
 _TREES: dict[str, Callable[[int], list[NDArray[np.int64]]]] = {
     "linear": lambda num_ranks: [rooted.star(num_ranks)],
@@ -395,7 +395,7 @@ def collective_program(
     ranks_per_node: int | None = None,
     torus: tuple[int, ...] | None = None,
 ) -> CollectiveProgram:
-    """Return a collective by a known algorithm, message by message; see ``outline``.
+    """Return a collective by a known algorithm, message by message. See ``outline``.
 
     Raises
     ------

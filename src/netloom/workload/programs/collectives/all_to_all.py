@@ -1,4 +1,4 @@
-"""All-to-alls of P ranks; chunk s·P + t is what rank s has for rank t."""
+"""All-to-alls of P ranks. Chunk s·P + t is what rank s has for rank t."""
 
 from __future__ import annotations
 

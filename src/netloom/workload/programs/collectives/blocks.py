@@ -1,8 +1,8 @@
 """All-gathers: how each rank's block comes to all others, each once. P ranks, n = ⌈log2 P⌉.
 
 Backwards they are reduce-scatters (``outline.backwards``), and one after the other all-reduces.
-Sources: Thakur, Rabenseifner & Gropp 2005 (ring, recursive doubling); Bruck et al. 1997; Jain &
-Sabharwal 2010 (rings of tori); De Sensi et al. 2024 (Swing); Jeaugey 2025 (PAT).
+Sources: Thakur, Rabenseifner & Gropp 2005 (ring, recursive doubling). Bruck et al. 1997. Jain &
+Sabharwal 2010 (rings of tori). De Sensi et al. 2024 (Swing). Jeaugey 2025 (PAT).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def check_pairs(num_ranks: int) -> None:
 def partners(num_ranks: int, number: int) -> NDArray[np.int64]:
     """Return to whom each rank sends in exchange ``number``, from 1 on: one with each other rank.
 
-    With r ⊕ number if the number of ranks is a power of 2; otherwise to r + number.
+    With r ⊕ number if the number of ranks is a power of 2. Otherwise to r + number.
     """
     ranks = np.arange(num_ranks)
     if num_ranks & (num_ranks - 1) == 0:
@@ -187,7 +187,7 @@ def folded(found: list[Steps], num_ranks: int, core: int) -> list[Steps]:
 
 
 def _with_pairs(found: list[Steps], num_ranks: int, core: int) -> list[Steps]:
-    """Return steps of the core with those of the pairs before and after; see ``folded``."""
+    """Return steps of the core with those of the pairs before and after. See ``folded``."""
     even, blocks = np.arange(0, 2 * (num_ranks - core), 2), np.arange(num_ranks - 1)
     return [
         *steps(even, even + 1, lambda _: even[:, None]),
@@ -207,7 +207,7 @@ def fold(
 
 
 def torus_rings(sides: Sequence[int]) -> Blocks:
-    """Return rings along one dimension after the other; a part of each block begins in each.
+    """Return rings along one dimension after the other. A part of each block begins in each.
 
     There are two parts per dimension, one for each direction.
 
@@ -267,8 +267,8 @@ def swing(sides: Sequence[int]) -> Blocks:
     """Return Swing: exchanges at distances 1, −1, 3, −5, 11 …, in reverse as an all-gather.
 
     As a reduce-scatter, step s of a dimension joins even a with a + ρ and odd a with a − ρ,
-    ρ = (1 − (−2)^(s+1)) / 3; dimensions take turns. A part of each block begins in each dimension,
-    each way. Blocks that the partner has are not sent, if sides are no powers of 2; sides are even.
+    ρ = (1 − (−2)^(s+1)) / 3. Dimensions take turns. A part of each block begins in each dimension,
+    each way. Blocks that the partner has are not sent, if sides are no powers of 2. Sides are even.
     """
     dims = [dim for dim, side in enumerate(sides) if side > 1]
     orders = [dims[first:] + dims[:first] for first in range(len(dims))]
@@ -277,7 +277,7 @@ def swing(sides: Sequence[int]) -> Blocks:
 
 
 def swing_on_ring(num_ranks: int) -> Blocks:
-    """Swing of ranks in a ring; of an odd number the first two are folded."""
+    """Swing of ranks in a ring. Of an odd number the first two are folded."""
     core = num_ranks - num_ranks % 2 if num_ranks > 1 else 1
     lanes = [_swing_lane([core], [0], way) for way in (1, -1)]
     return together([folded(lane, num_ranks, core) for lane in lanes])

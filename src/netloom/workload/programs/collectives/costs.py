@@ -66,7 +66,7 @@ def counts(outline: Outline) -> Counts:
 def bus_factor(collective: str, num_ranks: int) -> float:
     """Return bus bandwidth / (size / time), as nccl-tests define it.
 
-    All-reduce: 2(P − 1)/P; broadcast, reduce: 1; the others (P − 1)/P.
+    All-reduce: 2(P − 1)/P. Broadcast, reduce: 1. The others (P − 1)/P.
 
     Raises
     ------
@@ -87,14 +87,14 @@ def bus_factor(collective: str, num_ranks: int) -> float:
 
 
 def bus_bandwidth(collective: str, num_ranks: int, size_bytes: float, seconds: float) -> float:
-    """Return the bus bandwidth in bytes/s; see ``bus_factor``."""
+    """Return the bus bandwidth in bytes/s. See ``bus_factor``."""
     return size_bytes / seconds * bus_factor(collective, num_ranks)
 
 
 def least_bytes(collective: str, num_ranks: int) -> float:
     """Return the part of the size that some rank has to send, or to receive, at least.
 
-    All-reduce: 2(P − 1)/P (Patarasuk & Yuan 2009); broadcast: all of it reaches each rank; others:
+    All-reduce: 2(P − 1)/P (Patarasuk & Yuan 2009). Broadcast: all of it reaches each rank. Others:
     all but what a rank has or keeps.
     """
     if num_ranks == 1 or collective == "barrier":
@@ -106,7 +106,7 @@ def least_steps(num_ranks: int) -> int:
     """Return ⌈log2 P⌉: steps until all hear of one, or one of all, if each sends to one per step.
 
     All collectives take that many, as data of every rank reaches every other, or those of a root
-    all of them; but gather, scatter and all-to-all only if messages are sent on. A rank that sends
+    all of them, but gather, scatter and all-to-all only if messages are sent on. A rank that sends
     several messages at once needs fewer steps: see ``least_seconds``.
 
     Examples
@@ -129,8 +129,8 @@ def least_seconds(num_ranks: int, latency: float, overhead: float, gap: float) -
     num_ranks
         P.
     latency, overhead, gap
-        L, o and g, in seconds: the latency of the shortest path between two ranks; the time of a
-        processor for a message; the time between two messages of a rank.
+        L, o and g, in seconds: the latency of the shortest path between two ranks. The time of a
+        processor for a message. The time between two messages of a rank.
 
     Raises
     ------

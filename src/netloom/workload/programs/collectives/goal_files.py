@@ -30,9 +30,9 @@ def write_goal(program: CollectiveProgram, size_bytes: float, path: str | Path) 
     program
         The collective.
     size_bytes
-        Its size; see ``CollectiveProgram``. Messages have whole bytes, rounded up.
+        Its size. See ``CollectiveProgram``. Messages have whole bytes, rounded up.
     path
-        A text file; an existing one is replaced.
+        A text file. An existing one is replaced.
 
     Raises
     ------

@@ -1,12 +1,12 @@
 """Collectives as MSCCL XML, which GPU libraries execute: what each thread block sends and receives.
 
 A GPU has one thread block for its own copies, one for each GPU it sends to, and one for each it
-receives from; so a full connection never stops what would empty it. Steps wait for steps of other
+receives from, so a full connection never stops what would empty it. Steps wait for steps of other
 thread blocks of their GPU where they touch the same chunk. All-gather and all-reduce work on the
 output, reduce-scatter in scratch: in place and out of place alike. All-to-all is out of place.
 
 Format: microsoft/msccl and ROCm/rccl (their parsers), microsoft/msccl-tools. The last two name
-reduce-scatter differently (``reduce_scatter``, ``reducescatter``); the first's name is written.
+reduce-scatter differently (``reduce_scatter``, ``reducescatter``). The first's name is written.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ NAMES = {
 PROTOCOLS = ("Simple", "LL", "LL128")
 
 MOST_COUNT = 64
-"""Most chunks of one step; parsers allow 71."""
+"""Most chunks of one step. Parsers allow 71."""
 
 MOST_CELLS = 2**16
 """Most chunks into which those of different sizes are cut."""

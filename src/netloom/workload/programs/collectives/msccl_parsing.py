@@ -89,7 +89,7 @@ class Algorithm:
 
 
 def parse_msccl(path: str, ranks: int | None = None) -> Algorithm:
-    """Return what a file says; ``ranks``: how many GPUs it must be for, if that is known.
+    """Return what a file says. ``ranks``: how many GPUs it must be for, if that is known.
 
     Raises
     ------

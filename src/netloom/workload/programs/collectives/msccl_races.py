@@ -2,7 +2,7 @@
 
 What surely comes before a step: the steps before it in its thread block, the step that it waits
 for, the sending of what it receives, and what came before those. Each thread block keeps count of
-how far it knows the others to be; a step that writes where another one reads or writes, of which it
+how far it knows the others to be. A step that writes where another one reads or writes, of which it
 does not know, is a race, however the execution went (Lamport's order with vector clocks).
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from netloom.workload.programs.collectives.msccl_parsing import Algorithm, Block, Step
 
 MOST_COUNTS = 50_000_000
-"""Most numbers that are kept; races of larger files are not looked for."""
+"""Most numbers that are kept. Races of larger files are not looked for."""
 
 
 class Order:

@@ -31,8 +31,8 @@ def read_msccl(path: str | Path, ranks: int | None = None) -> CollectiveProgram:
     ------
     InputError
         Naming file and line: if it is no such XML, for another number of GPUs or a collective that
-        is not handled; if it deadlocks or its thread blocks race; if it sends what is not there or
-        adds a contribution twice; if a GPU ends without what the collective means; or if it keeps
+        is not handled. If it deadlocks or its thread blocks race. If it sends what is not there or
+        adds a contribution twice. If a GPU ends without what the collective means, or if it keeps
         two versions of a chunk in one GPU in a way that no program can say.
     """
     found = parse_msccl(str(path), ranks)

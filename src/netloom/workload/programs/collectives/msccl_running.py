@@ -1,8 +1,8 @@
 """MSCCL XML executed on data, step by step: what it sends, what waits for what, and where it stops.
 
-Every thread block makes its steps in order; a step waits for the one it depends on, for what it
+Every thread block makes its steps in order. A step waits for the one it depends on, for what it
 receives, and for room in the connection that it sends into. What deadlocks here deadlocks on GPUs.
-The order is one of those that the file allows; ``msccl_races`` sees whether others could differ.
+The order is one of those that the file allows. ``msccl_races`` sees whether others could differ.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def all_sent(found: Algorithm) -> list[Sent]:
     Raises
     ------
     InputError
-        Naming file and line: if thread blocks deadlock or race; if one sends what is not there or
-        adds a contribution twice; if a GPU ends without what the collective means.
+        Naming file and line: if thread blocks deadlock or race. If one sends what is not there or
+        adds a contribution twice. If a GPU ends without what the collective means.
     """
     sent: list[Sent] = []
     for in_place in found.in_place:
@@ -54,7 +54,7 @@ class Content(NamedTuple):
 
 @dataclass
 class Sent:
-    """A message: who sent what to whom, and when; which of its chunks the receiver adds.
+    """A message: who sent what to whom, and when. Which of its chunks the receiver adds.
 
     ``after``: the messages that have surely arrived before, which sends of a thread block do one
     by one.

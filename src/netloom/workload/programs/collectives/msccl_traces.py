@@ -57,7 +57,7 @@ class Execution:
     def trace(self, size_bytes: float) -> Trace:
         """Return it as a trace in bytes and seconds, whose tasks are GPUs.
 
-        ``size_bytes`` is that of the collective, as ``CollectiveProgram`` has it, and padded; see
+        ``size_bytes`` is that of the collective, as ``CollectiveProgram`` has it, and padded. See
         ``msccl_waits`` for what a message waits for. Copies and sums within a GPU take no time.
 
         Raises
@@ -86,7 +86,7 @@ class Execution:
 
 
 def executed(found: Algorithm) -> Execution:
-    """Execute an MSCCL file on data; see ``all_sent`` for what is refused.
+    """Execute an MSCCL file on data. See ``all_sent`` for what is refused.
 
     Examples
     --------

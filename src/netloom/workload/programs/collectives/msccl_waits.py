@@ -42,7 +42,7 @@ class Waits:
             self.taken[received] = tuple(met.values())
 
     def send(self, block: Block, message: int) -> tuple[int, ...]:
-        """Send a message in the step that has begun; return those that arrive before it leaves."""
+        """Send a message in the step that has begun. Return those that arrive before it leaves."""
         connection = (block.gpu, block.send, block.channel)
         met, sent = self.met[block.gpu, block.number], self.sent.setdefault(connection, [])
         after = set(met.values())

@@ -51,9 +51,9 @@ class Blocks(NamedTuple):
 
 
 class Outline(NamedTuple):
-    """A collective in outline; its chunks are all equally large.
+    """A collective in outline. Its chunks are all equally large.
 
-    ``chunk_size``: float64[num_chunks]; ``first_owner``, ``final_owner``: int32[num_chunks]; see
+    ``chunk_size``: float64[num_chunks]. ``first_owner``, ``final_owner``: int32[num_chunks]; see
     ``CollectiveProgram``.
     """
 
@@ -77,7 +77,7 @@ class Outline(NamedTuple):
 
 
 def as_lists(given: Lists | NDArray[np.integer]) -> Lists:
-    """Return the rows of an array as lists; lists as they are."""
+    """Return the rows of an array as lists. Lists as they are."""
     if isinstance(given, Lists):
         return given
     rows, width = given.shape
@@ -228,7 +228,7 @@ def whole(
 ) -> Outline:
     """Return the outline of a collective on vectors that are cut into ``chunks`` parts.
 
-    Broadcast, reduce, all-reduce; and barrier, whose chunks have no size.
+    Broadcast, reduce, all-reduce, and barrier, whose chunks have no size.
     """
     size = np.full(chunks, 0.0 if collective == "barrier" else 1 / chunks)
     everybody = np.full(chunks, EVERYBODY, np.int32)
@@ -239,7 +239,7 @@ def whole(
 
 
 def sliced_outline(given: Outline, slices: int) -> Outline:
-    """Return an outline in slices; see ``sliced``."""
+    """Return an outline in slices. See ``sliced``."""
     return given._replace(
         chunk_size=np.repeat(given.chunk_size / slices, slices),
         first_owner=np.repeat(given.first_owner, slices),

@@ -1,7 +1,7 @@
 """What a collective sends, message by message: one form for known algorithms and made schedules.
 
 A collective moves *chunks*, parts of its data that are never cut further. A program lists its
-messages in steps, and which chunks each carries; chunks say who has them at first and who must
+messages in steps, and which chunks each carries. Chunks say who has them at first and who must
 have them in the end, so that a program can be executed on data and checked.
 """
 
@@ -48,7 +48,7 @@ class CollectiveProgram:
     """The messages of a collective, in steps.
 
     The *size* of a collective is what the common test suites call so: the vector of each rank for
-    all-reduce, broadcast and reduce; the whole result for all-gather and gather; the whole input of
+    all-reduce, broadcast and reduce. The whole result for all-gather and gather. The whole input of
     a rank for reduce-scatter, scatter and all-to-all.
 
     Attributes
@@ -56,7 +56,7 @@ class CollectiveProgram:
     collective
         One of ``COLLECTIVES``.
     algorithm
-        Its name, such as ``ring``; ``synthesised`` if it was made for a network.
+        Its name, such as ``ring``. ``synthesised`` if it was made for a network.
     num_ranks
         Number of ranks.
     chunk_size
@@ -94,7 +94,7 @@ class CollectiveProgram:
     final_owner: NDArray[np.int32]
 
     def __post_init__(self) -> None:
-        """Arrays belong together; what a user can get wrong is checked by ``well_formed``."""
+        """Arrays belong together. What a user can get wrong is checked by ``well_formed``."""
         messages, chunks = len(self.source), len(self.chunk_size)
         assert self.collective in COLLECTIVES
         assert len(self.target) == len(self.step) == len(self.sums) == messages
@@ -141,7 +141,7 @@ def owners(
     All-gather, gather: chunk r·c + i is part i of rank r's block. Reduce-scatter, scatter: chunk
     r·c + i is part i of what rank r gets. All-to-all: chunk (s·P + t)·c + i is part i of what s has
     for t, its own included. All-reduce, broadcast and reduce, with P·c chunks as well, number them
-    as they come; a barrier has one chunk of no size.
+    as they come. A barrier has one chunk of no size.
 
     Parameters
     ----------

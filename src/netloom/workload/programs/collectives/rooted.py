@@ -1,6 +1,6 @@
-"""Collectives of a root: trees, pipelined or not; and those that send up a tree and down again.
+"""Collectives of a root: trees, pipelined or not, and those that send up a tree and down again.
 
-Steps are for a root 0; ``algorithms`` gives ranks other names. Sources: Thakur, Rabenseifner &
+Steps are for a root 0. ``algorithms`` gives ranks other names. Sources: Thakur, Rabenseifner &
 Gropp 2005; Sanders, Speck & Träff 2009 (two trees); NCCL, ``src/graph/trees.cc`` (which two).
 """
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def star(num_ranks: int) -> NDArray[np.int64]:
-    """Return the parents of a tree in which all are children of rank 0; the root has none, −1."""
+    """Return the parents of a tree in which all are children of rank 0. The root has none, −1."""
     return np.append(-1, np.zeros(num_ranks - 1, np.int64))
 
 
@@ -101,7 +101,7 @@ def down(parents: list[NDArray[np.int64]], chunks: int) -> list[Steps]:
 
 
 def up(parents: list[NDArray[np.int64]], chunks: int) -> list[Steps]:
-    """Return the reduction of a part of the vector up each tree; see ``down``."""
+    """Return the reduction of a part of the vector up each tree. See ``down``."""
     lanes = []
     for number, tree in enumerate(parents):
         ranks, depth = np.flatnonzero(tree >= 0), depths(tree)

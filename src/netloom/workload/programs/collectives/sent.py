@@ -51,16 +51,16 @@ def messages_of(
     program
         The collective.
     size_bytes
-        Its size; see ``CollectiveProgram``.
+        Its size. See ``CollectiveProgram``.
     host_of_rank
-        int[num_ranks], the host of each rank; several may share one.
+        int[num_ranks], the host of each rank. Several may share one.
     num_hosts
-        Of the network; one more than the last host of a rank by default.
+        Of the network. One more than the last host of a rank by default.
     overhead_seconds
         Time of the processors of both ends for each message.
     stepwise
         Whether a rank sends only once all that it sent in its step before has arrived, as in the
-        usual formulas; otherwise as soon as it has what it sends.
+        usual formulas. Otherwise as soon as it has what it sends.
 
     Raises
     ------

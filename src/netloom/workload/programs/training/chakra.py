@@ -76,10 +76,10 @@ class Node:
 def read_chakra(pattern: str | Path) -> RankProgram:
     r"""Read Chakra execution traces, ``name.%d.et``, one per rank from 0 on.
 
-    Nodes of computation take their rank's processor for ``duration_micros``; those of the CPU
+    Nodes of computation take their rank's processor for ``duration_micros``. Those of the CPU
     (``is_cpu_op``) and of memory pass the time without it. What communication took when it was
     recorded says nothing. A node awaits its ``ctrl_deps`` and ``data_deps``. Sends and receives
-    belong together by source, target and ``comm_tag``, in the order of the files; so do the
+    belong together by source, target and ``comm_tag``, in the order of the files, so do the
     collectives of each group. ``comm_size`` counts what each rank gives, in bytes.
 
     Groups (``pg_name``) are in a JSON file such as ``{"1": [0, 1]}``: ``name.json``,
@@ -89,14 +89,14 @@ def read_chakra(pattern: str | Path) -> RankProgram:
     Parameters
     ----------
     pattern
-        A path in which ``%d`` stands for the rank; files may be compressed by gzip.
+        A path in which ``%d`` stands for the rank. Files may be compressed by gzip.
 
     Raises
     ------
     InputError
-        Naming the file, and the byte or the node: what is no Chakra; a node of a kind that is not
-        modelled, computation without a duration; dependencies on nothing; sends without receives;
-        groups whose ranks do not call the same collectives; a file that is missing.
+        Naming the file, and the byte or the node: what is no Chakra. A node of a kind that is not
+        modelled, computation without a duration. Dependencies on nothing. Sends without receives.
+        Groups whose ranks do not call the same collectives. A file that is missing.
 
     Examples
     --------
@@ -310,7 +310,7 @@ BOOLS, STRING = 28, 29
 
 
 def _attribute(message: Span) -> tuple[str, Value]:
-    """Return the name and value of an attribute; an empty text for what is of no use here."""
+    """Return the name and value of an attribute. An empty text for what is of no use here."""
     name = ""
     said: Value = ""
     for number, _, value in fields(message):

@@ -48,7 +48,7 @@ def write_chakra(program: RankProgram, pattern: str | Path) -> list[Path]:
     program
         What is written.
     pattern
-        A path in which ``%d`` stands for the rank; existing files are replaced.
+        A path in which ``%d`` stands for the rank. Existing files are replaced.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def write_chakra(program: RankProgram, pattern: str | Path) -> list[Path]:
 
 
 def _groups(program: RankProgram) -> dict[tuple[int, ...], str]:
-    """Return names of groups; that of all ranks in order needs none."""
+    """Return names of groups. That of all ranks in order needs none."""
     found = {tuple(range(program.num_ranks)): ""}
     for call in program.calls:
         found.setdefault(call.ranks, str(len(found)))

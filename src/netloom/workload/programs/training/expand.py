@@ -151,7 +151,7 @@ def as_trace(program: RankProgram, algorithms: Mapping[str, str], where: Where) 
     Parameters
     ----------
     program
-        The program; tasks of the trace are its ranks.
+        The program. Tasks of the trace are its ranks.
     algorithms
         By collective: see ``parse_algorithms``.
     where

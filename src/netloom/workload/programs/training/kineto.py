@@ -88,13 +88,13 @@ def read_kineto(pattern: str | Path) -> RankProgram:
     Parameters
     ----------
     pattern
-        A path, perhaps with ``%d`` for the rank; files may be compressed by gzip.
+        A path, perhaps with ``%d`` for the rank. Files may be compressed by gzip.
 
     Raises
     ------
     InputError
-        Naming the file and the event: what is no such record; a kernel of NCCL without its notes;
-        a collective, type or group that is unknown; ranks that do not do the same.
+        Naming the file and the event: what is no such record. A kernel of NCCL without its notes.
+        A collective, type or group that is unknown. Ranks that do not do the same.
 
     Examples
     --------
@@ -307,7 +307,7 @@ def _listed(event: Event, name: str) -> tuple[list[int], bool, list[int]]:
 
 
 def _group(event: Event, num_ranks: int) -> tuple[int, ...]:
-    """Return the ranks of a process group; a long list, which Kineto cuts short, is continued."""
+    """Return the ranks of a process group. A long list, which Kineto cuts short, is continued."""
     ranks, cut, tail = _listed(event, "Process Group Ranks")
     size = _number(event, "Group size", len(ranks) or num_ranks)
     if not 1 <= size <= num_ranks:
@@ -334,7 +334,7 @@ def _group(event: Event, num_ranks: int) -> tuple[int, ...]:
 
 
 def _row(event: Event, ranks: int, size: float) -> tuple[float, ...]:
-    """Return what a rank has for each other, in bytes; nothing if it is the same for all."""
+    """Return what a rank has for each other, in bytes. Nothing if it is the same for all."""
     splits, cut, _ = _listed(event, "In split size")
     if cut:
         raise InputError(event.where, "'In split size' cut short", "all of it: up to 30 ranks")

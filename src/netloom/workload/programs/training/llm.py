@@ -3,7 +3,7 @@
 b sequences per micro-batch of s tokens each, hidden size h, e bytes per value. A layer sends per
 micro-batch, in groups of each kind:
 
-- tensor (tp): 4 all-reduces of b·(s/cp)·h·e, 2 forward and 2 backward; with sequence parallelism
+- tensor (tp): 4 all-reduces of b·(s/cp)·h·e, 2 forward and 2 backward. With sequence parallelism
   (``sp=1``) an all-gather and a reduce-scatter of that size in place of each;
 - context (cp): an all-gather of keys and values forward and one backward, and a reduce-scatter of
   their gradients, each of 2·b·s·kv·e/tp;
@@ -12,9 +12,9 @@ micro-batch, in groups of each kind:
 
 From one stage of the pipeline (pp) to the next, and back, each rank sends b·(s/cp)·h·e/tp per
 micro-batch, one forward and one backward in turn (1F1B). Once per step, data parallelism (dp, cp)
-reduce-scatters gradients and all-gathers parameters, params/(tp·pp) of both; those of experts among
-the ranks that have the same ones. Sources: Shoeybi et al. 2019; Narayanan et al. 2021; Korthikanti
-et al. 2022; Rajbhandari et al. 2022.
+reduce-scatters gradients and all-gathers parameters, params/(tp·pp) of both. Those of experts among
+the ranks that have the same ones. Sources: Shoeybi et al. 2019. Narayanan et al. 2021. Korthikanti
+et al. 2022. Rajbhandari et al. 2022.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Model:
     ffn, kv
         Width of the inner layer, and of keys and values; 4h and h unless given.
     experts, top_k, moe_every, skew
-        Experts of a layer (0: none); how many each token goes to; every how many layers have them;
+        Experts of a layer (0: none). How many each token goes to. Every how many layers have them,
         and how unequal they are: the i-th most popular one of P gets a share as 1/i^skew. Layer l's
         most popular one is the expert l mod P.
     sp
@@ -174,9 +174,9 @@ class Model:
         return np.sort(found[np.argsort(found.min(axis=1))], axis=1)
 
     def pair_bytes(self, layer: int, *, back: bool = False) -> NDArray[np.float64] | None:
-        """Return what ranks of a group send each other to a layer's experts, or back; None: equal.
+        """Return what ranks of a group send each other to a layer's experts, or back. None: equal.
 
-        float64[ep, ep]; see ``skew``.
+        float64[ep, ep]. See ``skew``.
         """
         if not self.skew:
             return None
@@ -260,7 +260,7 @@ def _amount(text: str, where: str) -> float:
 
 
 def _order(text: str, where: str) -> tuple[str, ...]:
-    """Return the dimensions in order; ep stands before dp where it is not said."""
+    """Return the dimensions in order. Ep stands before dp where it is not said."""
     names = text.split("-")
     if "ep" not in names and "dp" in names:
         names.insert(names.index("dp"), "ep")

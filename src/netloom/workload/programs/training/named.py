@@ -37,7 +37,7 @@ def rank_program(spec: str) -> RankProgram:
     Raises
     ------
     InputError
-        If it cannot be read; one line says what would do.
+        If it cannot be read. One line says what would do.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def rank_trace(spec: str, algorithms: str = "") -> Trace:
     Parameters
     ----------
     spec
-        Such as ``chakra:DIR/%d.et``; an ``llm:`` program's own algorithms come first.
+        Such as ``chakra:DIR/%d.et``. An ``llm:`` program's own algorithms come first.
     algorithms
         Those of collectives: see ``parse_algorithms``.
 

@@ -116,7 +116,7 @@ def varints(value: int | Span) -> Iterator[int]:
 
 
 def varint(value: int) -> bytes:
-    """Return a number as a varint; negative ones as 64 bits.
+    """Return a number as a varint. Negative ones as 64 bits.
 
     Examples
     --------

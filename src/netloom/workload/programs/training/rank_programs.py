@@ -1,7 +1,7 @@
 """Programs of ranks: computations, sends, receives and calls of collectives, with what each awaits.
 
 Records of training (Chakra, the PyTorch profiler) and ``llm:`` programs say which collective a
-rank calls, not which messages that takes. A program of ranks keeps it so; ``expand`` puts an
+rank calls, not which messages that takes. A program of ranks keeps it so. ``expand`` puts an
 algorithm in the place of each call.
 """
 
@@ -37,7 +37,7 @@ class Call:
         The group, in its own order.
     size_bytes
         As ``CollectiveProgram`` means it: the vector of each rank for all-reduce, broadcast and
-        reduce; the whole result for all-gather and gather; the whole input of a rank for the rest.
+        reduce. The whole result for all-gather and gather. The whole input of a rank for the rest.
     root
         A place in the group.
     pair_bytes
@@ -69,9 +69,9 @@ class RankProgram:
         float64[n], of computations and delays. An operation of another kind with seconds begins
         that much after what it awaits.
     peer, bytes
-        int32[n] and float64[n]: of sends, to whom and how much; of receives, from whom.
+        int32[n] and float64[n]: of sends, to whom and how much. Of receives, from whom.
     link
-        int64[n]: of a receive, the send that it gets; of a call, its place in ``calls``; else −1.
+        int64[n]: of a receive, the send that it gets. Of a call, its place in ``calls``. Else −1.
     after
         For each operation those of the same rank that it awaits.
     calls

@@ -33,7 +33,7 @@ PER_LAYER = 22
 
 
 def llm_program(spec: str) -> RankProgram:
-    """Return a training step of the model that ``llm:dp=8,tp=8,…`` names; see ``llm.Model``.
+    """Return a training step of the model that ``llm:dp=8,tp=8,…`` names. See ``llm.Model``.
 
     Each stage of the pipeline does one forward and one backward in turn (1F1B). Within a rank all
     follows one after the other, but for sends to other stages, which go on beside. Gradients are
