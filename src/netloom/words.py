@@ -49,6 +49,7 @@ def number(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, str) or not isinstance(value, int | float):
         return str(value)
+    value += 0  # no less than nothing
     size = abs(value)
     if size == inf:
         return "∞" if value > 0 else "−∞"

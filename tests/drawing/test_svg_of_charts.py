@@ -16,7 +16,7 @@ from netloom.report import parts_of
 from tests.drawing.svg import labels_of_axes, outside, overlapping, read
 from tests.questions.small_answers import ANSWERS
 
-NETWORKS = {"channels", "network", "before", "after", "phases"}
+NETWORKS = {"channels", "network", "before", "after", "difference", "phases"}
 """Parts that are pictures of networks."""
 
 MOST_LABELS = 7

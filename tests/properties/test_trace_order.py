@@ -32,6 +32,7 @@ def told(path, options):
     data = found.to_dict()
     for name in ("trace", "provenance"):
         del data[name]
+    del data["verdict"]["next"]  # a command that names the trace
     return data, found.messages().sort("id", "source_node", "target_node").to_dicts()
 
 

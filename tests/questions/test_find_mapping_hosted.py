@@ -117,8 +117,8 @@ def test_pairs_come_to_a_leaf_each():
     assert (found.value, found.bound) == (0, 0)
     told = found.to_dict()["verdict"]
     assert told["sentence"] == (
-        "Found, and proved optimal: the busiest channel carries 100\u00a0% less than in rank order "
-        "(1 → 0 paths)."
+        "Found, and proved optimal: the busiest channel between routers carries 100\u00a0% less "
+        "than in rank order (1 → 0 paths)."
     )
     rows = found.channels()
     assert rows.height == 2 * found.topology.num_channels

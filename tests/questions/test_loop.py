@@ -268,7 +268,9 @@ def test_what_stays_on_a_node_makes_no_traffic():
             loops=40,
         )  # fmt: skip
         assert data["actual"] == only.to_dict()["actual"]
-        said = "left out: 8 edges between tasks of one node, which need no network; 5 tasks that"
+        said = (
+            "left out: 8 edges between tasks of one node, which need no network, and 5 tasks that"
+        )
         assert said in repr(found)
     with pytest.raises(InputError, match="pairs: found nothing sent between tasks of different"):
         simulate_loop("line:4", app=graph, mapping=[0] * 8, tasks_per_node=8, applied=0.1)

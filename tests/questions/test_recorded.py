@@ -62,7 +62,7 @@ def test_answers_are_of_python_s_types_whatever_is_asked(make):
 
 
 def test_nothing_is_printed_as_less_than_nothing():
-    assert percent(-0.0) == "0 %"
+    assert percent(-0.0) == "0\u00a0%"
     assert number(-0.0) == "0"
     assert plain({"a": (-0.0, np.float64(-0.0), np.array([-0.0]))}) == {"a": [0.0, 0.0, [0.0]]}
     assert not strange(plain({"a": (-0.0, np.float64(-0.0), np.array([-0.0]))}))

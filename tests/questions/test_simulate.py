@@ -364,7 +364,7 @@ def test_loads_are_numbers_lists_and_ranges(given, loads):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "load: found nothing; expected Offered traffic"),
+        ({}, "load: found nothing; expected Offered load"),
         ({"load": None}, "load: found none; expected above 0"),
         ({"load": 1.5}, "load: found 1.5; expected above 0, at most 1"),
         ({"load": float("nan")}, "load: found nan"),

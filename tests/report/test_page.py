@@ -216,7 +216,7 @@ def test_the_words_of_a_drawn_network_name_its_busiest_channel(page):
     )
     used = max(row["utilisation_max"] for row in simulated("torus:4x4", 0.75)[:1])
     busiest = drawn.data.rows[0]
-    assert busiest[1] == number(float(f"{used:.6g}"))
+    assert busiest[1] == number(100 * used)
     assert f"to {busiest[1]}, most at {busiest[0]}." in drawn.alternative
     assert drawn.data.total == 64
     assert "packet latency" in spread.alternative

@@ -62,7 +62,7 @@ def test_the_picture_of_an_analysis_holds_the_verdict(options):
     text = json.dumps(chart_of(found).to_dict(), ensure_ascii=False)
     assert found.to_dict()["verdict"]["sentence"] in text
     assert ("random mappings" in text) == bool(found.random)
-    assert ("dashed" in text) == (found.offered is not None)
+    assert ("▼" in text) == (found.offered is not None)
 
 
 @pytest.mark.parametrize(("suffix", "start"), [(".png", b"\x89PNG"), (".svg", b"<svg"),

@@ -222,7 +222,7 @@ def _show(
     with screen.capture() as figures_shown:
         show(kind.lines(answer), screen)
     below = figures_shown.get()
-    typer.echo(below, nl=False)
+    screen.file.write(below)
     if below.count("\n") > MOST_BELOW:
         screen.print()
         show([Text(found.marked, STYLES[found.mark])], screen)

@@ -115,7 +115,7 @@ def key_columns(record: Recorded, table: str = "table", *, but: Collection[str] 
 
 
 def chart_of(result: Any) -> Any:
-    """Return the picture of an answer, or of what is recorded of it.
+    r"""Return the picture of an answer, or of what is recorded of it.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def chart_of(result: Any) -> Any:
     --------
     >>> from netloom import analyze
     >>> chart_of(analyze("ring:4", "mesh:2x2", random_mappings=0)).title.text
-    'ring:4 on mesh:2x2, mapping identity'
+    ['Contends above 100\xa0% load.']
     """
     kept = result if isinstance(result, Recorded) else record(result)
     found = kept.kind.chart(kept)
@@ -145,7 +145,7 @@ def parts_of(kept: Recorded) -> dict[str, Any]:
     --------
     >>> from netloom import analyze
     >>> list(parts_of(record(analyze("ring:4", "mesh:2x2", random_mappings=2))))
-    ['channels', 'path contention', 'saturation']
+    ['channels', 'loads', 'saturation', 'path contention']
     """
     return kept.kind.parts(kept)
 

@@ -104,6 +104,10 @@ def fits_grid(cube: Cube) -> bool:
     )
 
 
+BELOW = 24.0
+"""Pixels below a network for the discs of its last row."""
+
+
 def grid_scene(traffic: Traffic, width: float, *, named: bool = True) -> Scene:
     """Return the scene of a network of lines, at most ``width`` pixels wide.
 
@@ -124,12 +128,12 @@ def grid_scene(traffic: Traffic, width: float, *, named: bool = True) -> Scene:
     arrows, beside = _heads(traffic, drawn, pitch)
     discs = discs_on(traffic, (drawn,), words, beside)
     wide = max(across, min(width, SLIM))
-    listed, names, below = named_below(traffic, tall + 10, wide)
+    listed, names, below = named_below(traffic, tall + BELOW, wide)
     note = "a node's number: its row's and its column's added; " if lines.folded else ""
     note += "lines lie right of their direction"
     note += ", stubs lead to the number at their end" if lines.far.any() else ""
     return Scene(
-        wide, tall + 10 + below, (drawn,), words=(*words, *names), discs=(*discs, *listed),
+        wide, tall + BELOW + below, (drawn,), words=(*words, *names), discs=(*discs, *listed),
         dots=(dots,), arrows=arrows, note=note,
     )  # fmt: skip
 

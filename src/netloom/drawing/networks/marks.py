@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.drawing.networks.letters import SIZE
+from netloom.drawing.networks.letters import SIZE, width_of
 from netloom.drawing.networks.traffic import MEAN_HEAT, percent
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def colour(traffic: Traffic, room: float) -> alt.Stroke:
     """
     import altair as alt
 
-    marks = _labels(traffic)
+    marks = _labels(traffic, room)
     said = "".join(f"abs(datum.value - {at}) < 0.01 ? '{text}' : " for at, text in marks.items())
     shown: Any = alt.Legend(
         type="gradient", orient="bottom", direction="horizontal",
@@ -88,8 +88,8 @@ def colour(traffic: Traffic, room: float) -> alt.Stroke:
     return alt.Stroke("heat:Q", scale=scale, legend=shown)
 
 
-def _labels(traffic: Traffic) -> dict[float, str]:
-    """Return what stands below the colors, 0 … 1."""
+def _labels(traffic: Traffic, room: float) -> dict[float, str]:
+    """Return what stands below the colors, 0 … 1: nothing that begins left of them."""
     if traffic.shown == "use":
         return {0.0: f"idle {percent(0)}", 0.5: percent(0.5), 1.0: f"full {percent(1)}"}
     if traffic.shown == "change":
@@ -97,7 +97,9 @@ def _labels(traffic: Traffic) -> dict[float, str]:
         return {0.0: f"−{most}", 0.5: "0", 1.0: f"+{most}"} if traffic.most else {0.5: "0"}
     if traffic.mean == 0:
         return {0.0: "0"}
-    return {MEAN_HEAT: f"mean {traffic.of_all(traffic.mean)}", 1.0: traffic.of_all(traffic.last)}
+    mean, last = f"mean {traffic.of_all(traffic.mean)}", traffic.of_all(traffic.last)
+    fits = width_of(mean) / 2 <= MEAN_HEAT * room
+    return ({MEAN_HEAT: mean} if fits else {0.0: "0"}) | {1.0: last}
 
 
 def _table(part: Channels, traffic: Traffic) -> dict[str, Any]:

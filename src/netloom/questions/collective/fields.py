@@ -63,8 +63,7 @@ class WhichCollective(Question, panel="Collective"):
         "Order of a node's messages: in-order (one by one) or shared.", default="in-order"
     )
     end_channels: int = option(
-        "Channel of its own of each node of a mesh or torus: 1; 0: none, so that it sends and "
-        "receives on all its links at once.",
+        "Own channels per node of a mesh or torus: 1, or 0 to use all its links at once.",
         default=0,
         ge=0,
         le=1,
@@ -75,7 +74,7 @@ class FlitsAndCycles(Question, panel="Engines network and worm"):
     """How engines of cycles run it."""
 
     flit_bytes: int | None = option(
-        "Size of a flit, in bytes; a channel takes one cycle for it.",
+        "Size of a flit, which a channel moves per cycle (bytes).",
         default=None,
         ge=1,
         le=MAX_ELEMENTS,
@@ -101,7 +100,7 @@ class OnReservedChannels(Question, panel="Phases on reserved channels"):
     """What a network takes that can reserve channels for phases."""
 
     reserved_channels: int = option(
-        "Virtual channels for phases, of each node, or of each channel if hosts hang on routers.",
+        "Virtual channels for phases, per node or per channel (trees).",
         default=12,
         ge=1,
         le=MOST_CHANNELS,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
@@ -158,7 +159,7 @@ def _rows(record: Recorded) -> list[dict[str, Any]]:
         seen = {(objective["before"], objective["after"])}
         for column, name in MEASURES.items():
             pair = (first[column], last[column])
-            if None in pair or pair in seen:
+            if pair in seen or any(each is None or not isfinite(each) for each in pair):
                 continue
             seen.add(pair)
             rows.append(_row(name, *pair, said=percent if "saturation" in column else number))

@@ -19,6 +19,9 @@ COMPUTED = ("aggregate", "bin", "stack", "timeUnit")
 ENDS = {"x2": "x", "y2": "y"}
 """Encodings that lie on the scale of another."""
 
+TICKS = ("values", "labelExpr", "format", "tickCount")
+"""What of an axis says where its ticks are."""
+
 SCALED = ("x", "y", "color", "size", "opacity", "strokeWidth")
 
 
@@ -37,8 +40,10 @@ def on_one_scale(figures: Sequence[Figure]) -> list[Figure]:
         name: (min(each[name][0] for each in extents), max(each[name][1] for each in extents))
         for name in known
     }
-    for spec in [*specs, *filter(None, narrow)]:
-        _set_domains(spec, shared)
+    for kind in (specs, list(filter(None, narrow))):
+        ticks = {name: _ticks(kind, extents, name) for name in shared} if kind else {}
+        for spec in kind:
+            _set_domains(spec, shared, ticks)
     return [
         replace(each, spec=spec, narrow=small)
         for each, spec, small in zip(figures, specs, narrow, strict=True)
@@ -70,10 +75,27 @@ def _extents(spec: Mapping[str, Any], sets: Mapping[str, Any]) -> dict[str, tupl
     }
 
 
-def _set_domains(spec: Mapping[str, Any], shared: Mapping[str, tuple[float, float]]) -> None:
+def _ticks(
+    specs: Sequence[Mapping[str, Any]], extents: Sequence[Mapping[str, Any]], name: str
+) -> dict[str, Any]:
+    """Return the ticks of the figure whose scale goes furthest, and how they are labelled."""
+    widest = max(range(len(specs)), key=lambda place: extents[place][name][1])
+    for channel, encoding, _ in _encodings(specs[widest]):
+        if channel == name and (axis := encoding.get("axis")):
+            return {key: axis[key] for key in TICKS if key in axis}
+    return {}
+
+
+def _set_domains(
+    spec: Mapping[str, Any],
+    shared: Mapping[str, tuple[float, float]],
+    ticks: Mapping[str, Mapping[str, Any]],
+) -> None:
     for channel, encoding, _ in _encodings(spec):
         if channel in shared and "type" in encoding:
             encoding["scale"] = {**(encoding.get("scale") or {}), "domain": list(shared[channel])}
+            if encoding.get("axis"):
+                encoding["axis"] = {**encoding["axis"], **ticks[channel]}
 
 
 def _encodings(spec: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any], str | None]]:

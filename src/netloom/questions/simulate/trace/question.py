@@ -103,7 +103,7 @@ class TraceFile(Question, panel="Trace"):
         "Gap g between GOAL messages as flows.", default=None, shown_default="0"
     )
     calc_time: Seconds | None = option(
-        "Time per unit of a GOAL calc, as flows.", default=None, shown_default="1ns"
+        "Time per GOAL calc unit, as flows.", default=None, shown_default="1ns"
     )
     algorithm: str | None = option(
         "Algorithm: bruck, all-to-all=bruck.",

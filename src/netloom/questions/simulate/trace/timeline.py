@@ -69,7 +69,7 @@ def timeline(record: Recorded) -> alt.LayerChart | None:
     several = f"; a row is {counted(each, 'node')}" if each > 1 else ""
     said = f"When nodes send{' and wait to send' * (len(known) > 1)}{several}"
     if len(path):
-        said += "; black or white line: the critical path"
+        said += "; thin line: the critical path"
     return layered(layers, said, width, height)
 
 
