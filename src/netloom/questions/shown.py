@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
@@ -198,20 +197,6 @@ def percent(value: float | None) -> str:
 def interval(mean: float | None, half: float | None) -> str:
     """Return a mean with the half-width of its interval. ``–`` where there is none."""
     return give_or_take(mean, half) if mean is None or half else f"{number(mean)}\u00a0±\u00a0?"
-
-
-def named(name: str) -> str:
-    """Return a program or network without the folder of its file.
-
-    Examples
-    --------
-    >>> named("examples/lammps-64.mtx"), named("fabric:runs/dgx.ibnetdiscover"), named("mesh:4x4/4")
-    ('lammps-64.mtx', 'dgx.ibnetdiscover', 'mesh:4x4/4')
-    """
-    kind, colon, rest = name.partition(":")
-    if colon and kind not in ("fabric", "graph"):
-        return name
-    return PurePath(rest or name).name
 
 
 def ended(words: str) -> str:

@@ -1,15 +1,18 @@
-"""What an answer is of, in a few words: program, network and mapping."""
+"""Names as sentences have them: programs, networks, mappings and channels."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
 
+from netloom.drawing.names import base_names
+from netloom.topology.subnets.names import short_channel_name
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-FILE = re.compile(r"(?:(?:graph|fabric|machine|routes):)?(?:.*/)?([^/]+?)\.[A-Za-z]\w{0,9}")
-"""A file, perhaps behind the word for its kind, in any folder."""
+FILE = re.compile(r"(?:\w+:)?(?P<folders>.*/)?(?P<stem>[^/]+?)\.[A-Za-z]\w*")
+"""A file in any folder, perhaps behind the word for its kind."""
 
 IN_ORDER = "rank order"
 """What people call the mapping ``identity``."""
@@ -22,32 +25,63 @@ def short_name(name: str) -> str:
     --------
     >>> short_name("examples/lammps-64.mtx"), short_name("graph:/data/tree.graphml")
     ('lammps-64', 'tree')
-    >>> short_name("runs/lammps_melt_16"), short_name("ring:16")
-    ('lammps_melt_16', 'ring:16')
-    >>> short_name("mesh:4x4/4"), short_name("torus:8x8 without 3-4")
-    ('mesh:4x4/4', 'torus:8x8 without 3-4')
-    >>> short_name("graph:data/tree.graphml without leaf0-spine1")
-    'tree without leaf0-spine1'
+    >>> short_name("runs/lammps_melt_16"), short_name("ring:16"), short_name("chakra:llama/%d.et")
+    ('lammps_melt_16', 'ring:16', 'llama')
+    >>> short_name("mesh:4x4/4"), short_name("graph:data/tree.graphml without leaf0-spine1")
+    ('mesh:4x4/4', 'tree without leaf0-spine1')
     """
     name, broken, parts = name.partition(" without ")
-    found = FILE.fullmatch(name)
-    if found or broken:
-        return f"{found[1] if found else name}{broken}{parts}"
+    if broken:
+        return f"{short_name(name)}{broken}{parts}"
+    if " " in name:
+        return base_names(name)
+    if found := FILE.fullmatch(name):
+        folder = (found["folders"] or "").rstrip("/").rpartition("/")[2].rpartition(":")[2]
+        return folder if folder and "%" in found["stem"] else found["stem"]
     return name if ":" in name else name.rstrip("/").rpartition("/")[2]
 
 
-def subject(figures: Mapping[str, Any]) -> str:
-    """Return the program, the network and the mapping that figures are of.
+def order_named(mapping: Any) -> str:
+    """Return a mapping as people call it.
 
     Examples
     --------
-    >>> asked = {"configuration": {"mapping": "identity"}}
-    >>> subject({"app": "examples/lammps-64.mtx", "topology": "torus:8x8", "provenance": asked})
-    'lammps-64 on torus:8x8, rank order'
+    >>> order_named("identity"), order_named("out/better.json"), order_named([1, 0])
+    ('rank order', 'better mapping', 'given mapping')
     """
-    said = f"{short_name(figures['app'])} on {short_name(figures['topology'])}"
-    mapping = figures["provenance"]["configuration"].get("mapping")
-    if mapping is None:
-        return said
-    named = short_name(mapping) if isinstance(mapping, str) else "given"
-    return f"{said}, {IN_ORDER if named == 'identity' else f'{named} mapping'}"
+    if mapping == "identity":
+        return IN_ORDER
+    if not isinstance(mapping, str):
+        return "given mapping"
+    return mapping if " " in mapping else f"{short_name(mapping)} mapping"
+
+
+def subject(program: str, network: str, mapping: Any = None) -> str:
+    """Return what runs on which network, and where its ranks are, if that is a question.
+
+    Examples
+    --------
+    >>> subject("examples/lammps-64.mtx", "torus:8x8", "identity")
+    'lammps-64 on torus:8x8, rank order'
+    >>> subject("uniform", "slim-fly:5/4")
+    'uniform on slim-fly:5/4'
+    """
+    said = f"{short_name(program)} on {short_name(network)}"
+    return said if mapping is None else f"{said}, {order_named(mapping)}"
+
+
+def mapped_program(figures: Mapping[str, Any]) -> str:
+    """Return the ``subject`` of an answer about a mapped program, from its figures."""
+    mapping = figures["provenance"]["configuration"]["mapping"]
+    return subject(figures["app"], figures["topology"], mapping)
+
+
+def arrow(channel: str) -> str:
+    """Return the name of a channel.
+
+    Examples
+    --------
+    >>> arrow("(0,6) -> (0,7)"), arrow("out of (0,0)")
+    ('(0,6)→(0,7)', 'out of (0,0)')
+    """
+    return short_channel_name(channel).replace(" -> ", "→")

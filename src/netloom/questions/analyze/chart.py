@@ -18,6 +18,7 @@ from netloom.drawing.room import room
 from netloom.questions.named import mapping_name
 from netloom.questions.network_chart import channels_chart
 from netloom.questions.shown import percent
+from netloom.questions.subject import subject
 from netloom.words import counted
 
 if TYPE_CHECKING:
@@ -47,8 +48,7 @@ WIDTH, DOT = 400.0, 9.0
 def footer(record: Recorded) -> list[str]:
     """Return what was analyzed."""
     found, mapping = record.figures, mapping_name(record.configuration["mapping"])
-    mapped = "rank order" if mapping == "identity" else f"mapping {mapping}"
-    said = f"{found['app']} on {found['topology']}, {mapped}; {found['routing']}"
+    said = f"{subject(found['app'], found['topology'], mapping)}; {found['routing']}"
     return [said + "; * estimate" * (found["saturation"]["worst_node"] is not None)]
 
 

@@ -9,7 +9,7 @@ from netloom.questions.analyze.where import unit, where
 from netloom.questions.commands import command_line
 from netloom.questions.register import kind_of
 from netloom.questions.shown import percent
-from netloom.questions.subject import subject
+from netloom.questions.subject import mapped_program
 from netloom.questions.verdict import Verdict
 from netloom.words import counted, number
 
@@ -32,7 +32,7 @@ def verdict(figures: Figures) -> Verdict:
     lines |= {"rank": _rank(figures), "limits": _limits(figures)}
     known = {label: said for label, said in lines.items() if said}
     return Verdict(
-        mark, sentence, subject(figures), known, "" if calm else _next(figures, mark),
+        mark, sentence, mapped_program(figures), known, "" if calm else _next(figures, mark),
         _note(figures, known),
     )  # fmt: skip
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.questions.subject import arrow
 from netloom.units import size
 from netloom.words import counted, number
 
@@ -32,17 +33,6 @@ def unit(figures: Mapping[str, Any]) -> str:
     channel = figures["busiest_channel"]
     plain = figures["mean_message"].get("bytes", 1) == 1 and channel["load"] == channel["paths"]
     return "uniform" if plain else str(figures["weight"])
-
-
-def arrow(channel: str) -> str:
-    """Return the name of a channel as sentences have it.
-
-    Examples
-    --------
-    >>> arrow("(0,6) -> (0,7)")
-    '(0,6)→(0,7)'
-    """
-    return channel.replace(" -> ", "→")
 
 
 def where(figures: Mapping[str, Any]) -> str:

@@ -8,8 +8,9 @@ from rich.markup import escape
 
 from netloom.questions.analyze.switched_words import switched_remarks
 from netloom.questions.analyze.verdict import verdict
-from netloom.questions.analyze.where import arrow, unit
+from netloom.questions.analyze.where import unit
 from netloom.questions.shown import percent, size_of
+from netloom.questions.subject import arrow
 from netloom.questions.tables import FittingTable
 from netloom.units import seconds, size
 from netloom.words import counted, listed, number

@@ -14,6 +14,7 @@ from netloom.drawing.bars import bars as bars_of
 from netloom.drawing.colours import BEST, COLOURS, REFERENCE
 from netloom.drawing.panel import End, Look, looks_of, panel
 from netloom.questions.collective.phased import PHASES
+from netloom.questions.subject import order_named
 from netloom.words import counted, number
 from netloom.workload.programs.collectives.costs import bus_factor
 
@@ -37,7 +38,7 @@ def footer(record: Recorded) -> list[str]:
     """Return what was compared, on what."""
     found = record.figures
     reordered = found["reordered"]
-    order = "rank order" if found["mapping"] == "identity" else f"mapping {found['mapping']}"
+    order = order_named(found["mapping"])
     if reordered and reordered["better"]:
         order += ", and the best order found"
     clock = found["clock"]

@@ -10,9 +10,8 @@ from netloom.questions.collective.phased import PHASES
 from netloom.questions.commands import command_line
 from netloom.questions.register import kind_of
 from netloom.questions.shown import percent
-from netloom.questions.subject import subject
+from netloom.questions.subject import arrow, subject
 from netloom.questions.verdict import Verdict
-from netloom.topology.subnets.names import short_channel_name
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ MOST_OTHERS, MOST_WINNERS = 3, 4
 def verdict(figures: Mapping[str, Any]) -> Verdict:
     """Return which algorithm to use at which sizes, what limits it, and what could be better."""
     program = f"{figures['collective']} of {counted(figures['ranks'], 'rank', ',')}"
-    of = subject({**figures, "app": program})
+    of = subject(program, figures["topology"], figures["mapping"])
     last, *others = largest(figures)
     sentence = _of_sizes(figures, last) if _several(figures) else _of_one(last)
     lines = {"why": f"{last['algorithm']}: {reason(told(last))}"}
@@ -73,7 +72,7 @@ def reason(found: Mapping[str, Any]) -> str:
         return f"latency of {counted(found['steps'], 'step', ',')}"
     if found["held_by"] == "switches":
         return f"switches of {counted(found['steps'], 'phase', ',')}"
-    name = short_channel_name(found["busiest"]).replace(" -> ", "→")
+    name = arrow(found["busiest"])
     busy = f"{name} is busy {percent(found['busy'])}"
     return busy if found["held_by"] == "channel" else f"waits; {busy}"
 

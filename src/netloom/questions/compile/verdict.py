@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.questions.commands import command_line
 from netloom.questions.register import kind_of
-from netloom.questions.subject import subject
+from netloom.questions.subject import mapped_program
 from netloom.questions.verdict import Verdict
 from netloom.words import counted, number
 
@@ -20,7 +20,7 @@ FILES = {"out": "plan.json", "programs": "nodes/"}
 def verdict(figures: Mapping[str, Any]) -> Verdict:
     """Return which is faster, phases or messages, by how much, and what limits the phases."""
     outcome = figures["verdict"]
-    of = subject(figures)
+    of = mapped_program(figures)
     if outcome["faster"] == "none":
         said = "Nothing to connect: no two nodes communicate."
         return Verdict("fine", said, of, next="", note=_note(figures))

@@ -13,7 +13,7 @@ from netloom.drawing.axes import Axis, axis
 from netloom.drawing.bars import Bar, bars
 from netloom.drawing.colours import REFERENCE, THIS
 from netloom.drawing.panel import End, Look, looks_of, panel
-from netloom.questions.fabric.verdict import amount, short_names
+from netloom.questions.fabric.verdict import short_names
 from netloom.questions.network_chart import network_chart, topology_of
 from netloom.words import counted, number
 
@@ -108,7 +108,7 @@ def ranks(
 
 def said_bound(bound: float) -> str:
     """Return the name of the line of what the busiest cable must carry at least."""
-    return f"busiest: {amount(bound)} at least"
+    return f"busiest: {number(bound)} at least"
 
 
 def bound_of(where: Panel, bound: float | None) -> list[alt.Chart]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.questions.commands import command_line
 from netloom.questions.register import kind_of
-from netloom.questions.shown import named, percent
+from netloom.questions.shown import percent
+from netloom.questions.subject import short_name
 from netloom.questions.verdict import Verdict
 from netloom.topology.subnets.names import short_switch_name
 from netloom.words import counted, listed, number
@@ -24,16 +25,13 @@ PROVED = 1 + 1e-6
 MOST_IN_CIRCLE = 10
 """Switches of a circle that are named."""
 
-amount = number
-"""A number of paths in words."""
-
 
 def verdict(figures: Mapping[str, Any]) -> Verdict:
     """Return the worst of what was found. Of jobs, what they cost each other."""
     level, ratio = level_of(figures), figures["all_to_all"]["ratio"]
     table = str(figures["routing"])
     table = PurePath(table).name if table.startswith("lfts:") else table
-    of = f"{named(figures['topology'])}, {table} tables"
+    of = f"{short_name(figures['topology'])}, {table} tables"
     lines, mark = _looked_at(figures), "act"
     if level == "lost":
         pairs = figures["hosts"] * (figures["hosts"] - 1)

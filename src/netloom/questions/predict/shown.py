@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.questions.predict.latency.network import AT_THE_KNEE
 from netloom.questions.predict.points import Beside
-from netloom.questions.shown import named, percent, plain_table
+from netloom.questions.shown import percent, plain_table
 from netloom.words import counted, give_or_take, number
 
 if TYPE_CHECKING:
@@ -42,13 +42,6 @@ def curve_table(
 def of_unit(value: float | None, unit: str) -> str:
     """Return a latency with its unit."""
     return "none: it is saturated" if value is None else f"{number(value)} {unit}"
-
-
-def order_named(mapping: str | None) -> str:
-    """Return a mapping as people call it, in a sentence."""
-    if mapping in ("identity", None):
-        return "rank order"
-    return str(mapping) if " " in str(mapping) else f"mapping {named(str(mapping))}"
 
 
 def rounded(error: float) -> str:

@@ -8,8 +8,7 @@ import polars as pl
 
 from netloom.drawing.panel import AFTER, OTHERS
 from netloom.questions.fabric.chart import bound_end, bound_of, curve, ranks
-from netloom.questions.fabric.verdict import amount
-from netloom.words import counted
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
     import altair as alt
@@ -47,9 +46,9 @@ def cables(record: Recorded) -> alt.LayerChart:
         *where.lines(curves, "tables", looks, points=0),
         *where.ends_of(curves, "tables", looks, bound_end(where, bound)),
     ]
-    said = f"{amount(found['max'])} paths on the busiest cable"
+    said = f"{number(found['max'])} paths on the busiest cable"
     if old != found["max"]:
-        said += f" instead of {amount(old)}"
+        said += f" instead of {number(old)}"
     return where.drawn(layers, said)
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from netloom.questions.commands import command_line
 from netloom.questions.fabric.verdict import PROVED
 from netloom.questions.register import kind_of
-from netloom.questions.shown import interval, named, percent
+from netloom.questions.shown import interval, percent
+from netloom.questions.subject import short_name
 from netloom.questions.verdict import Verdict
 from netloom.units import size
 from netloom.words import counted, number
@@ -22,7 +23,7 @@ CLOSE = 1.03
 def verdict(figures: Mapping[str, Any]) -> Verdict:
     """Return whether the tables are better than those that are installed, and by what."""
     mark, said, better = _found(figures)
-    of = f"{named(figures['topology'])}, {_made(figures)}"
+    of = f"{short_name(figures['topology'])}, {_made(figures)}"
     asked = dict(figures["provenance"]["configuration"])
     if isinstance(asked["on"], str):
         asked["on"] = asked["on"].removeprefix("fabric:")
@@ -39,7 +40,7 @@ def verdict(figures: Mapping[str, Any]) -> Verdict:
 
 def _made(figures: Mapping[str, Any]) -> str:
     """Return what made the tables."""
-    programs = [named(each["name"]) for each in figures["programs"]]
+    programs = [short_name(each["name"]) for each in figures["programs"]]
     return {
         "balanced": f"balanced for {', '.join([*programs, figures['objective']])}",
         "repair": f"{figures['installed']}, repaired",
@@ -153,7 +154,7 @@ def _of_programs(programs: list[dict[str, Any]]) -> tuple[str, str, bool]:
     if not new:
         many = counted(len(programs), "program")
         return "fine", f"No byte of {many} crosses a cable between switches: 0 B to route.", False
-    whose = f" of {named(name)}" if len(programs) > 1 else ""
+    whose = f" of {short_name(name)}" if len(programs) > 1 else ""
     limit, mark = _least(new / worst["floor"], size(worst["floor"])), "fine"
     if new > worst["floor"] * PROVED and new <= worst["hosts"]:
         limit = f"its busiest adapter sends {size(worst['hosts'])}"

@@ -46,11 +46,6 @@ def highest(record: Recorded, load: str) -> float:
     return highest
 
 
-def mapped(mapping: str | None) -> str:
-    """Return the mapping of a question in words."""
-    return "rank order" if mapping == "identity" else f"mapping {mapping}"
-
-
 def thresholds(where: Panel, marks: Mapping[str, float]) -> list[alt.Chart]:
     """Return upright lines: where contention is estimated to begin, and the limit as a bound."""
     layers = where.above({name: (at, at) for name, at in marks.items() if at <= where.x.high})

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from netloom.questions.commands import command_line
 from netloom.questions.register import kind_of
 from netloom.questions.shown import percent, plain_table, size_of
+from netloom.questions.subject import arrow
 from netloom.words import give_or_take, number
 
 if TYPE_CHECKING:
@@ -59,17 +60,6 @@ def cycles(latency: Mapping[str, Any]) -> str:
     return "  ".join([f"{mean} cycles", *parts]) + " cycles"
 
 
-def link(name: str | None) -> str:
-    """Return a channel's name as sentences have it.
-
-    Examples
-    --------
-    >>> link("(3,6) -> (4,6)")
-    '(3,6)→(4,6)'
-    """
-    return (name or "").replace(" -> ", "→")
-
-
 def bound_said(bound: Mapping[str, Any]) -> str:
     """Return the most that can be carried, and what limits it.
 
@@ -79,27 +69,8 @@ def bound_said(bound: Mapping[str, Any]) -> str:
     'no router can carry more than 0.492 with this routing: link 0→1'
     """
     whose = "with any routing" if bound["of"] == "network" else "with this routing"
-    what = link(bound["limited_by"]).replace("channel", "link")
+    what = arrow(bound["limited_by"] or "").replace("channel", "link")
     return f"no router can carry more than {number(bound['load'])} {whose}: {what}"
-
-
-def subject(what: str, on: str, mapping: Any = None) -> str:
-    """Return what ran on which network, and where its ranks were. Files by their names alone.
-
-    Examples
-    --------
-    >>> subject("examples/lammps-64.mtx", "mesh:8x8", "identity")
-    'lammps-64.mtx on mesh:8x8, rank order'
-    >>> subject("uniform", "slim-fly:5/4")
-    'uniform on slim-fly:5/4'
-    """
-    words = f"{what} on {on}".split(" ")
-    said = " ".join(last if "." in (last := word.rsplit("/", 1)[-1]) else word for word in words)
-    if mapping is None:
-        return said
-    if mapping == "identity":
-        return f"{said}, rank order"
-    return f"{said}, mapping {mapping.rsplit('/', 1)[-1] if isinstance(mapping, str) else 'given'}"
 
 
 def configuration(figures: Mapping[str, Any]) -> Mapping[str, Any]:

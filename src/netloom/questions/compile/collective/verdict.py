@@ -23,7 +23,7 @@ LATENCY = 0.1
 def verdict(figures: Mapping[str, Any]) -> Verdict:
     """Return how fast the schedule is, beside the best possible, and what that is set by."""
     program = f"{figures['collective']} of {counted(figures['ranks'], 'rank', ',')}"
-    of = subject({**figures, "app": program})
+    of = subject(program, figures["topology"])
     few = figures["few_steps"] is not None
     sentence, mark = _few(figures) if few else _sentence(figures)
     lines = (

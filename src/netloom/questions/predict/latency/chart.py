@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from netloom.drawing.axes import axis
 from netloom.questions.network_chart import channels_chart
 from netloom.questions.predict.drawn import latency_curve, made_of
+from netloom.questions.subject import order_named
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ def footer(record: Recorded) -> list[str]:
     """Return what was predicted, on which routers, and where it saturates."""
     found, bound = record.figures, record.figures["throughput_bound"]
     router, mapping = found["router"], found["mapping"]
-    mapped = "" if mapping is None else f", {'rank order' if mapping == 'identity' else mapping}"
+    mapped = "" if mapping is None else f", {order_named(mapping)}"
     low, high = found["saturation_range"]
     return [
         f"{found['traffic']} on {found['topology']}{mapped}; {found['routing']}, {router['name']} "

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.questions.commands import command_line
 from netloom.questions.predict.latency.network import STEADY
-from netloom.questions.predict.shown import checked, order_named, rounded, worst_checked
+from netloom.questions.predict.shown import checked, rounded, worst_checked
 from netloom.questions.register import kind_of
-from netloom.questions.shown import named, percent
+from netloom.questions.shown import percent
+from netloom.questions.subject import arrow, subject
 from netloom.questions.verdict import Verdict
 from netloom.words import number
 
@@ -18,13 +19,12 @@ if TYPE_CHECKING:
 
 def verdict(figures: Mapping[str, Any]) -> Verdict:
     """Return what one load, or several, come to."""
-    mapped = "" if figures["mapping"] is None else f", {order_named(figures['mapping'])}"
-    of = f"{named(figures['traffic'])} on {named(figures['topology'])}{mapped}"
+    of = subject(figures["traffic"], figures["topology"], figures["mapping"])
     points = figures.get("points")
     low, high = figures["saturation_range"]
     mark, said = _one(figures, figures) if points is None else _several(figures, points)
     limit, bound = figures["saturation_limit"], figures["throughput_bound"]
-    first = limit["where"].replace(" -> ", "→")
+    first = arrow(limit["where"])
     lines = {"where": f"{first} saturates first, busy {percent(limit['utilisation'])}"}
     if not limit["told"]:
         lines["where"] = f"not known: the model has no answer above {_load(figures)}"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from netloom.questions.commands import command_line
-from netloom.questions.predict.shown import begun, order_named, rounded
+from netloom.questions.predict.shown import begun, rounded
 from netloom.questions.register import kind_of
-from netloom.questions.shown import named, percent
+from netloom.questions.shown import percent
+from netloom.questions.subject import order_named, short_name
 from netloom.questions.verdict import Verdict
 from netloom.words import counted, number
 
@@ -36,8 +37,8 @@ def verdict(figures: Mapping[str, Any]) -> Verdict:
     asked, name = figures["provenance"]["configuration"], figures["mapping"]
     of = f"{figures['dimensions']}D torus"
     if figures["topology"]:
-        program = f"{named(figures['app'])} on " if figures["app"] else ""
-        of = f"{program}{named(figures['topology'])}"
+        program = f"{short_name(figures['app'])} on " if figures["app"] else ""
+        of = f"{program}{short_name(figures['topology'])}"
     first, last = points[0], points[-1]
     if len(points) > 1:
         said = (

@@ -12,7 +12,7 @@ from netloom.drawing.bars import Bar, bars
 from netloom.drawing.colours import REFERENCE, THIS
 from netloom.drawing.panel import DASHED, MINE, Look, panel
 from netloom.questions.shown import percent
-from netloom.questions.simulate.drawn import mapped
+from netloom.questions.subject import order_named
 from netloom.topology.subnets.names import short_channel_name
 from netloom.words import number
 
@@ -32,7 +32,7 @@ def footer(record: Recorded) -> list[str]:
     return [
         f"{found['program']} on {found['topology']}: {found['flows']:,} flows at once, "
         f"{units.size(found['bytes'])}; injection {found['injection']}; {found['routing']}, "
-        f"{mapped(found['mapping'])}"
+        f"{order_named(found['mapping'])}"
     ]
 
 

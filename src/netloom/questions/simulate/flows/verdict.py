@@ -8,10 +8,9 @@ from netloom import units
 from netloom.questions.commands import command_line
 from netloom.questions.register import kind_of
 from netloom.questions.shown import percent
-from netloom.questions.subject import subject
+from netloom.questions.subject import arrow, subject
 from netloom.questions.verdict import Verdict
 from netloom.simulation.flow.trusted import ORDER_SAYS_NOTHING
-from netloom.topology.subnets.names import short_channel_name
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ ORDER = 0.9
 
 def verdict(figures: Mapping[str, Any]) -> Verdict:
     """Return how long the flows take, and how much longer than the fullest channel needs."""
-    of = subject(placed_as(figures, "program"))
+    of = subject(figures["program"], figures["topology"], figures["mapping"])
     if figures["finish_seconds"] is None:
         return _interrupted(figures, of)
     over, took = figures["finish_over_bound"], units.seconds(figures["finish_seconds"])
@@ -92,12 +91,6 @@ def _next(figures: Mapping[str, Any]) -> str:
     return command_line(kind_of("simulate.flows"), asked, save_flows="flows.csv")
 
 
-def placed_as(figures: Mapping[str, Any], program: str) -> dict[str, Any]:
-    """Return figures as ``subject`` takes them: what runs, and how it was placed in the end."""
-    placed = {"configuration": {"mapping": figures["mapping"]}}
-    return {**figures, "app": figures[program], "provenance": placed}
-
-
 def order_decides(figures: Mapping[str, Any]) -> bool:
     """Whether the order in which messages are sent makes so much that no finish is expected."""
     unit = figures.get("unit", "seconds")
@@ -105,17 +98,6 @@ def order_decides(figures: Mapping[str, Any]) -> bool:
     if figures["expected_error"]["within"] is not None or not all(ends):
         return False
     return bool(max(ends) >= ORDER_SAYS_NOTHING * min(ends))
-
-
-def arrow(name: str) -> str:
-    """Return the name of a channel as sentences have it.
-
-    Examples
-    --------
-    >>> arrow("(0,0) -> (1,0)"), arrow("out of (0,0)")
-    ('(0,0)→(1,0)', 'out of (0,0)')
-    """
-    return short_channel_name(name).replace(" -> ", "→")
 
 
 def estimated(figures: Mapping[str, Any]) -> str:

@@ -10,11 +10,10 @@ from netloom.questions.simulate.said import (
     around,
     bound_said,
     configuration,
-    link,
     longer,
     rough,
-    subject,
 )
+from netloom.questions.subject import arrow, subject
 from netloom.questions.verdict import Verdict
 from netloom.words import counted, listed, number
 
@@ -138,7 +137,7 @@ def _where(point: Figures) -> dict[str, str]:
     used = point["utilisation"]
     if used["busiest_channel"] is None:
         return {}
-    said = f"{link(used['busiest_channel'])} is {rough(used['max'])} busy"
+    said = f"{arrow(used['busiest_channel'])} is {rough(used['max'])} busy"
     average = f"the average link {rough(used['mean'])}"
     return {"where": f"{said} at {number(point['offered'])}, {average}"}
 

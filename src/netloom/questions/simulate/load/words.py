@@ -8,7 +8,8 @@ from rich.markup import escape
 
 from netloom.questions.shown import interval, pairs, percent, size_of
 from netloom.questions.simulate.load.verdict import is_known, verdict
-from netloom.questions.simulate.said import cycles, link, sentences, table_with_units
+from netloom.questions.simulate.said import cycles, sentences, table_with_units
+from netloom.questions.subject import arrow
 from netloom.words import counted, give_or_take, number
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _figures(result: Simulation) -> Any:
     if used["mean"] is not None:
         rows["links busy"] = (
             f"{percent(used['mean'])} on average, {percent(used['max'])} at most "
-            f"({link(used['busiest_channel'])})"
+            f"({arrow(used['busiest_channel'])})"
         )
     rows |= {
         "measured": f"{counted(data['cycles'], 'cycle', ',')} after {data['warmup_cycles']:,} of "

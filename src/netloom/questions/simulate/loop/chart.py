@@ -16,11 +16,11 @@ from netloom.questions.simulate.drawn import (
     ON_CHANNEL,
     WORST,
     highest,
-    mapped,
     shares,
     switched,
     thresholds,
 )
+from netloom.questions.subject import order_named
 from netloom.words import number
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def footer(record: Recorded) -> list[str]:
     """Return what ran, its messages, and at which applied traffic channels are shown."""
     found = record.figures
     return [
-        f"{found['program']} on {found['topology']}, {mapped(found['mapping'])}; messages of "
+        f"{found['program']} on {found['topology']}, {order_named(found['mapping'])}; messages of "
         f"{found['message_flits']} flits, each waited for; {switched(record)}; channels at applied "
         f"traffic {number(highest(record, 'applied'))}"
     ]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom.questions.simulate.said import again, configuration, rough, subject
+from netloom.questions.simulate.said import again, configuration, rough
+from netloom.questions.subject import subject
 from netloom.questions.verdict import Verdict
 from netloom.words import counted, number
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom.questions.simulate.said import again, rough, subject
+from netloom.questions.simulate.said import again, rough
+from netloom.questions.subject import subject
 from netloom.questions.verdict import Verdict
 from netloom.units import seconds
 from netloom.words import counted

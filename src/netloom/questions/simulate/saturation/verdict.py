@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from netloom.questions.simulate.load.verdict import is_known, is_sure, of
-from netloom.questions.simulate.said import again, around, bound_said, link, longer, rough
+from netloom.questions.simulate.said import again, around, bound_said, longer, rough
+from netloom.questions.subject import arrow
 from netloom.questions.verdict import Verdict
 from netloom.words import counted, listed, number
 
@@ -94,7 +95,7 @@ def _where(found: Figures, last: Figures) -> dict[str, str]:
     lines = {"accepts": f"{mean} flits/node/cycle there, the worst node {worst}"}
     used = last["utilisation"]
     if used["busiest_channel"] is not None:
-        lines["where"] = f"{link(used['busiest_channel'])} is then {rough(used['max'])} busy"
+        lines["where"] = f"{arrow(used['busiest_channel'])} is then {rough(used['max'])} busy"
     return lines
 
 

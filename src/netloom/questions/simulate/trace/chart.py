@@ -9,8 +9,9 @@ from netloom.drawing.colours import REFERENCE, THIS
 from netloom.drawing.frame import column
 from netloom.questions.network_chart import channels_chart
 from netloom.questions.shown import percent
-from netloom.questions.simulate.drawn import ON_CHANNEL, mapped, switched
+from netloom.questions.simulate.drawn import ON_CHANNEL, switched
 from netloom.questions.simulate.trace.timeline import timeline
+from netloom.questions.subject import order_named
 from netloom.units import TIME, rate, seconds
 from netloom.words import number
 
@@ -45,7 +46,7 @@ def footer(record: Recorded) -> list[str]:
     words = "not finished" if finish is None else f"finished in {_said(finish, unit)}"
     words += "" if ideal is None else f"; {_said(ideal, unit)} if no message met another"
     how = _flows(found) if flows else switched(record)
-    where = f"{found['trace']} on {found['topology']}, {mapped(found['mapping'])}"
+    where = f"{found['trace']} on {found['topology']}, {order_named(found['mapping'])}"
     return [f"{where}; {words}; {how}"]
 
 

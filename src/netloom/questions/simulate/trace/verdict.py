@@ -7,17 +7,10 @@ from typing import TYPE_CHECKING, Any
 from netloom.questions.commands import command_line
 from netloom.questions.register import kind_of
 from netloom.questions.shown import percent
-from netloom.questions.simulate.flows.verdict import (
-    FEW_TIMES,
-    MANY_TIMES,
-    arrow,
-    estimated,
-    order_decides,
-    placed_as,
-)
+from netloom.questions.simulate.flows.verdict import FEW_TIMES, MANY_TIMES, estimated, order_decides
 from netloom.questions.simulate.trace.entries import WAITS
 from netloom.questions.simulate.trace.plans import AS_PLANNED
-from netloom.questions.subject import subject
+from netloom.questions.subject import arrow, subject
 from netloom.questions.verdict import Verdict
 from netloom.units import seconds
 from netloom.words import counted, number
@@ -49,7 +42,7 @@ def verdict(figures: Mapping[str, Any]) -> Verdict:
     """Return how long the program takes, and what part of that it waits."""
     flow, unit = figures["engine"] == "flow", _unit(figures)
     placed = AS_PLANNED if figures["routing"] == AS_PLANNED else figures["mapping"]
-    of = subject(placed_as({**figures, "mapping": placed}, "trace"))
+    of = subject(figures["trace"], figures["topology"], placed)
     finish = figures[f"finish_{unit}"]
     if finish is None:
         return _unfinished(figures, of)
