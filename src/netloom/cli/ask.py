@@ -192,9 +192,7 @@ def _answer(kind: Kind, values: Mapping[str, Any], given: Mapping[str, Any]) -> 
     else:
         _show(kind, answer, figures, files)
     writers = [partial(each.write, answer, path, settings) for each, path in files.items()]
-    wrote = write_each(writers, quiet=as_json)
-    if not as_json and (last := kind.ending(answer, wrote=wrote)):
-        typer.echo(last)
+    write_each(writers, quiet=as_json)
     if answer.interrupted:
         raise typer.Exit(INTERRUPTED)
 

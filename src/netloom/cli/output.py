@@ -86,15 +86,10 @@ Writer: TypeAlias = Callable[[], str]
 """Writes a file, and returns the line that says so."""
 
 
-def write_each(writers: Iterable[Writer], *, quiet: bool = False) -> bool:
+def write_each(writers: Iterable[Writer], *, quiet: bool = False) -> None:
     """Write files one after the other. One that fails takes no other with it.
 
     Each file that was written gets its line, except if ``quiet``.
-
-    Returns
-    -------
-    wrote
-        Whether there was anything to write.
 
     Raises
     ------
@@ -102,9 +97,7 @@ def write_each(writers: Iterable[Writer], *, quiet: bool = False) -> bool:
         The first failure, after all files had their turn. Others get a line on standard error.
     """
     failed: list[InputError] = []
-    wrote = False
     for write in writers:
-        wrote = True
         try:
             line = write()
         except InputError as error:
@@ -116,4 +109,3 @@ def write_each(writers: Iterable[Writer], *, quiet: bool = False) -> bool:
         typer.echo(f"netloom: {other}", err=True)
     if failed:
         raise failed[0]
-    return wrote

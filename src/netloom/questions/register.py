@@ -135,12 +135,6 @@ class Kind:
         found: list[str] = own(records) if own and len(records) > 1 else []
         return found
 
-    def ending(self, answer: Any, *, wrote: bool) -> str:
-        """Return what is said at the end, once files are written. Perhaps ""."""
-        own = self.hook("words", "ending")
-        found: str = own(answer, wrote=wrote) if own else ""
-        return found
-
     def parts(self, record: Recorded) -> dict[str, Any]:
         """Return the parts of the picture of a recorded answer, by name. Perhaps none."""
         own = self.hook("chart", "parts")

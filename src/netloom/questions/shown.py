@@ -28,14 +28,10 @@ WIDTH = 110
 GAP = 2
 """Letters between two columns of a table."""
 
-KEPT_UP, DOUBTFUL, FELL_BEHIND = "bold green", "bold yellow", "bold red"
-"""Styles of verdicts."""
-
 
 def lines(answer: Any) -> list[Any]:
-    """Return the main figures of an answer, and what it comes to."""
-    table = table_of(answer.columns.key, answer.table().iter_rows(named=True))
-    return [table, *map(escape, _said(answer.to_dict()))]
+    """Return the main figures of an answer."""
+    return [table_of(answer.columns.key, answer.table().iter_rows(named=True))]
 
 
 def show(lines: Iterable[Any], screen: Console) -> None:
@@ -94,14 +90,8 @@ def _share_out(columns: Sequence[Column], width: int) -> None:
 
 
 def sentences(record: Recorded) -> list[str]:
-    """Return the verdict of a recorded answer as sentences. None where it has no verdict."""
-    return [ended(each) for each in _said(record.figures)]
-
-
-def _said(figures: Mapping[str, Any]) -> list[str]:
-    verdict = figures.get("verdict")
-    said = verdict.get("sentence") if isinstance(verdict, dict) else verdict
-    return [str(each) for each in (said, figures.get("note")) if each]
+    """Return the sentence of a recorded answer's verdict."""
+    return [record.figures["verdict"]["sentence"]]
 
 
 def table_of(columns: Columns, rows: Iterable[Mapping[str, Any]]) -> Table:

@@ -97,7 +97,8 @@ def _labels(traffic: Traffic, room: float) -> dict[float, str]:
         return {0.0: f"−{most}", 0.5: "0", 1.0: f"+{most}"} if traffic.most else {0.5: "0"}
     if traffic.mean == 0:
         return {0.0: "0"}
-    mean, last = f"mean {traffic.of_all(traffic.mean)}", traffic.of_all(traffic.last)
+    whose = "mean of all" if traffic.scale else "mean"
+    mean, last = f"{whose} {traffic.of_all(traffic.mean)}", traffic.of_all(traffic.last)
     fits = width_of(mean) / 2 <= MEAN_HEAT * room
     return ({MEAN_HEAT: mean} if fits else {0.0: "0"}) | {1.0: last}
 

@@ -173,8 +173,15 @@ class Traffic:
         """How many channels that are not named are as busy as the last that is."""
         if not self.busiest:
             return 0
-        least = self.weight[self.busiest[-1]] * (1 - 1e-12)
-        return int((self.weight[self.there] >= least).sum()) - len(self.busiest)
+        return self._alike(self.busiest[-1]) - sum(
+            self.said(each) == self.said(self.busiest[-1]) for each in self.busiest
+        )
+
+    def _alike(self, channel: int) -> int:
+        """Return how many channels carry the same as one, to the digits that are shown."""
+        near = np.isclose(self.weight[self.there], self.weight[channel], rtol=0.02, atol=0)
+        said = self.said(channel)
+        return sum(self.said(int(each)) == said for each in self.there[near])
 
     def name(self, channel: int) -> str:
         """Return the name of a channel."""
@@ -289,7 +296,7 @@ class Traffic:
             return f"{self.name(last)} {carries} {said}"
         if highest <= EVEN * mean:
             return self._all_alike(last, exactly=highest <= mean * (1 + 1e-9))
-        equal = int((self.time[self.there] >= highest * (1 - 1e-12)).sum())
+        equal = self._alike(last)
         times = f"{highest / mean:.3g} times the mean"
         slow = not self.even and self.shown == "load"
         if equal > 1:

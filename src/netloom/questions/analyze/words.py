@@ -9,9 +9,8 @@ from rich.markup import escape
 from netloom.questions.analyze.switched_words import switched_remarks
 from netloom.questions.analyze.verdict import verdict
 from netloom.questions.analyze.where import unit
-from netloom.questions.shown import percent, size_of
+from netloom.questions.shown import percent, plain_table, size_of
 from netloom.questions.subject import arrow
-from netloom.questions.tables import FittingTable
 from netloom.units import seconds, size
 from netloom.words import counted, listed, number
 
@@ -71,7 +70,7 @@ def _figures_table(data: dict[str, Any]) -> Table:
     heads = ["", "mean", "max"]
     if many:
         heads += ["random\nmean", "random\nmax", "better\nthan"]
-    table = FittingTable(heads)
+    table = plain_table(heads)
     for label, key in ROWS.items():
         cells = [number(data[key]["mean"]), number(data[key]["max"])]
         if many and f"{key}_max" in random:

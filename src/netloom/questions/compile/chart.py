@@ -91,8 +91,8 @@ def time_of_phases(record: Recorded) -> alt.LayerChart:
     total = moves + switches
     said = "There is nothing to send"
     if total:
-        said = f"{percent(switches / total)} of {counted(number(total), 'clock')} is switching "
-        said += f"between {counted(phases, 'phase')}"
+        said = f"{percent(switches / total)} of {counted(number(total), 'clock')} without latency "
+        said += f"is switching between {counted(phases, 'phase')}"
     rows = [
         Bar(name, clocks, percent(clocks / total) if total else "", colour)
         for name, clocks, colour in (

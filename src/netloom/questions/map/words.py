@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from netloom.questions.map.verdict import verdict
-from netloom.questions.shown import percent, size_of
-from netloom.questions.tables import FittingTable
+from netloom.questions.shown import percent, plain_table, size_of
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ def _table(data: dict[str, Any]) -> Table:
         if any(row[name] is not None for row in data["starts"])
     }
     accepted = _accepted(data)
-    table = FittingTable(("", *known, *(["accep-\nted"] if accepted else [])))
+    table = plain_table(("", *known, *(["accep-\nted"] if accepted else [])))
     for row in data["starts"]:
         name = row["mapping"]
         cells = [_cell(column, row[column]) for column in known.values()]

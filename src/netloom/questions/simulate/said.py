@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from netloom.questions.recorded import Recorded
 
 SLOW = 3.0
 """Latency, in times that of the idle network, from which a network counts as saturated."""
@@ -104,6 +103,15 @@ def table_with_units(heads: Iterable[tuple[str, str]]) -> Table:
     return plain_table((f"{name}\n{unit}" if unit else name for name, unit in heads), words)
 
 
-def sentences(record: Recorded) -> list[str]:
-    """Return what a recorded answer comes to: the sentence of its verdict, which has its notes."""
-    return [record.kind.verdict(record.figures).sentence]
+def state(point: Mapping[str, Any], *, known: bool) -> str:
+    """Return in a word what is to be known of a run beside its figures.
+
+    ``known`` tells whether it was long enough for them.
+    """
+    if point["interrupted"]:
+        return "interrupted"
+    if not point["stable"]:
+        return "✗ overloaded"
+    if not known:
+        return "? too short"
+    return "" if point["warmed_up"] and point["precise"] else "? less precise"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from netloom.questions.analyze.permutations.verdict import verdict
-from netloom.questions.shown import percent
-from netloom.questions.tables import FittingTable
+from netloom.questions.shown import percent, plain_table
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ def lines(result: PermutationAnalysis) -> list[Any]:
     """Return the figures of matchings, shifts and the all-to-all."""
     data = result.to_dict()
     half, shifts, every = data["effective_bisection"], data["shifts"], data["all_to_all"]
-    table = FittingTable(("", "mean", "worst"))
+    table = plain_table(("", "mean", "worst"))
     if half["mean"] is not None:
         many = counted(half["samples"], "matching", ",")
         table.add_row(

@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.questions.shown import pairs, percent
 from netloom.questions.simulate.broadcast.verdict import is_known, verdict
-from netloom.questions.simulate.said import sentences, setup_of, table_with_units
+from netloom.questions.simulate.said import setup_of, state, table_with_units
 from netloom.words import counted, give_or_take, number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from netloom.questions.simulate.broadcast.answer import BroadcastSimulation
 
-__all__ = ["lines", "sentences", "verdict"]
+__all__ = ["lines", "verdict"]
 
 RATE = "messages\n/node/cycle"
 
@@ -46,7 +44,7 @@ def lines(result: BroadcastSimulation) -> list[Any]:
             give_or_take(last["mean"], last["ci95"]),
             number(point["target_latency"]["mean"]),
             number(100 * point["utilisation"]["max"]),
-            _state(point),
+            state(point, known=is_known(point)),
         )
     who = counted(result.multicast_targets, "target") if result.multicast_targets else "all nodes"
     rows = {
@@ -57,14 +55,3 @@ def lines(result: BroadcastSimulation) -> list[Any]:
         "seed": str(figures["seed"]),
     }
     return [table, "", pairs(rows)]
-
-
-def _state(point: Mapping[str, Any]) -> str:
-    """Return in a word what is to be known of a run beside its figures."""
-    if point["interrupted"]:
-        return "interrupted"
-    if not point["stable"]:
-        return "✗ overloaded"
-    if not is_known(point):
-        return "? too short"
-    return "" if point["warmed_up"] and point["precise"] else "? less precise"

@@ -65,7 +65,8 @@ def latency_curve(record: Recorded) -> alt.LayerChart:
         low=pl.col("packet_latency_mean") - half,
         high=pl.col("packet_latency_mean") + half,
     )
-    idle = _least(table, "zero_load_latency")
+    known = table.sort("offered")["zero_load_latency"].drop_nulls()
+    idle = float(known[-1]) if len(known) else None  # of the load that the verdict names
     looks = _looks(record)
     ends = [f"idle {number(idle)}"] if idle is not None else []
     seen = [*table["high"].to_list(), idle]
@@ -136,11 +137,6 @@ def _reached(record: Recorded) -> float:
     """Return the highest load that was run."""
     most: Any = record.tables["table"]["offered"].max()
     return float(most)
-
-
-def _least(table: pl.DataFrame, column: str) -> float | None:
-    known = table[column].drop_nulls().to_list()
-    return min(known, default=None)
 
 
 def _saturated(record: Recorded, where: Panel) -> list[alt.Chart]:

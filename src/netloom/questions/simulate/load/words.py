@@ -8,19 +8,17 @@ from rich.markup import escape
 
 from netloom.questions.shown import interval, pairs, percent, size_of
 from netloom.questions.simulate.load.verdict import is_known, verdict
-from netloom.questions.simulate.said import cycles, sentences, table_with_units
+from netloom.questions.simulate.said import cycles, state, table_with_units
 from netloom.questions.subject import arrow
 from netloom.words import counted, give_or_take, number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rich.table import Table
 
     from netloom.questions.simulate.load.answer import Simulation
     from netloom.questions.simulate.network import SimulatedNetwork
 
-__all__ = ["lines", "sentences", "verdict"]
+__all__ = ["lines", "verdict"]
 
 TRAFFIC = "flits/node\n/cycle"
 """The unit of traffic, as the head of a narrow column."""
@@ -133,21 +131,10 @@ def _curve(result: Simulation) -> Table:
             give_or_take(latency["mean"], latency["ci95"]),
             number(latency["p99"]),
             number(None if busiest is None else 100 * busiest),
-            _state(figures),
+            state(figures, known=is_known(figures)),
         ]
         table.add_row(*([figures["switching"]] if compares else []), *row)
     return table
-
-
-def _state(point: Mapping[str, Any]) -> str:
-    """Return in a word what is to be known of a run beside its figures."""
-    if point["interrupted"]:
-        return "interrupted"
-    if not point["stable"]:
-        return "✗ overloaded"
-    if not is_known(point):
-        return "? too short"
-    return "" if point["warmed_up"] and point["precise"] else "? less precise"
 
 
 def remarks_of(network: SimulatedNetwork) -> list[str]:

@@ -9,7 +9,7 @@ from rich.markup import escape
 from netloom.questions.shown import pairs
 from netloom.questions.simulate.load.words import TRAFFIC
 from netloom.questions.simulate.loop.verdict import verdict
-from netloom.questions.simulate.said import sentences, setup_of, table_with_units
+from netloom.questions.simulate.said import setup_of, table_with_units
 from netloom.words import counted, give_or_take, number
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from netloom.questions.simulate.loop.answer import LoopSimulation
     from netloom.simulation.loops import LoopRun
 
-__all__ = ["lines", "sentences", "verdict"]
+__all__ = ["lines", "verdict"]
 
 SPEEDS = {
     "applied": ("applied", TRAFFIC),

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.questions.shown import pairs
 from netloom.questions.simulate.pattern.verdict import verdict
-from netloom.questions.simulate.said import sentences, setup_of, table_with_units
+from netloom.questions.simulate.said import setup_of, table_with_units
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from netloom.questions.simulate.pattern.answer import PatternSimulation
 
-__all__ = ["lines", "sentences", "verdict"]
+__all__ = ["lines", "verdict"]
 
 TIMES = {
     "message_bytes": ("size", "bytes"),

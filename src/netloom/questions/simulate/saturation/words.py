@@ -8,7 +8,7 @@ from rich.markup import escape
 
 from netloom.questions.shown import pairs
 from netloom.questions.simulate.load.words import TRAFFIC, remarks_of, router_of
-from netloom.questions.simulate.said import around, sentences, table_with_units
+from netloom.questions.simulate.said import around, table_with_units
 from netloom.questions.simulate.saturation.verdict import carried, verdict
 from netloom.words import listed, number
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from netloom.questions.simulate.saturation.answer import NetworkSaturation
 
-__all__ = ["lines", "sentences", "verdict"]
+__all__ = ["lines", "verdict"]
 
 
 def lines(result: NetworkSaturation) -> list[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from netloom.questions.shown import interval, pairs, percent
-from netloom.questions.simulate.said import sentences, setup_of
+from netloom.questions.simulate.said import setup_of
 from netloom.questions.simulate.transactions.verdict import verdict
 from netloom.words import counted, number
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from netloom.questions.simulate.transactions.answer import TransactionSimulation
 
-__all__ = ["lines", "sentences", "verdict"]
+__all__ = ["lines", "verdict"]
 
 
 def lines(result: TransactionSimulation) -> list[Any]:
