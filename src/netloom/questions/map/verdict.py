@@ -10,7 +10,7 @@ from netloom.questions.commands import command_line
 from netloom.questions.map.gains import CLOSE, LATENCY, WORTH
 from netloom.questions.register import kind_of
 from netloom.questions.shown import percent
-from netloom.questions.subject import IN_ORDER, mapped_program, short_name
+from netloom.questions.subject import IN_ORDER, short_name, subject
 from netloom.questions.verdict import Verdict
 from netloom.words import counted, number
 
@@ -68,14 +68,8 @@ def verdict(figures: Figures) -> Verdict:
             f"Simulated at {percent(runs['load'])} load in {counted(compared['pairs'], 'pair')} of "
             f"runs. The difference is known to ±\u00a0{half}."
         )
-    return Verdict(
-        mark,
-        sentence,
-        mapped_program(figures),
-        lines,
-        _next(figures),
-        " ".join(notes),
-    )
+    of = subject(figures["app"], figures["topology"])
+    return Verdict(mark, sentence, of, lines, _next(figures), " ".join(notes))
 
 
 def change(before: float, after: float) -> str:
