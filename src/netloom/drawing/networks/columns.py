@@ -139,6 +139,35 @@ def columns_scene(traffic: Traffic, laid: Columns, width: float) -> Scene:
     )  # fmt: skip
 
 
+def every_curve(
+    traffic: Traffic, laid: Columns, width: float, tall: float
+) -> tuple[Scene, NDArray[np.float64]]:
+    """Return a network in columns with all its channels, none merged, and where its routers are.
+
+    Returns
+    -------
+    The scene, and float64[n, 5]: router, left, top, width and height, a row each time that a router
+    is drawn.
+    """
+    head = 2 * LINE + 8
+    placed = _placed(traffic, laid, width, tall, head)
+    drawn = _curves(traffic, laid, placed, traffic.there)
+    boxes = [box for each in placed for box in _boxes(each)]
+    words = _words(traffic, placed, width)
+    places = [
+        np.stack(
+            [
+                each.column.routers.astype(np.float64), np.full(len(each.top), each.left), each.top,
+                np.full(len(each.top), each.width), each.height,
+            ],
+            axis=1,
+        )
+        for each in placed
+    ]  # fmt: skip
+    scene = Scene(width, head + tall + 12, (drawn,), tuple(boxes), tuple(words))
+    return scene, np.concatenate(places)
+
+
 def _note(shown: int, many: int) -> str:
     if not shown:
         return "grey: bundles of cables"

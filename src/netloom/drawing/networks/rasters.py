@@ -29,7 +29,7 @@ ARROWS = {"x+": "x+ →", "x-": "x− ←", "y+": "y+ ↓", "y-": "y− ↑", "z
 """The directions of a cube, as panels name them."""
 
 
-def planes_scene(traffic: Traffic, width: float) -> Scene | None:
+def planes_scene(traffic: Traffic, width: float, tall: float = TALL) -> Scene | None:
     """Return the scene of a cube of two or three dimensions: a raster a direction and plane.
 
     A square is the channel that leaves the node there in that direction. None where squares would
@@ -65,14 +65,14 @@ def planes_scene(traffic: Traffic, width: float) -> Scene | None:
     node_at = "(z,y,x)" if across else "(y,x)"
     note = f"a square is the channel that leaves node {node_at}: row y, column x"
     note += "" if across else "; strips are means of rows and columns"
-    look = Look(width, TALL, note, beside=bool(across), means=not across, rim=True)
+    look = Look(width, tall, note, beside=bool(across), means=not across, rim=True)
     scene = panels_scene(traffic, bands, look)
     if scene is None or not across:
         return scene
     return with_key(traffic, scene, width)
 
 
-def hyperx_scene(traffic: Traffic, width: float) -> Scene | None:
+def hyperx_scene(traffic: Traffic, width: float, tall: float = TALL) -> Scene | None:
     """Return the scene of a HyperX: a matrix of senders and receivers a line and dimension.
 
     Of several lanes the busiest is shown. None where squares would be too small.
@@ -106,7 +106,7 @@ def hyperx_scene(traffic: Traffic, width: float) -> Scene | None:
         )
     lanes = "; the busiest of the lanes" if shape.lanes > 1 else ""
     note = f"in each matrix rows send, columns receive, along the ·{lanes}"
-    return panels_scene(traffic, bands, Look(width, TALL if width > COLUMN else 2 * TALL, note))
+    return panels_scene(traffic, bands, Look(width, tall if width > COLUMN else 2 * tall, note))
 
 
 def _line(number: int, axis: int, sides: Sequence[int]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import pi, sin
 from typing import TYPE_CHECKING
 
@@ -32,6 +32,9 @@ MOST_CHORDS = 2500
 
 MOST_CELLS = 6000
 """Most local channels that have a square of their own."""
+
+MOST_HOT = 400
+"""Most global cables that are drawn where they are too many: the busiest."""
 
 HOT = 0.7
 """Of the busiest channel's time: which global cables are drawn where they are too many."""
@@ -111,14 +114,33 @@ def ring_scene(traffic: Traffic, width: float) -> Scene:
     )  # fmt: skip
 
 
-def _ring(shape: DragonflyShape, across: float, top: float) -> _Ring:
-    """Return the ring that fits into a square of ``across`` pixels."""
+def every_chord(traffic: Traffic, across: float) -> Scene:
+    """Return a dragonfly's ring with all its channels, however small, and no matrix beside it."""
+    shape = traffic.topology.family
+    assert isinstance(shape, DragonflyShape)
+    ring = _ring(shape, across, HEAD, least=0.0)
+    routers, shown = traffic.topology.routers, traffic.there
+    ends = np.stack([routers.channel_source[shown], routers.channel_target[shown]])
+    far = np.ptp(ends.astype(np.int64) // shape.routers, axis=0) > 0
+    chords = _chord_curves(traffic, ring, shown[far])
+    local = _local(ring, traffic, shown[~far])
+    words = (*_headings(ring, near=not far.all()), *_numbers(ring))
+    return Scene(across, HEAD + across, (chords, local), _frames(ring), words, bundles=(_rim(ring),))
+
+
+def _ring(
+    shape: DragonflyShape, across: float, top: float, least: float = LEAST_CELL
+) -> _Ring:
+    """Return the ring that fits into a square of ``across`` pixels.
+
+    It has matrices of local channels if their squares have ``least`` pixels. 0: always.
+    """
     part = 0.66 * 2 * sin(pi / max(shape.groups, 3))  # of the distance from the middle
     away = across / 2 / (1 + 0.5 * part)
     square = min(part * away, 0.13 * across)
     away = (across - square) / 2
     cells = shape.groups * shape.routers * (shape.routers - 1)
-    if square < LEAST_CELL * shape.routers or cells > MOST_CELLS:
+    if least and (square < least * shape.routers or cells > MOST_CELLS):
         square, away = 0.0, across / 2
     radius = away - 0.6 * square - NUMBERS
     return _Ring(shape, across / 2, top + across / 2, radius, square, away)
@@ -150,12 +172,19 @@ def _places(ring: _Ring, channels: NDArray[np.int64], traffic: Traffic) -> NDArr
 
 def _chords(traffic: Traffic, ring: _Ring, channels: NDArray[np.int64]) -> tuple[Channels, str]:
     """Return the global cables. Only the hottest where they are too many."""
-    places = _places(ring, channels, traffic)
-    note = ""
+    note, hot = "", np.ones(len(channels), np.bool_)
     if len(channels) > MOST_CHORDS:
         hot = traffic.time[channels] > max(HOT * traffic.most, traffic.mean)
-        channels, places = channels[hot][-400:], places[:, hot][:, -400:]
+        hot &= np.cumsum(hot[::-1])[::-1] <= MOST_HOT
         note = f"global cables above {100 * HOT:.0f} % of the busiest channel only"
+    drawn = _chord_curves(traffic, ring, channels)
+    assert drawn.points is not None
+    return replace(drawn, channel=channels[hot], points=drawn.points[hot]), note
+
+
+def _chord_curves(traffic: Traffic, ring: _Ring, channels: NDArray[np.int64]) -> Channels:
+    """Return global cables as curves across the ring. Neighbors bow little."""
+    places = _places(ring, channels, traffic)
     angle = ring.angle(places)
     apart = np.abs(np.angle(np.exp(1j * (angle[1] - angle[0])))) / pi
     pulled = ring.radius * (0.75 - 0.7 * apart)
@@ -164,7 +193,7 @@ def _chords(traffic: Traffic, ring: _Ring, channels: NDArray[np.int64]) -> tuple
         ring.at(angle[0], rim), ring.at(angle[0], pulled),
         ring.at(angle[1], pulled), ring.at(angle[1], rim),
     ]  # fmt: skip
-    return Channels(channels, points=np.stack(points, axis=1), thickest=4.0), note
+    return Channels(channels, points=np.stack(points, axis=1), thickest=4.0)
 
 
 def _middles(ring: _Ring) -> NDArray[np.float64]:

@@ -1,0 +1,1 @@
+"""The page of an explorer: its template, style and script."""

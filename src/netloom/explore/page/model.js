@@ -1,0 +1,183 @@
+// One answer, with what people change in the page: what channels carry, and who puts it there.
+
+import { canSwap, crossing, flowOf, loadsOf, shareOf, walksOf } from "./walks.js";
+
+// How many of the busiest channels are listed by name.
+export const LISTED = 10;
+
+export class Model {
+  constructor(network, view) {
+    this.network = network;
+    this.view = view;
+    this.change({});
+  }
+
+  change(changes) {
+    this.changes = changes;
+    this.found = {};
+  }
+
+  get changed() {
+    return Boolean((this.changes.out || []).length || this.changes.swap);
+  }
+
+  get canSwap() {
+    return canSwap(this.view);
+  }
+
+  get walks() {
+    if (this.found.walks === undefined) this.found.walks = walksOf(this.network, this.view, this.changes);
+    return this.found.walks;
+  }
+
+  // What channels carry: as answered, or worked out again once something is changed.
+  get load() {
+    if (!this.found.load) {
+      this.found.load = this.changed && this.walks ? loadsOf(this.network, this.walks, this.view.flows) : this.view.load;
+    }
+    return this.found.load;
+  }
+
+  get crossing() {
+    if (!this.found.crossing && this.walks) this.found.crossing = crossing(this.network, this.walks);
+    return this.found.crossing;
+  }
+
+  // The host of each rank, also where two ranks have changed places.
+  hostOf(rank) {
+    const { swap } = this.changes;
+    const { host_of: host } = this.view.flows;
+    if (!swap || !swap.includes(rank)) return host[rank];
+    return host[rank === swap[0] ? swap[1] : swap[0]];
+  }
+
+  // The time that the busiest host needs for what it sends, or for what it receives.
+  get hostTime() {
+    if (this.found.hostTime === undefined) {
+      const { flows } = this.view;
+      const sent = new Float64Array(this.network.hosts);
+      const received = new Float64Array(this.network.hosts);
+      for (let flow = 0; flow < (flows ? flows.source.length : 0); flow++) {
+        const from = this.hostOf(flows.source[flow]);
+        const to = this.hostOf(flows.target[flow]);
+        if (from === to) continue;
+        sent[from] += flows.amount[flow];
+        received[to] += flows.amount[flow];
+      }
+      let most = 0;
+      for (let host = 0; host < this.network.hosts; host++) {
+        most = Math.max(most, Math.max(sent[host], received[host]) / (this.network.host_rate[host] || 1));
+      }
+      this.found.hostTime = most;
+    }
+    return this.found.hostTime;
+  }
+
+  // The values that color channels.
+  values(measure) {
+    const key = `values ${measure}`;
+    if (!this.found[key]) {
+      const { rate } = this.network;
+      const bound = measure === "slowdown" ? this.hostTime || 1 : 1;
+      this.found[key] = measure === "load" ? this.load : Float64Array.from(this.load, (each, at) => each / rate[at] / bound);
+    }
+    return this.found[key];
+  }
+
+  // The channels by their values, the busiest first.
+  busiest(measure, many) {
+    const values = this.values(measure);
+    const order = Array.from({ length: values.length }, (_, at) => at);
+    return order.sort((one, other) => values[other] - values[one] || one - other).slice(0, many);
+  }
+
+  // The largest value on the way of each flow.
+  worst(measure) {
+    const key = `worst ${measure}`;
+    if (!this.found[key] && this.walks) {
+      const values = this.values(measure);
+      const found = new Float32Array(this.view.flows.source.length);
+      for (let walk = 0; walk < this.walks.many; walk++) {
+        const flow = flowOf(this.walks, walk);
+        for (let at = this.walks.first[walk]; at < this.walks.first[walk + 1]; at++) {
+          found[flow] = Math.max(found[flow], values[this.walks.channel[at]]);
+        }
+      }
+      this.found[key] = found;
+    }
+    return this.found[key] || null;
+  }
+
+  // The channel of each flow on which it waits longest; -1 of flows that cross none.
+  get waits() {
+    if (!this.found.waits) {
+      const time = this.values("time");
+      const found = new Int32Array(this.view.flows.source.length).fill(-1);
+      for (let walk = 0; walk < this.walks.many; walk++) {
+        const flow = flowOf(this.walks, walk);
+        for (let at = this.walks.first[walk]; at < this.walks.first[walk + 1]; at++) {
+          const channel = this.walks.channel[at];
+          if (found[flow] < 0 || time[channel] > time[found[flow]]) found[flow] = channel;
+        }
+      }
+      this.found.waits = found;
+    }
+    return this.found.waits;
+  }
+
+  // The walks of a selection: bool a walk. Null if nothing is selected, or ways are unknown.
+  chosen(picked, measure) {
+    if (!picked || !this.walks) return null;
+    const { flows } = this.view;
+    const found = new Uint8Array(this.walks.many);
+    const mark = (wanted) => {
+      for (let walk = 0; walk < found.length; walk++) if (wanted(flowOf(this.walks, walk))) found[walk] = 1;
+    };
+    const over = (channel) => {
+      for (let at = this.crossing.first[channel]; at < this.crossing.first[channel + 1]; at++) found[this.crossing.walk[at]] = 1;
+    };
+    const inside = (rank, [first, last]) => rank >= first && rank <= last;
+    if (picked.kind === "channel") over(picked.channel);
+    else if (picked.kind === "rank") mark((flow) => flows.source[flow] === picked.rank || flows.target[flow] === picked.rank);
+    else if (picked.kind === "job") mark((flow) => flows.job_of[flows.source[flow]] === picked.job);
+    else if (picked.kind === "pairs") mark((flow) => inside(flows.source[flow], picked.from) && inside(flows.target[flow], picked.to));
+    else if (picked.kind === "router" || picked.kind === "loads") for (const channel of this.channelsOf(picked, measure)) over(channel);
+    return found;
+  }
+
+  // The channels that a selection names by itself.
+  channelsOf(picked, measure) {
+    if (picked.kind === "channel") return [picked.channel];
+    const { source, target, channels } = this.network;
+    const all = Array.from({ length: channels }, (_, at) => at);
+    if (picked.kind === "router") return all.filter((each) => source[each] === picked.router || target[each] === picked.router);
+    if (picked.kind === "loads") {
+      const values = this.values(measure);
+      return all.filter((each) => values[each] >= picked.low && values[each] <= picked.high);
+    }
+    return [];
+  }
+
+  // What chosen walks put on each channel, and their flows.
+  carried(chosen) {
+    const load = new Float64Array(this.network.channels);
+    const { flows } = this.view;
+    for (let walk = 0; walk < chosen.length; walk++) {
+      if (!chosen[walk]) continue;
+      const amount = flows.amount[flowOf(this.walks, walk)] * shareOf(this.walks, walk);
+      for (let at = this.walks.first[walk]; at < this.walks.first[walk + 1]; at++) load[this.walks.channel[at]] += amount;
+    }
+    return load;
+  }
+
+  // The flows over a channel with what each puts there, the largest first.
+  flowsOver(channel) {
+    const { first, walk } = this.crossing;
+    const amounts = new Map();
+    for (let at = first[channel]; at < first[channel + 1]; at++) {
+      const flow = flowOf(this.walks, walk[at]);
+      amounts.set(flow, (amounts.get(flow) || 0) + this.view.flows.amount[flow] * shareOf(this.walks, walk[at]));
+    }
+    return [...amounts].sort((one, other) => other[1] - one[1] || one[0] - other[0]);
+  }
+}

@@ -1,0 +1,278 @@
+// A drawing of the network: where every channel is, how to find the one under the pointer, and how
+// to draw all of them. Places are those of the drawing; a camera {k, x, y} puts them on the screen.
+
+import { LEVELS, heatOf, levelOf, strengthOf } from "./scale.js";
+
+const CELL = 14;
+const SAMPLES = 14;
+
+export class Scene {
+  constructor(drawing, network) {
+    this.drawing = drawing;
+    this.network = network;
+    this.width = drawing.width;
+    this.height = drawing.height;
+    this.turned = Boolean(drawing.depth);
+    this.angle = { turn: 0.6, lift: 0.5 };
+    this.squares = this.turned ? { channel: new Uint32Array(0), places: new Float32Array(0) } : drawing.squares;
+    this.curves = this.turned ? this.projected() : drawing.curves;
+    this.grid = null;
+    this.rowOf = null;
+  }
+
+  // A network of three dimensions, seen from an angle. What goes round the end is a stub.
+  projected() {
+    const { depth } = this.drawing;
+    const { routers, channels, source, target } = this.network;
+    const spans = [0, 1, 2].map((axis) => {
+      let most = 0;
+      for (let at = 0; at < routers; at++) most = Math.max(most, depth[axis * routers + at]);
+      return most;
+    });
+    const unit = (0.5 * Math.min(1000, 700)) / Math.hypot(...spans.map((each) => each / 2 + 0.5));
+    this.width = 1000;
+    this.height = 720;
+    const [cosT, sinT, cosL, sinL] = [
+      Math.cos(this.angle.turn), Math.sin(this.angle.turn), Math.cos(this.angle.lift), Math.sin(this.angle.lift),
+    ];
+    const flat = (x, y, z) => {
+      const [dx, dy, dz] = [x - spans[0] / 2, y - spans[1] / 2, z - spans[2] / 2];
+      const [across, away] = [dx * cosT - dz * sinT, dx * sinT + dz * cosT];
+      return [500 + unit * across, 360 + unit * (dy * cosL - away * sinL)];
+    };
+    const places = new Float32Array(8 * channels);
+    for (let channel = 0; channel < channels; channel++) {
+      const from = [0, 1, 2].map((axis) => depth[axis * routers + source[channel]]);
+      const to = [0, 1, 2].map((axis) => depth[axis * routers + target[channel]]);
+      const end = to.map((each, axis) => {
+        const step = each - from[axis];
+        return Math.abs(step) <= 1 ? each : from[axis] - 0.45 * Math.sign(step);
+      });
+      const [x0, y0] = flat(...from);
+      const [x1, y1] = flat(...end);
+      const length = Math.hypot(x1 - x0, y1 - y0) || 1;
+      const [ax, ay] = [(-1.6 * (y1 - y0)) / length, (1.6 * (x1 - x0)) / length];
+      const points = [x0 + ax, y0 + ay, x0 + (x1 - x0) / 3 + ax, y0 + (y1 - y0) / 3 + ay,
+        x1 - (x1 - x0) / 3 + ax, y1 - (y1 - y0) / 3 + ay, x1 + ax, y1 + ay];
+      places.set(points, 8 * channel);
+    }
+    this.corners = spans.map((span, axis) => ({
+      text: "xyz"[axis] + " →",
+      at: flat(...[0, 1, 2].map((each) => (each === axis ? span + 0.7 : -0.4))),
+    }));
+    return { channel: Uint32Array.from({ length: channels }, (_, at) => at), places };
+  }
+
+  rotate(turn, lift) {
+    this.angle.turn += turn;
+    this.angle.lift = Math.max(-1.4, Math.min(1.4, this.angle.lift + lift));
+    this.curves = this.projected();
+    this.grid = null;
+    this.rowOf = null;
+  }
+
+  // Where the middle of a channel is: [x, y].
+  middle(channel) {
+    const { curve, square } = this.row(channel);
+    if (curve !== undefined) return pointOn(this.curves.places, 8 * curve, 0.5);
+    if (square === undefined) return null;
+    const at = 3 * square;
+    const half = this.squares.places[at + 2] / 2;
+    return [this.squares.places[at] + half, this.squares.places[at + 1] + half];
+  }
+
+  row(channel) {
+    if (!this.rowOf) {
+      this.rowOf = { curve: new Int32Array(this.network.channels).fill(-1), square: new Int32Array(this.network.channels).fill(-1) };
+      this.curves.channel.forEach((each, at) => (this.rowOf.curve[each] = at));
+      this.squares.channel.forEach((each, at) => (this.rowOf.square[each] = at));
+    }
+    const curve = this.rowOf.curve[channel];
+    const square = this.rowOf.square[channel];
+    return { curve: curve < 0 ? undefined : curve, square: square < 0 ? undefined : square };
+  }
+
+  // Points of all channels in a grid of cells, to be found again by place.
+  indexed() {
+    if (this.grid) return this.grid;
+    const columns = Math.max(1, Math.ceil(this.width / CELL) + 2);
+    const rows = Math.max(1, Math.ceil(this.height / CELL) + 2);
+    const cellOf = (x, y) => {
+      const column = Math.max(0, Math.min(columns - 1, Math.floor(x / CELL) + 1));
+      const row = Math.max(0, Math.min(rows - 1, Math.floor(y / CELL) + 1));
+      return row * columns + column;
+    };
+    const samples = this.curves.channel.length > 30000 ? 5 : SAMPLES;
+    const many = this.curves.channel.length * samples + this.squares.channel.length;
+    const cells = new Uint32Array(many);
+    const items = new Uint32Array(many);
+    let next = 0;
+    for (let at = 0; at < this.curves.channel.length; at++) {
+      for (let part = 0; part < samples; part++) {
+        const [x, y] = pointOn(this.curves.places, 8 * at, (part + 0.5) / samples);
+        cells[next] = cellOf(x, y);
+        items[next++] = 2 * at;
+      }
+    }
+    for (let at = 0; at < this.squares.channel.length; at++) {
+      const half = this.squares.places[3 * at + 2] / 2;
+      cells[next] = cellOf(this.squares.places[3 * at] + half, this.squares.places[3 * at + 1] + half);
+      items[next++] = 2 * at + 1;
+    }
+    const first = new Uint32Array(columns * rows + 1);
+    for (const cell of cells) first[cell + 1]++;
+    for (let cell = 0; cell < columns * rows; cell++) first[cell + 1] += first[cell];
+    const free = first.slice();
+    const item = new Uint32Array(many);
+    for (let at = 0; at < many; at++) item[free[cells[at]]++] = items[at];
+    this.grid = { columns, rows, first, item };
+    return this.grid;
+  }
+
+  // The channel nearest to a place, within a reach; -1 for none. Of several as near the busiest.
+  hit(x, y, reach, values) {
+    const grid = this.indexed();
+    const wide = this.squares.channel.length ? Math.max(reach, this.squares.places[2]) : reach;
+    const [left, right] = [x - wide, x + wide].map((at) => Math.max(0, Math.min(grid.columns - 1, Math.floor(at / CELL) + 1)));
+    const [top, bottom] = [y - wide, y + wide].map((at) => Math.max(0, Math.min(grid.rows - 1, Math.floor(at / CELL) + 1)));
+    let best = -1;
+    let least = Infinity;
+    for (let row = top; row <= bottom; row++) {
+      for (let column = left; column <= right; column++) {
+        const cell = row * grid.columns + column;
+        for (let at = grid.first[cell]; at < grid.first[cell + 1]; at++) {
+          const item = grid.item[at];
+          const index = item >> 1;
+          const channel = item & 1 ? this.squares.channel[index] : this.curves.channel[index];
+          const far = item & 1 ? farFromSquare(this.squares.places, 3 * index, x, y) : farFromCurve(this.curves.places, 8 * index, x, y);
+          if (far > reach) continue;
+          const better = far < least - 0.4 || (far < least + 0.4 && best >= 0 && values[channel] > values[best]);
+          if (better || best < 0) {
+            best = channel;
+            least = Math.min(far, least);
+          }
+        }
+      }
+    }
+    return best;
+  }
+
+  // The router whose box is under a place; -1 for none.
+  routerAt(x, y) {
+    const { router, places } = this.drawing.routers;
+    for (let at = 0; at < router.length; at++) {
+      const [left, top, width, height] = places.subarray(4 * at, 4 * at + 4);
+      if (x >= left - 1 && x <= left + width + 1 && y >= top && y <= top + height) return router[at];
+    }
+    return -1;
+  }
+}
+
+export function pointOn(places, at, part) {
+  const rest = 1 - part;
+  const weights = [rest ** 3, 3 * part * rest ** 2, 3 * part ** 2 * rest, part ** 3];
+  let [x, y] = [0, 0];
+  for (let point = 0; point < 4; point++) {
+    x += weights[point] * places[at + 2 * point];
+    y += weights[point] * places[at + 2 * point + 1];
+  }
+  return [x, y];
+}
+
+function farFromCurve(places, at, x, y) {
+  let least = Infinity;
+  let [x0, y0] = [places[at], places[at + 1]];
+  for (let part = 1; part <= 12; part++) {
+    const [x1, y1] = pointOn(places, at, part / 12);
+    const [dx, dy] = [x1 - x0, y1 - y0];
+    const along = Math.max(0, Math.min(1, ((x - x0) * dx + (y - y0) * dy) / (dx * dx + dy * dy || 1)));
+    least = Math.min(least, Math.hypot(x - x0 - along * dx, y - y0 - along * dy));
+    [x0, y0] = [x1, y1];
+  }
+  return least;
+}
+
+function farFromSquare(places, at, x, y) {
+  const side = places[at + 2];
+  const dx = Math.max(places[at] - x, 0, x - places[at] - side);
+  const dy = Math.max(places[at + 1] - y, 0, y - places[at + 1] - side);
+  return Math.hypot(dx, dy);
+}
+
+// Draw all channels, cold ones first. The brush has four words: curve, rect, text, circle.
+export function paint(scene, brush, look, camera, size) {
+  const { colors, ramp, scale, values, dim } = look;
+  const { drawing } = scene;
+  const k = camera.k;
+  const bounds = {
+    left: -camera.x / k - 20 / k, top: -camera.y / k - 20 / k,
+    right: (size.width - camera.x) / k + 20 / k, bottom: (size.height - camera.y) / k + 20 / k,
+  };
+  if (!scene.turned) {
+    for (const [x, y, width, height, style] of drawing.boxes) {
+      brush.rect(x, y, width, height, style === "bar" ? colors.ink : colors.box);
+    }
+    paintRims(drawing, brush, colors, k);
+    for (let at = 0; at < drawing.gone.length; at += 8) brush.curve(drawing.gone, at, colors.quiet, 1, [3, 4]);
+    brush.flush();
+  }
+  const levels = ordered(scene, values, scale, bounds, look.only);
+  const thickest = scene.curves.channel.length > 4000 ? 3.2 : 4.5;
+  levels.forEach((items, level) => {
+    if (!items.length) return;
+    const strength = strengthOf(scale, level / LEVELS);
+    const width = 0.8 + (thickest - 0.8) * strength;
+    const color = dim ? colors.faint : ramp[level];
+    for (const item of items) {
+      if (item & 1) {
+        const at = 3 * (item >> 1);
+        const side = Math.max(scene.squares.places[at + 2], 1 / k);
+        brush.rect(scene.squares.places[at], scene.squares.places[at + 1], side, side, color);
+      } else brush.curve(scene.curves.places, 8 * (item >> 1), color, dim ? 0.8 : width);
+    }
+    brush.flush();
+  });
+  if (!scene.turned) paintWords(drawing, brush, colors, k);
+  else for (const each of scene.corners) brush.text(...each.at, each.text, "center", colors.quiet, 12, false);
+  brush.flush();
+}
+
+// Items by level of heat, curves as 2 × row and squares as 2 × row + 1, without what is not seen.
+function ordered(scene, values, scale, bounds, only) {
+  const levels = Array.from({ length: LEVELS + 1 }, () => []);
+  const { curves, squares } = scene;
+  for (let at = 0; at < curves.channel.length; at++) {
+    const channel = curves.channel[at];
+    if (only && !only(channel)) continue;
+    const place = 8 * at;
+    const [x0, y0, x1, y1] = [curves.places[place], curves.places[place + 1], curves.places[place + 6], curves.places[place + 7]];
+    if (Math.max(x0, x1) < bounds.left || Math.min(x0, x1) > bounds.right) continue;
+    const bow = 0.35 * Math.abs(x1 - x0);
+    if (Math.max(y0, y1) + bow < bounds.top || Math.min(y0, y1) - bow > bounds.bottom) continue;
+    levels[levelOf(heatOf(scale, values[channel]))].push(2 * at);
+  }
+  for (let at = 0; at < squares.channel.length; at++) {
+    const channel = squares.channel[at];
+    if (only && !only(channel)) continue;
+    const [x, y, side] = [squares.places[3 * at], squares.places[3 * at + 1], squares.places[3 * at + 2]];
+    if (x + side < bounds.left || x > bounds.right || y + side < bounds.top || y > bounds.bottom) continue;
+    levels[levelOf(heatOf(scale, values[channel]))].push(2 * at + 1);
+  }
+  if (scale.kind !== "change") return levels;
+  return levels; // less and more are apart by color; order hardly matters
+}
+
+function paintRims(drawing, brush, colors, k) {
+  for (let at = 0; at < drawing.rims.length; at += 9) {
+    brush.curve(drawing.rims, at, colors.ink, drawing.rims[at + 8] * k, null, true);
+  }
+  brush.flush();
+}
+
+function paintWords(drawing, brush, colors, k) {
+  const size = Math.min(15, 11 * k);
+  if (size < 5) return;
+  for (const [x, y, text, align, bold] of drawing.words) {
+    brush.text(x, y, text, align, bold ? colors.ink : colors.quiet, size, Boolean(bold));
+  }
+}

@@ -1,0 +1,375 @@
+// Everything beside the pictures: the sentence, what is shown, the scale, the busiest channels, what
+// is selected, what is changed, and the table of numbers.
+
+import { START } from "./address.js";
+import { LISTED } from "./model.js";
+import { LEVELS, heatOf } from "./scale.js";
+import { amount, channelName, channelSaid, channelTold, counted, flowRow, number, percent, rankName, valued } from "./words.js";
+
+const ROWS = 12;
+const IN_TABLE = 50;
+const MARKS = { fine: "✓", limited: "!", act: "✗", unknown: "?" };
+const MEASURES = { load: "load", time: "time", slowdown: "× the busiest host" };
+export const $ = (name) => document.getElementById(name);
+const made = (tag, properties = {}, ...inside) => {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...inside);
+  return element;
+};
+
+export class Side {
+  constructor(explorer) {
+    this.explorer = explorer;
+    this.network = explorer.network;
+    this.choices();
+    this.listen();
+  }
+
+  // Native radio buttons: one group for each thing that is chosen.
+  choices() {
+    const { data, network } = this.explorer;
+    const views = data.views.map((view, at) => [view.name, { view: at, mode: "one" }]);
+    if (data.views.length > 1) {
+      views.push(["side by side", { mode: "beside" }], ["difference", { mode: "change" }]);
+    }
+    this.group("views", views, (state) => (state.mode === "one" ? state.view : data.views.length + (state.mode === "beside" ? 0 : 1)));
+    $("views").hidden = views.length < 2;
+    this.group("drawings", network.drawings.map((each, at) => [each.label, { drawing: at, camera: START.camera }]), (state) => state.drawing);
+    $("drawings").hidden = network.drawings.length < 2;
+    const some = data.views.every((view) => view.unit === "share") ? ["load"] : Object.keys(MEASURES).filter((each) => each !== "time" || !network.even);
+    this.group("measures", some.map((each) => [MEASURES[each], { measure: each, range: null }]), (state) => some.indexOf(state.measure));
+    $("measures").hidden = some.length < 2;
+  }
+
+  group(name, choices, chosen) {
+    const place = $(name);
+    choices.forEach(([label, changes], at) => {
+      const input = made("input", { type: "radio", name, value: at });
+      input.addEventListener("change", () => this.explorer.set(this.withOther(changes)));
+      place.append(made("label", {}, input, made("span", { textContent: label })));
+    });
+    place.update = (state) => {
+      const input = place.querySelectorAll("input")[chosen(state)];
+      if (input) input.checked = true;
+    };
+  }
+
+  // Two answers are compared: the one that is shown, and the next.
+  withOther(changes) {
+    const { mode, view, beside } = { ...this.explorer.state, ...changes };
+    if (mode === "one") return { ...changes, beside: -1, range: null, picked: changes.view === undefined ? this.explorer.state.picked : null };
+    const many = this.explorer.data.views.length;
+    const first = view === many - 1 && beside < 0 ? view - 1 : view;
+    return { ...changes, view: first, beside: beside >= 0 && beside !== first ? beside : first + 1, range: null };
+  }
+
+  listen() {
+    const { explorer } = this;
+    $("clear").addEventListener("click", () => explorer.pick(null));
+    $("undo").addEventListener("click", () => explorer.set({ out: [], swap: null }));
+    for (const name of ["low", "high"]) {
+      $(name).addEventListener("input", () => explorer.set({ range: [this.fromSlider($("low").value), this.fromSlider($("high").value)] }));
+    }
+    $("whole").addEventListener("click", () => explorer.set({ range: null }));
+    $("find").addEventListener("change", () => this.found($("find").value));
+    $("find").addEventListener("keydown", (event) => {
+      if (event.key === "Enter") this.found($("find").value);
+    });
+    $("busiest").addEventListener("keydown", (event) => this.listed(event));
+    $("swap").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.swapped();
+    });
+  }
+
+  fromSlider(value) {
+    return (Number(value) / 1000) * this.most;
+  }
+
+  show() {
+    const { explorer } = this;
+    const { state, model } = explorer;
+    for (const name of ["views", "drawings", "measures"]) $(name).update(state);
+    const { verdict } = model.view;
+    $("sentence").textContent = this.sentence();
+    $("verdict").className = `verdict ${verdict.mark}`;
+    $("verdict").textContent = state.picked || state.mode !== "one" || explorer.model.changed ? `${MARKS[verdict.mark]} ${model.view.name}: ${verdict.sentence}` : "";
+    $("of").textContent = `${verdict.of}. ${this.scene()}`;
+    $("name-one").textContent = model.view.name;
+    if (explorer.other) $("name-beside").textContent = explorer.other.view.name;
+    $("note").textContent = explorer.network.drawings[state.drawing].note;
+    this.legend();
+    this.list();
+    this.details();
+    this.whatIf();
+    this.table();
+    $("command").textContent = model.view.command;
+    $("clear").hidden = !state.picked;
+    $("missing").textContent = model.walks ? "" : model.view.missing;
+  }
+
+  scene() {
+    const { network } = this;
+    const gone = network.missing ? `, ${counted(network.missing, "channel")} missing` : "";
+    const who = network.direct ? counted(network.hosts, "node") : `${counted(network.hosts, "host")}, ${counted(network.routers, "router")}`;
+    return `${who}, ${counted(network.channels, "channel")}${gone}`;
+  }
+
+  // What is seen, in one sentence with its number.
+  sentence() {
+    const { explorer } = this;
+    const { state, model } = explorer;
+    if (state.picked) return this.pickedSaid();
+    if (state.mode === "change") {
+      const [most] = explorer.changed(explorer.look(model).values);
+      if (most === undefined) return "No channel carries more or less";
+      const [before, after] = [model, explorer.other].map((each) => amount(each.load[most], model.view.unit));
+      return `${channelName(this.network, most)} changes most: ${before} in ${model.view.name}, ${after} in ${explorer.other.view.name}`;
+    }
+    if (model.changed) return this.changedSaid();
+    const frames = explorer.frames[state.view];
+    if (state.frame >= 0 && frames) {
+      const values = frames.busy(state.frame);
+      const most = values.indexOf(Math.max(...values));
+      return `${frames.said(state.frame)}: ${channelName(this.network, most)} is busy ${percent(values[most])}`;
+    }
+    if (state.mode === "beside") return `${model.view.name} beside ${explorer.other.view.name}: ${this.worst(model)}, ${this.worst(explorer.other)} on the busiest channel`;
+    return `${MARKS[model.view.verdict.mark]} ${model.view.verdict.sentence}`;
+  }
+
+  worst(model) {
+    return amount(Math.max(0, ...sample(model.load)), model.view.unit);
+  }
+
+  changedSaid() {
+    const { model, state } = this.explorer;
+    const { unit, load } = model.view;
+    const what = state.swap && model.canSwap ? `ranks ${state.swap.join(" and ")} swapped` : "";
+    const gone = state.out.length ? `${counted(Math.ceil(state.out.length / 2), "cable")} out` : "";
+    const [before, after] = [load, model.load].map((each) => Math.max(0, ...sample(each)));
+    const lost = model.walks && model.walks.lost ? ` ${counted(model.walks.lost, "pair")} ${model.walks.lost === 1 ? "has" : "have"} no way left.` : "";
+    const how = after > before * 1.0005 ? "more" : after < before * 0.9995 ? "less" : "as much";
+    return `With ${[gone, what].filter(Boolean).join(" and ")} the busiest channel carries ${how}: ${amount(before, unit)} → ${amount(after, unit)}.${lost}`;
+  }
+
+  pickedSaid() {
+    const { explorer } = this;
+    const { model, state } = explorer;
+    const { picked, measure } = state;
+    const scale = explorer.plainLook().scale;
+    if (picked.kind === "channel") return channelSaid(model, measure, picked.channel, scale);
+    const channels = model.channelsOf(picked, measure);
+    if (!explorer.chosen) return `${this.pickedName()}: ${counted(channels.length, "channel")}`;
+    let [pairs, sum] = [0, 0];
+    explorer.chosenFlows().forEach((is, flow) => {
+      if (!is) return;
+      pairs++;
+      sum += model.view.flows.amount[flow];
+    });
+    const carried = model.carried(explorer.chosen);
+    let most = 0;
+    for (let at = 0; at < carried.length; at++) if (carried[at] > carried[most]) most = at;
+    if (!carried[most]) return `${this.pickedName()}: ${counted(pairs, "pair")}, which cross no channel`;
+    return `${this.pickedName()}: ${counted(pairs, "pair")}, ${amount(sum, model.view.unit)}; most of it on ${channelName(this.network, most)}, ${amount(carried[most], model.view.unit)}`;
+  }
+
+  pickedName() {
+    const { model, state } = this.explorer;
+    const { picked } = state;
+    const span = ([first, last]) => (first === last ? `${first}` : `${first}–${last}`);
+    if (picked.kind === "router") return this.network.router_names[picked.router];
+    if (picked.kind === "rank") return rankName(model, picked.rank);
+    if (picked.kind === "job") return model.view.flows.jobs[picked.job];
+    if (picked.kind === "pairs") return `Ranks ${span(picked.from)} to ranks ${span(picked.to)}`;
+    return `Channels of ${valued(model, state.measure, picked.low)} to ${valued(model, state.measure, picked.high)}`;
+  }
+
+  legend() {
+    const { explorer } = this;
+    const { scale, ramp } = explorer.look(explorer.model);
+    const { model, state } = explorer;
+    this.most = Math.max(scale.most, scale.high) || 1;
+    const stops = [];
+    for (let at = 0; at <= 60; at++) {
+      const value = (at / 60) * this.most;
+      const shown = scale.kind === "change" ? (2 * value) / this.most - 1 : value;
+      const heat = scale.kind === "change" ? 0.5 + 0.5 * shown : heatOf(scale, shown);
+      stops.push(ramp[Math.round(heat * LEVELS)]);
+    }
+    $("ramp").style.background = `linear-gradient(to right, ${stops.join(", ")})`;
+    const share = scale.kind === "use";
+    const said = (value) => (share ? percent(value) : valued(model, state.measure, value));
+    $("least").textContent = scale.kind === "change" ? `${said(this.most)} less` : said(0);
+    $("most").textContent = scale.kind === "change" ? `${said(this.most)} more` : said(this.most);
+    $("mean").textContent = scale.kind === "load" ? `gray up to ${state.range ? said(scale.low) : `the mean, ${said(scale.mean)}`}` : "";
+    $("range").hidden = scale.kind !== "load";
+    $("low").value = (1000 * scale.low) / this.most;
+    $("high").value = (1000 * Math.min(scale.high, this.most)) / this.most;
+    $("low").setAttribute("aria-valuetext", said(scale.low));
+    $("high").setAttribute("aria-valuetext", said(scale.high));
+    $("whole").hidden = !state.range;
+  }
+
+  list() {
+    const { explorer } = this;
+    const { model, state } = explorer;
+    const change = state.mode === "change";
+    const values = explorer.look(model).values;
+    const rows = change ? explorer.changed(values) : model.busiest(state.measure, LISTED);
+    const list = $("busiest");
+    const own = change ? values : model.values(state.measure);
+    const most = Math.max(...rows.map((each) => Math.abs(own[each])), 0) || 1;
+    $("busiest-title").textContent = change ? "Largest changes" : `Busiest channels${model.changed ? ", as changed" : ""}`;
+    const unit = model.view.unit;
+    list.replaceChildren(...rows.map((channel, at) => {
+      const said = change ? `${own[channel] > 0 ? "+" : "−"}${amount(Math.abs(own[channel]), unit)}` : state.measure === "slowdown" ? `${number(own[channel])} ×` : valued(model, state.measure, own[channel]);
+      const bar = made("i");
+      bar.style.width = `${(100 * Math.abs(own[channel])) / most}%`;
+      const row = made("li", { id: `busy-${at}`, role: "option" }, made("b", { textContent: at + 1 }),
+        made("span", { className: "name", textContent: channelName(this.network, channel) }), made("span", { className: "value", textContent: said }), made("span", { className: "bar" }, bar));
+      row.dataset.channel = channel;
+      row.setAttribute("aria-selected", String(Boolean(state.picked) && state.picked.channel === channel));
+      row.addEventListener("click", () => explorer.pick({ kind: "channel", channel }));
+      row.addEventListener("pointerenter", () => this.pointAt(channel));
+      row.addEventListener("pointerleave", () => this.pointAt(-1));
+      return row;
+    }));
+    const chosen = rows.findIndex((channel) => state.picked && state.picked.channel === channel);
+    if (chosen >= 0) list.setAttribute("aria-activedescendant", `busy-${chosen}`);
+    else list.removeAttribute("aria-activedescendant");
+  }
+
+  pointAt(channel) {
+    const { explorer } = this;
+    explorer.pointed = channel;
+    for (const panel of explorer.panels) {
+      if (!panel.scene || panel.place.hidden) continue;
+      panel.look.pointed = channel;
+      panel.mark();
+    }
+  }
+
+  // Arrows move through the busiest channels, and select one.
+  listed(event) {
+    const step = { ArrowDown: 1, ArrowUp: -1, Home: -LISTED, End: LISTED }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const rows = [...$("busiest").children];
+    const here = rows.findIndex((row) => row.getAttribute("aria-selected") === "true");
+    const next = Math.max(0, Math.min(rows.length - 1, here < 0 ? 0 : here + step));
+    this.explorer.pick({ kind: "channel", channel: Number(rows[next].dataset.channel) });
+  }
+
+  details() {
+    const { explorer } = this;
+    const { model, state } = explorer;
+    const { picked } = state;
+    $("details").hidden = !picked;
+    if (!picked) return;
+    const scale = explorer.plainLook().scale;
+    let told = { lines: [], rows: [] };
+    if (picked.kind === "channel") told = channelTold(model, state.measure, picked.channel, scale);
+    else if (explorer.chosen) told.rows = this.chosenRows();
+    $("told").replaceChildren(...told.lines.slice(1).map((line) => made("p", { textContent: line })));
+    this.buttons(picked);
+    const rows = told.rows.slice(0, ROWS);
+    $("pairs").hidden = !rows.length;
+    $("pairs-body").replaceChildren(...rows.map((row) => made("tr", {},
+      made("td", { textContent: row.from }), made("td", { textContent: row.to }), made("td", { textContent: row.amount, className: "number" }),
+      made("td", { textContent: `${number(row.slower)} ×`, className: "number" }))));
+    $("more").textContent = told.rows.length > ROWS ? `and ${counted(told.rows.length - ROWS, "more pair")}: save the selection as CSV` : "";
+  }
+
+  chosenRows() {
+    const { explorer } = this;
+    const { model } = explorer;
+    const { flows } = model.view;
+    const some = [];
+    explorer.chosenFlows().forEach((is, flow) => is && some.push(flow));
+    some.sort((one, other) => flows.amount[other] - flows.amount[one]);
+    const rows = some.slice(0, ROWS).map((flow) => flowRow(model, flow, flows.amount[flow]));
+    return Object.assign(rows, { length: some.length }).slice(0, some.length);
+  }
+
+  buttons(picked) {
+    const { explorer } = this;
+    const place = $("deeds");
+    place.replaceChildren();
+    if (picked.kind === "channel" && explorer.model.walks) {
+      const both = [picked.channel, this.network.twin[picked.channel]].filter((each) => each >= 0);
+      const is = both.every((each) => explorer.state.out.includes(each));
+      const button = made("button", { id: "take-out", textContent: is ? "Put this cable back" : "Take this cable out" });
+      button.addEventListener("click", () => {
+        const rest = explorer.state.out.filter((each) => !both.includes(each));
+        explorer.set({ out: is ? rest : [...rest, ...both] });
+      });
+      place.append(button);
+    }
+  }
+
+  whatIf() {
+    const { explorer } = this;
+    const { state, model } = explorer;
+    $("undo").hidden = !state.out.length && !state.swap;
+    $("swap").hidden = !model.canSwap;
+    $("what-if").hidden = !model.walks;
+    const names = state.out.filter((each, at) => state.out.indexOf(this.network.twin[each]) < 0 || at < state.out.indexOf(this.network.twin[each]));
+    $("outs").textContent = state.out.length
+      ? `Out: ${names.map((each) => channelName(this.network, each)).join(", ")}. Packets that crossed them take a shortest way that is left, the least used first. A subnet manager may choose another.`
+      : "";
+  }
+
+  swapped() {
+    const { model } = this.explorer;
+    const ranks = ["swap-one", "swap-other"].map((name) => Number($(name).value));
+    const known = ranks.every((rank) => Number.isInteger(rank) && rank >= 0 && rank < model.view.flows.ranks);
+    $("swap-said").textContent = known ? "" : `Ranks are 0 to ${model.view.flows.ranks - 1}.`;
+    if (known) this.explorer.set({ swap: ranks[0] === ranks[1] ? null : ranks });
+  }
+
+  // A name of a router, a host or a rank, as it is or in part.
+  found(text) {
+    const { explorer } = this;
+    const wanted = text.trim().toLowerCase();
+    $("find-said").textContent = "";
+    if (!wanted) return;
+    const { model } = explorer;
+    const near = (names) => {
+      const lower = names.map((each) => each.toLowerCase());
+      const exact = lower.indexOf(wanted);
+      return exact >= 0 ? exact : lower.findIndex((each) => each.includes(wanted));
+    };
+    const rank = /^(rank )?(\d+)$/.exec(wanted);
+    if (rank && model.view.flows && Number(rank[2]) < model.view.flows.ranks) return this.explorer.pick({ kind: "rank", rank: Number(rank[2]) });
+    if (model.view.flows) {
+      const host = near(this.network.host_names);
+      const on = host < 0 ? -1 : Array.from({ length: model.view.flows.ranks }, (_, at) => at).find((each) => model.hostOf(each) === host);
+      if (on >= 0 && on !== undefined) return explorer.pick({ kind: "rank", rank: on });
+    }
+    const router = near(this.network.router_names);
+    if (router >= 0) return explorer.pick({ kind: "router", router });
+    const job = model.view.flows && model.view.flows.jobs ? near(model.view.flows.jobs) : -1;
+    if (job >= 0) return explorer.pick({ kind: "job", job });
+    $("find-said").textContent = `No router, host, rank or job is called ${text}.`;
+    return undefined;
+  }
+
+  // The numbers behind the picture, for those who do not see it.
+  table() {
+    const { model } = this.explorer;
+    const rows = model.busiest("load", IN_TABLE);
+    $("numbers-body").replaceChildren(...rows.map((channel) => made("tr", {},
+      made("td", { textContent: channelName(this.network, channel) }),
+      made("td", { className: "number", textContent: amount(model.load[channel], model.view.unit) }),
+      made("td", { className: "number", textContent: `${number(this.network.rate[channel])} ${this.network.rate_unit}` }),
+      made("td", { className: "number", textContent: model.walks ? (model.crossing.first[channel + 1] - model.crossing.first[channel]).toLocaleString("en") : "–" }))));
+    $("numbers-said").textContent = `The ${counted(rows.length, "busiest channel")} of ${this.network.channels.toLocaleString("en")}`;
+  }
+}
+
+// Math.max takes so many arguments only: of long arrays the largest of each stretch.
+function sample(values) {
+  const found = [];
+  for (let first = 0; first < values.length; first += 10000) found.push(Math.max(...values.subarray(first, first + 10000)));
+  return found;
+}

@@ -1,0 +1,82 @@
+"""An explorer as HTML: views, their network, and the script that shows them, in one file."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from netloom._version import __version__
+from netloom.drawing.colours import (
+    CHANGE_COLOURS,
+    DARK_CHANGE_COLOURS,
+    DARK_HEAT_COLOURS,
+    HEAT_COLOURS,
+)
+from netloom.explore.network import network_json
+from netloom.explore.views_json import view_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from netloom.explore.view import View
+
+MODULES = (
+    "walks", "scale", "brushes", "scene", "words", "model", "data", "address", "panel", "matrix",
+    "loads", "time", "saved", "side", "main",
+)  # fmt: skip
+"""The modules of the script, each behind those that it imports from."""
+
+
+def render(views: Sequence[View]) -> str:
+    """Return views of one network as the text of one HTML file.
+
+    Nothing in it is loaded from elsewhere. Whatever comes from data or users is escaped.
+
+    Raises
+    ------
+    InputError
+        If the network cannot be drawn.
+    """
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
+    first = views[0]
+    data = {
+        "network": network_json(first.topology),
+        "views": [view_json(each) for each in views],
+        "colors": {
+            "heat": HEAT_COLOURS,
+            "dark_heat": DARK_HEAT_COLOURS,
+            "change": CHANGE_COLOURS,
+            "dark_change": DARK_CHANGE_COLOURS,
+        },
+    }
+    found: str = environment.from_string(_file("page.html")).render(
+        title=f"{first.verdict.sentence} {first.verdict.of}",
+        style=Markup(_file("page.css")),  # noqa: S704 (netloom's own file)
+        script=Markup(script()),  # noqa: S704 (netloom's own files)
+        data=Markup(as_json(data)),  # noqa: S704 (escaped by as_json)
+        version=__version__,
+    )
+    return found
+
+
+def script() -> str:
+    """Return the modules as one script: no import and no export is left."""
+    return "\n".join(
+        re.sub(r"(?m)^import [^;]*;\n", "", _file(f"{name}.js")).replace("\nexport ", "\n")
+        for name in MODULES
+    )
+
+
+def as_json(data: Any) -> str:
+    """Return data as JSON that may stand in a script: no tag ends there."""
+    from netloom.report.page.figure import as_json as escaped
+
+    return escaped(data)
+
+
+def _file(name: str) -> str:
+    return files("netloom.explore.page").joinpath(name).read_text(encoding="utf-8")
