@@ -9,6 +9,7 @@ import numpy as np
 from netloom.explore.blobs import packed, packed_words
 from netloom.explore.drawings import drawing_json, drawings_of
 from netloom.explore.ways import routers_of
+from netloom.topology.subnets.names import short_switch_name
 
 if TYPE_CHECKING:
     from netloom.topology import Topology
@@ -27,7 +28,11 @@ def network_json(topology: Topology) -> dict[str, Any]:
     """
     inside = topology.num_network_channels
     routers = topology.routers
-    names = [topology.name_of(topology.router_vertex(each)) for each in range(routers.num_vertices)]
+    names = [
+        short_switch_name(topology.name_of(topology.router_vertex(each)))
+        for each in range(routers.num_vertices)
+    ]
+    hosts = [topology.name_of(each) for each in range(topology.num_hosts)]
     found: dict[str, Any] = {
         "name": topology.name,
         "direct": topology.direct,
@@ -35,7 +40,7 @@ def network_json(topology: Topology) -> dict[str, Any]:
         "routers": topology.num_routers,
         "channels": inside,
         "router_names": packed_words(names),
-        "host_names": packed_words([topology.name_of(each) for each in range(topology.num_hosts)]),
+        "host_names": packed_words([] if topology.direct else hosts),
         "router_of": packed(routers_of(topology) + 1),
         "source": packed(routers.channel_source, delta=False),
         "target": packed(routers.channel_target, delta=False),

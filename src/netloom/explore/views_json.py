@@ -36,21 +36,23 @@ def _flows(flows: Flows) -> dict[str, Any]:
     found: dict[str, Any] = {"ranks": ranks, "host_of": packed(flows.host_of)}
     if flows.job_of is not None:
         found["job_of"], found["jobs"] = packed(flows.job_of), list(flows.jobs)
-    all_pairs = np.arange(ranks * (ranks - 1))
-    source, target = np.divmod(all_pairs, max(ranks - 1, 1))
-    target += target >= source
-    if (
-        len(flows.source) == len(all_pairs) > 0
-        and len(np.unique(flows.amount)) == 1
-        and np.array_equal(flows.source, source)
-        and np.array_equal(flows.target, target)
-    ):
+    if _all_to_all(flows, ranks):
         return found | {"each": float(flows.amount[0])}
     return found | {
         "source": packed(flows.source, delta=bool((np.diff(flows.source) >= 0).all())),
         "target": packed(flows.target),
         "amount": packed(flows.amount),
     }
+
+
+def _all_to_all(flows: Flows, ranks: int) -> bool:
+    """Whether each rank sends each other as much, in order."""
+    many = len(flows.source)
+    if not many or many != ranks * (ranks - 1) or (flows.amount != flows.amount[0]).any():
+        return False
+    source, target = np.divmod(np.arange(many), ranks - 1)
+    target += target >= source
+    return np.array_equal(flows.source, source) and np.array_equal(flows.target, target)
 
 
 def _ways(view: View) -> dict[str, Any] | None:

@@ -38,6 +38,34 @@ export class CanvasBrush {
     this.context.fillRect(k * left + x, k * top + y, k * width, k * height);
   }
 
+  // Squares of few pixels, pixel by pixel: those that are drawn last, the hottest, win.
+  raster(places, ordered, ramp, size) {
+    const { k, x, y } = this.camera;
+    const sharp = this.context.getTransform().a;
+    const [wide, tall] = [Math.round(size.width * sharp), Math.round(size.height * sharp)];
+    const pixels = new Uint32Array(wide * tall);
+    for (let level = 0; level + 1 < ordered.first.length; level++) {
+      const [red, green, blue] = ramp[level].match(/\d+/g).map(Number);
+      const color = (255 << 24) | (blue << 16) | (green << 8) | red;
+      for (let rank = ordered.first[level]; rank < ordered.first[level + 1]; rank++) {
+        const item = ordered.item[rank];
+        if (!(item & 1)) continue;
+        const at = 3 * (item >> 1);
+        const left = Math.round((k * places[at] + x) * sharp);
+        const top = Math.round((k * places[at + 1] + y) * sharp);
+        const side = Math.max(1, Math.round(k * places[at + 2] * sharp));
+        if (left < 0 || top < 0 || left + side > wide || top + side > tall) continue;
+        for (let row = top; row < top + side; row++) pixels.fill(color, row * wide + left, row * wide + left + side);
+      }
+    }
+    const image = new ImageData(new Uint8ClampedArray(pixels.buffer), wide, tall);
+    const layer = document.createElement("canvas");
+    layer.width = wide;
+    layer.height = tall;
+    layer.getContext("2d", { willReadFrequently: true }).putImageData(image, 0, 0);
+    this.context.drawImage(layer, 0, 0, size.width, size.height);
+  }
+
   text(left, top, text, align, color, size, bold) {
     const { k, x, y } = this.camera;
     this.flush();

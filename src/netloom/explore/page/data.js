@@ -72,6 +72,7 @@ async function networkOf(given) {
   for (const name of ["router_names", "host_names", "router_of", "source", "target", "rate", "host_rate", "up", "out_port", "in_port"]) {
     if (given[name]) network[name] = await unpacked(given[name]);
   }
+  if (network.direct) network.host_names = network.router_names;
   network.out = leaving(network.source, network.routers);
   network.drawings = [];
   for (const each of given.drawings) network.drawings.push(await drawingOf(each));

@@ -157,6 +157,30 @@ export class Scene {
     return best;
   }
 
+  // What is drawn by level of heat, cold first: curves as 2 × row and squares as 2 × row + 1. Kept
+  // until values or scale change: the camera moves more often.
+  ordered(values, scale) {
+    const { curves, squares } = this;
+    const kept = this.kept;
+    if (kept && kept.values === values && kept.curves === curves && kept.low === scale.low && kept.high === scale.high && kept.kind === scale.kind) return kept;
+    const many = curves.channel.length + squares.channel.length;
+    const level = new Uint8Array(many);
+    const first = new Uint32Array(LEVELS + 2);
+    for (let at = 0; at < many; at++) {
+      const channel = at < curves.channel.length ? curves.channel[at] : squares.channel[at - curves.channel.length];
+      level[at] = levelOf(heatOf(scale, values[channel]));
+      first[level[at] + 1]++;
+    }
+    for (let at = 0; at <= LEVELS; at++) first[at + 1] += first[at];
+    const next = first.slice();
+    const item = new Uint32Array(many);
+    for (let at = 0; at < many; at++) {
+      item[next[level[at]]++] = at < curves.channel.length ? 2 * at : 2 * (at - curves.channel.length) + 1;
+    }
+    this.kept = { values, curves, low: scale.low, high: scale.high, kind: scale.kind, first, item };
+    return this.kept;
+  }
+
   // The router whose box is under a place; -1 for none.
   routerAt(x, y) {
     const { router, places } = this.drawing.routers;
@@ -201,7 +225,7 @@ function farFromSquare(places, at, x, y) {
 
 // Draw all channels, cold ones first. The brush has four words: curve, rect, text, circle.
 export function paint(scene, brush, look, camera, size) {
-  const { colors, ramp, scale, values, dim } = look;
+  const { colors, ramp, scale, values, dim, only } = look;
   const { drawing } = scene;
   const k = camera.k;
   const bounds = {
@@ -216,50 +240,38 @@ export function paint(scene, brush, look, camera, size) {
     for (let at = 0; at < drawing.gone.length; at += 8) brush.curve(drawing.gone, at, colors.quiet, 1, [3, 4]);
     brush.flush();
   }
-  const levels = ordered(scene, values, scale, bounds, look.only);
+  const ordered = scene.ordered(values, scale);
   const thickest = scene.curves.channel.length > 4000 ? 3.2 : 4.5;
-  levels.forEach((items, level) => {
-    if (!items.length) return;
-    const strength = strengthOf(scale, level / LEVELS);
-    const width = 0.8 + (thickest - 0.8) * strength;
+  const tiny = scene.squares.channel.length > 5000 && scene.squares.places[2] * k < 4 && brush.raster && !only;
+  for (let level = 0; level <= LEVELS; level++) {
     const color = dim ? colors.faint : ramp[level];
-    for (const item of items) {
+    const width = dim ? 0.8 : 0.8 + (thickest - 0.8) * strengthOf(scale, level / LEVELS);
+    for (let rank = ordered.first[level]; rank < ordered.first[level + 1]; rank++) {
+      const item = ordered.item[rank];
+      const at = item >> 1;
       if (item & 1) {
-        const at = 3 * (item >> 1);
-        const side = Math.max(scene.squares.places[at + 2], 1 / k);
-        brush.rect(scene.squares.places[at], scene.squares.places[at + 1], side, side, color);
-      } else brush.curve(scene.curves.places, 8 * (item >> 1), color, dim ? 0.8 : width);
+        if (tiny || (only && !only(scene.squares.channel[at]))) continue;
+        const [x, y, side] = [scene.squares.places[3 * at], scene.squares.places[3 * at + 1], scene.squares.places[3 * at + 2]];
+        if (x + side < bounds.left || x > bounds.right || y + side < bounds.top || y > bounds.bottom) continue;
+        const shown = Math.max(side, 1 / k);
+        brush.rect(x, y, shown, shown, color);
+      } else if (inside(scene.curves.places, 8 * at, bounds) && !(only && !only(scene.curves.channel[at]))) {
+        brush.curve(scene.curves.places, 8 * at, color, width);
+      }
     }
     brush.flush();
-  });
+  }
+  if (tiny) brush.raster(scene.squares.places, ordered, dim ? null : ramp, size);
   if (!scene.turned) paintWords(drawing, brush, colors, k);
   else for (const each of scene.corners) brush.text(...each.at, each.text, "center", colors.quiet, 12, false);
   brush.flush();
 }
 
-// Items by level of heat, curves as 2 × row and squares as 2 × row + 1, without what is not seen.
-function ordered(scene, values, scale, bounds, only) {
-  const levels = Array.from({ length: LEVELS + 1 }, () => []);
-  const { curves, squares } = scene;
-  for (let at = 0; at < curves.channel.length; at++) {
-    const channel = curves.channel[at];
-    if (only && !only(channel)) continue;
-    const place = 8 * at;
-    const [x0, y0, x1, y1] = [curves.places[place], curves.places[place + 1], curves.places[place + 6], curves.places[place + 7]];
-    if (Math.max(x0, x1) < bounds.left || Math.min(x0, x1) > bounds.right) continue;
-    const bow = 0.35 * Math.abs(x1 - x0);
-    if (Math.max(y0, y1) + bow < bounds.top || Math.min(y0, y1) - bow > bounds.bottom) continue;
-    levels[levelOf(heatOf(scale, values[channel]))].push(2 * at);
-  }
-  for (let at = 0; at < squares.channel.length; at++) {
-    const channel = squares.channel[at];
-    if (only && !only(channel)) continue;
-    const [x, y, side] = [squares.places[3 * at], squares.places[3 * at + 1], squares.places[3 * at + 2]];
-    if (x + side < bounds.left || x > bounds.right || y + side < bounds.top || y > bounds.bottom) continue;
-    levels[levelOf(heatOf(scale, values[channel]))].push(2 * at + 1);
-  }
-  if (scale.kind !== "change") return levels;
-  return levels; // less and more are apart by color; order hardly matters
+function inside(places, at, bounds) {
+  const [x0, y0, x1, y1] = [places[at], places[at + 1], places[at + 6], places[at + 7]];
+  if ((x0 < x1 ? x1 : x0) < bounds.left || (x0 < x1 ? x0 : x1) > bounds.right) return false;
+  const bow = 0.35 * Math.abs(x1 - x0);
+  return (y0 < y1 ? y1 : y0) + bow >= bounds.top && (y0 < y1 ? y0 : y1) - bow <= bounds.bottom;
 }
 
 function paintRims(drawing, brush, colors, k) {

@@ -163,7 +163,7 @@ def route_fabric(question: RouteQuestion, ready: FabricToRoute) -> RoutedFabric:
     (24, 24.0, True)
     """
     network, asked = ready.network, ready.asked
-    table, front = _routed(question, ready)
+    table, front = routed(question, ready)
     with patience("Judging tables"):
         before, after = (
             table_figures(network, each, samples=question.samples, seed=question.seed)
@@ -198,7 +198,7 @@ def _changes(
     return table_changes(network, installed, table)
 
 
-def _routed(
+def routed(
     question: RouteQuestion, ready: FabricToRoute
 ) -> tuple[ForwardingTable, tuple[Candidate, ...]]:
     """Return the new table, and the front that it was chosen from."""

@@ -26,6 +26,7 @@ from netloom.topology.measures import busy_shares
 from netloom.words import counted
 
 if TYPE_CHECKING:
+    from netloom.questions.timelines import Crossed
     from collections.abc import Callable
 
     import polars as pl
@@ -303,12 +304,17 @@ class TraceReplay(TraceRun, Answer):
         )
         return known(table)
 
+    @property
+    def crossed(self) -> Crossed | None:
+        """The channels of messages that have arrived. None if the engine does not keep them."""
+        return crossed_channels(self.network, self.rows, self.channel_flits)
+
     def timeline(self) -> Timeline:
         """Return when each task computed, sent and received. Cycles in µs, or as 1 µs each."""
         return trace_timeline(
             self, self.trace, self.network.topology, unit="cycles", size="flits",
             unit_us=self.network.cycle_us,
-            crossed=crossed_channels(self.network, self.rows, self.channel_flits),
+            crossed=self.crossed,
         )  # fmt: skip
 
     def __repr__(self) -> str:

@@ -28,6 +28,7 @@ from netloom.units import seconds
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
+    from netloom.questions.timelines import Crossed
     from collections.abc import Callable
 
     import polars as pl
@@ -342,12 +343,17 @@ class FlowReplay(FlowTraceRun, Answer):
         worst = self.moved.sort(by, descending=[True, *[False] * 4])
         return worst.head(MOST_LISTED).to_dicts()
 
+    @property
+    def crossed(self) -> Crossed:
+        """The channels of messages that have arrived."""
+        return crossed_links(self.links, self.flows, moved_rows(self.rows))
+
     def timeline(self) -> Timeline:
         """Return when each task computed, sent and received. In µs, or cycles as 1 µs each."""
         return trace_timeline(
             self, self.trace, self.network.topology, unit=self.unit, size=self.size,
             unit_us=1e6 if self.unit == "seconds" else None,
-            crossed=crossed_links(self.links, self.flows, moved_rows(self.rows)),
+            crossed=self.crossed,
         )  # fmt: skip
 
     def said(self, time: float | None) -> str:

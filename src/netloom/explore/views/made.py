@@ -1,0 +1,100 @@
+"""What all views are made of: the question asked again, flows, ways, and loads that must agree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.explore.view import Flows, View
+from netloom.explore.ways import loads_of, ways_of
+from netloom.questions.commands import command_line
+from netloom.questions.verdict import Verdict
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.questions.recorded import Recorded
+    from netloom.routing import Routing
+    from netloom.topology import Topology
+    from netloom.workload import ProcessGraph
+
+
+def asked(record: Recorded) -> Any:
+    """Return the question of a record.
+
+    Raises
+    ------
+    InputError
+        If it named an object that no words stand for.
+    """
+    from netloom.questions.base import ask
+
+    if not command_line(record.kind, record.configuration):
+        found = "an answer whose question named a Python object"
+        raise InputError(record.verb, found, "one whose question is in words")
+    return ask(record.kind.question, dict(record.configuration))
+
+
+def flows_of(
+    graph: ProcessGraph, node_of: NDArray[np.integer[Any]], weights: NDArray[Any]
+) -> Flows:
+    """Return the flows of a program whose tasks are placed."""
+    return Flows(
+        node_of.astype(np.int32), graph.source.astype(np.int32), graph.target.astype(np.int32),
+        np.asarray(weights, np.float64),
+    )  # fmt: skip
+
+
+def view_of(
+    record: Recorded,
+    topology: Topology,
+    routing: Routing,
+    flows: Flows,
+    *,
+    unit: str,
+    name: str,
+    known: NDArray[np.float64] | None = None,
+    answered: bool = True,
+) -> View:
+    """Return what flows put on the channels under a routing.
+
+    Parameters
+    ----------
+    known
+        float64[num_network_channels], what the answer says of it. None if it does not.
+    answered
+        Whether the verdict of the answer is about this view.
+
+    Raises
+    ------
+    InputError
+        If the answer says otherwise: a file has changed since.
+    """
+    ways, missing = ways_of(topology, routing, flows)
+    load = known
+    if ways is not None:
+        load = loads_of(topology, flows, ways)
+        if known is not None and not np.allclose(load, known, rtol=1e-6, atol=1e-6):
+            found = "other loads than when it was answered: a file has changed since"
+            raise InputError(record.verb, found, "a new answer")
+    if load is None:
+        raise InputError(record.verb, missing.removesuffix("."), "a smaller program")
+    return View(
+        name, verdict_of(record, load, topology, unit, answered=answered),
+        command_line(record.kind, record.configuration), topology, unit, load, flows, ways, missing,
+    )  # fmt: skip
+
+
+def verdict_of(
+    record: Recorded, load: NDArray[np.float64], topology: Topology, unit: str, *, answered: bool
+) -> Verdict:
+    """Return the verdict of an answer. Of what it is compared with, what its channels carry."""
+    found = record.kind.verdict(record.figures)
+    if answered:
+        return found
+    from netloom.drawing.networks import Traffic
+
+    said = Traffic.of_load(topology, load, unit).sentence
+    return Verdict("", f"{said}.", found.of)

@@ -1,0 +1,99 @@
+"""Forwarding tables of fabrics: what an all-to-all, or jobs, put on the cables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.explore.view import Flows
+from netloom.explore.views.made import asked, view_of
+from netloom.questions.subject import short_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from netloom.explore.view import View
+    from netloom.questions.fabric.jobs import Job
+    from netloom.questions.recorded import Recorded
+
+
+def fabric_views(record: Recorded) -> Iterator[View]:
+    """Yield an all-to-all under the tables that were checked, and the jobs that were named."""
+    from netloom.questions.fabric.question import prepare
+
+    ready = prepare(asked(record))
+    name = table_name(str(record.configuration["routing"]))
+    known = record.tables["channels"]["paths"].to_numpy().astype(np.float64)
+    yield view_of(
+        record, ready.network, ready.table, all_to_all(ready.hosts), unit="paths", name=name,
+        known=known,
+    )  # fmt: skip
+    if ready.jobs:
+        yield view_of(
+            record, ready.network, ready.table, jobs_together(ready.jobs), unit="bytes",
+            name=f"{name}, jobs", answered=False,
+        )  # fmt: skip
+
+
+def route_views(record: Recorded) -> Iterator[View]:
+    """Yield an all-to-all under the tables that are installed, and under the new ones."""
+    from netloom.questions.route.question import prepare, routed
+
+    question = asked(record)
+    ready = prepare(question)
+    network = ready.network
+    hosts = np.flatnonzero(network.vertex_up[: network.num_hosts]).astype(np.int32)
+    table, _ = routed(question, ready)
+    told = record.tables["channel_table"]
+    installed = table_name(str(record.configuration["installed"]))
+    for name, forwarding, column in (
+        (installed, ready.installed, "before"),
+        ("new tables", table, "after"),
+    ):
+        yield view_of(
+            record, network, forwarding, all_to_all(hosts), unit="paths", name=name,
+            known=told[column].to_numpy().astype(np.float64), answered=column == "after",
+        )  # fmt: skip
+
+
+def table_name(routing: str) -> str:
+    """Return what tables are called.
+
+    Examples
+    --------
+    >>> table_name("lfts:examples/dgx-40-minhop.lfts"), table_name("updn")
+    ('dgx-40-minhop', 'updn')
+    """
+    return short_name(routing.removeprefix("lfts:"))
+
+
+def all_to_all(hosts: NDArray[np.int32]) -> Flows:
+    """Return a path from each host to each other."""
+    many = len(hosts)
+    source, target = np.divmod(np.arange(many * max(many - 1, 0)), max(many - 1, 1))
+    target += target >= source
+    return Flows(
+        hosts, source.astype(np.int32), target.astype(np.int32), np.ones(len(source))
+    )
+
+
+def jobs_together(jobs: Sequence[Job]) -> Flows:
+    """Return what jobs send: a rank for each host of each job, job by job."""
+    hosts, source, target, amount, job_of = [], [], [], [], []
+    first = 0
+    for number, job in enumerate(jobs):
+        rank_of = {int(host): first + rank for rank, host in enumerate(job.hosts)}
+        hosts.append(job.hosts)
+        job_of.append(np.full(len(job.hosts), number, np.int32))
+        source.append([rank_of[host] for host in job.flows.source.tolist()])
+        target.append([rank_of[host] for host in job.flows.target.tolist()])
+        amount.append(job.flows.volume)
+        first += len(job.hosts)
+    return Flows(
+        np.concatenate(hosts), np.concatenate(source).astype(np.int32),
+        np.concatenate(target).astype(np.int32), np.concatenate(amount),
+        np.concatenate(job_of), tuple(job.name for job in jobs),
+    )  # fmt: skip
