@@ -82,6 +82,7 @@ __all__ = [
     "check_fabric",
     "compile_collective",
     "compile_phases",
+    "explore",
     "find_critical_queue",
     "find_mapping",
     "find_saturation",
@@ -112,7 +113,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("report", "topology"):  # packages that can be called
+    if name in ("explore", "report", "topology"):  # packages that can be called
         return import_module(f"netloom.{name}")
     if name in _FACE:
         return getattr(import_module(_FACE[name]), name)

@@ -12,6 +12,8 @@ from netloom.cli.commands import make_app
 from netloom.cli.demo import EPILOG as DEMO_EPILOG
 from netloom.cli.demo import demo
 from netloom.cli.edge import run_guarded
+from netloom.cli.explore import EPILOG as EXPLORE_EPILOG
+from netloom.cli.explore import explore
 from netloom.cli.help import HelpedCommand
 from netloom.cli.output import AsJson, advice_shown, print_json
 from netloom.cli.report import EPILOG as REPORT_EPILOG
@@ -68,6 +70,7 @@ own(epilog=experiment.RUN_EPILOG)(experiment.run)
 own(epilog=experiment.RESULTS_EPILOG)(experiment.results)
 own()(experiment.schema)
 own(epilog=REPORT_EPILOG)(report)
+own(epilog=EXPLORE_EPILOG)(explore)
 own()(validate)
 
 

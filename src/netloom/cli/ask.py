@@ -56,6 +56,17 @@ def command_of(kind: Kind) -> HelpedCommand:
     return made
 
 
+def outputs_of(kind: Kind) -> tuple[Output, ...]:
+    """Return the files that answers can be written to: an explorer too, where channels are told."""
+    from netloom.explore import EXPLORED
+
+    if kind.verb not in EXPLORED:
+        return kind.outputs
+    from netloom.cli.explore import EXPLORE
+
+    return (*kind.outputs, EXPLORE)
+
+
 def _help(kind: Kind) -> str:
     """Return an example of a command, and what it is for."""
     example = kind.example or f"netloom {kind.words.replace('.', ' ')} --help"
@@ -84,8 +95,9 @@ def _function(kind: Kind) -> Callable[..., None]:
 
 
 def _parameters(kind: Kind) -> Iterator[inspect.Parameter]:
-    asked = {each.asks for each in kind.outputs}
-    taken = {f"--{each.name.replace('_', '-')}" for each in kind.outputs}
+    outputs = outputs_of(kind)
+    asked = {each.asks for each in outputs}
+    taken = {f"--{each.name.replace('_', '-')}" for each in outputs}
     own = vars(kind.question).get("__annotations__", {})
     fields = kind.question.model_fields.items()
     for name, field in sorted(
@@ -94,7 +106,7 @@ def _parameters(kind: Kind) -> Iterator[inspect.Parameter]:
         plain = _plain_type(field.annotation)
         if plain is not None and name not in asked:
             yield _of_field(kind.question, name, field, plain, taken)
-    for output in kind.outputs:
+    for output in outputs:
         option = typer.Option(help=output.said, rich_help_panel=FILES)
         yield _parameter(output.name, Annotated[Path | None, option], None)
         for each in output.settings:
@@ -169,8 +181,9 @@ def _shown(default: Any, plain: Any) -> Any:
 
 def _answer(kind: Kind, values: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     """Ask what was given, show the answer, and write the files that were asked for."""
-    files = {each: values[each.name] for each in kind.outputs if values[each.name] is not None}
-    settings = {each.name: values[each.name] for output in kind.outputs for each in output.settings}
+    outputs = outputs_of(kind)
+    files = {each: values[each.name] for each in outputs if values[each.name] is not None}
+    settings = {each.name: values[each.name] for output in outputs for each in output.settings}
     as_json = bool(values["as_json"])
     for output, path in files.items():
         output.check(path)
@@ -180,7 +193,7 @@ def _answer(kind: Kind, values: Mapping[str, Any], given: Mapping[str, Any]) -> 
 
         question = ask(kind.question, _fields(kind, given, files))
         ready = kind.prepare(question)
-        for output in kind.outputs:
+        for output in outputs:
             if output.refuse and (
                 output in files or given.keys() & {s.name for s in output.settings}
             ):

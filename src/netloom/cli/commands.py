@@ -15,7 +15,7 @@ from netloom.errors import InputError
 GROUPS = {
     "Ask": ("analyze", "simulate", "predict", "collective", "fabric", "hotspot"),
     "Fix": ("map", "route", "compile"),
-    "Many at once": ("run", "results", "report", "schema"),
+    "Many at once": ("run", "results", "report", "explore", "schema"),
     "Trust": ("validate", "study"),
 }
 """The commands of each group of the help, the questions of most people first."""

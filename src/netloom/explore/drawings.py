@@ -204,9 +204,7 @@ def drawing_json(drawing: Drawing, topology: Topology) -> dict[str, Any]:
     return found
 
 
-def _placed(
-    parts: list[tuple[NDArray[Any], NDArray[np.float64]]], width: int
-) -> dict[str, Any]:
+def _placed(parts: list[tuple[NDArray[Any], NDArray[np.float64]]], width: int) -> dict[str, Any]:
     """Return channels and their places as JSON, the channels ascending."""
     channel = np.concatenate([each for each, _ in parts]) if parts else np.zeros(0, np.int64)
     places = np.concatenate([each for _, each in parts]) if parts else np.zeros((0, width))

@@ -41,7 +41,9 @@ def render(views: Sequence[View]) -> str:
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True
+    )
     first = views[0]
     data = {
         "network": network_json(first.topology),

@@ -28,9 +28,7 @@ MOST_HOPS = 1_500_000
 """Channels on the paths of all flows, where there is no table."""
 
 
-def ways_of(
-    topology: Topology, routing: Routing, flows: Flows
-) -> tuple[Table | Paths | None, str]:
+def ways_of(topology: Topology, routing: Routing, flows: Flows) -> tuple[Table | Paths | None, str]:
     """Return how flows go, and why that is not known. One of the two.
 
     A table, if the way of a packet depends on its destination alone. Else the path of each flow,
@@ -106,9 +104,7 @@ def _followed(topology: Topology, routing: Routing) -> Table | None:
     return Table(table) if (table[target, router] == channel).all() else None
 
 
-def loads_of(
-    topology: Topology, flows: Flows, ways: Table | Paths
-) -> NDArray[np.float64]:
+def loads_of(topology: Topology, flows: Flows, ways: Table | Paths) -> NDArray[np.float64]:
     """Return float64[num_network_channels], what flows put on each channel.
 
     It is what a page works out again: an answer's own loads must be the same.

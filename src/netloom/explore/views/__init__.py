@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from netloom.explore.view import View
+    from netloom.questions.answers import Answer
     from netloom.questions.recorded import Recorded
 
-VIEWS: Mapping[str, Callable[[Recorded], Iterable[View]]] = {
+VIEWS: Mapping[str, Callable[[Recorded, Answer | None], Iterable[View]]] = {
     "analyze": analyzed_views,
     "check_fabric": fabric_views,
     "compile_phases": phase_views,
@@ -28,8 +29,10 @@ VIEWS: Mapping[str, Callable[[Recorded], Iterable[View]]] = {
 """By verb, what makes views of an answer. Of any other verb what it says of channels is shown."""
 
 
-def views_of(record: Recorded) -> list[View]:
-    """Return the views of an answer.
+def views_of(record: Recorded, answer: Answer | None = None) -> list[View]:
+    """Return the views of an answer, of which at least the record is known.
+
+    What only the answer itself holds is worked out again where that is not given.
 
     Raises
     ------
@@ -47,4 +50,4 @@ def views_of(record: Recorded) -> list[View]:
     if "on" not in record.configuration:
         wanted = "an answer about a network that --on names"
         raise InputError(record.verb, "an answer without channels to explore", wanted)
-    return list(VIEWS.get(record.verb, counted_views)(record))
+    return list(VIEWS.get(record.verb, counted_views)(record, answer))

@@ -16,6 +16,7 @@ from netloom.words import number
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from netloom.questions.answers import Answer
     from netloom.questions.recorded import Recorded
 
 UNKNOWN = "The answer counts what crosses each channel, not who sends it."
@@ -25,7 +26,7 @@ LOADS = ("load", "applied", "rate")
 """Columns that tell the loads of one answer apart."""
 
 
-def counted_views(record: Recorded) -> Iterator[View]:
+def counted_views(record: Recorded, _: Answer | None) -> Iterator[View]:
     """Yield the use of channels at the highest load of an answer.
 
     Raises

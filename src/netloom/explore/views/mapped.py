@@ -13,13 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from netloom.explore.view import View
+    from netloom.questions.answers import Answer
     from netloom.questions.recorded import Recorded
 
 UNITS = {"bytes": "bytes", "messages": "messages", "uniform": "paths"}
 """What loads are counted in, by what edges weigh."""
 
 
-def analyzed_views(record: Recorded) -> Iterator[View]:
+def analyzed_views(record: Recorded, _: Answer | None) -> Iterator[View]:
     """Yield the program of an analysis, as it is mapped."""
     from netloom.questions.analyze.question import prepare
 
@@ -35,7 +36,7 @@ def analyzed_views(record: Recorded) -> Iterator[View]:
     )  # fmt: skip
 
 
-def mapping_views(record: Recorded) -> Iterator[View]:
+def mapping_views(record: Recorded, _: Answer | None) -> Iterator[View]:
     """Yield a program in rank order, and as it was mapped."""
     from netloom.questions.map.prepared import prepare
 
@@ -55,7 +56,7 @@ def mapping_views(record: Recorded) -> Iterator[View]:
         )  # fmt: skip
 
 
-def flow_views(record: Recorded) -> Iterator[View]:
+def flow_views(record: Recorded, _: Answer | None) -> Iterator[View]:
     """Yield what flows put on channels."""
     from netloom.questions.simulate.flows.question import prepare
 

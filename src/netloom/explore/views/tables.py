@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.explore.view import View
+    from netloom.questions.answers import Answer
     from netloom.questions.fabric.jobs import Job
     from netloom.questions.recorded import Recorded
 
 
-def fabric_views(record: Recorded) -> Iterator[View]:
+def fabric_views(record: Recorded, _: Answer | None) -> Iterator[View]:
     """Yield an all-to-all under the tables that were checked, and the jobs that were named."""
     from netloom.questions.fabric.question import prepare
 
@@ -38,20 +39,23 @@ def fabric_views(record: Recorded) -> Iterator[View]:
         )  # fmt: skip
 
 
-def route_views(record: Recorded) -> Iterator[View]:
+def route_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     """Yield an all-to-all under the tables that are installed, and under the new ones."""
     from netloom.questions.route.question import prepare, routed
 
-    question = asked(record)
-    ready = prepare(question)
-    network = ready.network
+    found: Any = answer
+    if found is None:
+        question = asked(record)
+        ready = prepare(question)
+        network, before, after = ready.network, ready.installed, routed(question, ready)[0]
+    else:
+        network, before, after = found.topology, found.installed, found.forwarding
     hosts = np.flatnonzero(network.vertex_up[: network.num_hosts]).astype(np.int32)
-    table, _ = routed(question, ready)
     told = record.tables["channel_table"]
     installed = table_name(str(record.configuration["installed"]))
     for name, forwarding, column in (
-        (installed, ready.installed, "before"),
-        ("new tables", table, "after"),
+        (installed, before, "before"),
+        ("new tables", after, "after"),
     ):
         yield view_of(
             record, network, forwarding, all_to_all(hosts), unit="paths", name=name,
@@ -75,9 +79,7 @@ def all_to_all(hosts: NDArray[np.int32]) -> Flows:
     many = len(hosts)
     source, target = np.divmod(np.arange(many * max(many - 1, 0)), max(many - 1, 1))
     target += target >= source
-    return Flows(
-        hosts, source.astype(np.int32), target.astype(np.int32), np.ones(len(source))
-    )
+    return Flows(hosts, source.astype(np.int32), target.astype(np.int32), np.ones(len(source)))
 
 
 def jobs_together(jobs: Sequence[Job]) -> Flows:

@@ -1,4 +1,4 @@
-"""Programs over time: replayed traces, and patterns in phases. Both are run again for their times."""
+"""Programs over time: replayed traces, and patterns in phases."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.questions.answers import Answer
     from netloom.questions.recorded import Recorded
 
 SPANS = 60
@@ -31,16 +32,14 @@ TOO_MANY = "The messages cross too many channels for a page that follows each."
 """Why there are no ways."""
 
 
-def trace_views(record: Recorded) -> Iterator[View]:
+def trace_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     """Yield a trace: what its messages put on channels, in all and over time."""
-    question = asked(record)
-    kind = record.kind
-    answer: Any = kind.find(question, kind.prepare(question))
-    topology, rows = answer.network.topology, answer.rows
+    kind, found = record.kind, _found(record, answer)
+    topology, rows = found.network.topology, found.rows
     inside = topology.num_network_channels
-    crossed = answer.crossed
-    unit = "bytes" if getattr(answer, "size", "flits") == "bytes" else "flits"
-    name = order_named(answer.mapping)
+    crossed = found.crossed
+    unit = "bytes" if getattr(found, "size", "flits") == "bytes" else "flits"
+    name = order_named(found.mapping)
     table = record.tables["channels"].sort("channel")
     load = table[unit].to_numpy().astype(np.float64)[:inside]
     base = {
@@ -66,6 +65,14 @@ def trace_views(record: Recorded) -> Iterator[View]:
     spread = Frames(*frames, "cycles" if unit == "flits" else "seconds", path)
     fits = SPANS * inside <= MOST_SHARES
     yield View(name, flows=flows, ways=ways, frames=spread if fits else None, **base)
+
+
+def _found(record: Recorded, answer: Answer | None) -> Any:
+    """Return the answer itself: asked for again, if only its record is known."""
+    if answer is not None:
+        return answer
+    question = asked(record)
+    return record.kind.find(question, record.kind.prepare(question))
 
 
 def _moved(rows: Any) -> NDArray[np.bool_]:
@@ -127,7 +134,7 @@ def _frames(
 
 def _critical(record: Recorded) -> Iterator[tuple[int, float, float, str]]:
     """Yield the steps of the critical path: node, start, end, and what happens."""
-    unit = "cycles" if "unit" not in record.figures else record.figures["unit"]
+    unit = record.figures.get("unit", "cycles")
     table = record.tables.get("critical_entries")
     if table is None or table.is_empty():
         return
@@ -141,12 +148,10 @@ def _critical(record: Recorded) -> Iterator[tuple[int, float, float, str]]:
         before = end
 
 
-def phase_views(record: Recorded) -> Iterator[View]:
+def phase_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     """Yield a pattern in phases: what its connections put on channels, in all and by phase."""
-    question = asked(record)
-    kind = record.kind
-    answer: Any = kind.find(question, kind.prepare(question))
-    plan = answer.plan
+    kind, found = record.kind, _found(record, answer)
+    plan = found.plan
     topology, pairs = plan.topology, plan.connections
     inside = topology.num_network_channels
     words = pairs.words.astype(np.float64)
@@ -154,7 +159,7 @@ def phase_views(record: Recorded) -> Iterator[View]:
         np.arange(topology.num_hosts, dtype=np.int32), pairs.source.astype(np.int32),
         pairs.target.astype(np.int32), words,
     )  # fmt: skip
-    edges = np.append(0.0, np.cumsum(answer.timetable.makespan))
+    edges = np.append(0.0, np.cumsum(found.timetable.makespan))
     from netloom.phases.limits import channel_words
 
     by_phase = channel_words(plan)[:, :inside]
