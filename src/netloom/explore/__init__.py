@@ -11,9 +11,9 @@ from typing import Any
 __all__ = ["EXPLORED", "explore"]
 
 EXPLORED = (
-    "analyze", "check_fabric", "compile_phases", "find_mapping", "find_saturation",
-    "predict_latency", "replay", "route_fabric", "simulate", "simulate_broadcast",
-    "simulate_flows", "simulate_loop", "simulate_transactions",
+    "analyze", "check_fabric", "compare_collectives", "compile_phases", "find_mapping",
+    "find_saturation", "predict_latency", "replay", "route_fabric", "simulate",
+    "simulate_broadcast", "simulate_flows", "simulate_loop", "simulate_transactions",
 )  # fmt: skip
 """The verbs whose answers say what each channel carries."""
 

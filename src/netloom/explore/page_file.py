@@ -41,10 +41,8 @@ def render(views: Sequence[View]) -> str:
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True
-    )
-    first = views[0]
+    environment = Environment(autoescape=True, undefined=StrictUndefined)
+    first, said = views[0], next(each.verdict for each in views if each.verdict.sentence)
     data = {
         "network": network_json(first.topology),
         "views": [view_json(each) for each in views],
@@ -56,7 +54,7 @@ def render(views: Sequence[View]) -> str:
         },
     }
     found: str = environment.from_string(_file("page.html")).render(
-        title=f"{first.verdict.sentence} {first.verdict.of}",
+        title=f"{said.sentence} {said.of}",
         style=Markup(_file("page.css")),  # noqa: S704 (netloom's own file)
         script=Markup(script()),  # noqa: S704 (netloom's own files)
         data=Markup(as_json(data)),  # noqa: S704 (escaped by as_json)

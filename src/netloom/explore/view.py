@@ -28,6 +28,8 @@ class Flows:
         float64[flows], in the unit of the view.
     job_of, jobs
         int32[ranks], the job of each rank, and the names of jobs. None and () for a single one.
+    of_hosts
+        Whether there is no program: each rank is a host, and called so.
     """
 
     host_of: NDArray[np.int32]
@@ -36,6 +38,7 @@ class Flows:
     amount: NDArray[np.float64]
     job_of: NDArray[np.int32] | None = None
     jobs: tuple[str, ...] = ()
+    of_hosts: bool = False
 
     @property
     def hosts(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -70,13 +73,14 @@ class Frames:
     unit
         Of times, such as ``cycles``.
     critical
-        The steps of the critical path: rank, start, end, and what it does.
+        The steps of the critical path: node, the node that it sends to or -1, start, end, and what
+        the step is called.
     """
 
     edges: NDArray[np.float64]
     busy: NDArray[np.float32]
     unit: str
-    critical: tuple[tuple[int, float, float, str], ...] = ()
+    critical: tuple[tuple[int, int, float, float, str], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

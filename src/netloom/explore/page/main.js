@@ -126,19 +126,20 @@ class Explorer {
     this.chosen = this.model.chosen(state.picked, state.measure);
     shown.forEach((model, at) => this.showPanel(this.panels[at], model));
     this.shownLook = { ...this.look(this.model), measure: state.measure, chosen: this.chosenFlows(), picked: state.picked };
+    const whole = state.mode === "change" || state.frame >= 0 ? { ...this.shownLook, ...this.plainLook() } : this.shownLook;
     const matrix = Boolean(this.model.walks) && this.model.view.flows.source.length > 0;
     $("matrix").hidden = !matrix;
-    if (matrix) this.matrix.show(this.model, state.mode === "change" ? { ...this.shownLook, ...this.plainLook() } : this.shownLook);
-    this.loads.show(this.model, state.mode === "change" ? { ...this.shownLook, ...this.plainLook() } : this.shownLook);
-    this.player.show(this.frames[state.view], state.frame);
+    if (matrix) this.matrix.show(this.model, whole);
+    this.loads.show(this.model, whole);
+    this.player.show(this.frames[state.view], state.frame, this.shownLook);
     this.side.show();
     document.body.dataset.ready = "yes";
   }
 
-  // The look of the first answer alone, for parts that show no difference.
+  // The look of the first answer alone, in all: for parts that show no difference and no time.
   plainLook() {
     const before = this.state;
-    this.state = { ...before, mode: "one" };
+    this.state = { ...before, mode: "one", frame: -1 };
     const found = this.look(this.model);
     this.state = before;
     return found;
@@ -155,11 +156,26 @@ class Explorer {
       const load = chosen ? model.carried(chosen) : new Float64Array(this.network.channels);
       let most = 0;
       for (const each of load) most = Math.max(most, each);
-      look.selected = { load, most, channels: model.channelsOf(picked, measure).slice(0, 400) };
+      look.selected = { load: load.map((each) => Math.sqrt(each / (most || 1))), channels: model.channelsOf(picked, measure).slice(0, 400) };
     }
+    if (!picked && this.state.frame >= 0) look.thread = this.thread(model);
     panel.camera = this.state.camera;
     panel.show(this.network.drawings[this.state.drawing], look);
     panel.top.setAttribute("aria-label", this.side.sentence());
+  }
+
+  // The channels that the critical path crosses in the frame that is shown.
+  thread(model) {
+    const frames = this.frames[this.models.indexOf(model)];
+    const [step] = frames ? frames.steps(Math.min(this.state.frame, frames.many - 1)) : [];
+    if (!step || step[1] < 0 || !model.walks) return [];
+    const { flows } = model.view;
+    const flow = flows.source.findIndex((each, at) => each === step[0] && flows.target[at] === step[1]);
+    const { walks } = model;
+    for (let walk = 0; flow >= 0 && walk < walks.many; walk++) {
+      if ((walks.flow ? walks.flow[walk] : walk) === flow) return [...walks.channel.subarray(walks.first[walk], walks.first[walk + 1])];
+    }
+    return [];
   }
 
   // The channels by how much they change.

@@ -6,6 +6,8 @@ import { Scene, paint } from "./scene.js";
 import { heatOf, levelOf } from "./scale.js";
 
 const REACH = 7;
+const ALONG = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8];
+// Pixels between the pointer and a channel that it points at. Where on a channel its number may be.
 
 export class Panel {
   constructor(place, network, heard) {
@@ -72,11 +74,10 @@ export class Panel {
   paintNumbers(brush) {
     const { colors } = this.look;
     const taken = [];
+    const near = (place) => taken.some(([x, y]) => Math.hypot(x - place[0], y - place[1]) * brush.camera.k < 19);
     (this.look.listed || []).forEach((channel, at) => {
-      const place = this.scene.middle(channel);
+      const place = ALONG.map((part) => this.scene.middle(channel, part)).find((each) => each && !near(each));
       if (!place) return;
-      const near = taken.some(([x, y]) => Math.hypot(x - place[0], y - place[1]) * brush.camera.k < 18);
-      if (near) return;
       taken.push(place);
       brush.circle(...place, 8.5, colors.ink, colors.paper);
       brush.text(...place, String(at + 1), "center", colors.paper, 11, true);
@@ -94,12 +95,12 @@ export class Panel {
       context.fillStyle = colors.paper;
       context.fillRect(0, 0, this.size.width, this.size.height);
       context.globalAlpha = 1;
-      const { load, most } = selected;
+      const { load } = selected; // of the most, as a root: what is little must be seen, too
       const only = (channel) => load[channel] > 0;
-      const shares = { kind: "use", low: 0, high: most || 1 };
+      const shares = { kind: "use", low: 0, high: 1 };
       paint(this.scene, brush, { ...this.look, values: load, scale: shares, only, dim: false }, lens, this.size);
     }
-    for (const channel of [...(selected ? selected.channels : []), pointed]) {
+    for (const channel of [...(selected ? selected.channels : []), ...(this.look.thread || []), pointed]) {
       if (channel === undefined || channel < 0) continue;
       this.outline(brush, channel, colors, ramp[levelOf(heatOf(scale, values[channel]))]);
     }
@@ -160,7 +161,7 @@ export class Panel {
     top.addEventListener("pointerleave", (event) => this.heard.pointed({ channel: -1, router: -1 }, event, this));
     top.addEventListener("dblclick", () => this.heard.moved({ k: 1, x: 0, y: 0 }));
     top.addEventListener("wheel", (event) => {
-      if (!event.ctrlKey && !event.metaKey && this.camera.k === 1 && event.deltaY > 0) return;
+      if (!event.ctrlKey && !event.metaKey) return; // the page scrolls
       event.preventDefault();
       this.zoom(Math.exp(-event.deltaY / 300), event);
     }, { passive: false });

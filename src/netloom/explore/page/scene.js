@@ -3,6 +3,10 @@
 
 import { LEVELS, heatOf, levelOf, strengthOf } from "./scale.js";
 
+const UPWARD = Array.from({ length: LEVELS + 1 }, (_, at) => at);
+const OUTWARD = UPWARD.slice().sort((one, other) => Math.abs(2 * one - LEVELS) - Math.abs(2 * other - LEVELS));
+// The order in which levels of heat are drawn, so that what matters is in front.
+
 const CELL = 14;
 const SAMPLES = 14;
 
@@ -29,7 +33,7 @@ export class Scene {
       for (let at = 0; at < routers; at++) most = Math.max(most, depth[axis * routers + at]);
       return most;
     });
-    const unit = (0.5 * Math.min(1000, 700)) / Math.hypot(...spans.map((each) => each / 2 + 0.5));
+    const unit = 380 / Math.hypot(...spans.map((each) => each / 2 + 0.5));
     this.width = 1000;
     this.height = 720;
     const [cosT, sinT, cosL, sinL] = [
@@ -71,10 +75,10 @@ export class Scene {
     this.rowOf = null;
   }
 
-  // Where the middle of a channel is: [x, y].
-  middle(channel) {
+  // A place on a channel, a part of the way along it: [x, y].
+  middle(channel, part = 0.5) {
     const { curve, square } = this.row(channel);
-    if (curve !== undefined) return pointOn(this.curves.places, 8 * curve, 0.5);
+    if (curve !== undefined) return pointOn(this.curves.places, 8 * curve, part);
     if (square === undefined) return null;
     const at = 3 * square;
     const half = this.squares.places[at + 2] / 2;
@@ -243,7 +247,7 @@ export function paint(scene, brush, look, camera, size) {
   const ordered = scene.ordered(values, scale);
   const thickest = scene.curves.channel.length > 4000 ? 3.2 : 4.5;
   const tiny = scene.squares.channel.length > 5000 && scene.squares.places[2] * k < 4 && brush.raster && !only;
-  for (let level = 0; level <= LEVELS; level++) {
+  for (const level of scale.kind === "change" ? OUTWARD : UPWARD) {
     const color = dim ? colors.faint : ramp[level];
     const width = dim ? 0.8 : 0.8 + (thickest - 0.8) * strengthOf(scale, level / LEVELS);
     for (let rank = ordered.first[level]; rank < ordered.first[level + 1]; rank++) {
@@ -283,8 +287,8 @@ function paintRims(drawing, brush, colors, k) {
 
 function paintWords(drawing, brush, colors, k) {
   const size = Math.min(15, 11 * k);
-  if (size < 5) return;
   for (const [x, y, text, align, bold] of drawing.words) {
-    brush.text(x, y, text, align, bold ? colors.ink : colors.quiet, size, Boolean(bold));
+    if (size < 6 && !bold) continue; // too small to be read
+    brush.text(x, y, text, align, bold ? colors.ink : colors.quiet, bold ? Math.max(size, 8) : size, Boolean(bold));
   }
 }

@@ -3,7 +3,7 @@
 
 import { START } from "./address.js";
 import { LISTED } from "./model.js";
-import { LEVELS, heatOf } from "./scale.js";
+import { heatOf, levelOf, scaleOf } from "./scale.js";
 import { amount, channelName, channelSaid, channelTold, counted, flowRow, number, percent, rankName, valued } from "./words.js";
 
 const ROWS = 12;
@@ -29,7 +29,7 @@ export class Side {
   choices() {
     const { data, network } = this.explorer;
     const views = data.views.map((view, at) => [view.name, { view: at, mode: "one" }]);
-    if (data.views.length > 1) {
+    if (data.views.some((view, at) => this.mates(at).length)) {
       views.push(["side by side", { mode: "beside" }], ["difference", { mode: "change" }]);
     }
     this.group("views", views, (state) => (state.mode === "one" ? state.view : data.views.length + (state.mode === "beside" ? 0 : 1)));
@@ -54,13 +54,21 @@ export class Side {
     };
   }
 
-  // Two answers are compared: the one that is shown, and the next.
+  // The answers that one can be compared with: those in the same unit.
+  mates(view) {
+    const { views } = this.explorer.data;
+    return views.map((_, at) => at).filter((at) => at !== view && views[at].unit === views[view].unit);
+  }
+
+  // Two answers are compared: the one that is shown, and another in its unit.
   withOther(changes) {
-    const { mode, view, beside } = { ...this.explorer.state, ...changes };
-    if (mode === "one") return { ...changes, beside: -1, range: null, picked: changes.view === undefined ? this.explorer.state.picked : null };
-    const many = this.explorer.data.views.length;
-    const first = view === many - 1 && beside < 0 ? view - 1 : view;
-    return { ...changes, view: first, beside: beside >= 0 && beside !== first ? beside : first + 1, range: null };
+    const { state } = this.explorer;
+    const { mode, view, beside } = { ...state, ...changes };
+    if (mode === "one") return { ...changes, beside: -1, range: null, picked: changes.view === undefined ? state.picked : null };
+    const first = this.mates(view).length ? view : this.explorer.data.views.findIndex((_, at) => this.mates(at).length);
+    const mates = this.mates(first);
+    const other = mates.includes(beside) ? beside : mates.find((each) => each > first) ?? mates[0];
+    return { ...changes, view: Math.min(first, other), beside: Math.max(first, other), range: null };
   }
 
   listen() {
@@ -92,12 +100,11 @@ export class Side {
     for (const name of ["views", "drawings", "measures"]) $(name).update(state);
     const { verdict } = model.view;
     $("sentence").textContent = this.sentence();
-    $("verdict").className = `verdict ${verdict.mark}`;
-    $("verdict").textContent = state.picked || state.mode !== "one" || explorer.model.changed ? `${MARKS[verdict.mark]} ${model.view.name}: ${verdict.sentence}` : "";
+    $("verdict").textContent = this.second();
     $("of").textContent = `${verdict.of}. ${this.scene()}`;
     $("name-one").textContent = model.view.name;
     if (explorer.other) $("name-beside").textContent = explorer.other.view.name;
-    $("note").textContent = explorer.network.drawings[state.drawing].note;
+    $("note").textContent = explorer.panels[0].scene.turned ? "Drag to turn; Shift and drag to move." : explorer.network.drawings[state.drawing].note;
     this.legend();
     this.list();
     this.details();
@@ -120,12 +127,7 @@ export class Side {
     const { explorer } = this;
     const { state, model } = explorer;
     if (state.picked) return this.pickedSaid();
-    if (state.mode === "change") {
-      const [most] = explorer.changed(explorer.look(model).values);
-      if (most === undefined) return "No channel carries more or less";
-      const [before, after] = [model, explorer.other].map((each) => amount(each.load[most], model.view.unit));
-      return `${channelName(this.network, most)} changes most: ${before} in ${model.view.name}, ${after} in ${explorer.other.view.name}`;
-    }
+    if (state.mode !== "one") return `Busiest channel: ${this.worst(model)} with ${model.view.name}, ${this.worst(explorer.other)} with ${explorer.other.view.name}`;
     if (model.changed) return this.changedSaid();
     const frames = explorer.frames[state.view];
     if (state.frame >= 0 && frames) {
@@ -133,8 +135,29 @@ export class Side {
       const most = values.indexOf(Math.max(...values));
       return `${frames.said(state.frame)}: ${channelName(this.network, most)} is busy ${percent(values[most])}`;
     }
-    if (state.mode === "beside") return `${model.view.name} beside ${explorer.other.view.name}: ${this.worst(model)}, ${this.worst(explorer.other)} on the busiest channel`;
-    return `${MARKS[model.view.verdict.mark]} ${model.view.verdict.sentence}`;
+    return this.answered(model);
+  }
+
+  // What was answered; of what it is compared with, its busiest channel.
+  answered(model) {
+    const { verdict } = model.view;
+    if (verdict.sentence) return `${MARKS[verdict.mark]} ${verdict.sentence}`;
+    const [most] = model.busiest("load", 1);
+    return channelSaid(model, "load", most, scaleOf([model.values("load")], "load"));
+  }
+
+  // The line below: what the sentence leaves out.
+  second() {
+    const { explorer } = this;
+    const { state, model } = explorer;
+    if (state.mode === "change" && !state.picked) {
+      const [most] = explorer.changed(explorer.look(model).values);
+      if (most === undefined) return "No channel carries more or less.";
+      const [before, after] = [model, explorer.other].map((each) => amount(each.load[most], model.view.unit));
+      return `Largest change: ${channelName(this.network, most)}, ${before} → ${after}.`;
+    }
+    if (state.mode === "beside" || state.picked || model.changed) return `${model.view.name}: ${this.answered(model)}`;
+    return "";
   }
 
   worst(model) {
@@ -194,7 +217,7 @@ export class Side {
       const value = (at / 60) * this.most;
       const shown = scale.kind === "change" ? (2 * value) / this.most - 1 : value;
       const heat = scale.kind === "change" ? 0.5 + 0.5 * shown : heatOf(scale, shown);
-      stops.push(ramp[Math.round(heat * LEVELS)]);
+      stops.push(ramp[levelOf(heat)]);
     }
     $("ramp").style.background = `linear-gradient(to right, ${stops.join(", ")})`;
     const share = scale.kind === "use";
@@ -213,18 +236,20 @@ export class Side {
   list() {
     const { explorer } = this;
     const { model, state } = explorer;
+    const { values, scale, ramp } = explorer.look(model);
     const change = state.mode === "change";
-    const values = explorer.look(model).values;
-    const rows = change ? explorer.changed(values) : model.busiest(state.measure, LISTED);
+    const timed = state.frame >= 0 && scale.kind === "use" && model.view.unit !== "share";
+    const rows = change || timed ? explorer.changed(values) : model.busiest(state.measure, LISTED);
     const list = $("busiest");
-    const own = change ? values : model.values(state.measure);
+    const own = change || timed ? values : model.values(state.measure);
     const most = Math.max(...rows.map((each) => Math.abs(own[each])), 0) || 1;
-    $("busiest-title").textContent = change ? "Largest changes" : `Busiest channels${model.changed ? ", as changed" : ""}`;
+    $("busiest-title").textContent = change ? "Largest changes" : `Busiest channels${timed ? " now" : model.changed ? ", as changed" : ""}`;
     const unit = model.view.unit;
     list.replaceChildren(...rows.map((channel, at) => {
-      const said = change ? `${own[channel] > 0 ? "+" : "−"}${amount(Math.abs(own[channel]), unit)}` : state.measure === "slowdown" ? `${number(own[channel])} ×` : valued(model, state.measure, own[channel]);
+      const said = change ? `${own[channel] > 0 ? "+" : "−"}${amount(Math.abs(own[channel]), unit)}` : timed ? percent(own[channel]) : state.measure === "slowdown" ? `${number(own[channel])} ×` : valued(model, state.measure, own[channel]);
       const bar = made("i");
       bar.style.width = `${(100 * Math.abs(own[channel])) / most}%`;
+      bar.style.background = ramp[levelOf(heatOf(scale, values[channel]))];
       const row = made("li", { id: `busy-${at}`, role: "option" }, made("b", { textContent: at + 1 }),
         made("span", { className: "name", textContent: channelName(this.network, channel) }), made("span", { className: "value", textContent: said }), made("span", { className: "bar" }, bar));
       row.dataset.channel = channel;
@@ -316,7 +341,7 @@ export class Side {
     const names = state.out.filter((each, at) => state.out.indexOf(this.network.twin[each]) < 0 || at < state.out.indexOf(this.network.twin[each]));
     $("outs").textContent = state.out.length
       ? `Out: ${names.map((each) => channelName(this.network, each)).join(", ")}. Packets that crossed them take a shortest way that is left, the least used first. A subnet manager may choose another.`
-      : "";
+      : "Select a channel to take its cable out.";
   }
 
   swapped() {

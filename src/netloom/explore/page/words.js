@@ -45,7 +45,7 @@ export function channelName(network, channel) {
 export function rankName(model, rank) {
   const host = model.hostOf(rank);
   const name = model.network.host_names[host];
-  return model.view.flows.ranks === model.network.hosts && host === rank ? name : `rank ${rank} on ${name}`;
+  return model.view.flows.of_hosts ? name : `rank ${rank} on ${name}`;
 }
 
 // What a value of a measure is, with its unit.

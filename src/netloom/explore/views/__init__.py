@@ -8,7 +8,7 @@ from netloom.errors import InputError
 from netloom.explore.views.counted import counted_views
 from netloom.explore.views.mapped import analyzed_views, flow_views, mapping_views
 from netloom.explore.views.tables import fabric_views, route_views
-from netloom.explore.views.timed import phase_views, trace_views
+from netloom.explore.views.timed import collective_views, phase_views, trace_views
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 VIEWS: Mapping[str, Callable[[Recorded, Answer | None], Iterable[View]]] = {
     "analyze": analyzed_views,
     "check_fabric": fabric_views,
+    "compare_collectives": collective_views,
     "compile_phases": phase_views,
     "find_mapping": mapping_views,
     "replay": trace_views,

@@ -46,7 +46,7 @@ def counted_views(record: Recorded, _: Answer | None) -> Iterator[View]:
     share = used / topology.channel_bandwidth[:inside]
     name = f"{several} {number(float(table[several][0]))}" if several else "answer"
     yield View(
-        name, verdict_of(record, share, topology, "share", answered=True),
+        name, verdict_of(record),
         command_line(record.kind, record.configuration), topology, "share", share,
         missing=UNKNOWN,
     )  # fmt: skip

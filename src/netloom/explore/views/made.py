@@ -82,19 +82,12 @@ def view_of(
     if load is None:
         raise InputError(record.verb, missing.removesuffix("."), "a smaller program")
     return View(
-        name, verdict_of(record, load, topology, unit, answered=answered),
+        name, verdict_of(record, answered=answered),
         command_line(record.kind, record.configuration), topology, unit, load, flows, ways, missing,
     )  # fmt: skip
 
 
-def verdict_of(
-    record: Recorded, load: NDArray[np.float64], topology: Topology, unit: str, *, answered: bool
-) -> Verdict:
-    """Return the verdict of an answer. Of what it is compared with, what its channels carry."""
+def verdict_of(record: Recorded, *, answered: bool = True) -> Verdict:
+    """Return the verdict of an answer. Without a sentence of what it is compared with."""
     found = record.kind.verdict(record.figures)
-    if answered:
-        return found
-    from netloom.drawing.networks import Traffic
-
-    said = Traffic.of_load(topology, load, unit).sentence
-    return Verdict("", f"{said}.", found.of)
+    return found if answered else Verdict("", "", found.of)

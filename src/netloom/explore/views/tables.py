@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from netloom.questions.answers import Answer
     from netloom.questions.fabric.jobs import Job
     from netloom.questions.recorded import Recorded
+    from netloom.topology import Topology
 
 
 def fabric_views(record: Recorded, _: Answer | None) -> Iterator[View]:
@@ -29,12 +30,14 @@ def fabric_views(record: Recorded, _: Answer | None) -> Iterator[View]:
     name = table_name(str(record.configuration["routing"]))
     known = record.tables["channels"]["paths"].to_numpy().astype(np.float64)
     yield view_of(
-        record, ready.network, ready.table, all_to_all(ready.hosts), unit="paths", name=name,
-        known=known,
+        record, ready.network, ready.table, all_to_all(ready.network, ready.hosts), unit="paths",
+        name=name, known=known,
     )  # fmt: skip
     if ready.jobs:
+        together = jobs_together(ready.jobs)
+        unit = "paths" if (together.amount == 1).all() else "bytes"
         yield view_of(
-            record, ready.network, ready.table, jobs_together(ready.jobs), unit="bytes",
+            record, ready.network, ready.table, together, unit=unit,
             name=f"{name}, jobs", answered=False,
         )  # fmt: skip
 
@@ -58,7 +61,7 @@ def route_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
         ("new tables", after, "after"),
     ):
         yield view_of(
-            record, network, forwarding, all_to_all(hosts), unit="paths", name=name,
+            record, network, forwarding, all_to_all(network, hosts), unit="paths", name=name,
             known=told[column].to_numpy().astype(np.float64), answered=column == "after",
         )  # fmt: skip
 
@@ -74,12 +77,19 @@ def table_name(routing: str) -> str:
     return short_name(routing.removeprefix("lfts:"))
 
 
-def all_to_all(hosts: NDArray[np.int32]) -> Flows:
-    """Return a path from each host to each other."""
+def all_to_all(network: Topology, hosts: NDArray[np.int32]) -> Flows:
+    """Return a path from each host to each other, those of one router together."""
     many = len(hosts)
+    router = np.zeros(network.num_hosts, np.int64)
+    if not network.direct:
+        router[network.port_host] = network.injection_router
+    order = hosts[np.argsort(router[hosts], kind="stable")]
     source, target = np.divmod(np.arange(many * max(many - 1, 0)), max(many - 1, 1))
     target += target >= source
-    return Flows(hosts, source.astype(np.int32), target.astype(np.int32), np.ones(len(source)))
+    return Flows(
+        order, source.astype(np.int32), target.astype(np.int32), np.ones(len(source)),
+        of_hosts=True,
+    )  # fmt: skip
 
 
 def jobs_together(jobs: Sequence[Job]) -> Flows:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from netloom.errors import InputError
 from netloom.explore.view import Flows, Frames, View
 from netloom.explore.views.made import asked, verdict_of
 from netloom.explore.ways import MOST_HOPS
+from netloom.questions.collective.timeline import fastest_run
 from netloom.questions.commands import command_line
+from netloom.questions.simulate.engines import PreparedFlows
+from netloom.questions.simulate.timelines import crossed_links, moved_rows
 from netloom.questions.subject import order_named
 from netloom.routing import Paths
 
@@ -20,6 +25,10 @@ if TYPE_CHECKING:
 
     from netloom.questions.answers import Answer
     from netloom.questions.recorded import Recorded
+    from netloom.questions.timelines import Crossed
+    from netloom.topology import Topology
+
+    Steps: TypeAlias = tuple[tuple[int, int, float, float, str], ...]
 
 SPANS = 60
 """Parts of the time that are told apart."""
@@ -34,37 +43,79 @@ TOO_MANY = "The messages cross too many channels for a page that follows each."
 
 def trace_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     """Yield a trace: what its messages put on channels, in all and over time."""
-    kind, found = record.kind, _found(record, answer)
-    topology, rows = found.network.topology, found.rows
-    inside = topology.num_network_channels
-    crossed = found.crossed
-    unit = "bytes" if getattr(found, "size", "flits") == "bytes" else "flits"
-    name = order_named(found.mapping)
-    table = record.tables["channels"].sort("channel")
-    load = table[unit].to_numpy().astype(np.float64)[:inside]
-    base = {
-        "verdict": verdict_of(record, load, topology, unit, answered=True),
-        "command": command_line(kind, record.configuration), "topology": topology, "unit": unit,
-        "load": load,
-    }  # fmt: skip
+    found = _found(record, answer)
+    rows = found.rows
+    unit = "bytes" if getattr(found, "size", "") == "bytes" else "flits"
+    inside = found.network.topology.num_network_channels
+    known = record.tables["channels"].sort("channel")[unit].to_numpy()[:inside]
+    moved = moved_rows(rows)
+    sent = Sent(
+        *(rows[name][moved] for name in ("source", "target", "flits", "entered", "arrived")),
+        crossed=found.crossed,
+    )
+    yield sent_view(
+        record, found.network.topology, sent, name=order_named(found.mapping), unit=unit,
+        known=known.astype(np.float64), critical=tuple(_critical(record)),
+    )  # fmt: skip
+
+
+def collective_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
+    """Yield the fastest algorithm of a collective at the largest size.
+
+    Raises
+    ------
+    InputError
+        If it was not run as flows, or has more messages than are run one by one.
+    """
+    found = _found(record, answer)
+    if not isinstance(found.network, PreparedFlows):
+        raise InputError("explore", "a collective in cycles", "one of flows: engine flow")
+    best, table, run = fastest_run(found, "explore")
+    topology, moved = found.topology, run.way >= 0
+    sent = Sent(
+        table.source[moved], table.target[moved], table.flits[moved], run.entered[moved],
+        run.arrived[moved], crossed=crossed_links(found.network.links, run, moved),
+    )  # fmt: skip
+    known = np.asarray(run.link_sizes[: topology.num_network_channels], np.float64)
+    yield sent_view(record, topology, sent, name=best.algorithm, unit="bytes", known=known)
+
+
+class Sent(NamedTuple):
+    """Messages that arrived: from which host to which, how long, when, and over what."""
+
+    source: NDArray[Any]
+    target: NDArray[Any]
+    size: NDArray[Any]
+    entered: NDArray[Any]
+    arrived: NDArray[Any]
+    crossed: Crossed | None
+
+
+def sent_view(
+    record: Recorded, topology: Topology, sent: Sent, *, name: str, unit: str,
+    known: NDArray[np.float64], critical: Steps = (),
+) -> View:  # fmt: skip
+    """Return what messages put on channels, pair by pair and over time."""
+    base = View(
+        name, verdict_of(record), command_line(record.kind, record.configuration), topology, unit,
+        known,
+    )  # fmt: skip
+    crossed, inside = sent.crossed, topology.num_network_channels
     if crossed is None or len(crossed.links.values) > MOST_HOPS:
-        yield View(name, missing=UNKNOWN if crossed is None else TOO_MANY, **base)
-        return
-    moved = np.flatnonzero(_moved(rows))
+        return replace(base, missing=UNKNOWN if crossed is None else TOO_MANY)
     kept = crossed.links.values < inside
     message = crossed.links.owners()[kept]
     channel, share = crossed.links.values[kept].astype(np.int64), crossed.shares[kept]
-    size = rows["flits"][moved].astype(np.float64)
-    flows, pair = _pairs(rows, moved, size, topology.num_hosts)
-    ways = _paths(message, channel, size, pair, flows)
+    size = np.asarray(sent.size, np.float64)
+    flows, pair = _pairs(sent, size, topology.num_hosts)
     taken = size[message] * share / crossed.capacity[channel]
-    frames = _frames(
-        rows["entered"][moved][message], rows["arrived"][moved][message], channel, taken, inside
-    )
-    path = tuple(_critical(record))
-    spread = Frames(*frames, "cycles" if unit == "flits" else "seconds", path)
+    frames = _frames(sent.entered[message], sent.arrived[message], channel, taken, inside)
+    spread = Frames(*frames, "cycles" if unit == "flits" else "seconds", critical)
     fits = SPANS * inside <= MOST_SHARES
-    yield View(name, flows=flows, ways=ways, frames=spread if fits else None, **base)
+    return replace(
+        base, flows=flows, ways=_paths(message, channel, size, pair, flows),
+        frames=spread if fits else None,
+    )  # fmt: skip
 
 
 def _found(record: Recorded, answer: Answer | None) -> Any:
@@ -75,23 +126,14 @@ def _found(record: Recorded, answer: Answer | None) -> Any:
     return record.kind.find(question, record.kind.prepare(question))
 
 
-def _moved(rows: Any) -> NDArray[np.bool_]:
-    from netloom.questions.simulate.timelines import moved_rows
-
-    return moved_rows(rows)
-
-
-def _pairs(
-    rows: Any, moved: NDArray[np.int64], size: NDArray[np.float64], hosts: int
-) -> tuple[Flows, NDArray[np.int64]]:
-    """Return what each node sends each other, and the pair of each message."""
-    ends = (rows[name][moved].astype(np.int64) for name in ("source", "target"))
-    source, target = ends
-    keys, pair = np.unique(source * hosts + target, return_inverse=True)
-    many = np.arange(hosts, dtype=np.int32)
-    first, second = np.divmod(keys, hosts)
-    amount = np.bincount(pair, size, len(keys))
-    return Flows(many, first.astype(np.int32), second.astype(np.int32), amount), pair
+def _pairs(sent: Sent, size: NDArray[np.float64], hosts: int) -> tuple[Flows, NDArray[np.int64]]:
+    """Return what each host sends each other, and the pair of each message."""
+    keys = sent.source.astype(np.int64) * hosts + sent.target.astype(np.int64)
+    known, pair = np.unique(keys, return_inverse=True)
+    first, second = np.divmod(known, hosts)
+    amount = np.bincount(pair, size, len(known))
+    every = np.arange(hosts, dtype=np.int32)
+    return Flows(every, first.astype(np.int32), second.astype(np.int32), amount), pair
 
 
 def _paths(
@@ -132,8 +174,8 @@ def _frames(
     return edges, busy.astype(np.float32)
 
 
-def _critical(record: Recorded) -> Iterator[tuple[int, float, float, str]]:
-    """Yield the steps of the critical path: node, start, end, and what happens."""
+def _critical(record: Recorded) -> Iterator[tuple[int, int, float, float, str]]:
+    """Yield the steps of the critical path: see ``Frames``."""
     unit = record.figures.get("unit", "cycles")
     table = record.tables.get("critical_entries")
     if table is None or table.is_empty():
@@ -143,8 +185,8 @@ def _critical(record: Recorded) -> Iterator[tuple[int, float, float, str]]:
     for row in table.iter_rows(named=True):
         end = float(row[complete])
         target = row["target_node"]
-        what = f"{row['id']}: {'computes' if target is None else f'sends to {target}'}"
-        yield int(row["source_node"]), before, end, what
+        to = -1 if target is None else int(target)
+        yield int(row["source_node"]), to, before, end, str(row["id"])
         before = end
 
 
@@ -167,7 +209,7 @@ def phase_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     most = float(by_phase.max(initial=0.0)) or 1.0
     frames = Frames(edges, (by_phase / most).astype(np.float32), "clocks")
     yield View(
-        "phases", verdict_of(record, load, topology, "words", answered=True),
+        "phases", verdict_of(record),
         command_line(kind, record.configuration), topology, "words", load, flows, plan.routes,
         frames=frames if len(edges) > 1 else None,
     )  # fmt: skip

@@ -17,7 +17,27 @@ from netloom.workload.programs.collectives.sent import rounds_of
 
 if TYPE_CHECKING:
     from netloom.drawing.timelines import Timeline
-    from netloom.questions.collective.answer import CollectiveTimes
+    from netloom.questions.collective.answer import CollectiveTimes, Point
+    from netloom.simulation.flow import FlowRun
+    from netloom.workload.programs.messages import Messages
+
+
+def fastest_run(answer: CollectiveTimes, asks: str) -> tuple[Point, Messages, FlowRun]:
+    """Return the fastest algorithm at the largest size, its messages, and their run as flows.
+
+    Raises
+    ------
+    InputError
+        If they are so many that they were not run one by one. ``asks`` is the file that needs them.
+    """
+    best = answer.at(answer.sizes[-1])[0]
+    outline = answer.known[best.algorithm].outline(best.run.chunks)
+    if outline.num_messages > MOST_LISTED:
+        found = f"{counted(outline.num_messages, 'message', ',')} of {best.algorithm}"
+        wanted = f"at most {MOST_LISTED:,}: fewer ranks or chunks, or another algorithm"
+        raise InputError(asks, found, wanted)
+    assert isinstance(answer.network, PreparedFlows)
+    return best, *Runner(answer.network, answer.host_of).listed(outline, best.size)
 
 
 def fastest_timeline(answer: CollectiveTimes) -> Timeline:
@@ -28,14 +48,9 @@ def fastest_timeline(answer: CollectiveTimes) -> Timeline:
     InputError
         If they are so many that they were not run one by one.
     """
-    best = answer.at(answer.sizes[-1])[0]
+    best, table, found_run = fastest_run(answer, "perfetto")
     outline = answer.known[best.algorithm].outline(best.run.chunks)
-    if outline.num_messages > MOST_LISTED:
-        found = f"{counted(outline.num_messages, 'message', ',')} of {best.algorithm}"
-        wanted = f"at most {MOST_LISTED:,}: fewer ranks or chunks, or another algorithm"
-        raise InputError("perfetto", found, wanted)
     assert isinstance(answer.network, PreparedFlows)
-    table, found_run = Runner(answer.network, answer.host_of).listed(outline, best.size)
     ranks = rounds_of(outline, best.size, np.arange(answer.num_ranks))
     rounds = [each for each in ranks for _ in range(each.count)] or [*ranks]
     none = np.zeros(0, np.int32)
