@@ -1,5 +1,7 @@
 // Loads over time: a slider and a button that plays.
 
+import { number, seconds } from "./words.js";
+
 export class Frames {
   constructor(frames, channels) {
     this.frames = frames;
@@ -38,8 +40,9 @@ export class Frames {
 
   said(frame) {
     const { edges, unit } = this.frames;
-    const shown = (value) => Number(value.toPrecision(4)).toLocaleString("en");
-    return `${shown(edges[frame])} to ${shown(edges[frame + 1])} ${unit}`;
+    const [first, last] = [edges[frame], edges[frame + 1]];
+    if (unit === "seconds") return `${seconds(first)} to ${seconds(last)}`;
+    return `${number(Math.round(first))} to ${number(Math.round(last))} ${unit}`;
   }
 }
 
