@@ -15,6 +15,7 @@ from netloom.cli.report import report as report_command
 from netloom.drawing.colours import COLOURS, DARK_LOAD_COLOURS
 from netloom.errors import InputError
 from netloom.experiments.findings import Refused
+from netloom.explore.blobs import as_json
 from netloom.questions.predict.torus_broadcast.answer import ENDS_CYCLES
 from netloom.questions.predict.torus_broadcast.question import SIMULATED
 from netloom.questions.recorded import Recorded, record
@@ -24,7 +25,6 @@ from netloom.report.page import page_of, report, write_report
 from netloom.report.page.curve_charts import MOST_PANELS, panels
 from netloom.report.page.curve_verdicts import decide
 from netloom.report.page.curves import deviations, find_curves
-from netloom.report.page.figure import as_json
 from netloom.report.page.html import render
 from netloom.report.page.pages import figures_on
 from netloom.report.page.themes import THEMES

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from netloom.textfiles import read_text, write_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from netloom.experiments.findings import Answered
     from netloom.explore.view import View
 
 SUFFIXES = (".html", ".htm")
@@ -105,7 +107,33 @@ def _of_file(path: Path) -> Iterable[Recorded]:
         raise InputError(str(path), f"suffix '{path.suffix}'", SOURCES)
     from netloom.experiments.findings import all_results
 
-    return [each.record for found in all_results(path) for each in found.answered]
+    return [_from(path.parent, each) for found in all_results(path) for each in found.answered]
+
+
+def _from(folder: Path, answered: Answered) -> Recorded:
+    """Return the record of an answer, its files named from here.
+
+    Raises
+    ------
+    InputError
+        If a file is gone, or another one since.
+    """
+    from netloom.experiments.inputs import find_inputs, renamed
+
+    record, files = answered.record, answered.point.files
+    found = {
+        each.name: each for each in find_inputs(record.kind.question, record.configuration, folder)
+    }
+    for name, digest in files.items():
+        if name not in found or found[name].digest != digest:
+            what = (
+                "a file that is gone" if name not in found else "another file than was asked about"
+            )
+            raise InputError(str(folder / name), what, "the same one; or run the experiment again")
+    names = {name: str(folder / name) for name in found}
+    provenance = dict(record.figures["provenance"])
+    provenance["configuration"] = renamed(provenance["configuration"], names)
+    return replace(record, figures={**record.figures, "provenance": provenance})
 
 
 def _asked_again(path: Path) -> Recorded:
@@ -146,8 +174,6 @@ def _on_one_network(records: Sequence[Recorded], on: str) -> list[Recorded]:
 
 def _views(records: Sequence[Recorded], answer: Any) -> list[View]:
     """Return the views of all records, each with a name of its own. ``answer`` if it is known."""
-    from dataclasses import replace
-
     found: list[View] = []
     for each in records:
         told = _told_apart(each, records)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from netloom._version import __version__
 from netloom.drawing.colours import (
@@ -13,6 +13,7 @@ from netloom.drawing.colours import (
     DARK_HEAT_COLOURS,
     HEAT_COLOURS,
 )
+from netloom.explore.blobs import as_json
 from netloom.explore.network import network_json
 from netloom.explore.views_json import view_json
 
@@ -43,7 +44,9 @@ def render(views: Sequence[View]) -> str:
 
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     first, said = views[0], next(each.verdict for each in views if each.verdict.sentence)
+    compared = len(views) == 2 and not views[0].verdict.sentence and views[0].unit == views[1].unit
     data = {
+        "start": {"mode": "change", "view": 0, "beside": 1} if compared else {},
         "network": network_json(first.topology),
         "views": [view_json(each) for each in views],
         "colors": {
@@ -69,13 +72,6 @@ def script() -> str:
         re.sub(r"(?m)^import [^;]*;\n", "", _file(f"{name}.js")).replace("\nexport ", "\n")
         for name in MODULES
     )
-
-
-def as_json(data: Any) -> str:
-    """Return data as JSON that may stand in a script: no tag ends there."""
-    from netloom.report.page.figure import as_json as escaped
-
-    return escaped(data)
 
 
 def _file(name: str) -> str:

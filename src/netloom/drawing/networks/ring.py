@@ -125,12 +125,12 @@ def every_chord(traffic: Traffic, across: float) -> Scene:
     chords = _chord_curves(traffic, ring, shown[far])
     local = _local(ring, traffic, shown[~far])
     words = (*_headings(ring, near=not far.all()), *_numbers(ring))
-    return Scene(across, HEAD + across, (chords, local), _frames(ring), words, bundles=(_rim(ring),))
+    return Scene(
+        across, HEAD + across, (chords, local), _frames(ring), words, bundles=(_rim(ring),)
+    )
 
 
-def _ring(
-    shape: DragonflyShape, across: float, top: float, least: float = LEAST_CELL
-) -> _Ring:
+def _ring(shape: DragonflyShape, across: float, top: float, least: float = LEAST_CELL) -> _Ring:
     """Return the ring that fits into a square of ``across`` pixels.
 
     It has matrices of local channels if their squares have ``least`` pixels. 0: always.

@@ -10,7 +10,7 @@ const short = (value) => Number(value.toPrecision(5));
 export function addressOf(state) {
   const parts = [];
   const add = (name, value) => parts.push(`${name}=${encodeURIComponent(value)}`);
-  if (state.view !== START.view) add("view", state.view);
+  add("view", state.view);
   if (state.mode !== "one") add("mode", `${state.mode} ${state.beside}`);
   if (state.drawing) add("drawing", state.drawing);
   if (state.measure !== "load") add("measure", state.measure);
@@ -27,7 +27,7 @@ export function addressOf(state) {
 export function stateOf(address, data) {
   const given = new URLSearchParams(address.replace(/^#/, ""));
   const numbers = (name) => (given.get(name) || "").split(" ").filter(Boolean).map(Number);
-  const state = { ...START, camera: { ...START.camera } };
+  const state = { ...START, camera: { ...START.camera }, ...(address.length > 1 ? {} : data.start) };
   const inside = (value, many) => Number.isInteger(value) && value >= 0 && value < many;
   const [view] = numbers("view");
   if (inside(view, data.views.length)) state.view = view;

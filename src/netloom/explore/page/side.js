@@ -154,7 +154,8 @@ export class Side {
       const [most] = explorer.changed(explorer.look(model).values);
       if (most === undefined) return "No channel carries more or less.";
       const [before, after] = [model, explorer.other].map((each) => amount(each.load[most], model.view.unit));
-      return `Largest change: ${channelName(this.network, most)}, ${before} → ${after}.`;
+      const said = explorer.other.view.verdict.sentence ? `${this.answered(explorer.other)} ` : "";
+      return `${said}Largest change: ${channelName(this.network, most)}, ${before} → ${after}.`;
     }
     if (state.mode === "beside" || state.picked || model.changed) return `${model.view.name}: ${this.answered(model)}`;
     return "";

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -208,20 +207,6 @@ def turned(table: DataTable) -> DataTable:
     if len(table.rows) == 1:  # nothing is told from anything: its first column is no name
         return DataTable(("", "value"), tuple(columns), len(columns), table.caption)
     return DataTable(("", *columns[0][1:]), tuple(columns[1:]), len(columns) - 1, table.caption)
-
-
-def as_json(data: Any) -> str:
-    r"""Return plain data as JSON that can stand in a page: nothing in it ends a script.
-
-    Examples
-    --------
-    >>> as_json({"name": "</script>"})
-    '{"name":"\\u003c/script>"}'
-    """
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    for sign in "<\u2028\u2029":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return text
 
 
 def _where(row: Mapping[str, Any], columns: Mapping[str, Any], field: str, first: str) -> str:

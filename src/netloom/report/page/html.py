@@ -8,8 +8,9 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from netloom._version import __version__
+from netloom.explore.blobs import as_json
 from netloom.questions.verdict import MARKS
-from netloom.report.page.figure import as_json, turned
+from netloom.report.page.figure import turned
 from netloom.report.page.pages import figures_on
 from netloom.report.page.themes import THEMES
 from netloom.words import counted

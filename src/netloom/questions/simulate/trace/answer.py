@@ -26,7 +26,6 @@ from netloom.topology.measures import busy_shares
 from netloom.words import counted
 
 if TYPE_CHECKING:
-    from netloom.questions.timelines import Crossed
     from collections.abc import Callable
 
     import polars as pl
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from netloom.drawing.timelines import Timeline
     from netloom.provenance import Provenance
     from netloom.questions.simulate.engines import PreparedNetwork
+    from netloom.questions.timelines import Crossed
     from netloom.questions.verdict import Verdict
     from netloom.workload.programs.traces import Trace
 

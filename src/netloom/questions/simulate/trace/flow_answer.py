@@ -28,7 +28,6 @@ from netloom.units import seconds
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
-    from netloom.questions.timelines import Crossed
     from collections.abc import Callable
 
     import polars as pl
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from netloom.drawing.timelines import Timeline
     from netloom.provenance import Provenance
     from netloom.questions.simulate.engines import PreparedFlows
+    from netloom.questions.timelines import Crossed
     from netloom.questions.verdict import Verdict
     from netloom.workload.programs.traces import Trace
 
