@@ -52,10 +52,11 @@ def _gallery() -> str:
     ]
     for name, each in tomllib.loads((DOCS / "pictures.toml").read_text()).items():
         option = each.get("option", "--plot")
+        page = option == "--output"  # a photograph of it is shown
         lines += [
             f"## {each['shows']}",
-            f"![{each['shows']}](pictures/{name}.svg)",
-            f"```text\n{each['command']} {option} {name}.svg\n```",
+            f"![{each['shows']}](pictures/{name}.{'jpg' if page else 'svg'})",
+            f"```text\n{each['command']} {option} {name}.{'html' if page else 'svg'}\n```",
             f"[Read more]({each['page']})",
         ]
     return "\n\n".join(lines) + "\n"

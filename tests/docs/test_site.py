@@ -40,10 +40,10 @@ def test_every_page_is_in_the_navigation_once():
 
 def test_every_picture_is_shown_and_has_its_command():
     listed = tomllib.loads((DOCS / "pictures.toml").read_text())
-    assert {file.stem for file in (DOCS / "pictures").glob("*.svg")} == listed.keys()
+    assert {file.stem for file in (DOCS / "pictures").glob("*.[sj][vp]g")} == listed.keys()
     assert all((DOCS / each["page"]).is_file() for each in listed.values())
     for page in [*DOCS.rglob("*.md"), Path("README.md")]:
-        shown = re.findall(r"pictures/([^)\s]+)\.svg\)", page.read_text())
+        shown = re.findall(r"pictures/([^)\s]+)\.(?:svg|jpg)\)", page.read_text())
         assert set(shown) <= listed.keys(), page
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-UNSIGNED = {"u1": np.uint8, "u2": np.uint16, "u4": np.uint32}
+UNSIGNED: dict[str, Any] = {"u1": np.uint8, "u2": np.uint16, "u4": np.uint32}
 """Types of whole numbers, the smallest first."""
 
 

@@ -142,7 +142,7 @@ def _asked_again(path: Path) -> Recorded:
     from netloom.questions.register import by_verb
 
     try:
-        told = json.loads(read_text(path))
+        told = json.loads(read_text(path, wanted="an answer, .json"))
         provenance = told["provenance"]
         kind = by_verb(provenance["verb"])
         fields = dict(provenance["configuration"])

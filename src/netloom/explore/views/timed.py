@@ -49,10 +49,8 @@ def trace_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     inside = found.network.topology.num_network_channels
     known = record.tables["channels"].sort("channel")[unit].to_numpy()[:inside]
     moved = moved_rows(rows)
-    sent = Sent(
-        *(rows[name][moved] for name in ("source", "target", "flits", "entered", "arrived")),
-        crossed=found.crossed,
-    )
+    ends = (rows[name][moved] for name in ("source", "target", "flits", "entered", "arrived"))
+    sent = Sent(*ends, found.crossed)
     yield sent_view(
         record, found.network.topology, sent, name=order_named(found.mapping), unit=unit,
         known=known.astype(np.float64), critical=tuple(_critical(record)),
@@ -131,7 +129,7 @@ def _pairs(sent: Sent, size: NDArray[np.float64], hosts: int) -> tuple[Flows, ND
     keys = sent.source.astype(np.int64) * hosts + sent.target.astype(np.int64)
     known, pair = np.unique(keys, return_inverse=True)
     first, second = np.divmod(known, hosts)
-    amount = np.bincount(pair, size, len(known))
+    amount = np.asarray(np.bincount(pair, size, len(known)), np.float64)
     every = np.arange(hosts, dtype=np.int32)
     return Flows(every, first.astype(np.int32), second.astype(np.int32), amount), pair
 
