@@ -36,9 +36,9 @@ def explore(
 ) -> None:
     """Show a network and what its channels carry, in a page that answers with the mouse.
 
-    The page is one file and needs no server: point at a channel to see who loads it, select ranks
-    or pairs, take a cable out, swap two ranks, compare answers. The same page comes from the option
-    --explore of the commands that ask.
+    The page is one file and needs no server. Point at a channel to see who loads it. Select ranks or
+    pairs, take a cable out, swap two ranks, compare answers. Commands that ask have --explore, which
+    writes the same page.
     """
     from netloom.explore.file import check_page
     from netloom.explore.file import explore as write

@@ -36,8 +36,8 @@ def explore(results: Any, path: str | Path, *, on: str = "") -> Path:
     Parameters
     ----------
     results
-        An answer of a verb, a record of one, the name of a store (.sqlite), of an experiment file
-        (.toml) whose store is beside it, or of the JSON of an answer (.json), or a list of such.
+        An answer of a verb, or a record of one. Or the name of a store (.sqlite), of an experiment
+        file (.toml) whose store is beside it, or of the JSON of an answer (.json). Or a list.
     path
         The page, ``.html``. It needs no network: everything is inside.
     on
