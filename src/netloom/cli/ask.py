@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
@@ -60,11 +60,25 @@ def outputs_of(kind: Kind) -> tuple[Output, ...]:
     """Return the files that answers can be written to: an explorer too, where channels are told."""
     from netloom.explore import EXPLORED
 
-    if kind.verb not in EXPLORED:
-        return kind.outputs
-    from netloom.cli.explore import EXPLORE
+    return (*kind.outputs, _explorer()) if kind.verb in EXPLORED else kind.outputs
 
-    return (*kind.outputs, EXPLORE)
+
+@cache
+def _explorer() -> Output:
+    """Return the page that any answer about channels can be written to."""
+    from netloom.questions.outputs import Output
+
+    def write(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+        from netloom.explore.file import explore
+
+        return f"Explorer: {explore(answer, path)}"
+
+    def check(path: Path) -> object:
+        from netloom.explore.file import check_page
+
+        return check_page(path)
+
+    return Output("explore", "Page to explore the network in: .html.", write, check)
 
 
 def _help(kind: Kind) -> str:

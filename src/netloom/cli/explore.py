@@ -1,13 +1,11 @@
 """``netloom explore``: a page that shows a network, and answers with the mouse."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from netloom.cli.output import FILES
-from netloom.questions.outputs import Output
 
 EPILOG = "Example: netloom explore examples/dgx-40.sqlite -o dgx.html"
 
@@ -36,9 +34,9 @@ def explore(
 ) -> None:
     """Show a network and what its channels carry, in a page that answers with the mouse.
 
-    The page is one file and needs no server. Point at a channel to see who loads it. Select ranks or
-    pairs, take a cable out, swap two ranks, compare answers. Commands that ask have --explore, which
-    writes the same page.
+    The page is one file and needs no server. Point at a channel to see who loads it. Select ranks
+    or pairs, take a cable out, swap two ranks, compare answers. Commands that ask have --explore,
+    which writes the same page.
     """
     from netloom.explore.file import check_page
     from netloom.explore.file import explore as write
@@ -72,19 +70,3 @@ def _serve(page: Path) -> None:
             server.serve_forever()
         except KeyboardInterrupt:
             return
-
-
-def _write(answer: Any, path: Path, _: Mapping[str, str]) -> str:
-    from netloom.explore.file import explore as write
-
-    return f"Explorer: {write(answer, path)}"
-
-
-def _check(path: Path) -> object:
-    from netloom.explore.file import check_page
-
-    return check_page(path)
-
-
-EXPLORE = Output("explore", "Page to explore the network with the mouse: .html.", _write, _check)
-"""The file that any answer about channels can be written to."""

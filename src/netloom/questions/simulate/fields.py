@@ -137,8 +137,7 @@ class Flows(Timing, panel="Flows: bytes and seconds"):
     """How flows share channels, and how fast these are."""
 
     sharing: Literal["max-min", "by-latency", "lossless"] = option(
-        "Sharing of a full channel: max-min (equal), by-latency (as SimGrid) or "
-        "lossless (by turns, with back-pressure).",
+        "Sharing of full channels: max-min, by-latency (as SimGrid) or lossless (back-pressure).",
         default="max-min",
     )
     tolerance: float = option(
