@@ -105,7 +105,7 @@ class Engine(NodeChannels, panel="Engine"):
         "Arbitration of worms: timestamp, fifo, fifo-lru, biased or source.", default=None
     )
     release_cycles: int | None = option(
-        "Time until a tail frees its channel: 1 or 0.",
+        "Time until a tail frees its channel: 0, 1.",
         unit="cycles",
         default=None,
         ge=0,
