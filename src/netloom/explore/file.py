@@ -157,9 +157,10 @@ def _on_one_network(records: Sequence[Recorded], on: str) -> list[Recorded]:
     """Return the records about one network that say what channels carry."""
     known = [each for each in records if each.verb in EXPLORED]
     if not known:
-        verbs = sorted({each.verb for each in records})
-        found = f"answers of {', '.join(verbs)}" if verbs else "no answers"
-        raise InputError("explore", found, f"answers of {', '.join(EXPLORED)}")
+        words = sorted({each.kind.words.replace(".", " ") for each in records})
+        found = f"answers of {', '.join(words)}" if words else "no answers"
+        wanted = "answers that say what channels carry, such as those of analyze, map or simulate"
+        raise InputError("explore", found, wanted)
     names = list(dict.fromkeys(str(each.configuration["on"]) for each in known))
     if on and on not in names:
         raise InputError("on", f"'{on}'", f"one of {', '.join(names)}")

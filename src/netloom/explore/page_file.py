@@ -44,9 +44,8 @@ def render(views: Sequence[View]) -> str:
 
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     first, said = views[0], next(each.verdict for each in views if each.verdict.sentence)
-    compared = len(views) == 2 and not views[0].verdict.sentence and views[0].unit == views[1].unit
     data = {
-        "start": {"mode": "change", "view": 0, "beside": 1} if compared else {},
+        "start": _start(views),
         "network": network_json(first.topology),
         "views": [view_json(each) for each in views],
         "colors": {
@@ -63,6 +62,20 @@ def render(views: Sequence[View]) -> str:
         data=Markup(as_json(data)),  # noqa: S704 (escaped by as_json)
         version=__version__,
     )
+    return found
+
+
+def _start(views: Sequence[View]) -> dict[str, Any]:
+    """Return what is shown first.
+
+    What changed, if an answer compares two. Time in place of load, if some channels are faster.
+    """
+    found: dict[str, Any] = {}
+    if len(views) == 2 and not views[0].verdict.sentence and views[0].unit == views[1].unit:
+        found |= {"mode": "change", "view": 0, "beside": 1}
+    rate = views[0].topology.channel_bandwidth[: views[0].topology.num_network_channels]
+    if (rate != rate[0]).any() and all(view.unit != "share" for view in views):
+        found["measure"] = "time"
     return found
 
 

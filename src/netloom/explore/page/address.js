@@ -13,7 +13,7 @@ export function addressOf(state) {
   add("view", state.view);
   if (state.mode !== "one") add("mode", `${state.mode} ${state.beside}`);
   if (state.drawing) add("drawing", state.drawing);
-  if (state.measure !== "load") add("measure", state.measure);
+  add("measure", state.measure);
   if (state.range) add("range", state.range.map(short).join(" "));
   if (state.picked) add("picked", JSON.stringify(state.picked));
   if (state.out.length) add("out", state.out.join(" "));
