@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from netloom._version import __version__
 from netloom.drawing.colours import (

@@ -49,8 +49,10 @@ def trace_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     inside = found.network.topology.num_network_channels
     known = record.tables["channels"].sort("channel")[unit].to_numpy()[:inside]
     moved = moved_rows(rows)
-    ends = (rows[name][moved] for name in ("source", "target", "flits", "entered", "arrived"))
-    sent = Sent(*ends, found.crossed)
+    source, target, size, entered, arrived = (
+        rows[name][moved] for name in ("source", "target", "flits", "entered", "arrived")
+    )
+    sent = Sent(source, target, size, entered, arrived, found.crossed)
     yield sent_view(
         record, found.network.topology, sent, name=order_named(found.mapping), unit=unit,
         known=known.astype(np.float64), critical=tuple(_critical(record)),
