@@ -52,7 +52,7 @@ class Contention(ChannelLoads):
         float64[num_paths]: weight of those other paths and of the path itself.
     heaviest_channel
         float64[num_paths]: largest channel time (weight over bandwidth) along the path, over all
-        of its channels, those of hosts included; 0 without channels.
+        of its channels, those of hosts included, or 0 without channels.
     """
 
     path_length: NDArray[np.int32]
@@ -81,7 +81,7 @@ def measure(
     sources, targets
         int[num_paths] hosts. A pair of equal hosts uses no channel and meets no path.
     weights
-        float[num_paths], such as bytes; 1 where not given. Weighted results are exact while the
+        float[num_paths], such as bytes, or 1 if not given. Weighted results are exact while the
         weights are whole numbers and sum to less than 2**53.
 
     Raises
@@ -174,9 +174,9 @@ def measure_paths(
     num_channels
         Channels of the network.
     weights
-        float[num_paths]; 1 where not given.
+        float[num_paths], or 1 if not given.
     bandwidth
-        float64[num_channels], flits/cycle; 1 where not given.
+        float64[num_channels], flits/cycle, or 1 if not given.
 
     Examples
     --------
@@ -209,7 +209,7 @@ def measure_paths(
 
 
 def _largest_along(routed: Paths, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the largest value of the channels of each path; 0 without channels."""
+    """Return the largest value of the channels of each path, or 0 without channels."""
     used, largest = np.flatnonzero(routed.lengths), np.zeros(len(routed))
     if len(used):
         largest[used] = np.maximum.reduceat(values[routed.channels], routed.offsets[used])

@@ -257,7 +257,7 @@ def slowdown(found: Contention, limit: Saturation, offered: float) -> NDArray[np
 def _least(
     values: NDArray[np.float64], groups: NDArray[np.int32], num_groups: int
 ) -> NDArray[np.float64]:
-    """Smallest value of each group; 0 where a group is empty."""
+    """Smallest value of each group, or 0 if a group is empty."""
     least = np.full(num_groups, np.inf)
     np.minimum.at(least, groups, values)
     return np.where(np.isinf(least), 0.0, least)
@@ -389,7 +389,7 @@ def offered_by_program(
     bandwidth_bytes_per_us
         B, of one channel.
     messages_waited_for
-        n: 1 for a send; 2 for a message and its answer.
+        n: 1 for a send, or 2 for a message and its answer.
 
     Examples
     --------

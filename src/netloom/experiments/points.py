@@ -83,7 +83,7 @@ class Point:
 
     @property
     def level(self) -> float:
-        """Where on its curve it is; 0 for a point that is on none."""
+        """Where on its curve it is, or 0 for a point that is on none."""
         return float(self.fields[self.sweep]) if self.sweep else 0.0
 
     def at(self, level: float) -> Point:

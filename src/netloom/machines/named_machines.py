@@ -76,7 +76,7 @@ class Machine:
     source, notes
         Where the figures come from, and what to know before relying on them.
     flit_bytes
-        Bytes that a channel carries in one cycle; 1 where the machine's own is not public, so
+        Bytes that a channel carries in one cycle, or 1 if the machine's own is not public, so
         that a cycle is the time of one byte. ``with_flit_bytes`` makes a machine of other flits.
     hop_us
         Microseconds for the head of a message to cross one node, that is, a router and the channel
@@ -89,7 +89,7 @@ class Machine:
     packet_bytes
         Most bytes of a packet; None where it is not public.
     message_costs
-        Time of a message by its size, smallest first; empty where it is not public.
+        Time of a message by its size, smallest first, or empty if it is not public.
     router
         The simulator's router that comes closest to the machine's, where enough of that is public;
         ``notes`` says what is approximated.

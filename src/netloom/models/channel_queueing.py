@@ -44,7 +44,7 @@ taken is a plain power) was chosen on 80 configurations simulated by netloom, of
 2 and 4 VCs of buffers without scarcity, and on the draws of the study ``latency-accuracy``. How far
 the model is off is measured there and kept in ``channel_accuracy``.
 
-Not modelled: bursts (packets come as Bernoulli arrivals), packets of different lengths, losses of
+Not modeled: bursts (packets come as Bernoulli arrivals), packets of different lengths, losses of
 switch allocation in small packets, trees of packets that one VC holds up.
 """
 
@@ -87,7 +87,7 @@ class PreparedChannels:
         into and out of the network included. The first hop of each path.
     zero_load_cycles
         float64[num_paths], latency of each path in an idle network.
-    utilisation
+    utilization
         float64[num_channels], flits a cycle at load 1.
     full_load
         The load at which some channel, or a node's injection or ejection channel, is always busy.
@@ -171,7 +171,7 @@ class ChannelPrediction:
         head enters the injection channel, and in an idle network.
     path_latency, path_source_wait
         float64[num_paths].
-    utilisation
+    utilization
         float64[num_channels], flits a cycle.
     busiest_channel
         The channel that carries most; -1 if no path has any.

@@ -91,7 +91,7 @@ class Turns(NamedTuple):
     ``room``: how much of a delay its buffers take up. ``head``: cycles that a head lacks a VC;
     ``source``: those for which a packet keeps its source. ``recycle``: cycles until there is room
     for another whole packet (negative: before), which the ``fits`` packets share that a buffer
-    holds. ``spread``: power of a channel's utilisation by which stretched packets disturb less.
+    holds. ``spread``: power of a channel's utilization by which stretched packets disturb less.
     ``conflict``: see ``CONFLICT``.
     """
 

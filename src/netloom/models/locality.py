@@ -110,7 +110,7 @@ def predict_locality(
         (Q − L) ρ² + (L + s a) ρ − s a = 0,    L = d + B + (T_r + T_f) / c,
 
     where Q ρ / (1 − ρ) is the wait (``contention_growth``). It is −s a at ρ = 0 and Q ≥ 0 at
-    ρ = 1, so that exactly one root is in (0, 1), the only utilisations that there are:
+    ρ = 1, so that exactly one root is in (0, 1), the only utilizations that there are:
 
         ρ = 2 s a / (L + s a + √((L − s a)² + 4 Q s a)).
 
@@ -126,7 +126,7 @@ def predict_locality(
 
     The paper's network has the same ρ on all channels. Most mappings have not, and what the
     busiest channel cannot carry, processors with many outstanding transactions wait for. With the
-    loads of a mapping a message meets each channel's own utilisation, ρ times its load over the
+    loads of a mapping a message meets each channel's own utilization, ρ times its load over the
     mean, and waits Q times the mean, over the hops of all messages, of ρ / (1 − ρ): not the
     paper's. On an 8 x 8 torus with buffered switches and four contexts, under mappings of distances
     1 to 6 whose busiest channels are used 0.9 of the time, simulated message rates are within 6 %

@@ -10,7 +10,7 @@ flits, unless a name says otherwise, and all arguments broadcast.
 
 Contention is that of buffered switches, in which a blocked message waits in one place. Plain
 wormhole switches with two virtual channels block whole paths, and their messages take longer than
-it says from a channel utilisation of about 0.3 on.
+it says from a channel utilization of about 0.3 on.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class ConSetCosts:
     Parameters
     ----------
     sync_clocks
-        To synchronise all processors, t_sync.
+        To synchronize all processors, t_sync.
     phase_clocks
         To set up a phase, t_phase.
     clocks_per_word
@@ -65,7 +65,7 @@ class ConSetCosts:
 
     @property
     def switch_clocks(self) -> float:
-        """Clocks of a communication context switch: to synchronise, and to set up a phase."""
+        """Clocks of a communication context switch: to synchronize, and to set up a phase."""
         return self.sync_clocks + self.phase_clocks
 
 

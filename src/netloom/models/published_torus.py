@@ -6,7 +6,7 @@ Duato's routing, messages of M flits, Poisson sources. Equation numbers are the 
 
 ``printed`` is the paper, with four readings where the print is garbled or silent: the mean
 distance along an odd ring is (k − 1/k) / 4 (eq. 5). The sum of eq. 12 runs over the whole hops of
-d̄ = n k̄, with P_c of eq. 13 beyond k̄. The sum that normalises eq. 30 runs to V, and V̄ of eq. 31,
+d̄ = n k̄, with P_c of eq. 13 beyond k̄. The sum that normalizes eq. 30 runs to V, and V̄ of eq. 31,
 0 / 0 at no load, is 1. ``consistent`` makes six corrections. See ``Corrections``.
 
 Neither holds near its saturation: an independent simulation carried 1.3 to 1.7 times the rate at

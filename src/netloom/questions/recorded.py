@@ -138,7 +138,7 @@ def chart_of(result: Any) -> Any:
 def parts_of(kept: Recorded) -> dict[str, Any]:
     """Return what the picture of an answer is made of, part by part, for a page of its own.
 
-    Parts have neither background nor title of their own, and the colours of text and of channel
+    Parts have neither background nor title of their own, and the colors of text and of channel
     loads (Vega's range ``ramp``) are those of the page.
 
     Examples

@@ -64,7 +64,7 @@ class Happened:
     source, target
         int64[n], the rank of each row, and that to which it sends.
     ready, sent, entered, arrived, complete
-        Time[n], as engines have them; -1: not yet.
+        Time[n], as engines have them, or -1: not yet.
     delay, run, hold, receive
         Time[n], what rows take before they are ready, and from processors. See ``Messages``.
     size

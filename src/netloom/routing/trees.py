@@ -1,6 +1,6 @@
 """Routings of fat trees: up to where source and target meet, by a rule, and down again.
 
-The trees are extended generalised fat trees with parallel links (``TreeShape``). The way down is
+The trees are extended generalized fat trees with parallel links (``TreeShape``). The way down is
 unique but for parallel cables. A rule says which parent and which cable to take up. These routings
 are free of deadlock on one virtual channel: every path takes first channels that lead up, level by
 level, then channels that lead down, so that none leads back.

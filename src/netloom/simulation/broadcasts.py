@@ -111,7 +111,7 @@ class BroadcastRun:
     class_utilisation
         float64[2]: mean over all channels, of unicast messages and of broadcasts.
     broadcast_by_direction
-        float64[n, 2] on k-ary n-cubes: mean utilisation by broadcasts of the channels of each
+        float64[n, 2] on k-ary n-cubes: mean utilization by broadcasts of the channels of each
         dimension and direction. None elsewhere, and where copies took more than one hop.
     """
 

@@ -255,7 +255,7 @@ class NodeFigures(NamedTuple):
     """Figures of the nodes that send most messages, by their mean or their worst.
 
     The time of a loop, and that of a message, sent and received: what of a loop is not computation.
-    ``slowdown`` is the thesis's normalised communication time of a message, without its start-up:
+    ``slowdown`` is the thesis's normalized communication time of a message, without its start-up:
     (τ_m − α) / (β L), eq. 4.4. ``traffic`` is the actual one, in shares of a channel's bandwidth.
     """
 

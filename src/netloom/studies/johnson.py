@@ -1,7 +1,7 @@
 """Johnson 1992: the message curves of Alewife's block-multithreaded processors, simulated.
 
 Everything is in network cycles. The transactions are ``protocols.coherence`` and
-``protocols.request_reply``. T_f is a plain delay. The instruction-level behaviour of Alewife, its
+``protocols.request_reply``. T_f is a plain delay. The instruction-level behavior of Alewife, its
 caches and its LimitLESS directory are not simulated, nor is the paper's network model here.
 """
 

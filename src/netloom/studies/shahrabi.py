@@ -1,7 +1,7 @@
 """Shahrabi, Ould-Khaoua & Mackenzie 2002: broadcasts on a torus, counted and simulated.
 
 The text prints no latencies, so that what can be compared is what the model says exactly: trees,
-zero-load latency, utilisation. An independent flit-level simulation of the same configurations
+zero-load latency, utilization. An independent flit-level simulation of the same configurations
 stands in for the figure. It is not the paper's.
 
 The figure is lost, so that no point of it can be compared. Its caption says what was varied, and
@@ -75,7 +75,7 @@ FULL, QUICK = Scope(VCS, LOADS, 30_000), Scope((3,), (0.3, 0.8), 3_000)
 def simulate_points(
     points: Sequence[tuple[int, int, int, float, float]], cycles: int, what: str
 ) -> list[dict[str, Any]]:
-    """Return one row a configuration (k, M, V, β) and rate: mean latencies in cycles, utilisation.
+    """Return one row a configuration (k, M, V, β) and rate: mean latencies in cycles, utilization.
 
     ``comparable_latency`` is the unicast latency less ``ENDS_CYCLES``: the model's is M + d.
     """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class TreeShape:
-    """An extended generalised fat tree with parallel links: PGFT(h; m; w; p).
+    """An extended generalized fat tree with parallel links: PGFT(h; m; w; p).
 
     Level 0 are the hosts. A vertex of level l has ``children[l - 1]`` children and, below the top,
     ``parents[l]`` parents, each by ``parallel[l]`` links. Level l has prod(children[l:]) *

@@ -186,7 +186,7 @@ def fixed_point(net, rate):
     """Return each turn's wait with its VC's queue, each turn's stall, and what is busiest.
 
     The third answer is the mean delay at the next router of the packets of each VC. Then come the
-    channels of the busiest channel, VC and front, their utilisations, and what there is no steady
+    channels of the busiest channel, VC and front, their utilizations, and what there is no steady
     state for: 0 if there is one, 1 to 3 for one of these, 4 if it was not found.
     """
     turns, vcs = net.share.shape

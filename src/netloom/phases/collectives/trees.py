@@ -38,7 +38,7 @@ class Forest:
     many
         int64[num_batches], trees of the batch. Those of a root are its ``trees`` together.
     parent
-        int32[num_batches, num_ranks], the rank from which each rank receives; −1 for the root.
+        int32[num_batches, num_ranks], the rank from which each rank receives, or −1 for the root.
     route
         int32[num_batches, num_ranks], the route by which it does, one of ``routes``; −1.
     routes

@@ -52,7 +52,7 @@ class Execution:
 
     plan: Plan  # what was run
     streaming: bool  # whether all connections of a phase were interleaved from its start
-    switch_clocks: float  # synchronisation and context switch before each phase
+    switch_clocks: float  # synchronization and context switch before each phase
     cycle_clocks: float  # clocks of a cycle, in which a channel carries one word
     # int64[num_phases], from the first word's leave to send until the last is delivered.
     phase_cycles: NDArray[np.int64]

@@ -81,7 +81,7 @@ def node_programs(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> list[
     even where a send waits for its receive and no word is buffered: of the connections not yet
     done, the one that starts first has both its ends at hand, as all that comes before it in their
     streams, or in the order, has started earlier. A node without connections takes part in the
-    synchronisation of each phase all the same.
+    synchronization of each phase all the same.
 
     Examples
     --------

@@ -29,7 +29,7 @@ LOOKS = 1_000_000_000
 or two. Each try looks at most at those of a processor for each connection."""
 
 MOST_COLOUR_PLACES = 2**26
-"""Largest table of an edge colouring: processors × connections of a processor."""
+"""Largest table of an edge coloring: processors × connections of a processor."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ def schedule(
     words left in unscheduled connections (MIN_TIME) puts its longest into the first hole that is
     long enough at both ends. Ties go to the lower number, and a processor's sides to send and to
     receive count as two. The timetable is then improved, phase by phase until one meets its lower
-    bound: by an edge colouring where that is sure to meet it (all connections equally long, both
+    bound: by an edge coloring where that is sure to meet it (all connections equally long, both
     ways, no order), otherwise by annealing the sequence in which connections are put into holes.
 
     ``shared``: one at a time as well, but connections that are active together have max-min fair
@@ -218,7 +218,7 @@ def _prioritised(phase: Phase, priority: NDArray[np.int64]) -> Filled:
 def _scheduled(phases: list[Phase], tries: int | None, seed: int) -> list[Filled]:
     """Return the timetable of each phase by algorithm AS, improved where it misses its bound.
 
-    An edge colouring meets the bound where all connections are equally long, senders and receivers
+    An edge coloring meets the bound where all connections are equally long, senders and receivers
     apart and nothing is in order. The sequence of any other phase is annealed, ``tries`` times. By
     default as often as takes a second or two in all, and always as often for the same phases.
     """

@@ -59,7 +59,7 @@ class HopTables(NamedTuple):
     num_kinds: int
     choice: int
     detour: int
-    threshold: int  # flits in favour of the way without a detour
+    threshold: int  # flits in favor of the way without a detour
     weight: int  # of a queue on that way; 0: the hops of the way
     detour_weight: int  # of a queue on a detour; 0: its hops
     even_by_coin: int  # whether a coin decides where both come to the same, else no detour

@@ -31,13 +31,13 @@ class _Torus(NamedTuple):
     sides
         int64[3].
     at_place
-        int64[*sides], the router at each place; -1 where none is.
+        int64[*sides], the router at each place, or -1 if none is.
     place
         int64[num_routers, 3]; -1 of a router that is broken.
     direction
         int64[channels between routers]: 2 d where coordinate d falls, 2 d + 1 where it grows.
     step
-        int64[num_routers, 6], the neighbour by direction; -1 where none is.
+        int64[num_routers, 6], the neighbour by direction, or -1 if none is.
     """
 
     sides: NDArray[np.int64]

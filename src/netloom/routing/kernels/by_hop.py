@@ -182,7 +182,7 @@ def picked(choice, ports, at, used, here, coin, hops):
 
 @inlined
 def detour(tables, used, router, exit_router, exit_goal, state, packet, hops):
-    """The goal of the detour that a packet makes from here; -1 for none."""
+    """The goal of the detour that a packet makes from here, or -1 for none."""
     kinds = tables.detour_class
     row = kinds[router] * tables.detour_classes + kinds[exit_router]
     start = tables.detour_start[row]

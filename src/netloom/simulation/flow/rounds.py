@@ -1,4 +1,4 @@
-"""Programs of rounds on the flow engine: rounds that repeat are recognised, not run again.
+"""Programs of rounds on the flow engine: rounds that repeat are recognized, not run again.
 
 Rounds with a barrier do not depend on each other: each different one is run once. If hosts wait for
 their neighbours, rounds overlap, and a host may be ahead of another. The state of the engine is

@@ -71,7 +71,7 @@ class Router:
         connection owns one VC of each of its channels for good, as iWarp's logical channels; each
         VC has a crossbar input of its own).
     route_cycles
-        Route computation; 0 where it is done ahead of time.
+        Route computation, or 0 if it is done ahead of time.
     vc_allocation_cycles, switch_allocation_cycles, traversal_cycles
         The other stages of the pipeline.
     speculative
@@ -80,7 +80,7 @@ class Router:
         Delay of a channel between routers, 0 where it is part of the router's cycle; delay of a
         credit beyond that of the channel back.
     injection_channels, ejection_channels
-        Channels of one flit a cycle between a node and its router; 0: unlimited, as many as the
+        Channels of one flit a cycle between a node and its router, or 0: unlimited, as many as the
         node has network channels.
     oldest_first
         Allocation prefers the oldest packet, where it is round-robin otherwise.

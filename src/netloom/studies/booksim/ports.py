@@ -81,7 +81,7 @@ def on_grid(shape: Shape, *, y_first: bool = False, express: int = 0) -> Steps:
     """Return dimension order of a concentrated mesh.
 
     ``express``: how far to go, at least, for the express link of a border row or column to be
-    taken; 0: it never is.
+    taken, or 0: it never is.
     """
     k = shape.k
     router, goal = np.arange(k * k)[:, None], np.arange(k * k)

@@ -1,4 +1,4 @@
-"""Fat trees: k-ary n-trees, extended generalised fat trees with parallel links, leaf–spine."""
+"""Fat trees: k-ary n-trees, extended generalized fat trees with parallel links, leaf–spine."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def xgft(
     name: str = "",
     level_names: Sequence[str] = (),
 ) -> Topology:
-    """Return the extended generalised fat tree XGFT(h; m; w), with parallel links where given.
+    """Return the extended generalized fat tree XGFT(h; m; w), with parallel links where given.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Tori, meshes, hypercubes and HyperX, recognised as products of rings, lines and full graphs."""
+"""Tori, meshes, hypercubes and HyperX, recognized as products of rings, lines and full graphs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_WORK = 10**8
 """Most comparisons of two cables that recognition may take."""
 
 MOST_LACKING, MOST_MENDED = 32, 4096
-"""Most ends of cables that a damaged grid may lack to be recognised, and most switches."""
+"""Most ends of cables that a damaged grid may lack to be recognized, and most switches."""
 
 MOST_PAIRINGS = 16
 """Most ways of joining such switches again that are tried."""

@@ -18,7 +18,7 @@ _TOKEN = re.compile(r"^(1|2|4|8|12)x(SDR|DDR|QDR|FDR10|FDR|EDR|HDR|NDR|XDR)$", r
 
 
 def gbps_of(words: Iterable[str]) -> float:
-    """Return the Gb/s that the first of some words says that is a rate; 0 where none is.
+    """Return the Gb/s that the first of some words says that is a rate, or 0 if none is.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def simulated_gbps(here: tuple[int, int], there: tuple[int, int]) -> float:
     """Return the Gb/s at which ibsim joins two ports: the best width and speed that both allow.
 
     Each end says its widths and speeds as sums of 1, 2, 4, 8 (1x, 4x, 8x, 12x) and of 1, 2, 4
-    (2.5, 5, 10 Gb/s a lane); 0 where the two share none (ibsim, ``sim_net.c``).
+    (2.5, 5, 10 Gb/s a lane), or 0 if the two share none (ibsim, ``sim_net.c``).
 
     Examples
     --------

@@ -33,11 +33,11 @@ class Device:
     adapter
         What the file calls it among those of its computer, such as ``mlx5_0``. Empty if nothing.
     guid
-        Of the node; 0 where the file says none.
+        Of the node, or 0 if the file says none.
     ports
-        How many ports it has; 0 where the file says none.
+        How many ports it has, or 0 if the file says none.
     lid, lmc
-        A switch's local identifier; 0 where the file says none.
+        A switch's local identifier, or 0 if the file says none.
     line
         Where the file begins to describe it.
     """
@@ -83,7 +83,7 @@ class Cable(NamedTuple):
     first, second
         The ports at its ends.
     gbps
-        Its rate in Gb/s each way; 0 where the file says none.
+        Its rate in Gb/s each way, or 0 if the file says none.
     cycles
         Its latency from the first port to the second, and back.
     """
@@ -102,11 +102,11 @@ class Sighting(NamedTuple):
     here, there
         The end that sees it, and the other.
     gbps
-        Its rate each way; 0 where the line says none.
+        Its rate each way, or 0 if the line says none.
     line
         Of the file.
     lid, guid
-        Of the other end, a switch's or a port's; 0 where the line says none.
+        Of the other end, a switch's or a port's, or 0 if the line says none.
     """
 
     here: Port

@@ -54,7 +54,7 @@ def read_platform(subnet: Subnet, text: str) -> Topology | None:
     links have the rate ``bw`` each way.
 
     - ``TORUS``: hosts are routers. The first side is fastest. A side of two is one link.
-    - ``FAT_TREE``: an extended generalised fat tree with parallel links, digits as SimGrid's.
+    - ``FAT_TREE``: an extended generalized fat tree with parallel links, digits as SimGrid's.
     - ``DRAGONFLY``: in a chassis all routers are joined (green), in a group those of the same place
       in their chassis (black), and groups i and j by router j of the first chassis of group i and
       router i of that of group j (blue). Several links between two routers are one that is as many

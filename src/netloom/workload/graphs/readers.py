@@ -187,7 +187,7 @@ def read_npz(path: str | Path) -> ProcessGraph:
 def read_graphml(path: str | Path) -> ProcessGraph:
     """Read a GraphML file whose edges carry ``bytes`` (or ``weight``) and perhaps ``messages``.
 
-    Nodes labelled exactly 0 … N − 1 are the tasks of those numbers. Others are numbered in the
+    Nodes labeled exactly 0 … N − 1 are the tasks of those numbers. Others are numbered in the
     file's order. An undirected edge is both directions. If no edge carries bytes, each is one.
 
     Raises

@@ -437,7 +437,7 @@ def _flits(
     where: Where,
     path: Path,
 ) -> NDArray[Any]:
-    """Flits of each row, or bytes in seconds; 0 for computations."""
+    """Flits of each row, or bytes in seconds, or 0 for computations."""
     wanted = "a target and at least 1 flit, or neither"
     if "flits" in columns:
         flits = columns["flits"]

@@ -68,7 +68,7 @@ def entry(offsets, channels, load, room, first, members, unserved, many, sends, 
 
 @inlined
 def neighbour(first, members, group, above, sends):
-    """Return the rank of a group without the block that has sent least; −1 if there is none."""
+    """Return the rank of a group without the block that has sent least, or −1 if there is none."""
     least, chosen = 1 << 60, -1
     for other in range(first[group], first[group + 1]):
         rank = members[other]
@@ -160,7 +160,7 @@ def fits(offsets, channels, room, used, route):
 
 @part
 def first_fitting(offsets, channels, room, parent, used, source, chunks, head, tail, following):
-    """Take the first message that fits from the lists of a source, and return it; −1 if none."""
+    """Take the first message that fits from the lists of a source, and return it, or −1 if none."""
     ranks, num_keys = parent.shape[0], head.shape[1]
     for key in range(num_keys):
         last, message = -1, head[source, key]

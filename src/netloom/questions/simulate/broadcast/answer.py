@@ -238,7 +238,7 @@ class BroadcastSimulation(Answer):
 
     @table(DIRECTIONS)
     def directions(self) -> pl.DataFrame:
-        """Return one row a rate, dimension and direction: mean utilisation of the channels.
+        """Return one row a rate, dimension and direction: mean utilization of the channels.
 
         Flits a cycle: ``total`` as counted on the channels, ``broadcast`` of the copies that
         arrived, ``unicast`` the rest, ``expected_`` the exact means. Empty on networks that are no

@@ -95,7 +95,7 @@ def read_chakra(pattern: str | Path) -> RankProgram:
     ------
     InputError
         Naming the file, and the byte or the node: what is no Chakra. A node of a kind that is not
-        modelled, computation without a duration. Dependencies on nothing. Sends without receives.
+        modeled, computation without a duration. Dependencies on nothing. Sends without receives.
         Groups whose ranks do not call the same collectives. A file that is missing.
 
     Examples

@@ -78,7 +78,7 @@ class Model:
     dtype, grads
         Types of activations and parameters, and of gradients: see ``VALUE_BYTES``.
     tflops
-        What a rank computes per second, in 10^12 operations; 0: computation takes no time.
+        What a rank computes per second, in 10^12 operations, or 0: computation takes no time.
     order
         Dimensions, the one first whose ranks are numbered one after the other.
     algorithms
