@@ -44,8 +44,8 @@ TELLING = 32
 """Flows that end by which it is told how long those that are left take."""
 
 TOLERATED = 2.5
-"""A tolerance makes a finish wrong by at most so many times itself, where flows share their hosts'
-channels: measured up to 2.3 times, on all-to-all traffic of unequal sizes of 54 to 128 hosts."""
+"""Largest error of a finish, as a multiple of the tolerance, if flows share their hosts' channels.
+Measured: up to 2.3, on all-to-all traffic of unequal sizes on 54 to 128 hosts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +61,8 @@ class FlowRun:
     last
         int64[num_rows], the row that released each, or -1 for none.
     alone
-        float64[num_rows], what each message would take in an idle network: the latency of its path,
-        and its size over the narrowest link, or 0 for rows that do not use the network.
+        float64[num_rows], the time of each message in an idle network: the latency of its path +
+        size / bandwidth of the narrowest link. It is 0 for rows that do not use the network.
     link_sizes
         float64[num_links], what has crossed each link.
     ways, way
