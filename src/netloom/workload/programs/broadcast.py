@@ -234,10 +234,10 @@ def target_latencies(
 def direction_flits(cube: Cube, sent: Sent) -> NDArray[np.float64]:
     """Return the flits of each class that cross the channels of each direction.
 
-    On shortest paths. What goes just half-way round a ring counts half in each direction, as it
-    does on average where a routing is fair. Divided by the channels of a direction,
-    ``num_nodes / sides[i] * line_channels[i]``, and by the cycles: the channels' mean utilization,
-    in which a broadcast of M flits makes M (N − 1) of all (Shahrabi et al. 2002, eq. 4, 7, 8).
+    Packets take shortest paths. A packet that goes half-way round a ring counts half in each
+    direction, as it does on average under a fair routing. The mean utilization of a direction's
+    channels is this / (``num_nodes / sides[i] * line_channels[i]`` × cycles). A broadcast of M
+    flits adds M (N − 1) over all directions (Shahrabi et al. 2002, eq. 4, 7, 8).
 
     float64[2, n, 2], by class (unicast, broadcast), dimension, direction (growing, falling
     coordinates).

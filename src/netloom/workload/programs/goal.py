@@ -131,9 +131,9 @@ def read_goal(
     are sent whatever their size (there is no rendezvous).
 
     A receive gets the first send of its source and tag that no earlier receive has got, in the
-    order of the file. A receive from any source, or of any tag (−1), gets one of those that other
-    receives leave over: the one that comes earliest among its own rank's operations, of the lowest
-    rank if there are several. LogGOPSim gives it the one that arrives first.
+    order of the file. A receive from any source, or of any tag (−1), gets one of the sends that
+    other receives leave. It gets the send that comes earliest among its rank's operations, and the
+    lowest rank's if there are several. LogGOPSim gives it the one that arrives first.
 
     Parameters
     ----------

@@ -1,11 +1,11 @@
 """When packets come, at each node on its own: Bernoulli, Poisson, or in bursts.
 
-Nothing is drawn for a cycle in which no packet comes. All (cycle, node) cells of a block of cycles
-lie in a row, node after node and cycle after cycle, and one stream of random gaps leads from one
-packet to the next: geometric gaps make every cell an independent Bernoulli trial, exponential
-ones an independent Poisson count. Nodes with smaller rates lose some of their packets by lot
-(thinning, Lewis & Shedler 1979), which leaves both laws exact. They share a row only with nodes
-whose rates are at most twice theirs, so that less than half is ever lost.
+Nothing is drawn for a cycle without a packet. All (cycle, node) cells of a block of cycles lie in a
+row, node after node and cycle after cycle. One stream of random gaps leads from each packet to the
+next. Geometric gaps make every cell an independent Bernoulli trial, exponential ones an independent
+Poisson count. Nodes with lower rates drop some of their packets at random (thinning, Lewis &
+Shedler 1979), which keeps both laws exact. They share a row only with nodes whose rates are at most
+twice theirs, so that less than half of the packets are dropped.
 """
 
 from __future__ import annotations

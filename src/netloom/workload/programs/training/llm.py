@@ -11,10 +11,10 @@ micro-batch, in groups of each kind:
   b·(s/cp)/tp·top_k·h·e.
 
 From one stage of the pipeline (pp) to the next, and back, each rank sends b·(s/cp)·h·e/tp per
-micro-batch, one forward and one backward in turn (1F1B). Once per step, data parallelism (dp, cp)
+micro-batch. Forward and backward passes take turns (1F1B). Once per step, data parallelism (dp, cp)
 reduce-scatters gradients and all-gathers parameters, params/(tp·pp) of both. Those of experts among
-the ranks that have the same ones. Sources: Shoeybi et al. 2019. Narayanan et al. 2021. Korthikanti
-et al. 2022. Rajbhandari et al. 2022.
+the ranks that have the same ones. Sources: Shoeybi et al. 2019, Narayanan et al. 2021, Korthikanti
+et al. 2022, Rajbhandari et al. 2022.
 """
 
 from __future__ import annotations
