@@ -61,18 +61,18 @@ def table(topology: Topology, function: NextChannels, *, name: str = "table") ->
         The network.
     function
         ``function(node, target)`` returns the channel that a packet at ``node`` takes next on its
-        way to ``target``, or several to choose from. Asked once for every two different nodes.
-        Where hosts hang on routers, ``node`` is the vertex of a router and ``target`` a host:
-        asked for every router but those that the host receives from, where packets have arrived.
-        No channel (None) says that there is no way.
+        way to ``target``, or several to choose from. It is called once for every two different
+        nodes. If hosts hang on routers, ``node`` is the vertex of a router and ``target`` a host.
+        It is then called for every router except those that the host receives from, where packets
+        have arrived. No channel (None) means that there is no path.
     name
         What to call it in messages.
 
     Raises
     ------
     InputError
-        If a channel does not leave the node or leads to a host, if choices can lead in a circle
-        without ever coming to the target, or if there are too many nodes.
+        If a channel does not leave the node or leads to a host. If choices can lead in a circle and
+        never reach the target. If there are too many nodes.
     NoRouteError
         If the function offers no channel between two nodes of a direct network.
 

@@ -1,9 +1,9 @@
 """Where a packet may go from a router: one call a packet and hop.
 
 ``tables`` is the ``HopTables`` of ``routing.by_hop.tables``. ``used[router << port_shift | port]``
-are the flits sent into an output port whose credits have not come back. ``packet`` is a record:
-``source``, ``target``, ``sink`` (a host port), ``coin`` (31 random bits), ``aux`` (the goal of a
-detour, or the number of a given path; otherwise -1) and ``way`` (the state).
+are the flits sent into an output port whose credits have not come back. ``packet`` is a record of
+``source``, ``target``, ``sink`` (a host port), ``coin`` (31 random bits), ``aux`` and ``way`` (the
+state). ``aux`` is the goal of a detour, the number of a given path, or -1.
 """
 
 import numpy as np
