@@ -1,7 +1,7 @@
 """Plan files: what the compiler decided, as JSON that people edit and other programs read.
 
-``docs/plan-file.md`` describes the format. A file may hold a wrong plan: reading checks that it
-says something, and ``verify`` judges what. What a ``Plan`` cannot even hold is refused here.
+``docs/plan-file.md`` describes the format. A file may hold a wrong plan. Reading refuses only what
+a ``Plan`` cannot represent, and ``verify`` checks the plan itself.
 """
 
 # ruff: noqa: TC003 (pydantic reads the annotations)

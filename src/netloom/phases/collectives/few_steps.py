@@ -76,8 +76,8 @@ class FewSteps:
     steps, rounds, chunks
         What was asked.
     outcome
-        ``schedule``: there is one. ``impossible``: proven that there is none; ``undecided``: the
-        time was up.
+        ``schedule``: there is one. ``impossible``: it is proven that there is none. ``undecided``:
+        the time was up.
     reason
         Why it is impossible or undecided, in words, or empty for a schedule.
     rounds_of_step

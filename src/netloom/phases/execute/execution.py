@@ -1,8 +1,8 @@
 """Run a plan on simulated hardware, flit by flit: phase after phase, each on VCs of its own.
 
 A flit is a word, and a cycle the time in which a channel carries one: 2 clocks on iWarp. Every
-connection owns one VC of each channel of its path, and those that share a channel take turns on it,
-word by word, so do those of a node on the one channel to its router, and the one from it.
+connection owns one VC of each channel of its path. Connections that share a channel take turns on
+it, word by word. This includes the one channel from a node to its router, and the one back.
 """
 
 from __future__ import annotations
@@ -104,10 +104,10 @@ def execute(plan: Plan, costs: ConSetCosts, *, timetable: Timetable | None = Non
 
     - without a timetable, or with one of kind ``streaming``, for nothing else: those of a processor
       are interleaved word by word;
-    - with another timetable they *meet*: a processor goes through its sends, and through its
-      receives, in the order in which the timetable starts them (through both together, where
-      it cannot do both ways), and a connection starts when its source's last send and its
-      target's last receive have been delivered. What the timetable says of times is not used.
+    - with another timetable they *meet*. A processor goes through its sends, and through its
+      receives, in the order of the timetable. It goes through both together if it cannot send and
+      receive at a time. A connection starts when its source's last send and its target's last
+      receive have been delivered. The timetable's times are not used.
 
     Where a processor is slower than a channel, it sends a word every ``clocks_per_word`` from the
     start of the connection on, whatever the network does. The last one is delivered when the
@@ -129,8 +129,8 @@ def execute(plan: Plan, costs: ConSetCosts, *, timetable: Timetable | None = Non
     Raises
     ------
     InputError
-        If a router has more connections than the simulator holds, there are too many words, a
-        processor is faster than a channel, or one that is not as fast is to interleave.
+        If a router has more connections than the simulator holds, or there are too many words. If a
+        processor is faster than a channel, or one that is slower is to interleave.
 
     Examples
     --------

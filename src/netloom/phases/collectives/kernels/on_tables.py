@@ -126,9 +126,10 @@ def grow_trees(
 ):  # fmt: skip
     """Grow an out-tree from each of ``roots``: ``parent[root, rank]``, −1 for the root.
 
-    Ranks of a group share a router. A rank that has the block serves a group that nobody in has it,
-    else one of its own group. Ranks that have sent more than their share so far wait for a step, as
-    long as those that have the block can still double to all in the least number of steps.
+    Ranks of a group share a router. A rank that has the block sends it to a group without it, or
+    else to a rank of its own group. Ranks that have sent more than their share so far wait for a
+    step. They do so as long as the ranks with the block can still double to all in the least number
+    of steps.
     """
     ranks = len(sends)
     drawn = 0
