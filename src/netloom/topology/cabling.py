@@ -103,10 +103,10 @@ class Cabling:
 def port_numbers(topology: Topology) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the ports by which each channel leaves its source and enters its target.
 
-    int32[num_channels] both. As the file says, where the network comes from one. Otherwise the
-    ports of a vertex are counted from 1: one for each channel that leaves it, in order of number,
-    and a channel enters by the port of its way back, or where there is none by its rank among the
-    channels that enter.
+    Both are int32[num_channels]. If the network comes from a file, they are the file's. Otherwise
+    the ports of a vertex are counted from 1, one for each channel that leaves it, in order of
+    number. A channel enters by the port of its reverse channel. If it has none, it enters by its
+    rank among the channels that enter.
 
     Examples
     --------

@@ -177,9 +177,9 @@ def cables_of(subnet: Subnet, sightings: list[Sighting], *, both_ends: bool = Tr
     Raises
     ------
     InputError
-        If two lines are of one port, a device has no such port, a cable leads back to its device,
-        or an end did not see a cable, or saw another: the scan raced with a change, or a part of
-        the file is missing.
+        If two lines are of one port, a device has no such port, or a cable leads back to its
+        device. If an end did not see a cable, or saw another: the network changed during the scan,
+        or a part of the file is missing.
     """
     seen: dict[Port, Sighting] = {}
     for sighting in sightings:
