@@ -120,8 +120,9 @@ def class_loads(
 def _mean_before(sides: NDArray[np.float64], axis: int) -> float:
     """Nodes that are reached by the dimensions crossed before one, mean over all orders.
 
-    As many orders have 0, 1, 2 ... dimensions before it, and any of the others as often: the mean
-    product of p of them is an elementary symmetric polynomial over the number of choices.
+    Over all orders, 0, 1, 2 ... dimensions before it are equally frequent, and so is each choice of
+    them. So the mean product of p of them is an elementary symmetric polynomial / number of
+    choices.
     """
     others = np.delete(sides, axis)
     count = len(others)

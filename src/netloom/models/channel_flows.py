@@ -97,9 +97,9 @@ def follow_flows(
 ) -> Flows:
     """Return the flows of pairs of nodes, on the paths and VCs that a routing gives them.
 
-    Half-way round a ring, where a coin decides, half of a pair's traffic goes either way. Of
-    several VCs that it may take next, a packet takes each with the same chance: so those that may
-    not go back to the lower class of a ring drift to the upper one.
+    Half-way round a ring, a coin decides, so half of a pair's traffic goes either way. A packet
+    takes each of the VCs that it may take next with the same chance. So packets that may not go
+    back to the lower class of a ring drift to the upper one.
 
     Parameters
     ----------

@@ -1,8 +1,9 @@
 """Message latency on a torus with broadcasts, as published, and with its slips mended.
 
-Shahrabi, Ould-Khaoua & Mackenzie, "Communication delay in wormhole-routed torus networks", SAC
-2002: wormhole switching, V virtual channels a channel of which two are the deterministic ones of
-Duato's routing, messages of M flits, Poisson sources. Equation numbers are the paper's.
+Source: Shahrabi, Ould-Khaoua & Mackenzie, "Communication delay in wormhole-routed torus networks",
+SAC 2002. It models wormhole switching, V virtual channels per channel, messages of M flits and
+Poisson sources. Two of the virtual channels are the deterministic ones of Duato's routing. Equation
+numbers are the paper's.
 
 ``printed`` is the paper, with four readings where the print is garbled or silent: the mean
 distance along an odd ring is (k − 1/k) / 4 (eq. 5). The sum of eq. 12 runs over the whole hops of
@@ -140,7 +141,7 @@ class PublishedTorus:
 
 
 class Constants(NamedTuple):
-    """What the kernel needs to know of a network: rates for λ_g = 1, times in cycles.
+    """A network as the kernel sees it: rates for λ_g = 1, times in cycles.
 
     ``unicast_rate`` and ``broadcast_rate`` (replicas included) are those of a channel.
     ``unicast_cycles`` and ``broadcast_cycles`` are S̄_u and S̄_b without blocking. ``hops_left[r]``

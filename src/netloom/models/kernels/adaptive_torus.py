@@ -333,8 +333,9 @@ def solve(setup, scratch, unicast, broadcast, node, answer):
     unicast, broadcast
         float[axes]: messages a cycle on a channel of each dimension.
     node
-        Of a node, messages a cycle: unicasts, copies of broadcasts, the sum over all batches of
-        copies of their squared sizes (with unicasts as batches of one), and channels out of it.
+        Messages per node and cycle: unicasts, copies of broadcasts, and Σ (size of batch)² over all
+        batches of copies (unicasts are batches of one). The last is the number of channels out of a
+        node.
     answer
         float[HELD_FROM + V + 1]: filled. See the top of this module.
     """
