@@ -1,10 +1,10 @@
 """What no routing can beat: traffic that must leave a part of the network, over what leads out.
 
 Packets from a host inside a set of routers to one outside cross some channel that leads out of the
-set. If W must cross and the channels that lead out have the bandwidth B in all, then the busiest of
-them works for at least W / B, whatever the routing. Sets that are looked at: each host, each
-router, the subtrees of a fat tree, the groups of a dragonfly, and two halves of the hosts, of which
-B is the largest flow between them (Ford & Fulkerson 1956), over the best set of all.
+set. If W must cross and the channels that lead out have total bandwidth B, then the busiest of them
+works for at least W / B, under every routing. The sets considered are each host, each router, the
+subtrees of a fat tree, the groups of a dragonfly, and two halves of the hosts. For the halves, B is
+the largest flow between them (Ford & Fulkerson 1956), over the best set of all.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Path contention level, logical path length and channel load of a routed process graph.
 
-The three contention parameters of Chittor 1991, definitions 27 to 30. A path counts itself in a
-channel's load and nowhere else: ν and d speak of *other* paths (the printed eq. 3.6 would include
-the path itself, but every number the thesis prints leaves it out).
+The three contention parameters of Chittor 1991, definitions 27 to 30. A path counts itself only in
+a channel's load: ν and d count *other* paths. The printed eq. 3.6 would include the path itself,
+but every number that the thesis prints excludes it.
 
 Path length, logical path length and ν are of channels between routers. If hosts hang on routers by
 channels of their own, the loads of those are given apart: each belongs to one host, whatever the
@@ -139,8 +139,8 @@ def measured(
 ) -> ChannelLoads:
     """Return the contention of paths as ``measure`` does, or their loads alone.
 
-    Loads alone are known of routings with several paths a pair, and on networks whose hosts have
-    channels of their own, if so many paths meet that comparing them would take many seconds.
+    Only loads are known if there are several paths per pair. The same holds if hosts have channels
+    of their own and so many paths meet that a comparison would take many seconds.
 
     Examples
     --------
