@@ -48,24 +48,25 @@ def rank_file(
     node_of
         int[num_tasks], the node of each task. Task r is rank r.
     format
-        ``openmpi-rankfile`` (``rank 0=n12 slot=0``; the slots of a node count its ranks from 0),
-        ``openmpi-seq`` (line r names the host of rank r), ``mpich`` (``n12:1``), ``slurm`` (as
-        openmpi-seq) or ``cray`` (the ranks in the order of the slots, the inverse permutation).
+        ``openmpi-rankfile`` (``rank 0=n12 slot=0``), ``openmpi-seq`` (line r names the host of rank
+        r), ``mpich`` (``n12:1``), ``slurm`` (as ``openmpi-seq``) or ``cray`` (the ranks in the
+        order of the slots, the inverse permutation). The slots of a rank file count a node's ranks
+        from 0.
     hosts
         The host name of each node, such as a network's ``labels``. ``n0``, ``n1`` … where it
         is not given. ``cray`` needs none.
     nodes
-        The nodes of the allocation, in ascending order, which ``cray`` fills one after the other;
-        by default node n is the n-th of them.
+        The nodes of the allocation, in ascending order, which ``cray`` fills one after the other.
+        By default node n is the n-th of them.
     slots
-        int64[num_tasks], the slot of each rank on its node; the ranks of a node are counted by
-        default. Only ``openmpi-rankfile`` can say any others.
+        int64[num_tasks], the slot of each rank on its node. By default, the ranks of a node are
+        counted. Only ``openmpi-rankfile`` can express other slots.
 
     Raises
     ------
     InputError
-        If the format is not known, a node has no host name or one that no host can have, a Cray
-        rank order cannot express the mapping, or the format the slots.
+        If the format is not known, or a node has no host name or an impossible one. If a Cray rank
+        order cannot express the mapping, or the format cannot express the slots.
 
     Examples
     --------
