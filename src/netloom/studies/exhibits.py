@@ -52,7 +52,7 @@ class Exhibit(NamedTuple):
     remarks
         What to know before comparing, after what ``show`` found to say.
     quick, full
-        What to know of a quick run, and of a full one. Empty if nothing.
+        Notes on a quick run, and on a full one. Empty if there are none.
     """
 
     line: str

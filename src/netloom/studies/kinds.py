@@ -1,8 +1,8 @@
 """What a row of ``netloom validate`` compares with, how loosely, and why it may be outside.
 
-A row compares a value with what netloom computes. That the value is of a paper does not mean that
-the paper prints it: the data files say of each row which it is, and which rows compare with the
-same printed number, so that this counts once.
+A row compares a value with netloom's result. A paper's value is not always printed in the paper.
+The data files mark this for each row. They also mark rows that compare with the same printed
+number, so that it counts once.
 """
 
 from __future__ import annotations

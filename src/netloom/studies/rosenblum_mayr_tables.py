@@ -1,7 +1,7 @@
 """Rosenblum & Mayr 1986: an Ultracomputer with several hot spots, simulated again.
 
-STAN-CS-86-1119. The simulator follows an independent reproduction of the report, whose rules of a
-step were chosen on these same tables: how well they agree is a fit, and no test of the rules.
+STAN-CS-86-1119. The simulator follows an independent reproduction of the report. The rules of its
+steps were chosen on these same tables, so their agreement is a fit, and no test of the rules.
 
 Here are the systems of tables I and IV, and tables II, III, V and VI: 392 numbers, each of one run
 of one seed. The seed of a run decides where hot spots are and which elements ask for them, and that
