@@ -134,7 +134,7 @@ class PreparedFlows:
         return {name: getattr(self, name) for name in names}
 
     def remark(self, finish: float) -> str | None:
-        """Return what to know of a finish, if something is known of what ran."""
+        """Return a note on the precision of a finish, if it is known for the program."""
         del finish
         return None
 

@@ -289,7 +289,7 @@ def _pairs(traffic: Traffic) -> int:
 
 
 def channel_router(router: Router) -> ChannelRouter:
-    """Return what the model needs to know of a router."""
+    """Return a router's properties as the model needs them."""
     times = router.timing()
     head = times.head_wait + (0 if router.speculative else 1)
     return ChannelRouter(
