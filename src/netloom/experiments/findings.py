@@ -58,7 +58,7 @@ class Results:
     Attributes
     ----------
     name, title, question
-        The name of the experiment file, and what it says of itself. Perhaps "".
+        The name of the experiment file, and its description, which may be "".
     text
         The experiment file itself.
     answered
