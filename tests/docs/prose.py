@@ -30,7 +30,7 @@ IDIOMS = {
     r"says? of (?:it|them)self": "describes",
     r"that serves?\b": "that suffices",
     r"and then some": "and more",
-    r"all the same\b": "still",
+    r"\ball the same\b": "still",
     r"\bshall\b": "must, or will",
     r"\bbeforehand\b": "in advance",
     r"whatever becomes of": "regardless of",
@@ -65,6 +65,9 @@ SPELLINGS = {
 """British spellings, and the American ones; "neighbour" is accepted."""
 
 SPELLED = re.compile(rf"(?<![\w./-])(?:{'|'.join(SPELLINGS)})(?![\w/]|-\w|\.\w)", re.IGNORECASE)
+CITED = re.compile(r"\*[^*]+\*(?=, [^*]{0,60}\b(?:19|20)\d\d\b)")
+"""The title of a work, which keeps its spelling: in italics, before its year."""
+
 SECTIONS = ("Parameters", "Returns", "Yields", "Raises", "Attributes", "Notes", "Examples")
 
 
@@ -191,7 +194,7 @@ def findings(paragraphs):
                     found.append(Finding(f"write '{better}'", line, sentence))
             found += [
                 Finding(f"American spelling of '{each[0]}'", line, sentence)
-                for each in SPELLED.finditer(sentence)
+                for each in SPELLED.finditer(CITED.sub("*title*", sentence))
             ]
             semicolons += [Finding("semicolon", line, sentence)] * sentence.count(";")
     allowed = max(1, total * MOST_SEMICOLONS // 1000)

@@ -97,6 +97,9 @@ def test_idioms_and_british_spellings_are_found():
     ]  # fmt: skip
     # names are what they are, and neighbours may be British
     assert rules("Take `utilisation` or ecmp-polarised, colour.json, a/colour: neighbours.") == []
+    assert rules("By Hafner, *Geometric realisation of graphs*, 2004.") == []
+    assert rules("This *realisation* is old.") == ["American spelling of 'realisation'"]
+    assert rules("They call the same code.") == []
     assert rules("A noise, a promise and an exercise; five otherwise precise analyses.") == []
 
 
