@@ -40,9 +40,10 @@ LIMITS = (1e-6, 0.02, 0.1)
 CAUSES = {
     "misprint": "the paper contradicts itself: its own formula, table or text gives another number",
     "claim": "a statement or approximation of the paper that does not hold that far",
-    "unpublished": "what the number was made from is not published: a mapping, a mesh, a policy",
+    "unpublished": "the data behind the number are not published: a mapping, a mesh, a policy",
     "one run": "one run with one seed, beyond what 40 other seeds give",
-    "not modelled": "the measured system did something that no text describes, nor netloom models",
+    "not modeled": "the measured system did something that no text describes and netloom does not "
+    "model",
     "unexplained": "no cause is known",
 }
 """Why rows are outside."""

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from netloom.workload import Traffic
 
 PAST_SATURATION = (
-    "a permutation's accepted traffic goes on rising past saturation, when the nodes that are "
-    "served well send more: how high depends on how far beyond it the runs went."
+    "a permutation's accepted traffic keeps rising past saturation, because well-served nodes send "
+    "more. Its highest value depends on the highest load of the runs."
 )
 
 QUEUE_CYCLES = 2_000_000
