@@ -46,6 +46,24 @@ IDIOMS = {
 }
 """Idioms of which the guide says what to write instead, by pattern."""
 
+UNITS = (
+    "byte|channel|coordinate|cycle|day|direction|flit|hop|host|level|line|load|message|node|pair"
+    "|phase|place|point|port|processor|rate|route|router|row|run|second|seed|side|stage|step|table"
+    "|word"
+)
+COUNTED = (
+    r"flits?|cycles?|packets|messages|bytes|words?|clocks?|steps|requests|rows?|columns?|squares?"
+    r"|one|\d|(?:one|an?|several|two|so many) (?:task|host|path|rank|link|port|message|packet)s?"
+)
+TURNS = {
+    rf"(?<!how many )(?<!which )\b(?:{COUNTED}) an? (?:{UNITS})\b"
+    r"(?! (?:is|has|of (?:their|its|his)|waits|may|can|takes|sends)\b)": "per",
+    r"^[*_(\"“]*Where\b[^,:(?]+, (?!(?:and|as|at|but|by|for|from|if|in|nowhere|on|or|perhaps|to"
+    r"|until|what|which|whose|with)\b)[^?]+$": "if, unless it is a place",
+    r"^(?:And|Last,)(?=\s)": "also, or finally",
+}
+"""Turns of speech of which the same holds. Case counts, for these begin sentences."""
+
 SPELLINGS = {
     r"analys(?:ed?|ing|ers?)": "analyze",
     r"(?:un|multi)?colour\w*": "color",
@@ -189,9 +207,11 @@ def findings(paragraphs):
             total += length
             if length > MOST_WORDS:
                 found.append(Finding(f"{length} words", line, sentence))
-            for idiom, better in IDIOMS.items():
-                if re.search(idiom, sentence, re.IGNORECASE):
-                    found.append(Finding(f"write '{better}'", line, sentence))
+            found += [
+                Finding(f"write '{better}'", line, sentence)
+                for idiom, better in (IDIOMS | TURNS).items()
+                if re.search(idiom, sentence, re.IGNORECASE if idiom in IDIOMS else 0)
+            ]
             found += [
                 Finding(f"American spelling of '{each[0]}'", line, sentence)
                 for each in SPELLED.finditer(CITED.sub("*title*", sentence))

@@ -104,6 +104,23 @@ def test_idioms_and_british_spellings_are_found():
 
 
 @pytest.mark.parametrize(
+    ("sentence", "found"),
+    [
+        ("A channel carries a flit a cycle.", "per"), ("It has several paths a pair.", "per"),
+        ("Return one row a rate.", "per"), ("It has 4 flits per cycle, and a node.", None),
+        ("It says how many messages a channel carries.", None),
+        ("At 300 bytes a host is busy.", None),
+        ("Where it is empty, all is well.", "if, unless it is a place"),
+        ("Where it contends, and why.", None), ("Where should it run, and why?", None),
+        ("The router where it ends, if it does.", None), ("Where: at the end, as a rule.", None),
+        ("And it waits.", "also, or finally"), ("Andes and android.", None),
+    ],
+)  # fmt: skip
+def test_turns_of_speech_are_found(sentence, found):
+    assert rules(sentence) == ([f"write '{found}'"] if found else [])
+
+
+@pytest.mark.parametrize(
     ("paragraph", "number"),
     [
         ("One. Two.", 2), ("It is 3.5 times as fast.", 1), ("See e.g. Dally, fig. 3.", 1),

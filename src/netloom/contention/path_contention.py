@@ -77,7 +77,7 @@ def measure(
     Parameters
     ----------
     topology, routing
-        The network and how packets travel on it: one path a pair.
+        The network and how packets travel on it: one path per pair.
     sources, targets
         int[num_paths] hosts. A pair of equal hosts uses no channel and meets no path.
     weights

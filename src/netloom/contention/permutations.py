@@ -85,7 +85,7 @@ def effective_bisection(
 ) -> EffectiveBisection:
     """Return the effective bisection bandwidth of a network.
 
-    Each drawing takes a path a pair: under a routing with several, one that is drawn.
+    Each drawing takes a path per pair: under a routing with several, one that is drawn.
 
     Parameters
     ----------

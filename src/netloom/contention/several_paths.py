@@ -1,4 +1,4 @@
-"""Expected channel loads under every routing: those of one path a pair, and those of several.
+"""Expected channel loads under every routing: those of one path per pair, and those of several.
 
 Traffic is first summed over all pairs between which a routing sees no difference. Pairs with one
 path are then walked, about 100,000 at a time. Pairs with several paths are pushed as a flow, all of

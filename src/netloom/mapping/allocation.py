@@ -188,7 +188,7 @@ class Places:
 def places_of(hosts: NDArray[np.integer], topology: Topology, tasks_per_node: int = 1) -> Places:
     """Return the places that hosts have for tasks, in their order.
 
-    With one task a node each host has one place, also where a computer owns several. With more,
+    With one task per node each host has one place, also where a computer owns several. With more,
     each computer has as many, whatever hosts it has here. Computers are in the order of their
     first hosts.
 

@@ -41,7 +41,7 @@ def random_mapping(
 ) -> NDArray[np.int32]:
     """Return int32[num_tasks]: every way to seat the tasks in the nodes' places is as likely.
 
-    A node has ``tasks_per_node`` places, so that with one task a node this is a uniformly random
+    A node has ``tasks_per_node`` places, so that with one task per node this is a uniformly random
     choice of distinct nodes. One seed gives one mapping, here as everywhere.
 
     Raises

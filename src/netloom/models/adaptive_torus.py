@@ -209,7 +209,7 @@ def scratch_of(setup: Setup) -> Scratch:
 def solved(
     setup: Setup, sides: Sequence[int], broadcast: float, injection: int, rates: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the kernel's answers, one row a rate. See ``kernels.adaptive_torus.solve``."""
+    """Return the kernel's answers, one row per rate. See ``kernels.adaptive_torus.solve``."""
     copies, squares = tree_loads(sides)
     one = 1 - broadcast
     shares = np.concatenate([

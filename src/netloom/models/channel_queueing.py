@@ -24,7 +24,7 @@ What a head that has come to the front of its buffer waits for is, with packets 
   With wormhole switching, its packet is delayed further on. This *stall* is the part of the next
   delay that does not fit into the buffer (Draper & Ghosh, J. Parallel Distrib. Comput. 23, 1994,
   add all of it). With virtual cut-through, its buffer has no room for a whole packet, and as many
-  packets as fit share that wait. And it is idle for the cycle in which a head takes it.
+  packets as fit share that wait. Finally, it is idle for the cycle in which a head takes it.
 - *The packets before it in its buffer*: M/G/1 with the front's times as service, of which only the
   delays count, since packets come over a channel spaced already. A delay is taken to be nothing or
   exponential, with the second moment of meetings of equally long packets.
@@ -85,12 +85,12 @@ class PreparedChannels:
     flows, router, flits
         What was given.
     turns, turn_rate, hop_turn, first_hop
-        What the kernel takes. Each turn's packets a cycle at load 1. The turn of every hop, those
+        What the kernel takes. Each turn's packets per cycle at load 1. The turn of every hop, those
         into and out of the network included. The first hop of each path.
     zero_load_cycles
         float64[num_paths], latency of each path in an idle network.
     utilization
-        float64[num_channels], flits a cycle at load 1.
+        float64[num_channels], flits per cycle at load 1.
     full_load
         The load at which some channel, or a node's injection or ejection channel, is always busy.
     """
@@ -174,7 +174,7 @@ class ChannelPrediction:
     path_latency, path_source_wait
         float64[num_paths].
     utilization
-        float64[num_channels], flits a cycle.
+        float64[num_channels], flits per cycle.
     busiest_channel
         The channel that carries most; -1 if no path has any.
     busiest

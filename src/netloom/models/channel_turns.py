@@ -191,7 +191,7 @@ def vc_times(router: ChannelRouter, flits: int) -> Times:
 def group(
     flows: Flows, router: ChannelRouter, flits: int
 ) -> tuple[Turns, NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return the turns, packets a cycle of each, the turn of every hop, each path's first hop."""
+    """Return the turns, packets per cycle of each, the turn of every hop, each path's first hop."""
     hops, leave = _hops(flows), flows.num_channels + flows.num_nodes
     pair_key = (hops.before + 1) * (leave + flows.num_nodes) + hops.channel
     key = (pair_key * len(hops.patterns) + hops.used) * len(hops.patterns) + hops.used_before

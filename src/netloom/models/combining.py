@@ -1,8 +1,8 @@
 """Gain of combining at a hot spot, in closed form.
 
-The case in which everything is known: one hot spot, which every processing element asks for with
-the same probability, and switches that combine all that meet. And the case without combining,
-where the module is all that counts (Pfister & Norton, "'Hot spot' contention and combining in
+In one case everything is known: there is one hot spot, every processing element requests it with
+the same probability, and switches combine all requests that meet. The other case is without
+combining, where only the module counts (Pfister & Norton, "'Hot spot' contention and combining in
 multistage interconnection networks", IEEE Trans. Computers C-34, 1985).
 """
 
@@ -83,7 +83,7 @@ def single_hot_spot(stages: int, rate: float) -> SingleHotSpot:
 def tree_saturation(modules: int, hot_fraction: float) -> float:
     """Return the most requests per element and step that a network without combining carries.
 
-    A part h of all requests is for one of N modules, which takes one a step: 1 / (1 + h (N − 1))
+    A part h of all requests is for one of N modules, which takes one per step: 1 / (1 + h (N − 1))
     (Pfister & Norton 1985). Its queues fill, back to every element, so that requests for other
     modules are delayed as well.
 

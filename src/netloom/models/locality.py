@@ -52,11 +52,11 @@ class Locality:
     distance
         d, hops.
     message_rate, message_latency
-        r_m, messages a node and cycle, and T_m.
+        r_m, messages per node and cycle, and T_m.
     per_hop_latency
         T_h, of a message's head; 1 where nothing is in its way.
     channel_utilisation, busiest_channel_utilisation
-        ρ, flits a cycle on each channel in the mean, and on the one with most.
+        ρ, flits per cycle on each channel in the mean, and on the one with most.
     node_channel_wait
         The part of T_m that is spent waiting for channels between nodes and routers.
     inter_transaction_cycles

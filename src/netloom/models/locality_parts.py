@@ -102,7 +102,7 @@ def contention_growth(distance: ArrayLike, flits: ArrayLike, n: ArrayLike) -> ND
 def channel_utilisation(
     rate: ArrayLike, distance: ArrayLike, flits: ArrayLike, n: ArrayLike
 ) -> NDArray[np.float64]:
-    """Return ρ = r_m B k_d / 2, flits a cycle on each channel (Johnson 1992, eq. 10).
+    """Return ρ = r_m B k_d / 2, flits per cycle on each channel (Johnson 1992, eq. 10).
 
     Examples
     --------
@@ -123,7 +123,7 @@ def node_channel_wait(
     mentions such a term (section 2.4) that added 2 to 5 cycles, but does not print it. So this is
     the usual one, not the paper's.
 
-    ``rate`` is r_m, messages a cycle and node, less than 1 / B. B is the mean length in flits. A
+    ``rate`` is r_m, messages per cycle and node, less than 1 / B. B is the mean length in flits. A
     message passes 0, 1 or 2 such channels.
 
     Examples
@@ -320,7 +320,7 @@ def balance(
     curve
         The nodes.
     latency
-        T_m, network cycles, of rates r in messages a node and network cycle. An array of them.
+        T_m, network cycles, of rates r in messages per node and network cycle. An array of them.
     most_rate
         A rate up to which the latency is finite. It is the answer where the network would not
         slow the nodes down to it: it can carry no more.

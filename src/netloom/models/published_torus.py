@@ -96,7 +96,7 @@ class PublishedTorus:
     Attributes
     ----------
     rate
-        λ_g, messages a cycle and node.
+        λ_g, messages per cycle and node.
     latency
         L̄_u of a unicast message from its generation on, start-up included (eq. 1).
     network_latency, broadcast_network_latency
@@ -108,7 +108,7 @@ class PublishedTorus:
     vc_multiplexing
         V̄ (eq. 31).
     channel_rate
-        λ_c, messages a cycle and channel (eq. 4), the sum of the next three.
+        λ_c, messages per cycle and channel (eq. 4), the sum of the next three.
     unicast_channel_rate, broadcast_channel_rate, replica_channel_rate
         λ_cu (eq. 7), λ_cb (eq. 8) and λ_cr (eq. 11).
     adaptive_busy, escape_busy
@@ -186,7 +186,7 @@ def published_torus(
     vcs
         V, at least 3.
     rate
-        λ_g, messages a cycle and node, of any shape.
+        λ_g, messages per cycle and node, of any shape.
     broadcast
         β, the fraction of messages that are broadcasts, 0 to 1.
     startup_cycles
@@ -251,7 +251,7 @@ def published_saturation(
     broadcast: float = 0.0,
     variant: str | Corrections = "printed",
 ) -> float:
-    """Return the rate, messages a cycle and node, above which the model has no solution.
+    """Return the rate, messages per cycle and node, above which the model has no solution.
 
     There the two fixed points of eq. 21 meet and vanish, long before λ_c S̄ = 1 if virtual channels
     are few: blocking lengthens the service times that it comes from. On rings of two and three

@@ -85,7 +85,7 @@ class TorusBroadcast:
     sides, message_flits, vcs, broadcast, variant
         The question.
     rate
-        float64[...]: messages a node and cycle, broadcasts among them.
+        float64[...]: messages per node and cycle, broadcasts among them.
     latency
         Mean latency of unicast messages, from their birth to their tail's arrival: start-up,
         ``source_wait`` and ``network_latency``, both stretched by ``vc_multiplexing`` in the
@@ -96,7 +96,7 @@ class TorusBroadcast:
     source_wait
         W̄_s (eq. 28).
     vc_multiplexing
-        V̄ (eq. 31). Improved: cycles a flit while a message streams.
+        V̄ (eq. 31). Improved: cycles per flit while a message streams.
     channel_rate, unicast_channel_rate, broadcast_channel_rate
         Messages a cycle on a channel (λ_c), in the mean over all, and its parts.
     unicast_service, broadcast_service
@@ -173,7 +173,7 @@ def torus_broadcast(
     vcs
         V, 3 to 32.
     rate
-        λ_g: messages a node and cycle, 0 or more. Any shape.
+        λ_g: messages per node and cycle, 0 or more. Any shape.
     broadcast
         β, 0 to 1.
     startup_cycles
@@ -241,7 +241,7 @@ def saturation_rate(
     variant: Variant = "improved",
     injection_channels: int = 0,
 ) -> float:
-    """Return the largest rate, messages a node and cycle, at which a torus has a steady state.
+    """Return the largest rate, messages per node and cycle, at which a torus has a steady state.
 
     It is where the fixed point is lost, found by bisection. Parameters and errors are those of
     ``torus_broadcast``.

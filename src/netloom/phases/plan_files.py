@@ -136,10 +136,10 @@ def read_plan(path: str | Path) -> PlanFile:
     Raises
     ------
     InputError
-        Naming the file and the field where it cannot be read.
+        If it cannot be read. The error names the file and the field.
     InvalidPlanError
-        Where it says what no ``Plan`` can hold: a connection in two phases or in none, an empty
-        phase, or a route over two nodes that no channel joins.
+        If no ``Plan`` can represent it: a connection is in two phases or in none, a phase is empty,
+        or no channel joins two nodes of a route.
     """
     try:
         record = _File.model_validate_json(read_text(path, wanted=WANTED))

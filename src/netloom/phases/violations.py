@@ -84,7 +84,7 @@ def first_violation(
     channels. A connection that comes before another is in no later phase.
 
     With a timetable also: a connection takes at least its words times the clocks of a word, and
-    has ended before one of its phase that waits for it starts. Where processors serve one
+    has ended before one of its phase that waits for it starts. If processors serve one
     connection at a time, none is at two sends at once, or two receives (at two connections at all
     where it cannot do both ways). Where all are interleaved, and on channels that share their
     rate, no more words pass than can. A makespan is when the last connection ends, and not below

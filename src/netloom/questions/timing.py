@@ -124,7 +124,7 @@ def clock_of(question: Timing, network: Topology, machine: Machine | None) -> Cl
 
     A bandwidth is that of channels of bandwidth 1, the reference: where a file says of cables that
     some are slower, they keep their share of it. A latency is that of a cycle, of which channels
-    have one unless a file says more. Where a file or a machine says times, it is that of every
+    have one unless a file says more. If a file or a machine says times, it is that of every
     channel instead. A machine's overhead is its own, or half of the start-up time of its longest
     messages, which has both ends.
 

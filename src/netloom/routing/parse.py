@@ -239,7 +239,7 @@ def draw_paths(
 ) -> Paths:
     """Return one path of each pair, drawn as likely as the routing takes it.
 
-    Under a routing of one path a pair, that is this path.
+    Under a routing of one path per pair, that is this path.
 
     Parameters
     ----------

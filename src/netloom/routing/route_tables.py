@@ -248,7 +248,7 @@ def table_cycle(topology: Topology, routing: RouteTable) -> tuple[int, ...]:
     """Return a cycle of channels in which this routing can deadlock, or () when it cannot.
 
     As ``find_deadlock``: exact where a channel's virtual channels are all alike and the routing
-    leaves no choice. Where it does, a cycle is a danger, not yet a proof of one (Duato 1993).
+    leaves no choice. If it does, a cycle is a danger, not yet a proof of one (Duato 1993).
     """
     from netloom.routing.kernels.table import table_waits
 

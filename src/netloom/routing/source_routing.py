@@ -66,7 +66,7 @@ def source_routes(
     topology
         The network whose channels the routes use.
     node_sequences
-        One sequence of neighbouring nodes a route. Two sequences may not join the same pair. Where
+        One sequence of neighbouring nodes per route. Two sequences may not join the same pair. If
         hosts hang on routers, a host, the routers, a host. A node is its vertex or its name. Of
         parallel channels the first leads there, or, behind a name, the one that ``#2`` says.
     where
@@ -104,9 +104,9 @@ def source_routes(
 
 
 def read_routes(topology: Topology, path: str | Path) -> SourceRoutes:
-    """Read routes from a file: one a line, the nodes it visits by number or name.
+    """Read routes from a file: one per line, the nodes it visits by number or name.
 
-    Where hosts hang on routers, routers have the numbers behind those of the hosts. A name with
+    If hosts hang on routers, routers have the numbers behind those of the hosts. A name with
     blanks or ``#`` in it stands in quotation marks. ``b#2`` is node b by the second of several
     channels; arrows ``->`` between the nodes may be there; any other ``#`` starts a comment.
 

@@ -70,7 +70,7 @@ def virtual_channel_cycle(routing: VirtualChannelRouting) -> tuple[tuple[int, in
 def escape_waits(routing: VirtualChannelRouting) -> NDArray[np.bool_]:
     """Return which escape virtual channels packets may hold while they ask for which.
 
-    Numbered ``channel * num_vcs + vc``, [held, asked]. Where there is no escape, all are counted.
+    Numbered ``channel * num_vcs + vc``, [held, asked]. If there is no escape, all are counted.
     See ``virtual_channel_cycle``.
     """
     from netloom.routing.kernels.virtual_channel_deadlock import fill_waits

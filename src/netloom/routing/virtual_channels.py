@@ -94,7 +94,7 @@ def virtual_channel_routing(
         - ``layered``: shortest paths, dimension order where that is not broken, in layers of VCs in
           which no circle closes: see ``Layered``.
 
-        These are the routings of direct networks. Where hosts hang on routers, see
+        These are the routings of direct networks. If hosts hang on routers, see
         ``by_hop.hosted.hosted_routing``: nearest common ancestors, UGAL, Valiant and others.
     num_vcs
         Virtual channels of every channel.

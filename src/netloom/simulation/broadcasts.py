@@ -107,7 +107,7 @@ class BroadcastRun:
     flit_hops
         Flits that crossed channels within the window.
     channel_utilisation
-        float64[num_network_channels], flits a cycle on each channel.
+        float64[num_network_channels], flits per cycle on each channel.
     class_utilisation
         float64[2]: mean over all channels, of unicast messages and of broadcasts.
     broadcast_by_direction

@@ -146,9 +146,9 @@ def mser5(batch_means: ArrayLike) -> int | None:
     after the first d. This is the squared standard error of Ȳ_d, were they independent. A least
     value in the second half of the run means that the run is too short to tell.
 
-    The last quarter of the run (at least 5 batches) is never cut into. A d as late as that would
-    be answered by None anyway. And the statistic of the last few batches is worthless, as it is 0
-    when they are equal by chance, which happens all the time where packets seldom meet.
+    The last quarter of the run (at least 5 batches) is never cut. For a d that late, the answer
+    would be None anyway. The statistic of the last few batches is also useless. It is 0 if they are
+    equal by chance, which is frequent if packets seldom meet.
 
     Parameters
     ----------

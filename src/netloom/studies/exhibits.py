@@ -117,7 +117,7 @@ class Exhibited:
         return Validation(rows).sentence
 
     def table(self) -> pl.DataFrame:
-        """Return everything shown, one row a point or cell, with the panel it belongs to."""
+        """Return everything shown, one row per point or cell, with the panel it belongs to."""
         import polars as pl
 
         parts = [_tidy(panel) for panel in self.shown.panels]

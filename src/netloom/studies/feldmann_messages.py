@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from netloom.workload.programs.messages import Messages
 
 ROUTER = router("single-cycle", vcs=3)
-"""Three pools. A word a cycle on each channel, which is 2 clocks, and 2 cycles a hop."""
+"""Three pools. A word per cycle on each channel, which is 2 clocks, and 2 cycles per hop."""
 
 
 def iwarp_clocks(

@@ -1,10 +1,10 @@
 """Johnson's locality model against processors that wait for their transactions, simulated.
 
-Nine mappings of a torus program on an 8 x 8 torus and 1, 2 and 4 contexts, as in the paper, under
-two protocols. Linear mappings (modulo 8), which load all channels alike, as a contrast. And, for
-figures 6 to 8, ideal and random mappings on tori of 16 to 1024 nodes, which no parameter is taken
-from. Switches are ``johnson.ROUTERS["buffered"]``, with a network cycle a hop, as section 2.4
-says.
+The cases are nine mappings of a torus program on an 8 x 8 torus with 1, 2 and 4 contexts, as in the
+paper, under two protocols. Linear mappings (modulo 8), which load all channels equally, are a
+contrast. Figures 6 to 8 have ideal and random mappings on tori of 16 to 1024 nodes, from which no
+parameter is taken. Switches are ``johnson.ROUTERS["buffered"]``, with a network cycle per hop, as
+section 2.4 says.
 
 What is known before looking:
 

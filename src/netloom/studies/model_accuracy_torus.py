@@ -64,7 +64,7 @@ LATENCY_MESSAGES = 200
 
 PRECISION, MOST_MESSAGES = 0.02, 3200
 """Half of a 95 % interval over the mean latency that is narrow enough. Until it is, windows become
-four times as long, up to so many messages a node."""
+four times as long, up to so many messages per node."""
 
 RESOLUTION = 1 / 64
 """Width, in rates that would use all of the mean channel, of the interval saturation is found in.
@@ -149,7 +149,7 @@ def _precise(case: Case, rate: float) -> BroadcastRun:
 
 
 def full_rate(case: Case) -> float:
-    """Return the messages a node and cycle that would use every cycle of the mean channel.
+    """Return the messages per node and cycle that would use every cycle of the mean channel.
 
     Examples
     --------
@@ -175,8 +175,8 @@ def compare_torus(cases: Sequence[Case], found: Sequence[dict[str, Any] | None])
     """Return one row a configuration, variant and figure: simulated, predicted, and the error.
 
     ``figure`` is ``latency`` (cycles, at a ``load`` of the simulated saturation) or ``saturation``
-    (messages a node and cycle). ``error`` is relative, and null with ``predicted`` where the model
-    has no steady state. ``ci95`` is half of the interval that the simulated figure is in.
+    (messages per node and cycle). ``error`` is relative, and null with ``predicted`` where the
+    model has no steady state. ``ci95`` is half of the interval that the simulated figure is in.
     """
     import polars as pl
 

@@ -46,7 +46,7 @@ LOADS = (0.2, 0.4, 0.6, 0.75, 0.9)
 """Where it is simulated: parts of the rate at which the model saturates."""
 
 CURVE = np.array([*np.linspace(0.02, 0.9, 23), 0.93, 0.96, 0.98, 0.99])
-"""Where the model's curves are computed, likewise."""
+"""The same for the model's curves."""
 
 
 ON_TORI = "broadcasts on tori"

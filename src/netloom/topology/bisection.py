@@ -24,7 +24,7 @@ MOST_ROUTERS_BY_SPECTRUM = 2048
 def bisection_width(topology: Topology) -> float:
     """Return the least bandwidth of channels whose removal parts the hosts into two halves.
 
-    In flits/cycle one way, which for channels all alike is also the number of links. Where hosts
+    In flits/cycle one way, which for channels all alike is also the number of links. If hosts
     are apart from routers, a link between a host and its router counts as any other. An odd number
     of hosts is halved to within one. Exact, for networks that ``bisection_bounds`` has exactly.
 

@@ -82,7 +82,7 @@ def graph_topology(graph: nx.Graph[Any], *, name: str = "graph:networkx") -> Top
 def read_graph(path: str | Path) -> Topology:
     """Read a network from a GraphML file (``.graphml``) or an edge list (anything else).
 
-    GraphML is read as ``graph_topology`` reads graphs. An edge list has one link a line: ``a b``
+    GraphML is read as ``graph_topology`` reads graphs. An edge list has one link per line: ``a b``
     joins two nodes in both directions, ``a -> b`` is one directed channel. Behind it may stand a
     bandwidth, and behind that a latency, as in ``a b 100Gb/s 600ns``. The same line again is a
     parallel link. A line ``hosts: a h[0-15]`` says which are hosts. All others are routers then.

@@ -60,8 +60,8 @@ def count_dimension(tables, rank, targets, weights, at, came, load, join, turn):
 
     ``rank`` is the dimension's place in the order of correction. ``at`` is the node each path has
     reached, ``came`` the (rank, direction) by which it got there, -1 where it starts. ``load``,
-    ``join`` and ``turn`` have a row for each of this dimension's channels. What one look-up needs
-    lies side by side, for the rows are visited in no order.
+    ``join`` and ``turn`` have a row for each of this dimension's channels. The data of one look-up
+    are adjacent, because the rows are visited in no order.
     """
     axis = tables.order[rank]
     base, length = tables.line_base[axis, 0], tables.line_channels[axis]

@@ -99,7 +99,7 @@ def ranks_on_computers(
 ) -> tuple[NDArray[np.int32], NDArray[np.int64] | None]:
     """Return the node (computer) of each rank that a mapping puts on a host, and its slot there.
 
-    int32[num_tasks] and int64[num_tasks]. Where a computer owns m hosts, slots s, s + m … are its
+    int32[num_tasks] and int64[num_tasks]. If a computer owns m hosts, slots s, s + m … are its
     host s. Slots are None, to be counted, where each owns one.
 
     Examples
@@ -222,7 +222,7 @@ def read_hosts(path: str | Path) -> list[str]:
     Raises
     ------
     InputError
-        Naming file and line where a line is not one host name or names a host a second time.
+        If a line is not one host name, or names a host again. The error names file and line.
     """
     wanted = "one host name a line, that of node 0 first"
     place_of: dict[str, str] = {}

@@ -32,7 +32,7 @@ LESS = 1e-9
 def forced(net, sources, targets, weights):
     """Return the weight that each channel carries whatever minimal paths are chosen.
 
-    And which channels are on a minimal path at all, as the first hop of one, and as the last.
+    Also return which channels are on a minimal path, on the first hop of one, and on the last.
     """
     _, target_of, out_offsets, out_channels, _, _, distance = net
     load = np.zeros(len(target_of))

@@ -138,7 +138,7 @@ def _foldings(
 def _load(width: int, tiles: int, grid: Cube, axis: int) -> int:
     """χ_max of a line of tiles: equal places of neighbouring tiles talk, and neighbours in a tile.
 
-    ``width`` paths cross from tile to tile. Where a tile has neighbours on both sides, there are
+    ``width`` paths cross from tile to tile. If a tile has neighbours on both sides, there are
     as many at each point within it, beside its own. Half way round a ring both directions go the
     same way, so that two tiles that fill it count as three.
     """

@@ -109,7 +109,7 @@ def fold(app: ProcessGraph, topology: Topology) -> Layout:
 def _splits(
     sides: tuple[int, ...], network: Cube, taken: tuple[_Factors, ...] = ()
 ) -> Iterator[tuple[_Factors, ...]]:
-    """Yield tables of factors: one row a side, whose product it is, one column a coordinate.
+    """Yield tables of factors: one row per side, whose product it is, one column per coordinate.
 
     No column's product is more than its coordinate has room for. ``taken`` are the rows so far.
     Rows of equal sides come in falling order, for the same reason as columns do in ``_rows``.

@@ -1,7 +1,7 @@
 """The published torus model's fixed point: a channel's mean service time and what follows from it.
 
 Equation numbers are those of Shahrabi, Ould-Khaoua & Mackenzie 2002. ``model`` is a
-``published_torus.Constants``. Rates are a node's messages a cycle, times are cycles.
+``published_torus.Constants``. Rates are a node's messages per cycle, times are cycles.
 """
 
 import numpy as np

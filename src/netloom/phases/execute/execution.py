@@ -109,12 +109,12 @@ def execute(plan: Plan, costs: ConSetCosts, *, timetable: Timetable | None = Non
       receive at a time. A connection starts when its source's last send and its target's last
       receive have been delivered. The timetable's times are not used.
 
-    Where a processor is slower than a channel, it sends a word every ``clocks_per_word`` from the
+    If a processor is slower than a channel, it sends a word every ``clocks_per_word`` from the
     start of the connection on, whatever the network does. The last one is delivered when the
     target's processor has had as long for it.
 
-    A head takes two cycles a hop: 4 clocks on iWarp, whose latency is at most 4 √N on a torus of N
-    nodes (Feldmann et al. 1993, section 4.3.1). Two more each are spent on the channels at the
+    A head takes two cycles per hop: 4 clocks on iWarp, whose latency is at most 4 √N on a torus of
+    N nodes (Feldmann et al. 1993, section 4.3.1). Two more each are spent on the channels at the
     ends, so that a connection of h hops and w words that meets no other takes w + 2h + 3 cycles.
 
     Parameters

@@ -181,7 +181,7 @@ def balance(net, scratch, ends, places, clocks, state, before, after, load, work
     Parameters
     ----------
     places
-        Where receivers, then channels begin in a row of ``busy``.
+        Places in a row of ``busy`` at which receivers, then channels begin.
     clocks
         For each connection, the clocks it keeps a processor, then a channel busy.
     load

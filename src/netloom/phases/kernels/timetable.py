@@ -1,6 +1,6 @@
 """Timetables of the connections of one phase, in words.
 
-``one``, ``other``: int64[n], the two processors of each connection. Where a processor sends and
+``one``, ``other``: int64[n], the two processors of each connection. If a processor sends and
 receives at once, its two sides count as processors of their own. ``words``: int64[n]. ``later``:
 int64[…], the connections that wait for connection c are at ``first[c]`` to ``first[c + 1]``, and
 ``waits``: int64[n] is the number of those that it waits for itself. A ``sequence`` is int64[n], all

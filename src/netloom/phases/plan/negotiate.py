@@ -41,7 +41,7 @@ fewer. If there are more, random retries do not find room for all of them."""
 class State(NamedTuple):
     """Routes so far, and what they make places cost.
 
-    ``use``, ``price`` and ``history`` have a row a phase and a column a place. The price of a
+    ``use``, ``price`` and ``history`` have a row per phase and a column per place. The price of a
     place is (1 + history) × ``table[use]``. ``phase`` is -1 without a route. The first
     ``lengths[i]`` of ``routes[i]`` are the channels of connection i.
     """

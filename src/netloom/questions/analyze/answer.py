@@ -140,12 +140,12 @@ class Analysis(Answer):
     estimate
         Table 3.1 of the thesis for a random mapping. None but on square 2D meshes.
     expected
-        Exact means over all random mappings. None on general graphs or with several tasks a node.
+        Exact means over all random mappings. None on general graphs or with several tasks per node.
     deadlock_cycle
         Channels that could wait for each other in a circle without virtual channels. () when
         there is no such circle, None when it was not looked for.
     several_paths
-        Whether the routing has several paths a pair.
+        Whether the routing has several paths per pair.
     shifts
         What each shift on its own loads, of a program that is several (see ``busiest.each_shift``).
     causes
@@ -353,7 +353,7 @@ class Analysis(Answer):
 
     @table(CHANNELS)
     def channels(self) -> pl.DataFrame:
-        """Return one row a channel: its two vertices and its load. Those of hosts come last."""
+        """Return one row per channel: its two vertices and its load. Those of hosts come last."""
         import polars as pl
 
         found = self.mapped.contention
@@ -376,7 +376,7 @@ class Analysis(Answer):
 
     @table(NODES)
     def nodes(self) -> pl.DataFrame:
-        """Return one row a node: what it sends, and its saturation (estimate and bound)."""
+        """Return one row per node: what it sends, and its saturation (estimate and bound)."""
         import polars as pl
 
         limit, hosts = self.mapped.limit, self.topology.num_hosts

@@ -291,7 +291,7 @@ class CompiledPhases(Answer):
 
     @table(PHASES)
     def phases(self) -> pl.DataFrame:
-        """Return one row a phase: what it holds, what its busiest parts do, and how long it takes.
+        """Return one row per phase: its contents, its busiest parts, and how long it takes.
 
         Clocks without the switch. ``simulated`` where phases were simulated.
         """
@@ -319,7 +319,7 @@ class CompiledPhases(Answer):
 
     @table(CHANNELS)
     def channels(self) -> pl.DataFrame:
-        """Return one row a phase and channel that is used in it: its two nodes, and its words."""
+        """Return one row per phase and channel that is used in it: its two nodes, and its words."""
         import polars as pl
 
         words, network = channel_words(self.plan), self.plan.topology
@@ -336,9 +336,9 @@ class CompiledPhases(Answer):
 
     @table(NODES)
     def nodes(self) -> pl.DataFrame:
-        """Return one row a node: the words that its processor moves in all phases.
+        """Return one row per node: the words that its processor moves in all phases.
 
-        Where it sends and receives at once, the larger of both counts in each phase.
+        If it sends and receives at once, the larger of both counts in each phase.
         """
         import polars as pl
 
@@ -349,7 +349,7 @@ class CompiledPhases(Answer):
     def table(self) -> pl.DataFrame:
         """Return one row a connection. Times in clocks since its phase began, switch excluded.
 
-        Where phases were simulated, ``simulated_start`` and ``simulated_end`` as well.
+        If phases were simulated, ``simulated_start`` and ``simulated_end`` as well.
         """
         import polars as pl
 

@@ -279,7 +279,7 @@ class FabricCheck(Answer):
 
     @table(CHANNELS)
     def channels(self) -> pl.DataFrame:
-        """Return one row a channel between routers: its ends, and what an all-to-all puts on it."""
+        """Return one row per channel between routers: its ends, and its load by an all-to-all."""
         import polars as pl
 
         net, count = self.network, self.network.num_network_channels

@@ -50,7 +50,7 @@ def hosted_routing(
 ) -> VirtualChannelRouting:
     """Return a routing of a network whose hosts hang on routers, free of deadlock on its VCs.
 
-    Where packets may choose, each decides when its head comes to the front of a buffer. What is
+    If packets may choose, each decides when its head comes to the front of a buffer. What is
     *used* of a port are the flits sent into it whose credits have not come back, over all its VCs.
 
     Parameters
@@ -79,7 +79,7 @@ def hosted_routing(
           each path's first port. Under ``ugal-g``, q H is the use of all ports on the path.
           ``ugal-l:threshold=T`` sets T in flits, 2 by default. ``par`` (Jiang, Kim & Dally 2009)
           decides again at each router of the source's group.
-        - Forwarding tables, given routes and all other routings of one path a pair: ``listed``.
+        - Forwarding tables, given routes and all other routings of one path per pair: ``listed``.
     num_vcs
         Virtual channels of every channel. Packets climb classes of VCs, as many as their paths
         need. On dragonflies these are 2 for ``minimal-group``, 4 for ``valiant`` and ``ugal-l``,
@@ -123,7 +123,7 @@ def hosted_routing(
 def planned(topology: Topology, wanted: Plan, num_vcs: int) -> VirtualChannelRouting:
     """Return a routing by name, free of deadlock on so many VCs.
 
-    Its VCs are dealt out to the rungs of its ladder. Where they are too few, packets are followed
+    Its VCs are dealt out to the rungs of its ladder. If they are too few, packets are followed
     to find a circle, and if there is none, all is well.
     """
     where = f"{wanted.name} on {topology.name} with {num_vcs} VC{'s' * (num_vcs > 1)}"

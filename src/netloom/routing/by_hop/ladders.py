@@ -65,7 +65,7 @@ class Ladder(NamedTuple):
     def place_vcs(self, num_vcs: int) -> NDArray[np.int64]:
         """Return the VCs of the channel by which a packet comes to each place, int64[rungs + 1].
 
-        The rungs of a kind share all VCs evenly. Where there are too few, the highest ones share
+        The rungs of a kind share all VCs evenly. If there are too few, the highest ones share
         the last VC, and a circle may close.
         """
         vcs = np.full(len(self.rungs) + 1, bits(num_vcs), np.int64)

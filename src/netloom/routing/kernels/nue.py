@@ -101,8 +101,8 @@ def is_blocked(search, link, following):
 def seek(search, nodes, goal, total, heap, taken, weight):
     """Find ways to a router from all others. ``taken[router]`` gets the channel from each.
 
-    ``total`` routers are to be reached, by ``weight[channel]``. Where a search comes to an end
-    before, it backtracks by a hop. Where that does not help, all ways are those of the tree.
+    ``total`` routers are to be reached, by ``weight[channel]``. If a search comes to an end
+    before, it backtracks by a hop. If that does not help, all ways are those of the tree.
     """
     search.near[:] = FAR
     taken[:] = NONE

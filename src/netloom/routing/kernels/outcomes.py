@@ -1,4 +1,4 @@
-"""Where packets of a forwarding table end, over flat arrays: each entry is looked at once."""
+"""Ends of packets under a forwarding table, over flat arrays: each entry is looked at once."""
 
 import numpy as np
 

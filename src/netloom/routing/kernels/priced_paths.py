@@ -61,7 +61,7 @@ def lowest(price):
 def find(net, scratch, price, surcharge, source, target, limit, route):
     """Find the cheapest path below ``limit``. Return its price (inf: none) and its hops.
 
-    ``price`` has one entry a place, ``surcharge`` one a channel.
+    ``price`` has one entry per place, ``surcharge`` one per channel.
     """
     source_of, target_of, out_offsets, out_channels, enters, starts, distance = net
     paid, hops, via, keys, nodes, settled = scratch[:6]

@@ -167,7 +167,7 @@ class CombiningRun:
         since the processing element's queue was full.
     steps_mean, steps_ci95, steps_min, steps_p50, steps_p99, steps_max
         Steps from making a request to its reply, over all. NaN if there are none. The interval is
-        from batch means, of this one run: seeds differ by more, for their hot spots do.
+        from batch means of this one run. Seeds differ by more, because their hot spots do.
     latency_counts
         int64[any]: requests that took so many steps, from 0 on.
     queue_mean, queue_max, queues_used

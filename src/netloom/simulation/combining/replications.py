@@ -207,10 +207,10 @@ def critical_queue(
     queue size is decreased from infinity" (Rosenblum & Mayr 1986, section 4.3), found by bisection.
     Each step simulates the same requests with queues and wait pools of one size. A size degrades
     performance if the median run's mean queue of requests behind some stage is longer by more than
-    ``rise``. Where requests pile up even in unbounded queues there is no critical size, so runs
+    ``rise``. If requests pile up even in unbounded queues there is no critical size, so runs
     that do not keep up with these are left out.
 
-    Where no queue was ever longer than a size, that size counts as good without being tried.
+    If no queue was ever longer than a size, that size counts as good without being tried.
 
     Parameters
     ----------
@@ -219,8 +219,8 @@ def critical_queue(
     traffics, seeds
         The requests and the seed of each run.
     steps
-        Steps in which requests are made. At least 128, for fewer may not tell whether a run keeps
-        up.
+        Steps in which requests are made. At least 128, because fewer may not show whether a run
+        keeps up.
     rise
         Fraction above which a rise is discernible.
 

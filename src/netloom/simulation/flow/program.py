@@ -193,7 +193,7 @@ class FlowProgram(ProgramEngine):
 def _joined(first: Ways, second: Ways) -> Ways:
     """Return ways one after the other, in shares that say exactly how both are spread.
 
-    Where these would be too many, the second are rounded to as many as there may be.
+    If these would be too many, the second are rounded to as many as there may be.
     """
     whole = lcm(first.whole, second.whole)
     if whole > WHOLE:

@@ -371,7 +371,7 @@ def _parts(law: Law, rate: NDArray[np.float64]) -> tuple[NDArray[np.float64], Sh
 def _channel_loads(
     topology: Topology, routing: VirtualChannelRouting, traffic: Traffic
 ) -> NDArray[np.float64] | None:
-    """Return float64[num_channels], flits a cycle at load 1, where routers do not choose."""
+    """Return float64[num_channels], flits per cycle at load 1, where routers do not choose."""
     tables = routing.tables
     if isinstance(topology, Cube) and tables.kind in (DIMENSION_ORDER, STATIC_DATELINE, TWO_PHASE):
         order = DimensionOrder(tuple(tables.order.tolist()))
@@ -397,7 +397,7 @@ def _channel_loads(
 
 
 def _pairs(traffic: Traffic) -> Shares | None:
-    """Return all pairs of nodes, and flits a cycle at load 1. None if there are too many."""
+    """Return all pairs of nodes, and flits per cycle at load 1. None if there are too many."""
     if listed_pairs(traffic) > MOST_PAIRS:
         return None
     source, target, weight = traffic.matrix()

@@ -120,7 +120,7 @@ def idle_network(
 
 
 def one_kind(topology: Topology) -> bool:
-    """Return whether all channels take a flit a cycle, and a cycle for it."""
+    """Return whether all channels take a flit per cycle, and a cycle for it."""
     return topology.even and bool((topology.channel_cycles == 1).all())
 
 

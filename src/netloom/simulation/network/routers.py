@@ -2,7 +2,7 @@
 
 All times are cycles. A head flit that finds everything free spends ``router_cycles`` in a router
 (route, VC allocation, switch allocation, traversal) and ``channel_cycles`` on the channel behind
-it. The flits of its packet follow at one a cycle.
+it. The flits of its packet follow at one per cycle.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ class Router:
         Delay of a channel between routers, 0 where it is part of the router's cycle; delay of a
         credit beyond that of the channel back.
     injection_channels, ejection_channels
-        Channels of one flit a cycle between a node and its router, or 0: unlimited, as many as the
-        node has network channels.
+        Channels of one flit per cycle between a node and its router, or 0: unlimited, as many as
+        the node has network channels.
     oldest_first
         Allocation prefers the oldest packet, where it is round-robin otherwise.
     fill_channels

@@ -104,7 +104,7 @@ class NetworkRun:
     cpu_seconds
         Processor time of the whole run.
     channel_utilisation
-        float[num_channels], flits a cycle on each channel.
+        float[num_channels], flits per cycle on each channel.
     accepted_by_node
         float[num_nodes], delivered traffic of each source.
     vc_occupancy

@@ -53,7 +53,7 @@ class Worm:
         passes.
     end_channels
         0: nodes send and receive any number of messages at once, as in the thesis. 1: each has
-        one channel into the network and one out of it, which messages contend for. Where hosts
+        one channel into the network and one out of it, which messages contend for. If hosts
         hang on routers, it is 1: each port of theirs is such a pair of channels.
 
     Raises

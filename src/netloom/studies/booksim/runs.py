@@ -144,7 +144,7 @@ def saturate(case: Case, beyond: float, seed: int, stop: Event) -> tuple[float, 
 
     Every seed closes in for itself: a mean of latencies would be that of the worst seed. The load
     is bisected to ``BRACKET``, and interpolated there in 1 / latency, which falls nearly in a
-    straight line. Where the reference gives up runs for their latency, those do not count for the
+    straight line. If the reference gives up runs for their latency, those do not count for the
     traffic, nor do loads beyond what it looked at.
     """
     idle, most, window = beyond / LATENCY_FACTOR, HOPELESS * beyond, case.effort.window

@@ -137,7 +137,7 @@ class Subnet:
         Whether vertices are numbered as their names order them (``node9`` before ``node10``),
         which does not depend on where a scan began. Otherwise as the file lists them.
     ports
-        Whether the file numbers ports. Where it does not, the network has no ``Cabling``.
+        Whether the file numbers ports. If it does not, the network has no ``Cabling``.
     relative
         Whether rates are numbers without a unit, to compare with each other, rather than Gb/s.
     notes

@@ -136,7 +136,7 @@ def _names(cluster: Element) -> list[str]:
 
 
 def _gbps(word: str, where: str) -> float:
-    """Return a bandwidth in Gb/s: bytes a second, or what the unit behind it says."""
+    """Return a bandwidth in Gb/s: bytes per second, or what the unit behind it says."""
     try:
         bytes_per_second = parse_rate(f"{word}B/s" if word[-1:].isdigit() else word, where=where)
     except InputError:

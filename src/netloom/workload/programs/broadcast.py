@@ -73,7 +73,7 @@ class BroadcastTraffic:
     ------
     InputError
         If a number is out of range, or a node would have to generate more than the arrival
-        process can, or more than a flit a cycle.
+        process can, or more than a flit per cycle.
 
     Examples
     --------

@@ -156,17 +156,17 @@ class LoopTimes:
 
     @property
     def average_node(self) -> float:
-        """Actual traffic of an average node, L / mean(T) in flits a cycle (eq. 4.1)."""
+        """Actual traffic of an average node, L / mean(T) in flits per cycle (eq. 4.1)."""
         return self.message_flits / float(self.cycles.mean())
 
     @property
     def worst_node(self) -> float:
-        """Actual traffic of the slowest task, L / max(T) in flits a cycle (eq. 4.1)."""
+        """Actual traffic of the slowest task, L / max(T) in flits per cycle (eq. 4.1)."""
         return self.message_flits / float(self.cycles.max())
 
     @property
     def accepted(self) -> float:
-        """Accepted traffic, mean(L / T): what tasks send on average, in flits a cycle.
+        """Accepted traffic, mean(L / T): what tasks send on average, in flits per cycle.
 
         It is above ``average_node``, which is a harmonic mean, the more so the more unequal
         tasks fare.

@@ -83,7 +83,7 @@ class NodeCosts:
     def message_us(self, message_bytes: ArrayLike) -> NDArray[np.float64]:
         """Return what each message takes if it meets no other (float64), but for its path.
 
-        Its path adds a cycle a hop, and those of the switching.
+        Its path adds a cycle per hop, and those of the switching.
         """
         return self.alpha_us + self.server_us(message_bytes)
 

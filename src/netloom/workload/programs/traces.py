@@ -155,7 +155,7 @@ class Trace:
         a cycle. In seconds, ``flit_time`` replaces the cycle: the time that a channel takes for a
         byte.
 
-        Multicasts follow the row-first trees of the network. Where hosts hang on routers, the
+        Multicasts follow the row-first trees of the network. If hosts hang on routers, the
         source sends a message to each target instead. ``node_of``: int[num_tasks or
         more], the node of each task. Several may share one.
 

@@ -31,7 +31,7 @@ LAST_CYCLE = 2**31 - 1
 """No packet is born in this cycle or later: times are int32."""
 
 LEAST_RATE = 1e-100
-"""Smallest rate of a sender, in packets a cycle: below it, gaps grow too large for a float."""
+"""Smallest rate of a sender, in packets per cycle: below it, gaps grow too large for a float."""
 
 BLOCK_PACKETS = 16_384
 """Packets that a block of cycles has on average, where a cycle has not more."""
@@ -66,7 +66,7 @@ class Arrivals:
 
     @property
     def most(self) -> float:
-        """Largest rate that a node can have, in packets a cycle."""
+        """Largest rate that a node can have, in packets per cycle."""
         return inf if self.kind == "poisson" else self.duty
 
     @property
@@ -147,7 +147,7 @@ def arrival_blocks(
     Blocks are cut by the rates alone, so the packets depend on the arguments and on nothing
     else. The last block ends with ``LAST_CYCLE``.
 
-    ``rates``: float64[num_senders], packets a cycle, at least ``LEAST_RATE``, at most
+    ``rates``: float64[num_senders], packets per cycle, at least ``LEAST_RATE``, at most
     ``arrivals.most``.
 
     Examples

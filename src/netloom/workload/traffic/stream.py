@@ -75,17 +75,17 @@ class Due:
 class PacketStream:
     """The packets that the nodes of a network create, from cycle 0 on.
 
-    A node of rate r offers ``load * r`` flits a cycle: ``load * r / lengths.mean`` packets. Births,
-    targets and lengths of packets have random streams of their own. So the k-th packet's target
-    does not depend on the distribution of lengths. Two distributions with the same mean give the
-    same packets, apart from their flits.
+    A node of rate r offers ``load * r`` flits per cycle: ``load * r / lengths.mean`` packets.
+    Births, targets and lengths of packets have random streams of their own. So the k-th packet's
+    target does not depend on the distribution of lengths. Two distributions with the same mean give
+    the same packets, apart from their flits.
 
     Parameters
     ----------
     traffic
         Who sends to whom.
     load
-        Offered traffic of a node of rate 1, in flits a cycle. Above 0, at most 1.
+        Offered traffic of a node of rate 1, in flits per cycle. Above 0, at most 1.
     lengths
         The law of the packets' lengths, or its name; 1 flit by default.
     arrivals
@@ -96,7 +96,7 @@ class PacketStream:
     Raises
     ------
     InputError
-        If the load is out of range, or a node would have to create more packets a cycle than the
+        If the load is out of range, or a node would have to create more packets per cycle than the
         arrival process can.
 
     Examples

@@ -244,7 +244,7 @@ class TraceReplay(TraceRun, Answer):
 
     @table(CHANNELS)
     def channels(self) -> pl.DataFrame:
-        """Return one row a channel, the busiest first: its nodes, its flits, and flits a cycle."""
+        """Return one row per channel, the busiest first: its nodes, flits, and flits per cycle."""
         import polars as pl
 
         ends, named = channel_ends(self.network.topology)

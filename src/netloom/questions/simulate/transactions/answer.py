@@ -96,7 +96,7 @@ class TransactionSimulation(TransactionRun, Answer):
 
     @table(channel_columns(CONTEXTS))
     def channels(self) -> pl.DataFrame:
-        """Return one row a channel: the contexts, its two nodes, and flits a cycle on it."""
+        """Return one row per channel: the contexts, its two nodes, and flits per cycle on it."""
         run = (self.contexts, self.channel_flits)
         return channels_by("contexts", [run], self.network.topology)
 

@@ -81,7 +81,7 @@ def request(setup, state, cycle):
 
 @inlined
 def release(state, worm, until, free):
-    """Foresee when channels before the ``until``-th of a path are free, one a cycle."""
+    """Foresee when channels before the ``until``-th of a path are free, one per cycle."""
     for hop in range(worm.released, until):
         channel = state.path_channels[unsigned(worm.first + hop)]
         here = record(state.channels, channel)
