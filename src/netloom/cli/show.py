@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def console() -> Console:
-    """Return the terminal. Where there is none, lines long enough for every table."""
+    """Return the terminal. If there is none, lines long enough for every table."""
     return Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH)
 
 

@@ -33,7 +33,7 @@ NARROWEST, WIDE = 90.0, 220.0
 
 
 class Bar(NamedTuple):
-    """One bar, or one part of a bar: its name, value, what is said of that, and its colour.
+    """One bar, or one part of a bar: its name, value, what is said of that, and its color.
 
     ``between`` is the interval of its value, if one is known.
     """

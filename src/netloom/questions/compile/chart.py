@@ -61,7 +61,7 @@ def arranged(record: Recorded) -> list[Part]:
 
 
 def phase_map(record: Recorded) -> alt.VConcatChart:
-    """Return every phase on the network, its channels coloured by the words that cross them."""
+    """Return every phase on the network, its channels colored by the words that cross them."""
     maps, shown = _maps(record)
     phases = record.figures["phases"]
     part = f"; the first {shown} of {counted(phases, 'phase')}" if shown < phases else ""
@@ -105,9 +105,9 @@ def time_of_phases(record: Recorded) -> alt.LayerChart:
 def timetable(record: Recorded) -> alt.LayerChart:
     """Return who sends when: a bar a connection, context switches between the phases.
 
-    Rows are processors, or connections where they are few. Connections that a processor has open
-    at once share its row's height. Where processors do not send and receive at once, a bar stands
-    at both ends of a connection.
+    Rows are processors, or connections where they are few. Connections that a processor has open at
+    once share its row's height. If processors do not send and receive at once, a bar stands at both
+    ends of a connection.
     """
     begins, shown = _begins(record), _shown_phases(record)
     by_connection = record.figures["connections"] <= FEW_CONNECTIONS
@@ -193,7 +193,7 @@ def _maps(record: Recorded) -> tuple[alt.VConcatChart, int]:
 
 
 def _alike(drawn: alt.Chart, most: float) -> alt.Chart:
-    """Return a drawing whose colours and widths mean the same in all phases."""
+    """Return a drawing whose colors and widths mean the same in all phases."""
     if not isinstance(drawn.encoding.color, alt.Color):
         return drawn  # of a network that cannot be drawn: its loads in falling order
     domain = [0.0, most]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def common_load(group: CurveGroup) -> float | None:
     """Return the highest load at which all runs of all simulated curves have a latency, or None.
 
-    Curves that fall behind at the least load asked have none, and are passed over.
+    Curves that saturate at the lowest load have none, and are passed over.
     """
     return highest_shared(group.simulated)
 
