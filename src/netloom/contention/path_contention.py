@@ -111,7 +111,7 @@ def measure(
     """
     from_node, to_node, weight = checked_pairs(sources, targets, weights)
     if routing.several:
-        wanted = "one with a path a pair: expected_loads measures what has several"
+        wanted = "one with a path per pair: expected_loads measures what has several"
         raise InputError("routing", f"{routing}", wanted)
     even = bool((topology.routers.channel_bandwidth == 1).all())
     if isinstance(routing, DimensionOrder) and isinstance(topology.routers, Cube) and even:

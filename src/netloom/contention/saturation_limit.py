@@ -133,7 +133,7 @@ def saturation(
     weight = np.asarray(weights, np.float64)
     moving = found.moving & (weight > 0)
     if not moving.any():
-        raise InputError("process graph", "no traffic between different nodes", "some to analyse")
+        raise InputError("process graph", "no traffic between different nodes", "some to analyze")
     kept: Any = slice(None) if moving.all() else moving
     source, weight = np.asarray(sources)[kept], weight[kept]
     sent = np.bincount(source, weight, minlength=num_nodes)

@@ -267,7 +267,7 @@ class Machine:
         return time + self.hop_us * np.maximum(path - 1, 0)
 
     def __repr__(self) -> str:
-        speed = f"{rate(self.bandwidth_bytes_per_us * 1e6)} a channel ({self.duplex} duplex)"
+        speed = f"{rate(self.bandwidth_bytes_per_us * 1e6)} per channel ({self.duplex} duplex)"
         return f"<{self.name}: {self.topology}, {speed}>"
 
 
@@ -312,7 +312,7 @@ def machine(spec: str) -> Machine:
     Examples
     --------
     >>> machine("symult2010:8x8")
-    <symult2010: mesh:8x8, 20 MB/s a channel (half duplex)>
+    <symult2010: mesh:8x8, 20 MB/s per channel (half duplex)>
     """
     name, argument = split_spec(spec)
     if name == OF_FILE:

@@ -88,7 +88,7 @@ def place_program(
     if isinstance(mapping, str) and mapping.startswith(DISTANCE):
         if tasks_per_node > 1:
             found = f"{tasks_per_node} for mapping '{mapping}'"
-            raise InputError("tasks_per_node", found, "1: one task a node")
+            raise InputError("tasks_per_node", found, "1: one task per node")
         wished = real_number(mapping.removeprefix(DISTANCE), where=f"mapping '{mapping}'")
         allocated = allocated_hosts(nodes, network, hosts)
         return mapping_with_distance(graph, network, wished, seed, hosts=allocated)

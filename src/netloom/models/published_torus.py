@@ -212,7 +212,7 @@ def published_torus(
     rates = np.array(rate, np.float64)
     wrong = rates[~(np.isfinite(rates) & (rates >= 0))]
     if wrong.size:
-        raise InputError("rate", f"{wrong[0]:g}", "messages a cycle and node, at least 0")
+        raise InputError("rate", f"{wrong[0]:g}", "messages per cycle and node, at least 0")
     if not 0 <= startup_cycles < np.inf:
         raise InputError("startup_cycles", f"{startup_cycles:g}", "cycles, at least 0")
     model = _constants(radix, dimensions, message_flits, vcs, broadcast, variant)

@@ -301,7 +301,8 @@ def _checked_rates(rate: ArrayLike, startup: float) -> NDArray[np.float64]:
     rates = np.asarray(rate, np.float64)
     wrong = ~(np.isfinite(rates) & (rates >= 0))
     if wrong.any():
-        raise InputError("rate", f"{rates[wrong].flat[0]:g}", "0 or more messages a node and cycle")
+        wanted = "0 or more messages per node and cycle"
+        raise InputError("rate", f"{rates[wrong].flat[0]:g}", wanted)
     return rates
 
 

@@ -380,7 +380,7 @@ def _with_hosts(
         wanted = "those between routers, then those from hosts in their order, then those to hosts"
         raise InputError("network.channels", f"channels of {hosts} hosts in another order", wanted)
     if labels and len(labels) != network.num_nodes:
-        raise InputError("network.labels", f"{len(labels)}", f"{network.num_nodes}, one a node")
+        raise InputError("network.labels", f"{len(labels)}", f"{network.num_nodes}, one per node")
     routers = Topology(
         name, network.num_nodes - hosts, source[:inside] - hosts, target[:inside] - hosts,
         labels[hosts:],

@@ -289,7 +289,7 @@ def all_routes(topology: Topology, routing: Routing) -> SourceRoutes:
     """
     if routing.several:
         found = f"{routing}, by which pairs have several paths"
-        raise InputError("routing", found, "a routing of one path a pair")
+        raise InputError("routing", found, "a routing of one path per pair")
     sources, targets = all_pairs(topology, str(routing))
     pairs = sources.astype(np.int64) * topology.num_vertices + targets
     return SourceRoutes(str(routing), pairs, paths(topology, routing, sources, targets))

@@ -172,7 +172,7 @@ def table_paths(
         pair = int(np.argmin(lengths))
         node = topology.name_of(topology.router_vertex(int(last[pair])))
         found = f"several channels at {node} towards {topology.name_of(int(targets[pair]))}"
-        raise InputError(routing.name, found, "one, for paths that are known beforehand")
+        raise InputError(routing.name, found, "one, for paths that are known in advance")
     left = _left_by(topology, last, targets, ends.ejection)
     lengths[(left < 0) & (sources != targets)] = -1
     offsets = offsets_of(lengths, sources, targets, "a table that leads there")
@@ -277,4 +277,4 @@ def _check_nodes(topology: Topology, name: str) -> None:
         raise InputError(name, f"a table for {nodes} nodes", f"at most {most} nodes")
     most = ports(topology.routers).num_network_ports
     if most > MOST_PORTS:
-        raise InputError(name, f"a node of {most} channels", f"at most {MOST_PORTS} a node")
+        raise InputError(name, f"a node of {most} channels", f"at most {MOST_PORTS} per node")

@@ -95,7 +95,7 @@ def source_routes(
         pair = nodes[0] * topology.num_vertices + nodes[-1]
         if pair in found:
             ends = (steps.called(end, "") for end in (nodes[0], nodes[-1]))
-            raise InputError(place, f"a second route from {' to '.join(ends)}", "one a pair")
+            raise InputError(place, f"a second route from {' to '.join(ends)}", "one per pair")
         found[pair] = channels
     pairs = sorted(found)
     offsets = np.append(0, np.cumsum([len(found[pair]) for pair in pairs], dtype=np.int64))
@@ -164,7 +164,7 @@ def write_routes(topology: Topology, routes: SourceRoutes, path: str | Path) -> 
     >>> file = Path(mkdtemp()) / "routes.txt"
     >>> write_routes(mesh(2, 2), source_routes(mesh(2, 2), [[0, 2, 3], [1, 0]]), file)
     >>> print(file.read_text().partition(": ")[2], end="")
-    routes on mesh:2x2, one a line: the nodes it visits
+    routes on mesh:2x2, one per line: the nodes it visits
     0 2 3
     1 0
     """
@@ -172,7 +172,8 @@ def write_routes(topology: Topology, routes: SourceRoutes, path: str | Path) -> 
     words = [_word(label) for label in topology.labels]
     words = words or [str(vertex) for vertex in range(topology.num_vertices)]
     target, twin = topology.channel_target.tolist(), topology.twin_number.tolist()
-    lines = [f"# netloom {__version__}: routes on {topology.name}, one a line: the nodes it visits"]
+    said = f"routes on {topology.name}, one per line: the nodes it visits"
+    lines = [f"# netloom {__version__}: {said}"]
     for number, source in enumerate(first):
         visited = [
             words[target[channel]] + (f"#{twin[channel]}" if twin[channel] > 1 else "")

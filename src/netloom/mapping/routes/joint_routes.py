@@ -242,8 +242,8 @@ def _from_hosts(topology: Topology, whole: Paths, apart: NDArray[np.int64], chos
 def _check(topology: Topology, routing: Routing) -> None:
     """Refuse what routes cannot be chosen for."""
     if routing.several:
-        wanted = "a routing with one path a pair, to choose routes"
-        raise InputError("routing", f"{routing}, which has several paths a pair", wanted)
+        wanted = "a routing with one path per pair, to choose routes"
+        raise InputError("routing", f"{routing}, which has several paths per pair", wanted)
     rate = topology.routers.channel_bandwidth
     if (rate != rate[:1]).any():
         wanted = "channels of one bandwidth between routers, to choose routes"

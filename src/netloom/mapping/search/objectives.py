@@ -207,7 +207,7 @@ def _check(objective: Objective, topology: Topology, routing: Routing) -> None:
     """Refuse what is not known of several paths per pair, or of channels that differ."""
     for name in ("path-contention", "saturation"):
         if name in objective.shares and routing.several:
-            found = f"{name} under {routing}, which has several paths a pair"
+            found = f"{name} under {routing}, which has several paths per pair"
             raise InputError("objective", found, "hop-bytes or max-channel-load, by expected loads")
     between = topology.routers.channel_bandwidth
     if "saturation" in objective.shares and not (between == between[:1]).all():

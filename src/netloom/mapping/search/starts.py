@@ -69,5 +69,5 @@ def check_room(num_tasks: int, nodes: NDArray[np.int32], tasks_per_node: int) ->
     if tasks_per_node < 1:
         raise InputError("tasks_per_node", f"{tasks_per_node}", "at least 1")
     if num_tasks > len(nodes) * tasks_per_node:
-        found = f"{num_tasks} tasks for {len(nodes)} nodes, {tasks_per_node} a node"
+        found = f"{num_tasks} tasks for {len(nodes)} nodes, {tasks_per_node} per node"
         raise InputError("nodes", found, "a place for each task")

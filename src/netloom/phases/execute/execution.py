@@ -200,7 +200,7 @@ def _check(plan: Plan, costs: ConSetCosts, *, streaming: bool) -> None:
         wanted = f"at least the {channel:g} clocks of a channel, to simulate it"
         raise InputError("clocks_per_word", f"{pace:g}", wanted)
     if streaming and (pace > channel or not costs.both_ways):
-        found = f"processors of {pace:g} clocks a word" if pace > channel else "both_ways = False"
+        found = f"processors of {pace:g} clocks per word" if pace > channel else "both_ways = False"
         wanted = "a timetable; only processors as fast as a channel both ways interleave"
         raise InputError("simulation", f"{found}, and connections interleaved", wanted)
     words = np.bincount(plan.phase, plan.connections.words * (pace / channel))

@@ -323,7 +323,7 @@ class Analysis(Answer):
         if self.offered is None:
             raise InputError("offered", "no offered traffic", "offered, run_seconds or the like")
         if self.mapped.by_path is None or not self.mapped.limit.estimated:
-            wanted = "one path a pair, on channels of one bandwidth"
+            wanted = "one path per pair, on channels of one bandwidth"
             raise InputError("slow-down", f"no estimates ({self.left_out})", wanted)
         return slowdown(self.mapped.by_path, self.mapped.limit, self.offered)
 

@@ -266,7 +266,7 @@ def _each(name: str, given: ArrayLike, count: int) -> NDArray[np.float64]:
     """Return one value a row, where one or all may be given."""
     values = np.asarray(given, np.float64)
     if values.ndim and values.shape != (count,):
-        raise InputError(name, f"{values.size} for {count} rows", "one, or one a row")
+        raise InputError(name, f"{values.size} for {count} rows", "one, or one per row")
     return np.broadcast_to(values, count)
 
 

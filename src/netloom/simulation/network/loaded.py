@@ -315,7 +315,7 @@ def advice_of(settings: tuple[Setting, ...], loads: tuple[float, ...]) -> str | 
 def _too_small(setting: Setting, loop: Loop) -> str:
     """Say that buffers do not fill a channel, and what does."""
     topology, router = setting.routing.topology, setting.router
-    said = f"{loop.room} flits a channel, for credits that take {loop.cycles} cycles to come back"
+    said = f"{loop.room} flits per channel, for credits that take {loop.cycles} cycles to come back"
     most = f"carries at most {loop.room / loop.needed:.0%}"
     if topology.direct and one_kind(topology):
         return f"buffers of {said}: a channel {most}. Raise buffer_flits or vcs"

@@ -168,7 +168,7 @@ def _packet_rates(
     rates = load * traffic.rate / lengths.mean
     node = int(np.argmax(rates))
     if rates[node] > arrivals.most * (1 + 1e-9):
-        found = f"{load:g}, with which node {node} creates {rates[node]:.4g} packets a cycle"
+        found = f"{load:g}, with which node {node} creates {rates[node]:.4g} packets per cycle"
         wanted = f"a load at which none creates more than {arrivals.most:g} ({arrivals.name})"
         raise InputError("load", found, wanted)
     sent = np.clip(rates, LEAST_RATE, arrivals.most)

@@ -336,9 +336,9 @@ class TraceReplay(TraceRun, Answer):
         if len(self.moved) and len(self.channel_flits):
             busy = self.channels().row(0, named=True)
             name = network.topology.channel_name(busy["channel"])
-            lines.append(f"busiest channel {name}: {busy['utilisation']:.3g} flits a cycle")
+            lines.append(f"busiest channel {name}: {busy['utilisation']:.3g} flits per cycle")
         if len(self.moved) and (ends := self.busiest_host_channel):
-            used = f"{ends['utilisation']:.3g} flits a cycle"
+            used = f"{ends['utilisation']:.3g} flits per cycle"
             lines.append(f"busiest channel of a host {ends['name']}: {used}")
         return "\n".join(lines)
 
