@@ -58,6 +58,7 @@ COUNTED = (
 TURNS = {
     rf"(?<!how many )(?<!which )\b(?:{COUNTED}) an? (?:{UNITS})\b"
     r"(?! (?:is|has|of (?:their|its|his)|waits|may|can|takes|sends)\b)": "per",
+    r"\b(?:[Oo]ne curve|(?:[Oo]ne|a) (?:bar|column|file|line|panel|row)) an? [a-z]": "per",
     r"^[*_(\"“]*Where\b[^,:(?]+, (?!(?:and|as|at|but|by|for|from|if|in|nowhere|on|or|perhaps|to"
     r"|until|what|which|whose|with)\b)[^?]+$": "if, unless it is a place",
     r"^(?:And|Last,)(?=\s)": "also, or finally",

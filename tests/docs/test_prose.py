@@ -107,7 +107,7 @@ def test_idioms_and_british_spellings_are_found():
     ("sentence", "found"),
     [
         ("A channel carries a flit a cycle.", "per"), ("It has several paths a pair.", "per"),
-        ("Return one row a rate.", "per"), ("It has 4 flits per cycle, and a node.", None),
+        ("Return one row a shift.", "per"), ("It has 4 flits per cycle, and a node.", None),
         ("It says how many messages a channel carries.", None),
         ("At 300 bytes a host is busy.", None),
         ("Where it is empty, all is well.", "if, unless it is a place"),

@@ -55,7 +55,7 @@ def bars(
     share: bool = False,
     full: bool = True,
 ) -> alt.LayerChart:
-    """Return a bar a row, from the top down, each with what is said of its value at its end.
+    """Return a bar per row, from the top down, each with what is said of its value at its end.
 
     Parameters
     ----------

@@ -28,16 +28,17 @@ class Flows:
     paths
         The channels of each path.
     source, target
-        int32[num_paths], the nodes at its ends. If hosts hang on routers, their ports.
+        int32[num_paths], the nodes at its ends, or the hosts' ports if hosts hang on routers.
     rate
         float64[num_paths], flits per cycle at load 1.
     vc_share
         float64[hops of all paths, vcs]: the chance of each VC on each hop.
     pair
-        int64[num_paths]: which of the pairs that were asked for it belongs to. Half-way round a
-        ring a pair has two.
+        int64[num_paths]: the requested pair that it belongs to. Half-way round a ring a pair has
+        two paths.
     num_nodes, num_channels
-        Of the network. If hosts hang on routers, its ports, and the channels between routers.
+        Of the network. If hosts hang on routers, these count its ports, and the channels between
+        routers.
     """
 
     paths: Paths

@@ -79,7 +79,7 @@ def write_plan(
     provenance: Provenance,
     programs: Any = None,
 ) -> None:
-    """Write a plan and its timetable, one line a connection. The file is replaced if it exists.
+    """Write a plan and its timetable, one line per connection. The file is replaced if it exists.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def write_plan(
     provenance
         The question that the plan answers.
     programs
-        The program of each node, as anything that JSON can hold. A list gets one line an element.
+        The program of each node, as anything that JSON can hold. A list gets one line per element.
 
     Raises
     ------

@@ -32,7 +32,7 @@ class Recorded:
         The JSON of the answer: plain data, its question under ``provenance``. There is no NaN and
         no infinity in it, but None.
     tables
-        Its tables by name. ``table`` has one row an observation. What is not known is null.
+        Its tables by name. ``table`` has one row per observation. What is not known is null.
     """
 
     verb: str

@@ -74,11 +74,11 @@ class Layered:
     broken parts change only the paths that they block, and these are spread. Networks without
     dimensions are routed as by ``ShortestPath``.
 
-    These paths may deadlock on one virtual channel. If there are more, pairs of nodes, those of
-    the longest paths first, are put into the first layer that has no circle of dependencies with
-    their path. If none takes all of it, the path begins in the lowest layer and goes on to the
-    next wherever it would close a circle, never back. Then paths move from fuller layers to
-    emptier ones that can take them. A packet may use any VC of the layer that it is in.
+    These paths may deadlock on one virtual channel. With more, each pair of nodes is put into the
+    first layer in which its path closes no circle of dependencies. Pairs with the longest paths
+    come first. If no layer takes the whole path, it begins in the lowest layer and moves on to the
+    next wherever it would close a circle, never back. Then paths move from fuller layers to emptier
+    ones that can take them. A packet may use any VC of the layer that it is in.
     """
 
     several: ClassVar[bool] = False

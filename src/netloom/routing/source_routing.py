@@ -67,8 +67,9 @@ def source_routes(
         The network whose channels the routes use.
     node_sequences
         One sequence of neighbouring nodes per route. Two sequences may not join the same pair. If
-        hosts hang on routers, a host, the routers, a host. A node is its vertex or its name. Of
-        parallel channels the first leads there, or, behind a name, the one that ``#2`` says.
+        hosts hang on routers, a sequence is a host, the routers, and a host. A node is its vertex
+        or its name. A route takes the first of parallel channels, or the one that ``#2`` behind a
+        name selects.
     where
         What to call each route in an error message, such as ``routes.txt:7``.
 

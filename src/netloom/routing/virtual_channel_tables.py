@@ -96,8 +96,8 @@ class VirtualChannelRouting:
     minimal
         Whether every packet is known to take a shortest path.
     routes
-        The given routes, where there are such. If hosts hang on routers, the routing whose paths
-        are listed, or kept as a table.
+        The given routes, if any. If hosts hang on routers, it is the routing whose paths are listed
+        or kept as a table.
     births
         What draws ``aux`` for packets between hosts. None where ``tables`` need none.
     function

@@ -152,7 +152,7 @@ def figures_5_14_to_5_16(
 
 
 def run_loops(cases: Sequence[Mapping[str, Any]], what: str) -> pl.DataFrame:
-    """Return one row a closed loop on lockstep worms: its options, and the traffic, per cent.
+    """Return one row per closed loop on lockstep worms: its options, and the traffic, per cent.
 
     Parameters
     ----------

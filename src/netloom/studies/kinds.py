@@ -139,7 +139,7 @@ def causes(rows: Iterable[Row]) -> dict[str, int]:
 
 
 def rates(rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """Return one line a kind that occurs: rows, distinct numbers, reproduced, and by class.
+    """Return one line per kind that occurs: rows, distinct numbers, reproduced, and by class.
 
     Inputs have rows only.
     """

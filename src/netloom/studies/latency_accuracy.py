@@ -240,7 +240,7 @@ def simulated(case: Case, stopped: Stopped) -> dict[str, Any] | None:
 
 
 def compare(cases: Sequence[Case], found: Sequence[dict[str, Any] | None]) -> pl.DataFrame:
-    """Return one row a configuration and figure: simulated, predicted and the error.
+    """Return one row per configuration and figure: simulated, predicted and the error.
 
     ``figure`` is ``idle`` or ``latency`` (cycles) or ``saturation`` (flits/node/cycle). ``part``:
     of the simulated saturation, ``own``: of the predicted one. ``error`` is relative, and null with

@@ -155,7 +155,7 @@ def linear(rows: str, side: int = SIDE) -> NDArray[np.int64]:
 
 
 def compare_locality(cases: Sequence[Case], found: Sequence[dict[str, Any] | None]) -> pl.DataFrame:
-    """Return one row a case, estimate and load: what simulation found, and what the model says.
+    """Return one row per case, estimate and load: what simulation found, and what the model says.
 
     ``estimate`` is ``regressed`` (s and offset of the same runs) or ``known`` (nothing fitted).
     ``channel_load`` one of ``LOADS``. Errors are the model's less the simulation's:
@@ -238,7 +238,7 @@ def _predict(machine: Machine, seen: Sequence[dict[str, Any]], load: str) -> Loc
 
 
 def compare_sizes(cases: Sequence[Case], found: Sequence[dict[str, Any] | None]) -> pl.DataFrame:
-    """Return one row a torus, mapping and number of contexts of figures 6 to 8, and source.
+    """Return one row per torus, mapping and number of contexts of figures 6 to 8, and source.
 
     ``source`` is ``simulated`` or ``model``, with s and offset of the nine mappings on 8 x 8 and
     each mapping's channel loads. ``per_hop_latency`` is T_m less B and the model's wait for the

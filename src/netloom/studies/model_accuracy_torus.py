@@ -172,7 +172,7 @@ def _run(case: Case, rate: float, messages: int) -> BroadcastRun:
 
 
 def compare_torus(cases: Sequence[Case], found: Sequence[dict[str, Any] | None]) -> pl.DataFrame:
-    """Return one row a configuration, variant and figure: simulated, predicted, and the error.
+    """Return one row per configuration, variant and figure: simulated, predicted, and the error.
 
     ``figure`` is ``latency`` (cycles, at a ``load`` of the simulated saturation) or ``saturation``
     (messages per node and cycle). ``error`` is relative, and null with ``predicted`` where the

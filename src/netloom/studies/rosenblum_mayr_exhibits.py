@@ -123,7 +123,7 @@ def _said(first: int) -> tuple[Row, ...]:
 
 
 def figure(number: int) -> Plot:
-    """Return one of the report's figures 1 to 15, by stage, a line a system.
+    """Return one of the report's figures 1 to 15, by stage, a line per system.
 
     Each is of one run, with placements like that of the report's first seed as far as its tables
     tell. But spaced hot spots are averaged over seeds, which differ much.

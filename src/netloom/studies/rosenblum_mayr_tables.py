@@ -134,7 +134,7 @@ def rows() -> Iterator[Row]:
 
 
 def all_seeds(known: Mapping[str, Any], tables: Sequence[str] | None = None) -> Iterator[Row]:
-    """Yield a row a printed number: it should lie between the least and the most of all seeds.
+    """Yield a row per printed number: it should lie between the least and the most of all seeds.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def all_seeds(known: Mapping[str, Any], tables: Sequence[str] | None = None) -> 
 def placements_alike(
     known: Mapping[str, Any], tables: Sequence[str] | None = None
 ) -> Iterator[Row]:
-    """Yield a row a printed number: it should be near those of placements like the report's.
+    """Yield a row per printed number: it should be near those of placements like the report's.
 
     What makes them alike is taken from the tables themselves: the numbers used so are marked
     "(anchor)", and those in which all placements are equal "(no spread)". Neither says much.

@@ -75,7 +75,7 @@ FULL, QUICK = Scope(VCS, LOADS, 30_000), Scope((3,), (0.3, 0.8), 3_000)
 def simulate_points(
     points: Sequence[tuple[int, int, int, float, float]], cycles: int, what: str
 ) -> list[dict[str, Any]]:
-    """Return one row a configuration (k, M, V, β) and rate: mean latencies in cycles, utilization.
+    """Return one row per configuration (k, M, V, β) and rate: mean latencies (cycles), utilization.
 
     ``comparable_latency`` is the unicast latency less ``ENDS_CYCLES``: the model's is M + d.
     """
@@ -209,7 +209,7 @@ def _panel(
     limits: Mapping[Case, float],
     seen: Mapping[tuple[Case, float], Mapping[str, Any]],
 ) -> Plot:
-    """Latency by rate, a curve a length: the model's, and simulated points."""
+    """Latency by rate, a curve per length: the model's, and simulated points."""
     curves = []
     for flits in FLITS:
         case, series = Case(radix, flits, vcs, fraction), f"M = {flits}"

@@ -126,7 +126,7 @@ def port_numbers(topology: Topology) -> tuple[NDArray[np.int32], NDArray[np.int3
 def way_back(topology: Topology) -> NDArray[np.int32]:
     """Return the other channel of each channel's cable, int32[num_channels], or -1 if it has none.
 
-    If a file says the ports, the channel between the same two ports. Otherwise the n-th of
+    If a file gives the ports, it is the channel between the same two ports. Otherwise the n-th of
     several channels from a to b belongs to the n-th from b to a.
 
     Examples

@@ -328,7 +328,7 @@ class Analysis(Answer):
         return slowdown(self.mapped.by_path, self.mapped.limit, self.offered)
 
     def paths(self) -> pl.DataFrame:
-        """Return one row a path: its tasks, nodes, weights, contention, and slow-down if known."""
+        """Return one row per path: tasks, nodes, weights, contention, and slow-down if known."""
         import polars as pl
 
         found = self.mapped.by_path
@@ -397,14 +397,14 @@ class Analysis(Answer):
 
     @table(FIGURES)
     def random_table(self) -> pl.DataFrame:
-        """Return one row a random mapping, with the same figures as the mapping's own."""
+        """Return one row per random mapping, with the same figures as the mapping's own."""
         return FIGURES.frame_of(self.random)
 
     @table(PATH_CONTENTION)
     def path_contention(self) -> pl.DataFrame:
         """Return how many paths meet how many others: of this mapping, and of all random ones.
 
-        One row a mapping (``own`` or ``random``) and path contention level that occurs.
+        One row per mapping (``own`` or ``random``) and path contention level that occurs.
         """
         import polars as pl
 

@@ -1,4 +1,4 @@
-"""The picture of a collective: bus bandwidth by size, one line an algorithm, beside the bound."""
+"""The picture of a collective: bus bandwidth by size, one line per algorithm, beside the bound."""
 
 from __future__ import annotations
 

@@ -338,7 +338,7 @@ class CompiledPhases(Answer):
     def nodes(self) -> pl.DataFrame:
         """Return one row per node: the words that its processor moves in all phases.
 
-        If it sends and receives at once, the larger of both counts in each phase.
+        If it sends and receives at the same time, the larger of both counts in each phase.
         """
         import polars as pl
 
@@ -347,9 +347,9 @@ class CompiledPhases(Answer):
         return pl.DataFrame({"node": np.arange(len(moved)), "words": moved})
 
     def table(self) -> pl.DataFrame:
-        """Return one row a connection. Times in clocks since its phase began, switch excluded.
+        """Return one row per connection: times in clocks since its phase began, without the switch.
 
-        If phases were simulated, ``simulated_start`` and ``simulated_end`` as well.
+        If phases were simulated, there are ``simulated_start`` and ``simulated_end``, too.
         """
         import polars as pl
 

@@ -103,7 +103,7 @@ def time_of_phases(record: Recorded) -> alt.LayerChart:
 
 
 def timetable(record: Recorded) -> alt.LayerChart:
-    """Return who sends when: a bar a connection, context switches between the phases.
+    """Return who sends when: a bar per connection, context switches between the phases.
 
     Rows are processors, or connections where they are few. Connections that a processor has open at
     once share its row's height. If processors do not send and receive at once, a bar stands at both
@@ -280,7 +280,7 @@ def _timed(record: Recorded) -> pl.DataFrame:
 
 
 def _by_connection(record: Recorded) -> tuple[pl.DataFrame, list[str]]:
-    """Return a bar a connection, each on its row, and the rows in the order of time."""
+    """Return a bar per connection, each on its row, and the rows in the order of time."""
     table = _timed(record)
     several = len(set(table["connection"].to_list())) < len(table)
     label = pl.format("{} #{}", "connection", pl.int_range(pl.len())) if several else "connection"

@@ -181,7 +181,7 @@ class RoutedFabric(Answer):
 
     @table(PROGRAMS)
     def program_table(self) -> pl.DataFrame:
-        """Return one row a program."""
+        """Return one row per program."""
         rows = [{name: getattr(each, name) for name in PROGRAMS.names} for each in self.programs]
         return PROGRAMS.frame_of(rows)
 

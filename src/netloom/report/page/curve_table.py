@@ -1,4 +1,4 @@
-"""The key numbers of curves, one row a curve: what is read beside their chart."""
+"""The key numbers of curves, one row per curve: what is read beside their chart."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def highest_shared(curves: tuple[Curve, ...]) -> float | None:
 
 
 def curve_numbers(group: CurveGroup) -> DataTable:
-    """Return the key numbers of a group of curves, one row a curve."""
+    """Return the key numbers of a group of curves, one row per curve."""
     common = common_load(group)
     unit = group.axes.latency_unit
     heads = ["curve", f"idle, {unit}", *(["saturates at"] if group.axes.open else [])]

@@ -419,7 +419,7 @@ def _longer(array: Any, length: int) -> Any:
 
 
 def _joined(array: Any, more: Any) -> Any:
-    """Return one array behind another. If one is empty, the other."""
+    """Return one array behind another, or only one if the other is empty."""
     return (
         np.concatenate([array, more]) if len(array) and len(more) else more if len(more) else array
     )

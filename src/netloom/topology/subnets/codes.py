@@ -87,10 +87,10 @@ def read_wiring(subnet: Subnet, hosts: int = 0) -> Topology:
     along a column). Numbers are little-endian. A link is one channel, and each direction has its
     own. Repeated links are parallel channels. Router r is number r mod a of group r div a.
 
-    The files say nothing of hosts. If links have both kinds, it is a Cray XC, of 4 hosts on each
-    router. If each router has h links to other groups and 2h routers are in a group, it is a
-    balanced dragonfly (Kim et al. 2008) of h. The network's notes say so, and that rates are not
-    known.
+    The files do not describe hosts. If links have both kinds, the network is a Cray XC with 4 hosts
+    on each router. If each router has h links to other groups and 2h routers are in a group, it is
+    a balanced dragonfly (Kim et al. 2008) of h. The network's notes report this, and that rates are
+    not known.
 
     Mubarak et al., *Enabling parallel simulation of large-scale HPC network systems*, 2017, and
     CODES's ``dragonfly-custom.C``.

@@ -146,7 +146,7 @@ def _matches(pattern: Path) -> Iterator[Path]:
 
 def _rows(file: Path, rank: int, num_ranks: int, letters: str) -> NDArray[np.float64]:
     """Return float64[rows, 4] of one file: sender, receiver, bytes, messages."""
-    totals: dict[tuple[int, int], list[int]] = {}  # a line a peer, however often it comes
+    totals: dict[tuple[int, int], list[int]] = {}  # a line per peer, however often it comes
     for number, line in text_lines(file, wanted="a file of Open MPI's monitoring"):
         if line.startswith(_WORLD):
             _check_world(f"{file}:{number}", line, num_ranks)

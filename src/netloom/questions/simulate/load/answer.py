@@ -114,7 +114,8 @@ class SimulatedLoad:
     def zero_load_latency(self) -> float | None:
         """Packet latency of the idle network by the formula, over the hops that were measured.
 
-        If hosts hang on routers, of all packets of the traffic, or None where that is not known.
+        If hosts hang on routers, it is that of all packets of the traffic, or None if that is not
+        known.
         """
         hops, flits = self.run.measured.hops, self.network.lengths.mean
         return self.latency(self.setting.zero_load_latency(hops, flits))
