@@ -1,9 +1,9 @@
 """How kernels are compiled, and where they are kept: the decorators of all Numba functions.
 
 Functions that share one hot loop take all arrays of a state as one tuple. Counting references to
-each of them at every access costs twenty times what the work does, hence ``_nrt=False``: these
-functions allocate nothing. ``inlined`` ones are compiled into their callers, for the same tuple
-would be copied at every call.
+each of them at every access costs twenty times as much as the work. So they have ``_nrt=False``,
+because these functions allocate nothing. ``inlined`` ones are compiled into their callers, because
+the same tuple would be copied at every call.
 
 Numba keeps what it has compiled beside the module, else below the user's home. If neither can be
 written (a read-only installation in a container or a batch job), the kernels are kept in a
@@ -70,7 +70,7 @@ def _keep_elsewhere() -> None:
 
 
 def _own_folder() -> Path | None:
-    """Return a temporary folder that nobody else can write, for kernels are code, or None."""
+    """Return a temporary folder that nobody else can write (kernels are code), or None."""
     try:
         folder = Path(tempfile.gettempdir(), f"netloom-kernels-{os.getuid()}")
         folder.mkdir(mode=0o700, exist_ok=True)

@@ -24,7 +24,7 @@ class Plot(NamedTuple):
     title, x, y
         What is shown, and the titles of the axes with their units.
     table
-        One row a point: ``series`` (the name of its curve), ``x``, ``y``, and ``whose``:
+        One row per point: ``series`` (the name of its curve), ``x``, ``y``, and ``whose``:
         ``printed``, ``computed`` or ``model``. Perhaps ``low`` and ``high``, an interval
         round ``y``. ``x`` may be words, in the order in which they come first.
     form

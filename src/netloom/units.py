@@ -26,7 +26,7 @@ MOST_TEXT = 60
 """Most characters of a number and its unit."""
 
 LARGEST = 1e18
-"""Above so many bytes, or bytes a second, are only mistakes."""
+"""Above so many bytes, or bytes per second, are only mistakes."""
 
 LONGEST_SECONDS = 1e9
 """A longer time is a mistake."""

@@ -107,7 +107,7 @@ def test_a_program_on_a_torus(netloom, tmp_path):
     _, plain, _ = netloom(asked, "--json")
     data = json.loads(plain)
     assert code == 0
-    assert "Mapping distance:3 " in out.splitlines()[0]
+    assert "Distance:3 mapping " in out.splitlines()[0]
     assert "4 contexts per processor" in out
     distances = next(line.split() for line in out.splitlines() if "distance, hops" in line)
     shown = [float(word) for word in distances[-3:]]

@@ -30,7 +30,7 @@ IDIOMS = {
     r"says? of (?:it|them)self": "describes",
     r"that serves?\b": "that suffices",
     r"and then some": "and more",
-    r"all the same\b": "still",
+    r"\ball the same\b": "still",
     r"\bshall\b": "must, or will",
     r"\bbeforehand\b": "in advance",
     r"whatever becomes of": "regardless of",
@@ -45,6 +45,25 @@ IDIOMS = {
     r"\bknows? (?:nothing )?of\b": "handles",
 }
 """Idioms of which the guide says what to write instead, by pattern."""
+
+UNITS = (
+    "byte|channel|coordinate|cycle|day|direction|flit|hop|host|level|line|load|message|node|pair"
+    "|phase|place|point|port|processor|rate|route|router|row|run|second|seed|side|stage|step|table"
+    "|word"
+)
+COUNTED = (
+    r"flits?|cycles?|packets|messages|bytes|words?|clocks?|steps|requests|rows?|columns?|squares?"
+    r"|one|\d|(?:one|an?|several|two|so many) (?:task|host|path|rank|link|port|message|packet)s?"
+)
+TURNS = {
+    rf"(?<!how many )(?<!which )\b(?:{COUNTED}) an? (?:{UNITS})\b"
+    r"(?! (?:is|has|of (?:their|its|his)|waits|may|can|takes|sends)\b)": "per",
+    r"\b(?:[Oo]ne curve|(?:[Oo]ne|a) (?:bar|column|file|line|panel|row)) an? [a-z]": "per",
+    r"^[*_(\"“]*Where\b[^,:(?]+, (?!(?:and|as|at|but|by|for|from|if|in|nowhere|on|or|perhaps|to"
+    r"|until|what|which|whose|with)\b)[^?]+$": "if, unless it is a place",
+    r"^(?:And|Last,)(?=\s)": "also, or finally",
+}
+"""Turns of speech of which the same holds. Case counts, for these begin sentences."""
 
 SPELLINGS = {
     r"analys(?:ed?|ing|ers?)": "analyze",
@@ -65,6 +84,9 @@ SPELLINGS = {
 """British spellings, and the American ones; "neighbour" is accepted."""
 
 SPELLED = re.compile(rf"(?<![\w./-])(?:{'|'.join(SPELLINGS)})(?![\w/]|-\w|\.\w)", re.IGNORECASE)
+CITED = re.compile(r"\*[^*]+\*(?=, [^*]{0,60}\b(?:19|20)\d\d\b)")
+"""The title of a work, which keeps its spelling: in italics, before its year."""
+
 SECTIONS = ("Parameters", "Returns", "Yields", "Raises", "Attributes", "Notes", "Examples")
 
 
@@ -186,12 +208,14 @@ def findings(paragraphs):
             total += length
             if length > MOST_WORDS:
                 found.append(Finding(f"{length} words", line, sentence))
-            for idiom, better in IDIOMS.items():
-                if re.search(idiom, sentence, re.IGNORECASE):
-                    found.append(Finding(f"write '{better}'", line, sentence))
+            found += [
+                Finding(f"write '{better}'", line, sentence)
+                for idiom, better in (IDIOMS | TURNS).items()
+                if re.search(idiom, sentence, re.IGNORECASE if idiom in IDIOMS else 0)
+            ]
             found += [
                 Finding(f"American spelling of '{each[0]}'", line, sentence)
-                for each in SPELLED.finditer(sentence)
+                for each in SPELLED.finditer(CITED.sub("*title*", sentence))
             ]
             semicolons += [Finding("semicolon", line, sentence)] * sentence.count(";")
     allowed = max(1, total * MOST_SEMICOLONS // 1000)

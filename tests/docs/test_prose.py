@@ -97,7 +97,27 @@ def test_idioms_and_british_spellings_are_found():
     ]  # fmt: skip
     # names are what they are, and neighbours may be British
     assert rules("Take `utilisation` or ecmp-polarised, colour.json, a/colour: neighbours.") == []
+    assert rules("By Hafner, *Geometric realisation of graphs*, 2004.") == []
+    assert rules("This *realisation* is old.") == ["American spelling of 'realisation'"]
+    assert rules("They call the same code.") == []
     assert rules("A noise, a promise and an exercise; five otherwise precise analyses.") == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "found"),
+    [
+        ("A channel carries a flit a cycle.", "per"), ("It has several paths a pair.", "per"),
+        ("Return one row a shift.", "per"), ("It has 4 flits per cycle, and a node.", None),
+        ("It says how many messages a channel carries.", None),
+        ("At 300 bytes a host is busy.", None),
+        ("Where it is empty, all is well.", "if, unless it is a place"),
+        ("Where it contends, and why.", None), ("Where should it run, and why?", None),
+        ("The router where it ends, if it does.", None), ("Where: at the end, as a rule.", None),
+        ("And it waits.", "also, or finally"), ("Andes and android.", None),
+    ],
+)  # fmt: skip
+def test_turns_of_speech_are_found(sentence, found):
+    assert rules(sentence) == ([f"write '{found}'"] if found else [])
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def test_seconds_of_a_machine_are_exact(described):
     assert clock.bytes_per_second == 25e9
     assert clock.overhead_seconds == pytest.approx(1.2e-6)
     assert clock.words(network) == (
-        "12.5 GB/s to 50 GB/s a channel, latency 150 ns to 300 ns, overhead 1.2 µs "
+        "12.5 GB/s to 50 GB/s per channel, latency 150 ns to 300 ns, overhead 1.2 µs "
         "(machine:my.toml)"
     )
     asked = clock_of(Timing(bandwidth="100Gb/s", latency="1us"), network, found)

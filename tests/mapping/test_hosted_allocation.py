@@ -158,7 +158,7 @@ def test_mapping_files_name_computers(tmp_path):
     json.write_text('{"node_of": ["n1", "n0", "n1"]}')
     assert place_tasks(json, 3, RAILS, **asked).tolist() == [4, 0, 5]
     with pytest.raises(
-        NotAMappingError, match=r"4 tasks on node n1, 0 and 2 among them; .* 3 a node"
+        NotAMappingError, match=r"4 tasks on node n1, 0 and 2 among them; .* 3 per node"
     ):
         place_tasks(file, 5, RAILS, seed=1, tasks_per_node=3)
 

@@ -66,8 +66,12 @@ def test_place_opens_every_kind_of_mapping(tmp_path):
         ([0, 1, 2, 9], 1, "task 3 on node 9; expected nodes 0 to 7"),
         ([0, -1, 2, 3], 1, "task 1 on node -1"),
         ([0, 2**40, 2, 3], 1, "task 1 on node 1099511627776"),
-        ([5, 1, 2, 5], 1, "tasks 0 and 3 both on node 5; .* one task a node, or tasks_per_node=2"),
-        ([6, 6, 6, 6], 2, "4 tasks on node 6, 0 and 1 among them; expected at most 2 a node, or"),
+        (
+            [5, 1, 2, 5],
+            1,
+            "tasks 0 and 3 both on node 5; .* one task per node, or tasks_per_node=2",
+        ),
+        ([6, 6, 6, 6], 2, "4 tasks on node 6, 0 and 1 among them; expected at most 2 per node, or"),
     ],
 )
 def test_what_is_no_mapping(node_of, per_node, message):
@@ -82,7 +86,7 @@ def test_what_is_no_mapping(node_of, per_node, message):
             lambda: place("identity", 64, 16, topology_name="mesh:4x4"),
             "mesh:4x4: found 16 nodes for 64 tasks; expected .* 64 nodes, or tasks_per_node=4",
         ),
-        (lambda: identity(65, 16, 4), "65 tasks, 4 a node; .* at least 17 nodes, or .*node=5"),
+        (lambda: identity(65, 16, 4), "65 tasks, 4 per node; .* at least 17 nodes, or .*node=5"),
         (lambda: random_mapping(5, 4), "topology: found 4 nodes for 5 tasks"),
         (lambda: random_mapping(3, 4, seed=-1), "seed: found -1"),
         (lambda: identity(3, 4, 0), "tasks_per_node: found 0"),

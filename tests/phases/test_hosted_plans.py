@@ -197,7 +197,7 @@ def test_plan_files_hold_the_network_with_its_hosts(network, tmp_path):
     ("old", "new", "message"),
     [
         ('"num_hosts": 4', '"num_hosts": 3', "network.channels: found channels of 3 hosts in"),
-        ('"labels": ["h0", ', '"labels": [', "network.labels: found 7; expected 8, one a node"),
+        ('"labels": ["h0", ', '"labels": [', "network.labels: found 7; expected 8, one per node"),
     ],
 )
 def test_mistakes_in_a_network_are_named(tmp_path, old, new, message):

@@ -90,9 +90,9 @@ def test_several_paths_a_pair_count_as_expected(routing):
     assert same.value == pytest.approx(hops.value)  # all paths are shortest ones
     assert "-" in said(found)
     for objective in ("path-contention", "saturation"):
-        with pytest.raises(InputError, match="which has several paths a pair"):
+        with pytest.raises(InputError, match="which has several paths per pair"):
             find_mapping(LAMMPS, "leaf-spine:8x4x8", routing=routing, objective=objective)
-    with pytest.raises(InputError, match="a routing with one path a pair"):
+    with pytest.raises(InputError, match="a routing with one path per pair"):
         find_mapping(LAMMPS, "leaf-spine:8x4x8", routing=routing, routes=True)
 
 

@@ -41,7 +41,8 @@ def test_options_say_all():
     assert found.latency_seconds == 6e-7
     assert found.overhead_seconds == 1.2e-6
     assert found.words(mesh(4, 4)) == (
-        "25 GB/s a channel (--bandwidth), latency 600 ns (--latency), overhead 1.2 µs (--overhead)"
+        "25 GB/s per channel (--bandwidth), latency 600 ns (--latency), "
+        "overhead 1.2 µs (--overhead)"
     )
 
 
@@ -54,7 +55,7 @@ def test_numbers_are_bytes_a_second_and_seconds():
 def test_a_bandwidth_alone_leaves_no_latency_and_no_overhead():
     found = clock_of(Timing(bandwidth="1GB/s"), mesh(4, 4), None)
     assert (found.latency_seconds, found.overhead_seconds) == (0, 0)
-    assert found.words(mesh(4, 4)) == "1 GB/s a channel (--bandwidth), no latency, no overhead"
+    assert found.words(mesh(4, 4)) == "1 GB/s per channel (--bandwidth), no latency, no overhead"
 
 
 def test_zero_that_is_asked_for_is_said():
@@ -69,7 +70,7 @@ def test_cables_of_a_fabric_have_rates(tmp_path):
     assert found.bytes_per_second == 25e9
     rates = found.bytes_per_second * network.channel_bandwidth
     assert sorted(set(rates)) == [12.5e9, 25e9, 50e9]
-    assert found.words(network).startswith("12.5 GB/s to 50 GB/s a channel (the network's file)")
+    assert found.words(network).startswith("12.5 GB/s to 50 GB/s per channel (the network's file)")
 
 
 def test_a_bandwidth_overrides_the_reference_and_says_so(tmp_path):

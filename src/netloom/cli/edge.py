@@ -1,7 +1,7 @@
 """The one edge at which a command fails: a line or silence, and the right exit code.
 
-2 is a user's mistake; 1 is a machine that could not (memory, a full disk) or a plan that breaks a
-rule; 130 is Ctrl-C; 141 is a reader that went away. A bug of netloom's own keeps its traceback.
+2 is a user's mistake. 1 is a machine that could not (memory, a full disk) or a plan that breaks a
+rule. 130 is Ctrl-C, and 141 a reader that went away. A bug of netloom's own keeps its traceback.
 """
 
 import codecs

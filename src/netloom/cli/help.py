@@ -32,7 +32,7 @@ EXAMPLE = "Example: "
 class HelpedCommand(TyperCommand):
     """A command whose help is plain text.
 
-    ``short`` names the parameters that ``-h`` shows. Where it is empty, ``-h`` is ``--help``.
+    ``short`` names the parameters that ``-h`` shows. If it is empty, ``-h`` is ``--help``.
     """
 
     short: Collection[str] = ()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def console() -> Console:
-    """Return the terminal. Where there is none, lines long enough for every table."""
+    """Return the terminal. If there is none, lines long enough for every table."""
     return Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH)
 
 
@@ -32,7 +32,7 @@ def show_marked(screen: Console, mark: str, sentence: str) -> None:
 
 
 def show_machines(machines: Sequence[Machine]) -> None:
-    """Print one row a machine."""
+    """Print one row per machine."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     for column in ("name", "machine", "network", "channel", "start-up"):
         table.add_column(column, justify="right" if column in ("channel", "start-up") else "left")

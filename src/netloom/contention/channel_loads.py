@@ -1,6 +1,6 @@
 """What the channels of a network carry, those between routers and those of hosts apart.
 
-Loads alone are exact for any routing, those with several paths a pair included, and for so many
+Loads alone are exact for any routing, those with several paths per pair included, and for so many
 paths that none but a block of them is ever listed.
 """
 
@@ -30,7 +30,7 @@ BLOCK = 2**20
 class ChannelLoads:
     """What every channel has to bear.
 
-    Loads are whole numbers of paths, or expected ones where a routing has several paths a pair.
+    Loads are whole numbers of paths, or expected ones where a routing has several paths per pair.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ def measure_loads(
 ) -> ChannelLoads:
     """Return what all channels carry, without the contention of single paths.
 
-    Where a routing has several paths a pair, loads are exact expectations. Of others only a block
+    If a routing has several paths per pair, loads are exact expectations. Of others only a block
     of paths is in memory at a time. Parameters and errors are those of ``measure``.
 
     Examples

@@ -1,11 +1,11 @@
 """How evenly packets can load channels that choose their ways hop by hop.
 
-``stages`` are those of ``decisions``. As in ``expected_load``, the least load of the fullest
-channel is bounded by prices: let every channel ask a price, all prices together 1. If no channel
-worked more than z, packets could not pay more than z together, and they pay at least what they do
-if every choice falls to the cheapest arc. Prices first follow the loads that are found so, then
-come from linear programs over them (Dantzig & Wolfe, *Decomposition principle for linear programs*,
-1960). The bound is evaluated from the prices alone: no tolerance of a solver can make it too high.
+``stages`` are those of ``decisions``. As in ``expected_load``, prices bound the least load of the
+busiest channel. Let every channel have a price, with a sum of 1. If no channel worked more than z,
+packets could not pay more than z together. They pay least if every choice falls to the cheapest
+arc. Prices first follow the loads that result, then come from linear programs over them (Dantzig &
+Wolfe, *Decomposition principle for linear programs*, 1960). The bound is computed from the prices
+alone, so no solver tolerance can make it too high.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """What no routing can beat: traffic that must leave a part of the network, over what leads out.
 
 Packets from a host inside a set of routers to one outside cross some channel that leads out of the
-set. If W must cross and the channels that lead out have the bandwidth B in all, then the busiest of
-them works for at least W / B, whatever the routing. Sets that are looked at: each host, each
-router, the subtrees of a fat tree, the groups of a dragonfly, and two halves of the hosts, of which
-B is the largest flow between them (Ford & Fulkerson 1956), over the best set of all.
+set. If W must cross and the channels that lead out have total bandwidth B, then the busiest of them
+works for at least W / B, under every routing. The sets considered are each host, each router, the
+subtrees of a fat tree, the groups of a dragonfly, and two halves of the hosts. For the halves, B is
+the largest flow between them (Ford & Fulkerson 1956), over the best set of all.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ class Parts:
     """Disjoint parts of a network, of one kind: see ``Cut.kind``.
 
     ``begins`` and ``ends`` are int[num_hosts], the part in which all ports of a host are by which
-    it sends, or receives; -1 for none. ``leaving`` and ``entering`` are float64[parts], the
-    bandwidth of what leads out of each and into it; 0 where it is not known. ``name_of`` names a
+    it sends, or receives, or -1 for none. ``leaving`` and ``entering`` are float64[parts], the
+    bandwidth of what leads out of each and into it, or 0 if it is not known. ``name_of`` names a
     part.
     """
 
@@ -254,7 +254,7 @@ def parts_of(
 
 
 def _part_of_hosts(topology: Topology, part_of_port: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the set in which all ports of each host are; -1 where there is none."""
+    """Return the set in which all ports of each host are, or -1 if there is none."""
     found = np.full(topology.num_hosts, -1, np.int64)
     found[topology.port_host] = part_of_port
     split = part_of_port != found[topology.port_host]
@@ -296,7 +296,7 @@ def _halves(topology: Topology) -> Parts | None:
 
 
 def _largest_flow(topology: Topology, inside: NDArray[np.bool_]) -> float:
-    """Return the largest flow from these hosts to all others, flits/cycle; 0 if too large."""
+    """Return the largest flow from these hosts to all others, flits/cycle, or 0 if too large."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import maximum_flow
 

@@ -1,13 +1,13 @@
 """The ways of packets that are routed hop by hop, as a graph of stages: by chance, or by choice.
 
-A *stage* is all that a routing still knows of a packet at a router: where it is going, and in which
-part of its way. From a stage lead arcs to others, most of them by a channel. A stage is left by its
-arcs in fixed shares (what is drawn at random), by the arc that its router prefers (what looks at
-credits), or by the better of two arcs that are drawn at random. Shares of a stage need not add to
-1: what is sure to travel two ways one after the other follows both arcs at once. No way leads round
-in a circle.
+A *stage* is all that a routing needs to know about a packet at a router: where it is going, and
+which part of its path it is in. Arcs lead from a stage to others, most of them by a channel.
+Packets leave a stage by its arcs in fixed shares (random choices), by the arc that its router
+prefers (by credits), or by the better of two randomly drawn arcs. Shares of a stage need not add to
+1: traffic that surely takes two paths one after the other follows both arcs at the same time. No
+path is a circle.
 
-Where nothing is preferred, the load of every channel is known. For the rest see ``choices``.
+If nothing is preferred, the load of every channel is known. For the rest see ``choices``.
 """
 
 from __future__ import annotations

@@ -1,19 +1,19 @@
 """How much of some traffic each channel has to carry, where packets draw their way or choose it.
 
-Of drawn ways on k-ary n-cubes, exact expectations, for routings that decide without looking at the
-network: dimension order, half of the packets either way round a ring where both are as short.
-O1TURN, which is the mean over two orders. Valiant's and ROMM's, over all intermediate nodes.
-``order`` is always that of the dimensions, in both trips. ``sources``, ``targets`` and ``weights``
-are pairs of nodes, and how much goes from one to the other.
+For drawn paths on k-ary n-cubes, expectations are exact. The routings decide without looking at the
+network. Dimension order sends half of the packets either way round a ring if both are equally
+short. O1TURN is the mean over two orders. Valiant's and ROMM's are means over all intermediate
+nodes. ``order`` is always that of the dimensions, in both trips. ``sources``, ``targets`` and
+``weights`` are pairs of nodes, and the traffic from one to the other.
 
-Of chosen ways, the least load of the fullest channel. Let every channel ask a price, all prices
-together 1. Every packet pays at least what its cheapest way costs, so all together pay at least
-that sum, and if no channel carried more than z, they could not pay more than z. The sum is thus a
-lower limit of z, whatever the prices (weak duality of linear programming; Ahuja, Magnanti & Orlin,
-*Network flows*, chapter 17). The best prices make it exact. Linear programming finds them where the
-ways are few. Otherwise prices rise where the cheapest ways meet (multiplicative weights: Arora,
-Hazan & Kale 2012), which ends 0 to 2 % below after 1,600 rounds and up to 14 % after 50. The limit
-is always evaluated from the prices themselves: no tolerance of a solver can make it too high.
+For chosen paths, the result is the least load of the busiest channel. Let every channel have a
+price, with a sum of 1. Every packet pays at least the cost of its cheapest path, so all together
+pay at least that sum. If no channel carried more than z, they could not pay more than z. So for all
+prices, the sum is a lower bound of z (weak duality of linear programming, Ahuja, Magnanti & Orlin,
+*Network flows*, chapter 17). The best prices make it exact. Linear programming finds them if there
+are few paths. Otherwise prices rise where the cheapest paths meet (multiplicative weights: Arora,
+Hazan & Kale 2012). This ends 0 to 2 % below after 1,600 rounds, and up to 14 % after 50. The bound
+is always computed from the prices themselves, so no solver tolerance can make it too high.
 """
 
 from __future__ import annotations
@@ -75,7 +75,8 @@ def to_every_node(
     """Return float64[num_channels], the load where each node sends as much to every other.
 
     On a channel of a dimension, coordinates corrected before are the target's and those corrected
-    after are the source's: all targets are alike, so the sources are summed over the former.
+    after are the source's. All targets are equally likely, so the sources are summed over the
+    former.
 
     ``sent`` is float64[num_nodes], what each node sends to every other one.
 

@@ -1,7 +1,7 @@
 """The stages that packets go through under a routing by hop, and the arcs between them.
 
 They follow ``routing.kernels.by_hop``, for all packets at once. A packet *comes* to a router in a
-state. Where the state decides on a detour, one is *offered* to it. Then it has *decided*, and goes
+state. If the state decides on a detour, one is *offered* to it. Then it has *decided*, and goes
 on or leaves for its host. What decides nothing at a router has decided when it comes.
 """
 

@@ -1,8 +1,8 @@
 """Path contention level, logical path length and channel load of a routed process graph.
 
-The three contention parameters of Chittor 1991, definitions 27 to 30. A path counts itself in a
-channel's load and nowhere else: ν and d speak of *other* paths (the printed eq. 3.6 would include
-the path itself, but every number the thesis prints leaves it out).
+The three contention parameters of Chittor 1991, definitions 27 to 30. A path counts itself only in
+a channel's load: ν and d count *other* paths. The printed eq. 3.6 would include the path itself,
+but every number that the thesis prints excludes it.
 
 Path length, logical path length and ν are of channels between routers. If hosts hang on routers by
 channels of their own, the loads of those are given apart: each belongs to one host, whatever the
@@ -52,7 +52,7 @@ class Contention(ChannelLoads):
         float64[num_paths]: weight of those other paths and of the path itself.
     heaviest_channel
         float64[num_paths]: largest channel time (weight over bandwidth) along the path, over all
-        of its channels, those of hosts included; 0 without channels.
+        of its channels, those of hosts included, or 0 without channels.
     """
 
     path_length: NDArray[np.int32]
@@ -77,11 +77,11 @@ def measure(
     Parameters
     ----------
     topology, routing
-        The network and how packets travel on it: one path a pair.
+        The network and how packets travel on it: one path per pair.
     sources, targets
         int[num_paths] hosts. A pair of equal hosts uses no channel and meets no path.
     weights
-        float[num_paths], such as bytes; 1 where not given. Weighted results are exact while the
+        float[num_paths], such as bytes, or 1 if not given. Weighted results are exact while the
         weights are whole numbers and sum to less than 2**53.
 
     Raises
@@ -111,7 +111,7 @@ def measure(
     """
     from_node, to_node, weight = checked_pairs(sources, targets, weights)
     if routing.several:
-        wanted = "one with a path a pair: expected_loads measures what has several"
+        wanted = "one with a path per pair: expected_loads measures what has several"
         raise InputError("routing", f"{routing}", wanted)
     even = bool((topology.routers.channel_bandwidth == 1).all())
     if isinstance(routing, DimensionOrder) and isinstance(topology.routers, Cube) and even:
@@ -139,8 +139,8 @@ def measured(
 ) -> ChannelLoads:
     """Return the contention of paths as ``measure`` does, or their loads alone.
 
-    Loads alone are known of routings with several paths a pair, and on networks whose hosts have
-    channels of their own, if so many paths meet that comparing them would take many seconds.
+    Only loads are known if there are several paths per pair. The same holds if hosts have channels
+    of their own and so many paths meet that a comparison would take many seconds.
 
     Examples
     --------
@@ -174,9 +174,9 @@ def measure_paths(
     num_channels
         Channels of the network.
     weights
-        float[num_paths]; 1 where not given.
+        float[num_paths], or 1 if not given.
     bandwidth
-        float64[num_channels], flits/cycle; 1 where not given.
+        float64[num_channels], flits/cycle, or 1 if not given.
 
     Examples
     --------
@@ -209,7 +209,7 @@ def measure_paths(
 
 
 def _largest_along(routed: Paths, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the largest value of the channels of each path; 0 without channels."""
+    """Return the largest value of the channels of each path, or 0 without channels."""
     used, largest = np.flatnonzero(routed.lengths), np.zeros(len(routed))
     if len(used):
         largest[used] = np.maximum.reduceat(values[routed.channels], routed.offsets[used])

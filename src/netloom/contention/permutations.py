@@ -1,10 +1,10 @@
 """Congestion of permutations: effective bisection bandwidth, and every shift of the hosts.
 
-Hoefler, Schneider & Lumsdaine, *Multistage switches are not crossbars: effects of static routing in
-high-performance networks*, 2008: draw two halves of the hosts, and a partner in the second half for
-each host of the first. A pair gets 1 over the number of paths on the busiest channel of its path.
-The mean over pairs and many such drawings is the effective bisection bandwidth, as a share of what
-a host could send alone.
+The method is that of Hoefler, Schneider & Lumsdaine, *Multistage switches are not crossbars:
+effects of static routing in high-performance networks*, 2008. Draw two halves of the hosts, and a
+partner in the second half for each host of the first. A pair gets 1 over the number of paths on the
+busiest channel of its path. The mean over pairs and many such drawings is the effective bisection
+bandwidth, as a share of what a host could send alone.
 
 Paths are made a block at a time, and counted permutation by permutation.
 """
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from netloom.topology import Topology
 
 MOST_PAIRS = 2**26
-"""Pairs of hosts of all shifts together, some ten seconds of work."""
+"""Most pairs of hosts of all shifts together, about 10 s of work."""
 
 MOST_EXPECTED = 2**20
 """The same where pairs have several paths, whose expected loads take longer."""
@@ -85,7 +85,7 @@ def effective_bisection(
 ) -> EffectiveBisection:
     """Return the effective bisection bandwidth of a network.
 
-    Each drawing takes a path a pair: under a routing with several, one that is drawn.
+    Each drawing takes a path per pair: under a routing with several, one that is drawn.
 
     Parameters
     ----------

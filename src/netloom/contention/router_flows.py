@@ -71,7 +71,7 @@ def push_detours(trip: Detour, demand: Any, load: Load) -> None:
     """Add what flows by way of goals, each drawn as likely, loads.
 
     On the way to a drawn router, all that a source sends is alike, and on the way from it all that
-    a target receives. Where a group is drawn, the router by which packets enter it makes a
+    a target receives. If a group is drawn, the router by which packets enter it makes a
     difference. ``demand`` has nothing from a router to itself.
 
     Raises

@@ -6,19 +6,18 @@ every edge of a process graph to carry the same (Chittor 1991, section 3.3). Her
 its *weight*, and a load λ of the program means: the average sending node offers λ, and every
 edge carries its share. For equal weights all figures are exactly the printed lemmas.
 
-Lemmas 3, 4 and 5 are *estimates*, although the thesis calls the last two bounds: they let only
-one of all paths that meet a path p move at a time, but paths that meet p on different channels
-can move at once. (On a line of five nodes with paths 0→2, 1→3, 2→4 the middle path meets both
-others; lemma 4 says 1/3, yet 1/2 is sustained.) What cannot be exceeded is the load at which the
-most heavily loaded channel is busy all the time, ``upper_bound``. Where most paths meet few others
-but some channel is busy, lemma 3 says more than that, and the average node is given the bound. (The
-lemma can hold there of a program whose nodes each go at their own pace: most send more than those
-whose paths cross the busy channel, so that edges no longer carry their shares.)
+Lemmas 3, 4 and 5 are *estimates*, although the thesis calls the last two bounds. They let only one
+of all paths that meet a path p move at a time, but paths that meet p on different channels can move
+simultaneously. (On a line of five nodes with paths 0→2, 1→3, 2→4 the middle path meets both others.
+Lemma 4 gives 1/3, but 1/2 is sustained.) The true limit, ``upper_bound``, is the load at which the
+busiest channel is always busy. If most paths meet few others but some channel is busy, lemma 3
+exceeds this limit, and the average node gets the limit. (The lemma can hold there if each node goes
+at its own pace. Nodes whose paths avoid the busy channel then send more, so that edges no longer
+carry their shares.)
 
-Where channels differ in bandwidth, the bound is of the channel that works longest, by load over
-bandwidth, and there are no estimates, which are for channels that are all alike. Channels between a
-host and its router count for the bound as any other does. Two paths that share nothing else do not
-meet.
+If channels differ in bandwidth, the bound is that of the channel with the highest load / bandwidth.
+There are no estimates then, because they assume equal channels. Channels between a host and its
+router count for the bound as any other does. Two paths that share nothing else do not meet.
 """
 
 from __future__ import annotations
@@ -51,10 +50,10 @@ class Saturation:
     Attributes
     ----------
     average_node
-        Estimate for a typical node: above it most nodes are held up. The lesser of lemma 3 and the
-        upper bound.
+        Estimate for a typical node: above it most nodes are delayed. It is the lesser of lemma 3
+        and the upper bound.
     worst_node
-        Estimate for the node held up most (lemma 4): below it no node is.
+        Estimate for the most delayed node (lemma 4): below it no node is delayed.
     upper_bound
         Never exceeded: at this load the busiest channel is busy all the time.
     node_estimate
@@ -134,7 +133,7 @@ def saturation(
     weight = np.asarray(weights, np.float64)
     moving = found.moving & (weight > 0)
     if not moving.any():
-        raise InputError("process graph", "no traffic between different nodes", "some to analyse")
+        raise InputError("process graph", "no traffic between different nodes", "some to analyze")
     kept: Any = slice(None) if moving.all() else moving
     source, weight = np.asarray(sources)[kept], weight[kept]
     sent = np.bincount(source, weight, minlength=num_nodes)
@@ -257,7 +256,7 @@ def slowdown(found: Contention, limit: Saturation, offered: float) -> NDArray[np
 def _least(
     values: NDArray[np.float64], groups: NDArray[np.int32], num_groups: int
 ) -> NDArray[np.float64]:
-    """Smallest value of each group; 0 where a group is empty."""
+    """Smallest value of each group, or 0 if a group is empty."""
     least = np.full(num_groups, np.inf)
     np.minimum.at(least, groups, values)
     return np.where(np.isinf(least), 0.0, least)
@@ -372,9 +371,9 @@ def offered_by_program(
 ) -> float:
     """Return the traffic a node offers when it computes, then communicates, over and over.
 
-    λ_a = (L/B) / (t + n τ') (definition 24 with section 3.7's estimate, eq. 4.3): a loop sends one
-    message of L bytes, and lasts as long as the computation and the n contention-free message
-    times the node waits for. The thesis's section 3.7 prints βL for L/B in the numerator. The
+    λ_a = (L/B) / (t + n τ') (definition 24 with section 3.7's estimate, eq. 4.3). A loop sends one
+    message of L bytes. It lasts as long as the computation and the n contention-free message times
+    for which the node waits. The thesis's section 3.7 prints βL for L/B in the numerator. The
     definition has the channel's own bandwidth, as here. (For the printed form, give 1/β as the
     bandwidth.)
 
@@ -389,7 +388,7 @@ def offered_by_program(
     bandwidth_bytes_per_us
         B, of one channel.
     messages_waited_for
-        n: 1 for a send; 2 for a message and its answer.
+        n: 1 for a send, or 2 for a message and its answer.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Expected channel loads under every routing: those of one path a pair, and those of several.
+"""Expected channel loads under every routing: those of one path per pair, and those of several.
 
-Traffic is first summed over all pairs between which a routing sees no difference. What has one
-path is then walked, some hundred thousand pairs at a time. What has several is pushed as a flow,
-for each target router at once, from the farthest routers to the nearest: the load that comes to a
-router is split as its packets are. No path is listed.
+Traffic is first summed over all pairs between which a routing sees no difference. Pairs with one
+path are then walked, about 100,000 at a time. Pairs with several paths are pushed as a flow, all of
+a target router together, from the farthest routers to the nearest. The load that comes to a router
+is split as its packets are. No path is listed.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What pictures have in common: colours, frames, names, and how they are written to files."""
+"""What pictures have in common: colors, frames, names, and how they are written to files."""

@@ -33,7 +33,7 @@ NARROWEST, WIDE = 90.0, 220.0
 
 
 class Bar(NamedTuple):
-    """One bar, or one part of a bar: its name, value, what is said of that, and its colour.
+    """One bar, or one part of a bar: its name, value, what is said of that, and its color.
 
     ``between`` is the interval of its value, if one is known.
     """
@@ -55,7 +55,7 @@ def bars(
     share: bool = False,
     full: bool = True,
 ) -> alt.LayerChart:
-    """Return a bar a row, from the top down, each with what is said of its value at its end.
+    """Return a bar per row, from the top down, each with what is said of its value at its end.
 
     Parameters
     ----------

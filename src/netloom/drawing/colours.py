@@ -1,4 +1,4 @@
-"""The colours of all pictures: by what they mean, to be told apart on white and near-black.
+"""The colors of all pictures: by what they mean, to be told apart on white and near-black.
 
 Each has a contrast of 3 at least to white and to near-black, and each pair a distance (ΔE of 1976)
 of 20 at least, also to eyes that lack red or green.
@@ -57,7 +57,7 @@ DARK_CHANGE_COLOURS = ["#b3dcff", "#3f8fd0", "#3a434e", "#d9622b", "#ffc2a8"]
 """The same on near-black. Parts name neither: their scale is Vega's ``diverging``."""
 
 FULL = [0.0, 1.0]
-"""The domain of every scale of utilisation: idle channels and full ones."""
+"""The domain of every scale of utilization: idle channels and full ones."""
 
 
 def network_styles(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import altair as alt
 
     Part: TypeAlias = alt.Chart | alt.LayerChart | alt.VConcatChart | alt.HConcatChart
-    """What stands by itself in a picture, or on a page. Background and text have no colours."""
+    """What stands by itself in a picture, or on a page. Background and text have no colors."""
 
 TITLE_LINE, FOOTER_LINE = 96, 150
 """Letters of a line of the sentence over a picture, and of the words below it."""
@@ -32,7 +32,7 @@ AXES, LETTER = 75.0, 7.6
 
 
 TEXT, QUIET = "#1c232b", "#4f5a66"
-"""The colours of words on white, and of those that matter less."""
+"""The colors of words on white, and of those that matter less."""
 
 AXIS: dict[str, Any] = {
     "labelFontSize": 12, "titleFontSize": 12.5, "titleFontWeight": 500, "titlePadding": 9,
@@ -115,7 +115,7 @@ def _titled(title: str, width: float, beside: float = 0.0) -> dict[str, Any]:
 
 
 def column(*parts: Part, spacing: float = 26) -> alt.VConcatChart:
-    """Return parts one below the other, each with its own colours and legends."""
+    """Return parts one below the other, each with its own colors and legends."""
     import altair as alt
 
     above: Any = alt.vconcat(*parts, spacing=spacing)

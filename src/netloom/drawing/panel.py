@@ -47,7 +47,7 @@ class Look(NamedTuple):
     Attributes
     ----------
     colour, dash, width
-        Of the line. A number from 0 to 1 is a colour of the ramp of ordered series.
+        Of the line. A number from 0 to 1 is a color of the ramp of ordered series.
     named
         Whether its name stands at its end.
     """
@@ -63,11 +63,11 @@ MODEL = Look(THIS, DASHED)
 """What is asked about, what it is compared with, what is best, and what a model has for it."""
 
 DASHES = (SOLID, DASHED, DOTTED, (10, 3, 2, 3), (4, 2), (1, 2))
-"""Of series, beside their colours."""
+"""Of series, beside their colors."""
 
 
 def looks_of(names: Iterable[str]) -> dict[str, Look]:
-    """Return how series look that nothing tells apart but their names: by colour and by dash."""
+    """Return how series look that nothing tells apart but their names: by color and by dash."""
     return {
         name: Look(COLOURS[at % len(COLOURS)], DASHES[at % len(DASHES)])
         for at, name in enumerate(names)
@@ -81,7 +81,7 @@ def ordered(names: Sequence[str]) -> dict[str, Look]:
 
 
 class End(NamedTuple):
-    """The end of a line: its name, where it is, and its colour. None is that of words."""
+    """The end of a line: its name, where it is, and its color. None is that of words."""
 
     name: str
     x: float
@@ -257,7 +257,7 @@ class Panel:
     ) -> list[alt.Chart]:
         """Return words above the axes, in the middle of intervals, in rows if they would touch.
 
-        Words of the same interval stand side by side. Those that have a colour are bold.
+        Words of the same interval stand side by side. Those that have a color are bold.
         """
         rows: list[list[tuple[float, float]]] = []
         drawn: list[alt.Chart] = []
@@ -313,7 +313,7 @@ def words(
     colour: str | float | None = None,
     bold: bool = False,
 ) -> list[alt.Chart]:
-    """Return words at places in pixels. Without a colour they have that of words."""
+    """Return words at places in pixels. Without a color they have that of words."""
     import altair as alt
     import polars as pl
 
@@ -353,7 +353,7 @@ def apart(places: Sequence[float], most: float, line: float = LINE) -> list[floa
 
 
 def shades() -> alt.Color:
-    """Return the colours of ordered series, by a column ``shade`` of numbers from 0 to 1."""
+    """Return the colors of ordered series, by a column ``shade`` of numbers from 0 to 1."""
     import altair as alt
 
     scale = alt.Scale(domain=[0, 1], range="ordinal", interpolate="rgb")
@@ -373,7 +373,7 @@ def _shaded(table: pl.DataFrame, by: str, looks: Mapping[str, Look]) -> pl.DataF
 
 
 def _coloured(base: alt.Chart, look: Look, kind: str, **mark: Any) -> alt.Chart:
-    """Return marks of a kind in the colour of a look."""
+    """Return marks of a kind in the color of a look."""
     ramp = not isinstance(look.colour, str)
     colour = {} if ramp else {"color": look.colour}
     drawn: alt.Chart = getattr(base, f"mark_{kind}")(**mark, **colour)

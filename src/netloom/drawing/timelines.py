@@ -107,7 +107,7 @@ class Timeline:
     counted
         The process that counters are shown in, and what they count.
     about
-        What else the file says of itself.
+        Other properties of the file.
     """
 
     tracks: tuple[Track, ...]
@@ -227,7 +227,7 @@ def _write(stream: IO[bytes] | gzip.GzipFile, timeline: Timeline) -> None:
 def events(timeline: Timeline) -> Iterator[dict[str, Any]]:
     """Return the events of a timeline: names first, then all others in the order of time.
 
-    Of those of one time, slices come first, the longer before the shorter: so the slice that an
+    Of those of one time, slices come first, the longer before the shorter. So the slice that an
     arrow begins or ends in is the last that began on its track.
     """
     processes = list(dict.fromkeys(track.process for track in timeline.tracks))

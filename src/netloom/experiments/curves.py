@@ -1,8 +1,8 @@
 """Which points of an experiment are to be answered next: as far as a curve has a meaning.
 
-A curve is walked from little load to much. At the first level at which the network falls behind it
-ends. Between that and the level before, points are added, each in the middle of what is left. What
-is asked so depends on answers alone, and not on the order in which they come.
+A curve goes from low load to high. It ends at the first level at which the network saturates.
+Between that and the level before, points are added, each in the middle of the remaining interval.
+So the levels depend on the answers alone, and not on the order in which they come.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def next_step(curve: Curve, known: Mapping[str, Outcome]) -> Step:
 
 
 def is_past(points: Iterable[Point], known: Mapping[str, Outcome]) -> bool:
-    """Whether the network falls behind at a level: in half of what was run there, or more."""
+    """Whether the network saturates at a level, in half or more of the runs there."""
     told = [known[point.key].saturated for point in points if point.key in known]
     return 0 < len(told) <= 2 * sum(each is True for each in told)
 

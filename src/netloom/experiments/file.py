@@ -54,7 +54,7 @@ class Experiment:
     path, text
         The file.
     title, question
-        What it says of itself, in words.
+        Its description, in words.
     points
         All questions, but those that are added near the knee of a curve.
     inputs

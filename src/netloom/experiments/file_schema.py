@@ -19,7 +19,7 @@ SAID = {
     "question": "What it is to find out, in words.",
     "repeat": "How often each point is asked, each time with the next seed.",
     "knee": "How many loads are added on a curve between the last at which the network keeps up "
-    "and the first at which it falls behind.",
+    "and the first at which it saturates.",
     "all": "Fields that every table has that knows them.",
 }
 

@@ -58,7 +58,7 @@ class Results:
     Attributes
     ----------
     name, title, question
-        The name of the experiment file, and what it says of itself. Perhaps "".
+        The name of the experiment file, and its description, which may be "".
     text
         The experiment file itself.
     answered
@@ -174,7 +174,7 @@ def all_results(store: str | Path) -> list[Results]:
 
 
 def results(store: str | Path, *, experiment: str = "", provenance: bool = False) -> pl.DataFrame:
-    """Return what an experiment has found as one table, one row an observation.
+    """Return what an experiment has found as one table, one row per observation.
 
     See ``load_results`` for the store and the experiment, and ``Results.table`` for provenance.
     """

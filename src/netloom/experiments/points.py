@@ -27,10 +27,10 @@ class Point:
     verb
         The function of ``netloom.questions`` that answers.
     fields
-        Its arguments; files are named relative to the experiment's folder.
+        Its arguments. Files are named relative to the experiment's folder.
     varied
         Those of the fields in which the points of the section differ, in the file's order, then the
-        load, even if there is only one; with repetitions also ``seed``.
+        load, even if there is only one, and with repetitions also ``seed``.
     files
         Hashes of the content of the files that it names, by their names in ``fields``.
     sweep
@@ -83,7 +83,7 @@ class Point:
 
     @property
     def level(self) -> float:
-        """Where on its curve it is; 0 for a point that is on none."""
+        """Where on its curve it is, or 0 for a point that is on none."""
         return float(self.fields[self.sweep]) if self.sweep else 0.0
 
     def at(self, level: float) -> Point:

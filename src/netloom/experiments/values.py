@@ -1,4 +1,4 @@
-"""Lists and ranges in experiment files: the values that a field takes, one a point."""
+"""Lists and ranges in experiment files: the values that a field takes, one per point."""
 
 from __future__ import annotations
 

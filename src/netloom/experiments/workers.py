@@ -63,7 +63,7 @@ class Workers:
 
 
 def worker_count(count: int | None) -> int:
-    """Return how many processes there are to be, one a processor by default. InputError if none."""
+    """Return the number of processes, by default one per processor. InputError if none."""
     number = processors() if count is None else count
     if not 1 <= number <= MOST_WORKERS:
         raise InputError("workers", str(number), f"1 to {MOST_WORKERS}")
@@ -72,7 +72,7 @@ def worker_count(count: int | None) -> int:
 
 @contextmanager
 def local_workers(count: int | None = None) -> Iterator[Workers]:
-    """Start processes on this machine, one a processor by default. Stop them in the end.
+    """Start processes on this machine, one per processor by default. Stop them in the end.
 
     Whatever they are at is given up then. They stop by themselves if this process dies.
 

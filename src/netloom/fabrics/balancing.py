@@ -129,7 +129,7 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class Balanced:
-    """The table that serves an objective best, and all that no other surpasses."""
+    """The best table for an objective, and all that no other surpasses."""
 
     table: ForwardingTable
     front: tuple[Candidate, ...]
@@ -156,9 +156,9 @@ def balanced(
         lanes are asked for and the network is no tree, tables whose lane the destination decides
         are looked for, too (``in_few_lanes``). Others' lanes depend on the source as well.
     objective
-        Which table of the front is chosen: the one with the least busiest channel (``all-to-all``),
-        with the least busiest one in the worst shift of the hosts (``shifts``), or with the best
-        effective bisection (``permutations``).
+        Which table of the front is chosen. ``all-to-all`` takes the lowest load of the busiest
+        channel, ``shifts`` the same in the worst shift of the hosts, and ``permutations`` the best
+        effective bisection.
     seed
         Where chance comes from.
     frozen

@@ -1,12 +1,11 @@
 """What no forwarding table can beat: an upper bound of effective bisection bandwidth.
 
-Of the pairs whose paths cross a channel, none gets more than the channel's bandwidth over their
-number, so that together they get at most its bandwidth, and nothing if there are none. A router
-hence gives the pairs that leave it at most the sum of bandwidths of its *busy* channels. A table
-that forwards by destination alone parts the destinations among the channels of a router. A channel
-to which n destinations belong is busy if any host of the router sends to one of these: a
-probability that follows from n by counting, and grows more slowly the larger n is. The most
-channels are busy if destinations are parted evenly.
+Each of the n pairs whose paths cross a channel gets at most its bandwidth / n. So together they get
+at most its bandwidth, and nothing if there are none. A router hence gives the pairs that leave it
+at most the sum of bandwidths of its *busy* channels. A table that forwards by destination alone
+divides the destinations among the channels of a router. A channel with n destinations is busy if
+any host of the router sends to one of these. The probability of this follows from n by counting,
+and grows more slowly for larger n. The most channels are busy if destinations are divided evenly.
 """
 
 from __future__ import annotations

@@ -6,12 +6,12 @@ lengths, then any routing loads the channels such that
     sum over pairs of D dist  <=  sum over channels of load × length
                               <=  (busiest load / bandwidth) × sum of bandwidth × length
 
-so that any lengths give a bound of the busiest channel. Lengths of 1 say that the mean channel is
-at most as busy as the busiest. Lengths of 1 on what leaves a part of the network, and of 0
-elsewhere, say what has to cross a cut. The best lengths are the dual of a linear program: the
-least load of the busiest channel if the traffic of each pair may be split (Shahrokhi & Matula,
-*The maximum concurrent flow problem*, 1990). Bounds are computed from the lengths, so that they
-hold whatever the tolerance of the solver.
+so that any lengths give a bound of the busiest channel. With lengths of 1, the bound is the mean
+channel. With lengths of 1 on channels that leave a part of the network, and 0 elsewhere, it is the
+load of a cut. The best lengths are the dual of a linear program, the least load of the busiest
+channel if the traffic of each pair may be split. See Shahrokhi & Matula, *The maximum concurrent
+flow problem*, 1990. Bounds are computed from the lengths, so they hold for every tolerance of the
+solver.
 """
 
 from __future__ import annotations

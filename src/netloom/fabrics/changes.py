@@ -94,7 +94,7 @@ class Changes:
 def table_changes(topology: Topology, old: ForwardingTable, new: ForwardingTable) -> Changes:
     """Return what differs between the tables that are installed and new ones.
 
-    Both are of this network. Where only one leads to other end points, those do not count.
+    Both are of this network. If only one leads to other end points, those do not count.
 
     Raises
     ------

@@ -1,12 +1,12 @@
 """Tables free of credit loops in few lanes, for networks that are not trees.
 
-A lane belongs to a destination, so that packets to it never change theirs, and a subnet manager can
-say it by destination. Rows of the table are found one by one, from the destination outwards, and
+A lane belongs to a destination, so packets to it never change lanes, and a subnet manager can set
+the lane by destination. Rows of the table are found one by one, from the destination outwards. They
 take no channel that would close a circle of dependencies in their lane, as in Nue (Domke, Hoefler &
-Matsuoka, *Routing on the dependency graph*, 2016). What is found then improves: rows are taken out,
-one by one and in groups, and found anew while the others stay (Shaw, *Using constraint programming
-and local search methods*, 1998). A group matters where turns are scarce: a turn is free for a
-better one only when all that use it are out.
+Matsuoka, *Routing on the dependency graph*, 2016). The table then improves: rows are removed, one
+by one and in groups, and found anew while the others stay (Shaw, *Using constraint programming and
+local search methods*, 1998). Groups matter if turns are scarce: a turn can be replaced by a better
+one only when all rows that use it are removed.
 """
 
 from __future__ import annotations
@@ -142,10 +142,10 @@ def in_few_lanes(
 ) -> ForwardingTable:
     """Return a table whose packets never wait for each other in a circle, in so many lanes.
 
-    Its destination says the lane of a packet. All routers reach all end points and each
-    other, and all these ways together are free of circles. Many first tables are made, the best are
-    improved by a number of tries that depends on the size of the network, and the best is taken: by
-    its busiest channel, and by its effective bisection bandwidth.
+    A packet's destination determines its lane. All routers reach all end points and each other, and
+    all these paths together are free of circles. Many first tables are made. The best are improved,
+    with a number of tries that depends on the size of the network. Then the best is taken, by its
+    busiest channel and by its effective bisection bandwidth.
 
     Parameters
     ----------

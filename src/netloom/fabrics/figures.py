@@ -197,7 +197,7 @@ def table_figures(
 ) -> TableFigures:
     """Return how good a forwarding table is.
 
-    Shifts are of the hosts in order: host i sends to host i + d, modulo their number. Where all
+    Shifts are of the hosts in order: host i sends to host i + d, modulo their number. If all
     shifts would be more than ``MOST_SHIFTED`` pairs, some are drawn.
 
     Parameters

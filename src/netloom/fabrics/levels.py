@@ -96,12 +96,12 @@ def tree_ways(
     """Return the ways up and then down that cost hosts least.
 
     Routers are ranked in several ways: by hops to the nearest one with hosts, and by hops to all
-    hosts, fewest on top. Of these rankings the one is taken that leaves fewest pairs of hosts
-    without a way, then fewest with a longer one. If some routers still do not reach each other,
-    such as two spines, one router is made the root of all: it and what is above it are turned
-    upside down, so that the rest keeps its ways. If that takes ways from hosts, it is done only
-    where end points would not reach each other without it. Of roots that cost nothing, the one is
-    taken that admits most entries of a table that is ``installed``: int32[num_rows, num_routers],
+    hosts, fewest on top. The ranking with the fewest pairs of hosts without a path is taken, then
+    that with the fewest longer paths. If some routers still do not reach each other, such as two
+    spines, one router becomes the root of all. It and everything above it are turned upside down,
+    so that the rest keeps its paths. If that removes paths between hosts, it is done only if end
+    points would not reach each other without it. Of roots that cost nothing, the one is taken that
+    admits most entries of a table that is ``installed``. This is int32[num_rows, num_routers], with
     its last rows to the routers.
     """
     rankings = _rankings(topology, shortest)

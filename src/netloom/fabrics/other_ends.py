@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 def with_others(topology: Topology, table: ForwardingTable) -> ForwardingTable:
     """Return a table that leads to all end points. One that does already is returned as it is.
 
-    Packets between hosts keep their ways. Those to other end points and to routers, and what other
-    end points send, take ways as short as closes no circle of packets that wait for each other, if
-    that can be. Packets to other end points take service level 0.
+    Packets between hosts keep their paths. Packets to other end points and to routers, and packets
+    from other end points, get new ones. These are the shortest that close no circle of packets that
+    wait for each other, if possible. Packets to other end points take service level 0.
 
     Examples
     --------

@@ -138,10 +138,10 @@ def for_program(
     """Return a table by which a program's busiest channel works as shortly as could be found.
 
     Destination by destination, the program's flows to it take the cheapest paths, largest first,
-    the others' as they are: a path costs the sum of (x + w)^p - x^p over its channels, x the time
-    that a channel works and w what the flow adds. Rounds of this, p rising. Rows of hosts that the
-    program does not send to stay as they are, as do entries that none of its flows meets. The
-    table is never worse for the program than the one given.
+    while the others stay. A path costs Σ (x + w)^p - x^p over its channels. Here x is the time that
+    a channel works, and w the time that the flow adds. This is repeated with rising p. Rows of
+    hosts that the program does not send to stay unchanged, as do entries that none of its flows
+    meets. The table is never worse for the program than the given one.
 
     Parameters
     ----------

@@ -64,10 +64,10 @@ def tables_for_program(
 ) -> ForwardingTable:
     """Return a table by which a program's busiest channel works shortly, free of credit loops.
 
-    The rows of the hosts that the program sends to are made for it (``best_for_program``), along
-    shortest ways, or along those of a tree if the others need more lanes than there are. Then all
-    other rows are balanced around them. The program is never worse off than by ``balanced`` of
-    ``FEW`` tries, nor than by the installed table, unless that needs more lanes.
+    The rows of the hosts that the program sends to are made for it (``best_for_program``). They use
+    shortest paths, or those of a tree if shortest paths need more lanes than there are. Then all
+    other rows are balanced around them. The table is never worse for the program than ``balanced``
+    with ``FEW`` tries. It is never worse than the installed table, unless that needs more lanes.
 
     Parameters
     ----------

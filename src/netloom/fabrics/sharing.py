@@ -43,9 +43,9 @@ class SharedChannel(NamedTuple):
 class Sharing:
     """What jobs that run at the same time cost each other.
 
-    Every job sends all that it sends once. How long it takes alone is the time that its busiest
-    channel works (bytes over bandwidth): the unit of time of each job, so that jobs of different
-    sizes are compared as if they sent without pause.
+    Every job sends all its messages once. Alone, it takes the time that its busiest channel works
+    (bytes / bandwidth). This is the unit of time of each job, so that jobs of different sizes are
+    compared as if they sent without pause.
 
     Attributes
     ----------

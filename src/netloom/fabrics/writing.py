@@ -26,7 +26,7 @@ def write_lfts(topology: Topology, table: ForwardingTable, path: str | Path) -> 
     """Write a table as OpenSM dumps them, and loads them. Return the number of its entries.
 
     All LIDs have entries: those of hosts' ports (each of 2**lmc, the same way), of other end
-    points and of the switches themselves. Where the table leads to hosts only, the others are
+    points and of the switches themselves. If the table leads to hosts only, the others are
     those of ``with_others``. Where there is no way, or an end point has no LID, there is no entry.
 
     Raises

@@ -149,7 +149,7 @@ def said_of_channels(
     what
         The field of ``LinkClass``.
     others
-        What holds where no class says anything: a number, or one a channel.
+        What holds where no class says anything: a number, or one per channel.
     where
         For messages.
 

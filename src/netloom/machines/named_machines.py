@@ -68,30 +68,30 @@ class Machine:
     topology
         Spec string of its network. ``network`` builds it.
     bandwidth_bytes_per_us
-        Bytes a microsecond (MB/s) that one channel, that is, one direction of a link, carries; of
-        channels that differ, one of bandwidth 1.
+        Bytes per microsecond (MB/s) that one channel, that is, one direction of a link, carries. If
+        channels differ, it is that of a channel of bandwidth 1.
     duplex
         ``full`` where both directions of a link carry that much at once, ``half`` where they
         take turns on it.
     source, notes
         Where the figures come from, and what to know before relying on them.
     flit_bytes
-        Bytes that a channel carries in one cycle; 1 where the machine's own is not public, so
+        Bytes that a channel carries in one cycle, or 1 if the machine's own is not public, so
         that a cycle is the time of one byte. ``with_flit_bytes`` makes a machine of other flits.
     hop_us
         Microseconds for the head of a message to cross one node, that is, a router and the channel
         behind it: the latency of a channel. 0 where it is not public.
     overhead_us
-        Microseconds that a processor takes at each end of a message; None where nobody says.
+        Microseconds that a processor takes at each end of a message, or None if unknown.
     links
-        Classes of links with another bandwidth or latency; of several that mean a channel the last
+        Classes of links with another bandwidth or latency. The last one that matches a channel
         holds.
     packet_bytes
-        Most bytes of a packet; None where it is not public.
+        Most bytes of a packet, or None if it is not public.
     message_costs
-        Time of a message by its size, smallest first; empty where it is not public.
+        Time of a message by its size, smallest first, or empty if it is not public.
     router
-        The simulator's router that comes closest to the machine's, where enough of that is public;
+        The simulator's router that is closest to the machine's, if enough about that is public.
         ``notes`` says what is approximated.
 
     Examples
@@ -267,7 +267,7 @@ class Machine:
         return time + self.hop_us * np.maximum(path - 1, 0)
 
     def __repr__(self) -> str:
-        speed = f"{rate(self.bandwidth_bytes_per_us * 1e6)} a channel ({self.duplex} duplex)"
+        speed = f"{rate(self.bandwidth_bytes_per_us * 1e6)} per channel ({self.duplex} duplex)"
         return f"<{self.name}: {self.topology}, {speed}>"
 
 
@@ -312,7 +312,7 @@ def machine(spec: str) -> Machine:
     Examples
     --------
     >>> machine("symult2010:8x8")
-    <symult2010: mesh:8x8, 20 MB/s a channel (half duplex)>
+    <symult2010: mesh:8x8, 20 MB/s per channel (half duplex)>
     """
     name, argument = split_spec(spec)
     if name == OF_FILE:

@@ -123,8 +123,9 @@ def nodes_for_tasks(topology: Topology) -> NDArray[np.int32]:
 class Places:
     """The places of an allocation for tasks, in the order in which ranks fill them.
 
-    Place p belongs to group p // tasks_per_node: a host, or a computer of several hosts, whose
-    places go round them, so that its n-th rank is on its n-th host as long as there are hosts.
+    Place p belongs to group p // tasks_per_node, which is a host or a computer of several hosts. A
+    computer's places go round its hosts, so that its n-th rank is on its n-th host as long as there
+    are hosts.
 
     Attributes
     ----------
@@ -187,7 +188,7 @@ class Places:
 def places_of(hosts: NDArray[np.integer], topology: Topology, tasks_per_node: int = 1) -> Places:
     """Return the places that hosts have for tasks, in their order.
 
-    With one task a node each host has one place, also where a computer owns several. With more,
+    With one task per node each host has one place, also where a computer owns several. With more,
     each computer has as many, whatever hosts it has here. Computers are in the order of their
     first hosts.
 
@@ -215,8 +216,8 @@ def places_of(hosts: NDArray[np.integer], topology: Topology, tasks_per_node: in
 def node_names(topology: Topology, hosts: Sequence[str] | None = None) -> dict[str, int]:
     """Return the host of each name that a person may use for one.
 
-    Its name in the network, and that of its computer, if that owns no other: of ``hosts``, or
-    ``n0``, ``n1`` … where neither those are given nor the network's hosts have names of their own.
+    Its name in the network, and that of its computer, if that owns no other. Names are those of
+    ``hosts`` or of the network's hosts. If there are none, they are ``n0``, ``n1`` …
 
     Examples
     --------

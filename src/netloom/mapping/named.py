@@ -58,9 +58,10 @@ def place_program(
     Parameters
     ----------
     mapping
-        What ``place`` takes, the name of a layout (see ``mapping.layouts``; packets take
-        the routes of the network, not its own), or ``distance:4`` for an average path length of 4
-        hops (see ``mapping_with_distance``). Those that have a name use nodes that work only.
+        Any value of ``place``, the name of a layout (see ``mapping.layouts``), or ``distance:4``
+        for an average path length of 4 hops (see ``mapping_with_distance``). Under a layout,
+        packets take the routes of the network, not the layout's. Named mappings use only working
+        nodes.
     tasks_per_node
         Most tasks of a host. Of a computer, where one owns several and it is above 1.
     hosts
@@ -87,7 +88,7 @@ def place_program(
     if isinstance(mapping, str) and mapping.startswith(DISTANCE):
         if tasks_per_node > 1:
             found = f"{tasks_per_node} for mapping '{mapping}'"
-            raise InputError("tasks_per_node", found, "1: one task a node")
+            raise InputError("tasks_per_node", found, "1: one task per node")
         wished = real_number(mapping.removeprefix(DISTANCE), where=f"mapping '{mapping}'")
         allocated = allocated_hosts(nodes, network, hosts)
         return mapping_with_distance(graph, network, wished, seed, hosts=allocated)
@@ -196,10 +197,10 @@ def mapping_with_distance(
 ) -> NDArray[np.int32]:
     """Return a mapping whose average path length is nearly ``distance``.
 
-    It starts from the identity and swaps what two nodes hold, two drawn at a time, wherever that
-    brings the average nearer to ``distance``: so the further it is from the identity's, the more
-    tasks have lost their place. Johnson 1992, section 3.2, compares nine mappings of a torus
-    program, of average distances from one to just over six hops. How they were made is not said.
+    It starts from the identity. It draws two nodes at a time, and swaps their tasks if that brings
+    the average nearer to ``distance``. So the further it is from the identity's, the more tasks
+    have lost their place. Johnson 1992, section 3.2, compares nine mappings of a torus program, of
+    average distances from one to just over six hops. How they were made is not said.
 
     The mean is of the shortest distances between the ends of an edge, in hops. All directed
     edges count alike. The average of what is returned, int32[num_tasks], is as near to

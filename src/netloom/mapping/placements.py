@@ -41,7 +41,7 @@ def random_mapping(
 ) -> NDArray[np.int32]:
     """Return int32[num_tasks]: every way to seat the tasks in the nodes' places is as likely.
 
-    A node has ``tasks_per_node`` places, so that with one task a node this is a uniformly random
+    A node has ``tasks_per_node`` places, so that with one task per node this is a uniformly random
     choice of distinct nodes. One seed gives one mapping, here as everywhere.
 
     Raises
@@ -200,7 +200,7 @@ def check_room(num_tasks: int, num_nodes: int, tasks_per_node: int, where: str) 
         return
     found = f"{num_nodes} nodes for {num_tasks} tasks"
     if tasks_per_node > 1:
-        found += f", {tasks_per_node} a node"
+        found += f", {tasks_per_node} per node"
     least_nodes, least_a_node = -(-num_tasks // tasks_per_node), -(-num_tasks // num_nodes)
     raise InputError(
         where, found, f"at least {least_nodes} nodes, or tasks_per_node={least_a_node}"
@@ -225,8 +225,8 @@ def check_capacity(
     node, count = called(int(used[crowded])), counts[crowded]
     first, second = np.flatnonzero(nodes == used[crowded])[:2]
     if tasks_per_node == 1:
-        found, wanted = f"tasks {first} and {second} both on node {node}", "one task a node"
+        found, wanted = f"tasks {first} and {second} both on node {node}", "one task per node"
     else:
         found = f"{count} tasks on node {node}, {first} and {second} among them"
-        wanted = f"at most {tasks_per_node} a node"
+        wanted = f"at most {tasks_per_node} per node"
     raise NotAMappingError(where, found, f"{wanted}, or tasks_per_node={most}")

@@ -44,7 +44,7 @@ class Ways(NamedTuple):
 
 
 class Setup(NamedTuple):
-    """What the kernel knows of a network."""
+    """A network as the kernel sees it."""
 
     axes: int
     vcs: int
@@ -143,10 +143,10 @@ def same_class(side: int) -> float:
 def tree_loads(sides: Sequence[int]) -> tuple[NDArray[np.float64], float]:
     """Return the messages of a broadcast in each dimension, and the squares of batches, summed.
 
-    A batch is what a node sends at once: at the root a copy each way in all dimensions. At a node
-    that was reached in the j-th dimension of the tree's order one further on, unless it is the
-    last of its line, and copies both ways in all later dimensions. The order is drawn for each
-    broadcast, all alike.
+    A batch is all that a node sends at once. At the root it is a copy each way in all dimensions.
+    Consider a node reached in the j-th dimension of the tree's order. It sends copies both ways in
+    all later dimensions and, unless it is the last of its line, one copy onward. The order is drawn
+    uniformly for each broadcast.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def tree_loads(sides: Sequence[int]) -> tuple[NDArray[np.float64], float]:
 
 
 def prepare(sides: tuple[int, ...], flits: float, vcs: int) -> Setup:
-    """Return what the kernel needs to know of a torus, its messages and its VCs."""
+    """Return a torus, its messages and its VCs as the kernel needs them."""
     found = ways(sides)
     distance = float(found.hops.sum())
     channels = np.array([1.0 if side == 2 else 2.0 for side in sides])
@@ -209,7 +209,7 @@ def scratch_of(setup: Setup) -> Scratch:
 def solved(
     setup: Setup, sides: Sequence[int], broadcast: float, injection: int, rates: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the kernel's answers, one row a rate. See ``kernels.adaptive_torus.solve``."""
+    """Return the kernel's answers, one row per rate. See ``kernels.adaptive_torus.solve``."""
     copies, squares = tree_loads(sides)
     one = 1 - broadcast
     shares = np.concatenate([

@@ -23,7 +23,7 @@ BLOCK_PAIRS = 2**20
 
 
 def unicast_load(cube: Cube, traffic: Traffic) -> NDArray[np.float64]:
-    """Return the flits a cycle on the channels of each direction, if every node sends one a cycle.
+    """Return flits per cycle on the channels of each direction, if every node sends one per cycle.
 
     On shortest paths, what goes just half-way round a ring half in each direction. The mean over
     the channels of a direction.
@@ -61,7 +61,7 @@ def unicast_load(cube: Cube, traffic: Traffic) -> NDArray[np.float64]:
 def broadcast_load(
     cube: Cube, rate: NDArray[np.float64], tree: Literal["balanced", "row-first"]
 ) -> NDArray[np.float64]:
-    """Return the flits a cycle on the channels of each direction, of broadcasts of one flit.
+    """Return the flits per cycle on the channels of each direction, of broadcasts of one flit.
 
     A dimension that is crossed after others has a branch along it at every node of these. Row-first
     trees cross the last dimension first. Balanced ones cross them in any order, each as often, and
@@ -103,7 +103,7 @@ def class_loads(
     *,
     multicast: bool = False,
 ) -> NDArray[np.float64]:
-    """Return the flits a cycle on the channels of each direction, of messages of one flit.
+    """Return the flits per cycle on the channels of each direction, of messages of one flit.
 
     Each node sends its rate, of which a part is broadcast. By class (unicast, broadcast), dimension
     and direction, float64[2, n, 2]. NaN where no formula is at hand: multicasts, and unicast
@@ -120,8 +120,9 @@ def class_loads(
 def _mean_before(sides: NDArray[np.float64], axis: int) -> float:
     """Nodes that are reached by the dimensions crossed before one, mean over all orders.
 
-    As many orders have 0, 1, 2 ... dimensions before it, and any of the others as often: the mean
-    product of p of them is an elementary symmetric polynomial over the number of choices.
+    Over all orders, 0, 1, 2 ... dimensions before it are equally frequent, and so is each choice of
+    them. So the mean product of p of them is an elementary symmetric polynomial / number of
+    choices.
     """
     others = np.delete(sides, axis)
     count = len(others)

@@ -28,16 +28,17 @@ class Flows:
     paths
         The channels of each path.
     source, target
-        int32[num_paths], the nodes at its ends. Where hosts hang on routers, their ports.
+        int32[num_paths], the nodes at its ends, or the hosts' ports if hosts hang on routers.
     rate
-        float64[num_paths], flits a cycle at load 1.
+        float64[num_paths], flits per cycle at load 1.
     vc_share
         float64[hops of all paths, vcs]: the chance of each VC on each hop.
     pair
-        int64[num_paths]: which of the pairs that were asked for it belongs to. Half-way round a
-        ring a pair has two.
+        int64[num_paths]: the requested pair that it belongs to. Half-way round a ring a pair has
+        two paths.
     num_nodes, num_channels
-        Of the network. Where hosts hang on routers, its ports, and the channels between routers.
+        Of the network. If hosts hang on routers, these count its ports, and the channels between
+        routers.
     """
 
     paths: Paths
@@ -63,7 +64,7 @@ def any_vc_flows(
     """Return the flows of given paths whose packets may take any VC of each channel.
 
     The paths are of any topology and deterministic routing: nodes at the ends of each, and its
-    flits a cycle at load 1. The other numbers are those of the network.
+    flits per cycle at load 1. The other numbers are those of the network.
 
     Raises
     ------
@@ -97,9 +98,9 @@ def follow_flows(
 ) -> Flows:
     """Return the flows of pairs of nodes, on the paths and VCs that a routing gives them.
 
-    Half-way round a ring, where a coin decides, half of a pair's traffic goes either way. Of
-    several VCs that it may take next, a packet takes each with the same chance: so those that may
-    not go back to the lower class of a ring drift to the upper one.
+    Half-way round a ring, a coin decides, so half of a pair's traffic goes either way. A packet
+    takes each of the VCs that it may take next with the same chance. So packets that may not go
+    back to the lower class of a ring drift to the upper one.
 
     Parameters
     ----------
@@ -107,7 +108,7 @@ def follow_flows(
         One that leaves no choice of channels: dimension order, given routes, tables of one channel
         each, shortest paths, up-down, layered.
     sources, targets, rates
-        The pairs of nodes, and the flits a cycle of each at load 1.
+        The pairs of nodes, and the flits per cycle of each at load 1.
 
     Raises
     ------

@@ -1,28 +1,30 @@
 """Mean packet latency of any routed traffic on virtual channels, without simulation.
 
-Every path has its own rate, so that process graphs, mappings, patterns and routings are all the
-same here, as long as the way of a packet does not depend on other packets: adaptive routing is left
-to the simulator. Injection and ejection channels count as channels, one of each a node. What is
-solved for belongs to *turns*: all packets that come over one channel and go on over another, in the
-same VCs, have the same mean waits. Two techniques, as the simulator has them: wormhole and virtual
+Every path has its own rate, so process graphs, mappings, patterns and routings need no special
+cases. The path of a packet must not depend on other packets: adaptive routing is left to the
+simulator. Injection and ejection channels count as channels, one of each per node. The unknowns
+belong to *turns*: all packets that come over one channel and go on over another, in the same VCs,
+have the same mean waits. There are two techniques, as in the simulator: wormhole and virtual
 cut-through, with V virtual channels that send their flits in turn.
 
 What a head that has come to the front of its buffer waits for is, with packets of L flits:
 
 - *The channel.* Packets from one input come one after the other and meet only those of *other*
-  inputs (as in the contention matrix of Ogras, Bogdan & Marculescu, "An analytical approach for
-  network-on-chip performance analysis", IEEE TCAD 29, 2010). Those are counted as in mean value
-  analysis (Reiser & Lavenberg, J. ACM 27, 1980), by Little's law from their own times at the front,
-  so that nobody waits for more packets than there are buffers. Each costs L: taking turns flit by
-  flit is processor sharing, whose sojourn is L / (1 - ρ) (Kleinrock, Queueing Systems vol. 2,
-  1976, section 4.4). Where all the other VCs are taken a packet is served first come first served
-  instead, and finds half of one in service (Pollaczek and Khinchine, deterministic lengths).
-- *A virtual channel* that nothing is sent on, all others being taken too (a power of the chance
-  that one is: Dally, "Virtual-channel flow control", IEEE TPDS 3, 1992, has them independent as
-  well). One is idle while its packet is held up further on (wormhole: the *stall*, what of the next
-  delay does not fit into the buffer; Draper & Ghosh, J. Parallel Distrib. Comput. 23, 1994, add all
-  of it). While its buffer has no room for a whole packet (virtual cut-through, where as many
-  packets as fit share that wait), and for the cycle in which a head takes it.
+  inputs. The contention matrix of Ogras, Bogdan & Marculescu, "An analytical approach for
+  network-on-chip performance analysis", IEEE TCAD 29, 2010, assumes the same. The others are
+  counted as in mean value analysis (Reiser & Lavenberg, J. ACM 27, 1980), by Little's law from
+  their own times at the front. So no packet waits for more packets than there are buffers. Each
+  costs L: taking turns flit by flit is processor sharing, whose sojourn is L / (1 - ρ) (Kleinrock,
+  Queueing Systems vol. 2, 1976, section 4.4). If all the other VCs are taken, a packet is served
+  first come first served instead. It then finds half of one in service (Pollaczek and Khinchine,
+  deterministic lengths).
+- *A virtual channel.* A packet may wait for an idle virtual channel while all others are taken too.
+  The chance of this is a power of the chance that one is taken, as in Dally, "Virtual-channel flow
+  control", IEEE TPDS 3, 1992, who also assumes independence. A taken VC is idle in three cases.
+  With wormhole switching, its packet is delayed further on. This *stall* is the part of the next
+  delay that does not fit into the buffer (Draper & Ghosh, J. Parallel Distrib. Comput. 23, 1994,
+  add all of it). With virtual cut-through, its buffer has no room for a whole packet, and as many
+  packets as fit share that wait. Finally, it is idle for the cycle in which a head takes it.
 - *The packets before it in its buffer*: M/G/1 with the front's times as service, of which only the
   delays count, since packets come over a channel spaced already. A delay is taken to be nothing or
   exponential, with the second moment of meetings of equally long packets.
@@ -39,12 +41,12 @@ there is nothing to send meanwhile: packets queue for all of that, first come fi
 These depend on one another along the paths, and are iterated to a fixed point, from an idle network
 on. If there is none, or a channel, a VC, a front or a source is busy all the time, it is saturated.
 
-One number is fitted, ``CONFLICT``. Which of several such closures to take (as, that all VCs being
-taken is a plain power) was chosen on 80 configurations simulated by netloom, of 5 and 20 flits with
-2 and 4 VCs of buffers without scarcity, and on the draws of the study ``latency-accuracy``. How far
-the model is off is measured there and kept in ``channel_accuracy``.
+One number is fitted, ``CONFLICT``. The closures (for example, that the chance of all VCs being
+taken is a plain power) were chosen by simulation. This used 80 configurations with 5 and 20 flits,
+2 and 4 VCs and ample buffers, and the draws of the study ``latency-accuracy``. The study measures
+the error of the model, which is kept in ``channel_accuracy``.
 
-Not modelled: bursts (packets come as Bernoulli arrivals), packets of different lengths, losses of
+Not modeled: bursts (packets come as Bernoulli arrivals), packets of different lengths, losses of
 switch allocation in small packets, trees of packets that one VC holds up.
 """
 
@@ -83,12 +85,12 @@ class PreparedChannels:
     flows, router, flits
         What was given.
     turns, turn_rate, hop_turn, first_hop
-        What the kernel takes. Each turn's packets a cycle at load 1. The turn of every hop, those
+        What the kernel takes. Each turn's packets per cycle at load 1. The turn of every hop, those
         into and out of the network included. The first hop of each path.
     zero_load_cycles
         float64[num_paths], latency of each path in an idle network.
-    utilisation
-        float64[num_channels], flits a cycle at load 1.
+    utilization
+        float64[num_channels], flits per cycle at load 1.
     full_load
         The load at which some channel, or a node's injection or ejection channel, is always busy.
     """
@@ -171,8 +173,8 @@ class ChannelPrediction:
         head enters the injection channel, and in an idle network.
     path_latency, path_source_wait
         float64[num_paths].
-    utilisation
-        float64[num_channels], flits a cycle.
+    utilization
+        float64[num_channels], flits per cycle.
     busiest_channel
         The channel that carries most; -1 if no path has any.
     busiest

@@ -28,7 +28,7 @@ buffers it is 0: the packets that wait have no flits there to send.
 
 @dataclass(frozen=True)
 class ChannelRouter:
-    """What the model needs to know of all routers.
+    """The properties of all routers that the model needs.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class ChannelRouter:
     credit_cycles
         From winning the switch to the use of the buffer slot by the router before.
     head_cycles
-        Those of ``hop_cycles`` in which a head at the front of its buffer has no VC yet; 0 in a
+        Those of ``hop_cycles`` in which a head at the front of its buffer has no VC yet, or 0 in a
         speculative router. In the last of them the VC is taken, and nothing is sent on it.
     entry_loop_cycles
         From a flit's leaving the source to the source's use of the buffer slot that it took.
@@ -80,18 +80,18 @@ class Turns(NamedTuple):
     """Arrays over turns, then numbers.
 
     ``before`` (-1 at the source) and ``channel``: where packets come from and go to. ``pair``
-    numbers those two; ``share_before``, ``share``: chance of each VC. ``choices``: of how many VCs
-    one is taken; ``beside``: the fraction of packets of its own input that are in other VCs than
-    it; ``same_vcs``: that of the channel's packets that take VCs which it may take. ``leaves``:
-    whether the channel is an ejection channel; ``starts``: whether packets come from a source whose
-    other packets are no service of its. ``own``: cycles, at least, from a tail to the next head in
-    a VC, or to what the next packet lacks when it follows at once; ``spaced``: cycles that packets
-    of one input are apart already. ``whole``: whether only whole packets move; ``single``: whether
-    there is one VC only. ``stretched``: cycles that a lone packet is on its way over a channel;
-    ``room``: how much of a delay its buffers take up. ``head``: cycles that a head lacks a VC;
-    ``source``: those for which a packet keeps its source. ``recycle``: cycles until there is room
-    for another whole packet (negative: before), which the ``fits`` packets share that a buffer
-    holds. ``spread``: power of a channel's utilisation by which stretched packets disturb less.
+    numbers these pairs. ``share_before``, ``share``: chance of each VC. ``choices``: the number of
+    VCs of which one is taken. ``beside``: fraction of its own input's packets that are in other VCs
+    than it. ``same_vcs``: fraction of the channel's packets that take VCs which it may take.
+    ``leaves``: whether the channel is an ejection channel. ``starts``: whether packets come from a
+    source and do not wait for its other packets. ``own``: least cycles from a tail to the next head
+    in a VC, or to what the next packet lacks when it follows immediately. ``spaced``: cycles that
+    packets of one input are apart already. ``whole``: whether only whole packets move. ``single``:
+    whether there is only one VC. ``stretched``: cycles that a lone packet is on its way over a
+    channel. ``room``: part of a delay that its buffers absorb. ``head``: cycles that a head lacks a
+    VC. ``source``: cycles for which a packet keeps its source. ``recycle``: cycles until there is
+    room for another whole packet (negative: before). The ``fits`` packets of a full buffer share
+    them. ``spread``: power of a channel's utilization by which stretched packets disturb less.
     ``conflict``: see ``CONFLICT``.
     """
 
@@ -191,7 +191,7 @@ def vc_times(router: ChannelRouter, flits: int) -> Times:
 def group(
     flows: Flows, router: ChannelRouter, flits: int
 ) -> tuple[Turns, NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return the turns, packets a cycle of each, the turn of every hop, each path's first hop."""
+    """Return the turns, packets per cycle of each, the turn of every hop, each path's first hop."""
     hops, leave = _hops(flows), flows.num_channels + flows.num_nodes
     pair_key = (hops.before + 1) * (leave + flows.num_nodes) + hops.channel
     key = (pair_key * len(hops.patterns) + hops.used) * len(hops.patterns) + hops.used_before
@@ -245,8 +245,7 @@ class Loops(NamedTuple):
     """Buffers of ``buffer`` flits and their loops, in cycles.
 
     A flit cannot be sent before the one B flits ahead of it has left the buffer that both go to,
-    and the credit for it has come back: from one to the next of these a *loop* takes a flit's way
-    there and a credit's way back.
+    and its credit has come back. This *loop* takes a flit's way there and a credit's way back.
     ``inside``: between two routers. ``entry``: between the source and its router. ``head``: for how
     long a head waits at every router, which delays the flits behind it once.
     """

@@ -1,8 +1,8 @@
-"""What combining buys at a hot spot, in closed form.
+"""Gain of combining at a hot spot, in closed form.
 
-The case in which everything is known: one hot spot, which every processing element asks for with
-the same probability, and switches that combine all that meet. And the case without combining,
-where the module is all that counts (Pfister & Norton, "'Hot spot' contention and combining in
+In one case everything is known: there is one hot spot, every processing element requests it with
+the same probability, and switches combine all requests that meet. The other case is without
+combining, where only the module counts (Pfister & Norton, "'Hot spot' contention and combining in
 multistage interconnection networks", IEEE Trans. Computers C-34, 1985).
 """
 
@@ -43,11 +43,11 @@ def single_hot_spot(stages: int, rate: float) -> SingleHotSpot:
     """Return the mean queues of a combining Omega network of 2 × 2 switches with one hot spot.
 
     Every processing element makes a request with probability G in each step. Then nothing is ever
-    held up: all requests take 2 K + 2 steps. A queue behind stage i holds a request if one of the
-    2^(i+1) elements before it made one that very step, with probability
-    p_i = 1 − (1 − G)^(2^(i+1)). Its reply passes the same places: the module's queue has mean
-    p_(K−1), that behind stage i on the way back p_(i−1), with p_(−1) = G. Both inputs of a switch
-    bring a request with probability p_(i−1)², and one of them waits for 2 (K − i) steps.
+    delayed: all requests take 2 K + 2 steps. A queue behind stage i holds a request if one of the
+    2^(i+1) elements before it made one that very step, with probability p_i = 1 − (1 −
+    G)^(2^(i+1)). Its reply passes the same places: the module's queue has mean p_(K−1), that behind
+    stage i on the way back p_(i−1), with p_(−1) = G. Both inputs of a switch bring a request with
+    probability p_(i−1)², and one of them waits for 2 (K − i) steps.
 
     Parameters
     ----------
@@ -83,9 +83,9 @@ def single_hot_spot(stages: int, rate: float) -> SingleHotSpot:
 def tree_saturation(modules: int, hot_fraction: float) -> float:
     """Return the most requests per element and step that a network without combining carries.
 
-    A part h of all requests is for one of N modules, which takes one a step:
-    1 / (1 + h (N − 1)) (Pfister & Norton 1985). Its queues fill, back to every element, so that
-    requests for other modules are held up as well.
+    A part h of all requests is for one of N modules, which takes one per step: 1 / (1 + h (N − 1))
+    (Pfister & Norton 1985). Its queues fill, back to every element, so that requests for other
+    modules are delayed as well.
 
     Parameters
     ----------

@@ -37,18 +37,17 @@ def host_flows(
 ) -> Flows:
     """Return the flows of pairs of hosts that hang on routers: a port is a node of them.
 
-    A host injects packets by each of its ports as by a node of its own, and so receives them. What
-    it sends to itself goes out and in by its first port. Where a routing has several paths for a
-    pair, each packet draws one. Dimension order on cubes has classes of VCs, as on direct networks.
-    Other paths take any VC. Where these paths could deadlock, any of a layer (see
-    ``routing.layered``).
+    A host injects and receives packets by each of its ports as by a node of its own. Packets to
+    itself go out and in by its first port. If a routing has several paths for a pair, each packet
+    draws one. Dimension order on cubes has classes of VCs, as on direct networks. Other paths take
+    any VC, or any VC of a layer if they could deadlock (see ``routing.layered``).
 
     Parameters
     ----------
     topology, routing
         The network and the routing.
     sources, targets, rates
-        The pairs of hosts, and the flits a cycle of each at load 1.
+        The pairs of hosts, and the flits per cycle of each at load 1.
     vcs
         Virtual channels of every channel.
     most_hops

@@ -52,11 +52,11 @@ class Locality:
     distance
         d, hops.
     message_rate, message_latency
-        r_m, messages a node and cycle, and T_m.
+        r_m, messages per node and cycle, and T_m.
     per_hop_latency
         T_h, of a message's head; 1 where nothing is in its way.
     channel_utilisation, busiest_channel_utilisation
-        ρ, flits a cycle on each channel in the mean, and on the one with most.
+        ρ, flits per cycle on each channel in the mean, and on the one with most.
     node_channel_wait
         The part of T_m that is spent waiting for channels between nodes and routers.
     inter_transaction_cycles
@@ -110,28 +110,29 @@ def predict_locality(
         (Q − L) ρ² + (L + s a) ρ − s a = 0,    L = d + B + (T_r + T_f) / c,
 
     where Q ρ / (1 − ρ) is the wait (``contention_growth``). It is −s a at ρ = 0 and Q ≥ 0 at
-    ρ = 1, so that exactly one root is in (0, 1), the only utilisations that there are:
+    ρ = 1, so that exactly one root is in (0, 1), the only utilizations that there are:
 
         ρ = 2 s a / (L + s a + √((L − s a)² + 4 Q s a)).
 
-    The root of a positive number, nothing subtracted in the denominator. Where there is no
-    contention (Q = 0, k_d ≤ 1) it is the smaller of s a / L and 1: channels that are used all the
-    time, in front of which messages wait for as long as the nodes let them.
+    In this form, the root is of a positive number and the denominator has no difference. Without
+    contention (Q = 0, k_d ≤ 1), ρ = min(s a / L, 1). At 1, channels are always in use, and messages
+    wait in front of them for as long as the nodes let them.
 
-    With contention for the nodes' own channels the wait there comes on top, and ``balance`` finds
-    the root between 0 and the smaller of those of the two quadratics that have one kind of
-    contention only. The default is without: so computed, table 1 of the paper comes out to all its
-    digits, while it is missed by up to a third with any such term (section 2.4 says that the
-    figures have one).
+    Contention for the nodes' own channels adds the wait there. Each kind of contention alone gives
+    a quadratic, and ``balance`` finds the root between 0 and the smaller of their two roots. The
+    default is without this contention. It reproduces table 1 of the paper to all its digits, but
+    any such term misses the table by up to a third. Section 2.4 of the paper says that the figures
+    include one.
 
-    The paper's network has the same ρ on all channels. Most mappings have not, and what the
-    busiest channel cannot carry, processors with many outstanding transactions wait for. With the
-    loads of a mapping a message meets each channel's own utilisation, ρ times its load over the
-    mean, and waits Q times the mean, over the hops of all messages, of ρ / (1 − ρ): not the
-    paper's. On an 8 x 8 torus with buffered switches and four contexts, under mappings of distances
-    1 to 6 whose busiest channels are used 0.9 of the time, simulated message rates are within 6 %
-    of it for requests and replies, nothing fitted, and within 10 % for coherence traffic, slope and
-    offset regressed on the same runs as in the paper. The mean alone is up to 14 and 31 % too high.
+    The paper's network has the same ρ on all channels. Most mappings do not, and processors with
+    many outstanding transactions wait for the busiest channel. With the loads of a mapping, a
+    message meets each channel's own utilization, ρ × load / mean load. It waits Q times the mean of
+    ρ / (1 − ρ) over the hops of all messages. This differs from the paper. It was compared with
+    simulation on an 8 x 8 torus with buffered switches and four contexts, under mappings of
+    distances 1 to 6 whose busiest channels are used 90 % of the time. Simulated message rates are
+    within 6 % of it for requests and replies, with nothing fitted. They are within 10 % for
+    coherence traffic, with slope and offset regressed on the same runs, as in the paper. The mean ρ
+    alone is up to 14 % and 31 % too high.
 
     Parameters
     ----------

@@ -1,16 +1,17 @@
 """The parts of Johnson's locality model: the application, the transaction, the node, the network.
 
 Johnson 1992, sections 2.1 to 2.5. See ``models.locality``. The application model says how often a
-processor begins a transaction, given how long they take. The transaction model what one takes of
-the network. The node model is both together, in messages. The network is that of Agarwal, "Limits
-on interconnection network performance", IEEE TPDS 2 (1991), as Johnson 1992 uses it (section 2.4),
-with blocked messages buffered: a k-ary n-cube with wrap-around, a channel in each direction of each
-dimension, dimension-order routing, one network cycle a hop. Everything is in network cycles and
-flits, unless a name says otherwise, and all arguments broadcast.
+processor begins a transaction, given how long they take. The transaction model says how one
+transaction uses the network. The node model is both together, in messages. The network is that of
+Agarwal, "Limits on interconnection network performance", IEEE TPDS 2 (1991), as used in Johnson
+1992 (section 2.4), with blocked messages buffered. It is a k-ary n-cube with wrap-around, a channel
+in each direction of each dimension, dimension-order routing, and one network cycle per hop.
+Everything is in network cycles and flits, unless a name says otherwise, and all arguments
+broadcast.
 
 Contention is that of buffered switches, in which a blocked message waits in one place. Plain
 wormhole switches with two virtual channels block whole paths, and their messages take longer than
-it says from a channel utilisation of about 0.3 on.
+it says from a channel utilization of about 0.3 on.
 """
 
 from __future__ import annotations
@@ -61,10 +62,10 @@ class TorusNetwork:
 def random_distance(nodes: ArrayLike, dimensions: ArrayLike) -> NDArray[np.float64]:
     """Return the mean distance between two different nodes of a k-ary n-cube with wrap-around.
 
-    n k^(n+1) / (4 (k^n − 1)) for even k, less n k^(n−1) / (4 (k^n − 1)) for odd k: exact (Johnson
-    1992, eq. 17 and footnote 5). Where k = N^(1/n) is no whole number the form for even k stands
-    for the curve between: so does the paper, whose thousand processors in two dimensions have
-    k = 31.6 (its Figure 8 says k = 10, n = 2, which is a hundred).
+    It is n k^(n+1) / (4 (k^n − 1)), and for odd k less by n k^(n−1) / (4 (k^n − 1)). Both are exact
+    (Johnson 1992, eq. 17 and footnote 5). If k = N^(1/n) is no whole number, the form for even k is
+    used, as in the paper. Its thousand processors in two dimensions have k = 31.6 (its Figure 8
+    says k = 10, n = 2, which is a hundred).
 
     N is at least 2, not necessarily whole, and n at least 1: otherwise it raises InputError.
 
@@ -101,7 +102,7 @@ def contention_growth(distance: ArrayLike, flits: ArrayLike, n: ArrayLike) -> ND
 def channel_utilisation(
     rate: ArrayLike, distance: ArrayLike, flits: ArrayLike, n: ArrayLike
 ) -> NDArray[np.float64]:
-    """Return ρ = r_m B k_d / 2, flits a cycle on each channel (Johnson 1992, eq. 10).
+    """Return ρ = r_m B k_d / 2, flits per cycle on each channel (Johnson 1992, eq. 10).
 
     Examples
     --------
@@ -117,12 +118,12 @@ def node_channel_wait(
 ) -> NDArray[np.float64]:
     """Return the wait of a message for the channels between nodes and their routers, cycles.
 
-    Each of them is an M/G/1 queue (Pollaczek and Khinchine): with ρ_n = r_m B the wait is
-    v ρ_n B / (2 (1 − ρ_n)), where v = E[B²] / E[B]² is 1 for messages of one length (M/D/1).
-    Johnson 1992 says that there is such a term (section 2.4) and that it added 2 to 5 cycles, but
-    not which: this is the usual one, not the paper's.
+    Each of them is an M/G/1 queue (Pollaczek and Khinchine). With ρ_n = r_m B the wait is v ρ_n B /
+    (2 (1 − ρ_n)). Here v = E[B²] / E[B]² is 1 for messages of one length (M/D/1). Johnson 1992
+    mentions such a term (section 2.4) that added 2 to 5 cycles, but does not print it. So this is
+    the usual one, not the paper's.
 
-    ``rate`` is r_m, messages a cycle and node, less than 1 / B. B is the mean length in flits. A
+    ``rate`` is r_m, messages per cycle and node, less than 1 / B. B is the mean length in flits. A
     message passes 0, 1 or 2 such channels.
 
     Examples
@@ -208,9 +209,9 @@ class Application:
     def inter_transaction(self, latency: ArrayLike) -> NDArray[np.float64]:
         """Return t_t, the mean time between transactions that take T_t, in processor cycles.
 
-        (T_r + T_t) / p (Johnson 1992, eqs. 1 and 5), or T_r + T_s (eq. 4) while transactions end
-        before their thread's turn comes, T_t < p T_s + (p − 1) T_r (eq. 3): whichever is longer,
-        since the two are equal where the one mode becomes the other.
+        It is (T_r + T_t) / p (Johnson 1992, eqs. 1 and 5). It is T_r + T_s (eq. 4) while
+        transactions end before their thread's turn comes, T_t < p T_s + (p − 1) T_r (eq. 3). The
+        longer one holds, because the two are equal where the one mode becomes the other.
 
         Examples
         --------
@@ -319,7 +320,7 @@ def balance(
     curve
         The nodes.
     latency
-        T_m, network cycles, of rates r in messages a node and network cycle. An array of them.
+        T_m, network cycles, of rates r in messages per node and network cycle. An array of them.
     most_rate
         A rate up to which the latency is finite. It is the answer where the network would not
         slow the nodes down to it: it can carry no more.

@@ -2,9 +2,9 @@
 
 Feldmann, Stricker & Warfel, *Supporting sets of arbitrary connections on iWarp through
 communication context switches*, 1993, sections 2, 3 and 5: software overheads and network access
-alone. Channels that several connections share, and messages that block each other, are not in
-these formulas. ``netloom.phases.schedule`` and the simulators know of them. The errata that the
-docstrings name are those that an independent reproduction of the paper found.
+alone. These formulas do not include channels that several connections share, or messages that block
+each other. ``netloom.phases.schedule`` and the simulators do. The errata named in the docstrings
+were found by an independent reproduction of the paper.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class ConSetCosts:
     Parameters
     ----------
     sync_clocks
-        To synchronise all processors, t_sync.
+        To synchronize all processors, t_sync.
     phase_clocks
         To set up a phase, t_phase.
     clocks_per_word
@@ -65,7 +65,7 @@ class ConSetCosts:
 
     @property
     def switch_clocks(self) -> float:
-        """Clocks of a communication context switch: to synchronise, and to set up a phase."""
+        """Clocks of a communication context switch: to synchronize, and to set up a phase."""
         return self.sync_clocks + self.phase_clocks
 
 

@@ -1,12 +1,13 @@
 """Message latency on a torus with broadcasts, as published, and with its slips mended.
 
-Shahrabi, Ould-Khaoua & Mackenzie, "Communication delay in wormhole-routed torus networks", SAC
-2002: wormhole switching, V virtual channels a channel of which two are the deterministic ones of
-Duato's routing, messages of M flits, Poisson sources. Equation numbers are the paper's.
+Source: Shahrabi, Ould-Khaoua & Mackenzie, "Communication delay in wormhole-routed torus networks",
+SAC 2002. It models wormhole switching, V virtual channels per channel, messages of M flits and
+Poisson sources. Two of the virtual channels are the deterministic ones of Duato's routing. Equation
+numbers are the paper's.
 
 ``printed`` is the paper, with four readings where the print is garbled or silent: the mean
 distance along an odd ring is (k − 1/k) / 4 (eq. 5). The sum of eq. 12 runs over the whole hops of
-d̄ = n k̄, with P_c of eq. 13 beyond k̄. The sum that normalises eq. 30 runs to V, and V̄ of eq. 31,
+d̄ = n k̄, with P_c of eq. 13 beyond k̄. The sum that normalizes eq. 30 runs to V, and V̄ of eq. 31,
 0 / 0 at no load, is 1. ``consistent`` makes six corrections. See ``Corrections``.
 
 Neither holds near its saturation: an independent simulation carried 1.3 to 1.7 times the rate at
@@ -95,7 +96,7 @@ class PublishedTorus:
     Attributes
     ----------
     rate
-        λ_g, messages a cycle and node.
+        λ_g, messages per cycle and node.
     latency
         L̄_u of a unicast message from its generation on, start-up included (eq. 1).
     network_latency, broadcast_network_latency
@@ -107,7 +108,7 @@ class PublishedTorus:
     vc_multiplexing
         V̄ (eq. 31).
     channel_rate
-        λ_c, messages a cycle and channel (eq. 4), the sum of the next three.
+        λ_c, messages per cycle and channel (eq. 4), the sum of the next three.
     unicast_channel_rate, broadcast_channel_rate, replica_channel_rate
         λ_cu (eq. 7), λ_cb (eq. 8) and λ_cr (eq. 11).
     adaptive_busy, escape_busy
@@ -140,7 +141,7 @@ class PublishedTorus:
 
 
 class Constants(NamedTuple):
-    """What the kernel needs to know of a network: rates for λ_g = 1, times in cycles.
+    """A network as the kernel sees it: rates for λ_g = 1, times in cycles.
 
     ``unicast_rate`` and ``broadcast_rate`` (replicas included) are those of a channel.
     ``unicast_cycles`` and ``broadcast_cycles`` are S̄_u and S̄_b without blocking. ``hops_left[r]``
@@ -185,7 +186,7 @@ def published_torus(
     vcs
         V, at least 3.
     rate
-        λ_g, messages a cycle and node, of any shape.
+        λ_g, messages per cycle and node, of any shape.
     broadcast
         β, the fraction of messages that are broadcasts, 0 to 1.
     startup_cycles
@@ -211,7 +212,7 @@ def published_torus(
     rates = np.array(rate, np.float64)
     wrong = rates[~(np.isfinite(rates) & (rates >= 0))]
     if wrong.size:
-        raise InputError("rate", f"{wrong[0]:g}", "messages a cycle and node, at least 0")
+        raise InputError("rate", f"{wrong[0]:g}", "messages per cycle and node, at least 0")
     if not 0 <= startup_cycles < np.inf:
         raise InputError("startup_cycles", f"{startup_cycles:g}", "cycles, at least 0")
     model = _constants(radix, dimensions, message_flits, vcs, broadcast, variant)
@@ -250,7 +251,7 @@ def published_saturation(
     broadcast: float = 0.0,
     variant: str | Corrections = "printed",
 ) -> float:
-    """Return the rate, messages a cycle and node, above which the model has no solution.
+    """Return the rate, messages per cycle and node, above which the model has no solution.
 
     There the two fixed points of eq. 21 meet and vanish, long before λ_c S̄ = 1 if virtual channels
     are few: blocking lengthens the service times that it comes from. On rings of two and three

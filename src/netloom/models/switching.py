@@ -30,9 +30,9 @@ def store_and_forward(
 ) -> NDArray[np.float64]:
     """Return the time of a message that every node on its path receives before it sends it on.
 
-    D (a + b L) (Chittor 1991, eq. 1.1). Cut into packets, each costs a + b × its bytes at every
-    hop and they follow one another down the path, so that the last of them arrives after
-    Σ (a + b Lᵢ) + (D − 1) (a + b L₁), with L₁ the longest.
+    D (a + b L) (Chittor 1991, eq. 1.1). If the message is cut into packets, each costs a + b × its
+    bytes at every hop, and they follow one another down the path. The last of them arrives after Σ
+    (a + b Lᵢ) + (D − 1) (a + b L₁), with L₁ the longest.
 
     Parameters
     ----------
@@ -147,10 +147,10 @@ def virtual_cut_through(
 ) -> NDArray[np.float64]:
     """Return the time of a message that goes on as soon as its header has come.
 
-    a + D (C + b H) + b L: every node receives the header, of H bytes, before it sends it on, and
-    the L bytes of data follow in a pipeline (Kermani & Kleinrock, Computer Networks 3, 1979; with
-    a = C = 0, Chittor 1991, eq. 2.19). Without contention this is wormhole routing, too. Under it a
-    message that cannot go on is received whole.
+    a + D (C + b H) + b L: every node receives the header of H bytes before it forwards it, and the
+    L bytes of data follow in a pipeline. See Kermani & Kleinrock, Computer Networks 3, 1979, and
+    with a = C = 0, Chittor 1991, eq. 2.19. Without contention this is wormhole routing, too. Under
+    contention, a message that cannot go on is received whole.
 
     Parameters
     ----------

@@ -6,17 +6,17 @@ of them broadcast along a tree, from node to node.
 
 ``printed`` is Shahrabi, Ould-Khaoua & Mackenzie, "Communication delay in wormhole-routed torus
 networks", SAC 2002. ``consistent`` corrects its slips; see ``published_torus`` for both. They agree
-with simulation at moderate load, and the first of them best, for two errors cancel: it counts too
-little traffic, and takes a channel's VCs to be held for the whole of a message's latency.
+with simulation at moderate load. ``printed`` agrees best because two of its errors cancel: it
+counts too little traffic, and assumes that a channel's VCs are held for all of a message's latency.
 
 ``improved`` is netloom's. What is different:
 
 - A VC is held from the head's passing to the tail's: while the message streams, and while its head
   is blocked *further on*, not on the way there. This alone moves saturation by half.
-- A message streams at the speed of its slowest channel. Which that is depends on how many active
-  messages it meets on each: those of the other VCs that are held, as seen by one of them (size
-  biased), less those whose head is blocked. It meets *new* ones only where ways part: two messages
-  on a channel go on together with the probability that ``Ways.same`` says.
+- A message streams at the speed of its slowest channel. That depends on how many active messages it
+  meets on each channel. These are the messages that hold the other VCs, as seen by one of them
+  (size biased), minus those whose head is blocked. It meets *new* ones only where paths part: two
+  messages on a channel go on together with probability ``Ways.same``.
 - Messages that are slowed down elsewhere leave more than their share to the others (max-min).
 - The states of a channel are how many adaptive and how many escape VCs are held. A head with q
   dimensions left takes an adaptive VC of any of them, as long as one has any, else one escape VC,
@@ -24,9 +24,9 @@ little traffic, and takes a channel's VCs to be held for the whole of a message'
 - Its source's channels into the network are servers of one queue, to which copies of a broadcast
   come together (Allen & Cunneen's approximation of a queue with several servers).
 
-What it is not for: messages of a few flits on long paths, each of which fits into a buffer or two,
-so that it holds fewer VCs than is assumed here, and more than some eight VCs on sides that differ
-much, where the iteration may find no steady state just below saturation.
+It does not suit messages of a few flits on long paths. Each fits into a buffer or two, so that it
+holds fewer VCs than assumed here. It also does not suit more than about 8 VCs on very different
+sides: the iteration may then find no steady state just below saturation.
 
 One constant is fitted: of a channel that two or more active messages want, separable allocation
 loses a part of the cycles, ρ^2.5. The power was chosen among 2, 2.5 and 3 on 21 configurations of
@@ -85,7 +85,7 @@ class TorusBroadcast:
     sides, message_flits, vcs, broadcast, variant
         The question.
     rate
-        float64[...]: messages a node and cycle, broadcasts among them.
+        float64[...]: messages per node and cycle, broadcasts among them.
     latency
         Mean latency of unicast messages, from their birth to their tail's arrival: start-up,
         ``source_wait`` and ``network_latency``, both stretched by ``vc_multiplexing`` in the
@@ -96,7 +96,7 @@ class TorusBroadcast:
     source_wait
         W̄_s (eq. 28).
     vc_multiplexing
-        V̄ (eq. 31). Improved: cycles a flit while a message streams.
+        V̄ (eq. 31). Improved: cycles per flit while a message streams.
     channel_rate, unicast_channel_rate, broadcast_channel_rate
         Messages a cycle on a channel (λ_c), in the mean over all, and its parts.
     unicast_service, broadcast_service
@@ -173,7 +173,7 @@ def torus_broadcast(
     vcs
         V, 3 to 32.
     rate
-        λ_g: messages a node and cycle, 0 or more. Any shape.
+        λ_g: messages per node and cycle, 0 or more. Any shape.
     broadcast
         β, 0 to 1.
     startup_cycles
@@ -241,7 +241,7 @@ def saturation_rate(
     variant: Variant = "improved",
     injection_channels: int = 0,
 ) -> float:
-    """Return the largest rate, messages a node and cycle, at which a torus has a steady state.
+    """Return the largest rate, messages per node and cycle, at which a torus has a steady state.
 
     It is where the fixed point is lost, found by bisection. Parameters and errors are those of
     ``torus_broadcast``.
@@ -301,7 +301,8 @@ def _checked_rates(rate: ArrayLike, startup: float) -> NDArray[np.float64]:
     rates = np.asarray(rate, np.float64)
     wrong = ~(np.isfinite(rates) & (rates >= 0))
     if wrong.any():
-        raise InputError("rate", f"{rates[wrong].flat[0]:g}", "0 or more messages a node and cycle")
+        wanted = "0 or more messages per node and cycle"
+        raise InputError("rate", f"{rates[wrong].flat[0]:g}", wanted)
     return rates
 
 

@@ -42,7 +42,7 @@ def cut_widths(topology: Topology, layout: ArrayLike | None = None) -> NDArray[n
     topology
         Any network. A pair of opposite channels is one link, and so is a one-way channel.
     layout
-        int[num_nodes], the position of each node, a permutation of 0 … num_nodes − 1. Where it
+        int[num_nodes], the position of each node, a permutation of 0 … num_nodes − 1. If it
         is not given every node stands at its own number, the identity layout.
 
     Returns

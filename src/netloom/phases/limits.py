@@ -55,10 +55,10 @@ def channel_words(plan: Plan) -> NDArray[np.float64]:
 def plan_break_even_words(plan: Plan, costs: ConSetCosts, passing: MessageCosts) -> float | None:
     """Return the mean words of a connection below which phases are faster than messages.
 
-    By the formulas of ``models.messages``, in which no channel is shared. Phases and routes stay
-    as they are while all connections grow alike. A processor takes as long for a word either way,
-    and in phases may wait for others: so it is short connections that profit, of the overhead of
-    messages that they are spared. None where all do, 0 where none does.
+    The formulas are those of ``models.messages``, in which no channel is shared. Phases and routes
+    stay the same while all connections grow equally. A processor takes as long for a word either
+    way, and in phases it may wait for others. So only short connections profit, because they avoid
+    the overhead of messages. None if all connections profit, 0 if none does.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Plan files: what the compiler decided, as JSON that people edit and other programs read.
 
-``docs/plan-file.md`` describes the format. A file may hold a wrong plan: reading checks that it
-says something, and ``verify`` judges what. What a ``Plan`` cannot even hold is refused here.
+``docs/plan-file.md`` describes the format. A file may hold a wrong plan. Reading refuses only what
+a ``Plan`` cannot represent, and ``verify`` checks the plan itself.
 """
 
 # ruff: noqa: TC003 (pydantic reads the annotations)
@@ -79,7 +79,7 @@ def write_plan(
     provenance: Provenance,
     programs: Any = None,
 ) -> None:
-    """Write a plan and its timetable, one line a connection. The file is replaced if it exists.
+    """Write a plan and its timetable, one line per connection. The file is replaced if it exists.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def write_plan(
     provenance
         The question that the plan answers.
     programs
-        The program of each node, as anything that JSON can hold. A list gets one line an element.
+        The program of each node, as anything that JSON can hold. A list gets one line per element.
 
     Raises
     ------
@@ -136,10 +136,10 @@ def read_plan(path: str | Path) -> PlanFile:
     Raises
     ------
     InputError
-        Naming the file and the field where it cannot be read.
+        If it cannot be read. The error names the file and the field.
     InvalidPlanError
-        Where it says what no ``Plan`` can hold: a connection in two phases or in none, an empty
-        phase, or a route over two nodes that no channel joins.
+        If no ``Plan`` can represent it: a connection is in two phases or in none, a phase is empty,
+        or no channel joins two nodes of a route.
     """
     try:
         record = _File.model_validate_json(read_text(path, wanted=WANTED))
@@ -380,7 +380,7 @@ def _with_hosts(
         wanted = "those between routers, then those from hosts in their order, then those to hosts"
         raise InputError("network.channels", f"channels of {hosts} hosts in another order", wanted)
     if labels and len(labels) != network.num_nodes:
-        raise InputError("network.labels", f"{len(labels)}", f"{network.num_nodes}, one a node")
+        raise InputError("network.labels", f"{len(labels)}", f"{network.num_nodes}, one per node")
     routers = Topology(
         name, network.num_nodes - hosts, source[:inside] - hosts, target[:inside] - hosts,
         labels[hosts:],

@@ -78,13 +78,13 @@ def first_violation(
 ) -> Violation | None:
     """Return what is wrong with a plan, or None when it is right.
 
-    Every connection is in one phase, and no phase is empty. Its route leaves its source, goes on
-    where it has come to, ends in its target and visits no node twice, and no host between these
-    if hosts hang on routers. No node (or channel) has more connections in a phase than it has
-    virtual channels. A connection that comes before another is in no later phase.
+    Every connection is in one phase, and no phase is empty. Its route leaves its source, is
+    connected, ends in its target and visits no node twice. If hosts hang on routers, it visits no
+    host between these. No node (or channel) has more connections in a phase than it has virtual
+    channels. A connection that comes before another is in no later phase.
 
     With a timetable also: a connection takes at least its words times the clocks of a word, and
-    has ended before one of its phase that waits for it starts. Where processors serve one
+    has ended before one of its phase that waits for it starts. If processors serve one
     connection at a time, none is at two sends at once, or two receives (at two connections at all
     where it cannot do both ways). Where all are interleaved, and on channels that share their
     rate, no more words pass than can. A makespan is when the last connection ends, and not below

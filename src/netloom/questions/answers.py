@@ -174,7 +174,7 @@ class Columns:
         return found
 
     def frame(self, observations: Iterable[Any]) -> pl.DataFrame:
-        """Return one row an observation."""
+        """Return one row per observation."""
         return self.frame_of([self.row(each) for each in observations])
 
     def frame_of(self, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
@@ -289,7 +289,7 @@ class Answer:
         return f"seed {self.provenance.seed}, netloom {self.provenance.version}"
 
     def table(self) -> pl.DataFrame:
-        """Return one row an observation. ``columns`` says what and in which units."""
+        """Return one row per observation. ``columns`` says what and in which units."""
         return self.columns.frame(self.table_rows)
 
     def sentences(self) -> list[str]:

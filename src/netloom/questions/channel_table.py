@@ -21,7 +21,7 @@ USED = "flits/cycle"
 
 
 def use_of_channels(channels: Callable[[Any], NDArray[Any]]) -> Columns:
-    """Return the columns of the mean and the largest of what channels carry, flits a cycle."""
+    """Return the columns of the mean and the largest of what channels carry, flits per cycle."""
 
     def mean(found: Any) -> float:
         used = channels(found)
@@ -67,14 +67,14 @@ def channel_ends(topology: Topology) -> tuple[dict[str, Any], dict[str, Any]]:
 def channels_by(
     load: str, runs: Iterable[tuple[float, NDArray[Any]]], topology: Topology
 ) -> pl.DataFrame:
-    """Return one row a load and channel: its two nodes, and flits a cycle on it.
+    """Return one row per load and channel: its two nodes, and flits per cycle on it.
 
     Parameters
     ----------
     load
         Name of the column of loads.
     runs
-        The loads, each with float[num_network_channels], flits a cycle.
+        The loads, each with float[num_network_channels], flits per cycle.
 
     Examples
     --------

@@ -20,7 +20,7 @@ class Axes(NamedTuple):
     """The words of a curve's axes: what loads, latencies and throughput are, and their units.
 
     Curves of the same axes are compared. A model has those of what it predicts. ``open`` says
-    whether load is offered whatever becomes of it, so that a network can saturate.
+    whether load is offered regardless of what is accepted, so that a network can saturate.
     """
 
     load: str

@@ -24,7 +24,7 @@ def to_pandas(found: Any, table: str = "table") -> Any:
     found
         An answer, a record of one, or a Polars table.
     table
-        Which of its tables: ``table`` has one row an observation. Others, such as ``channels``,
+        Which of its tables: ``table`` has one row per observation. Others, such as ``channels``,
         are those of ``answer.tables()``.
 
     Raises

@@ -42,8 +42,8 @@ def rank_file_output(
     Parameters
     ----------
     refuse
-        Raises InputError before the search if no rank file of a form could have the mapping: given
-        what the question has made ready, the form, and host names if there are any.
+        Raises InputError before the search if no rank file of a form could express the mapping. Its
+        arguments are what the question has prepared, the form, and host names if there are any.
     nodes_of
         Returns the allocated hosts of an answer, where not all are.
     """

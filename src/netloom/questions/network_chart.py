@@ -37,8 +37,8 @@ USE = "flits/cycle on the channel"
 def topology_of(record: Recorded) -> Topology | None:
     """Return the network of a record, made again from its question.
 
-    None where it cannot be: its file is gone or holds another network, or it was an object that
-    no words stand for. Where the record has a table of channels, theirs are the same.
+    None where it cannot be: its file is gone or holds another network, or it was an object that no
+    words stand for. If the record has a table of channels, theirs are the same.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def channels_chart(
     Parameters
     ----------
     channels
-        A row a channel, in their order: the rows of one load of its table ``channels``.
+        A row per channel, in their order: the rows of one load of its table ``channels``.
     load, title, scale, width, before, when
         The column that is shown, and as for ``network_chart``.
     """
@@ -128,8 +128,8 @@ def network_chart(
     """Return the network with its channels colored by load.
 
     ``netloom.drawing.networks`` draws it by the time that a load takes on each channel between
-    routers. What is in flits/cycle by the share of the channel that is used, from 0 to 100 %. Where
-    no picture of the network is known, all loads stand in falling order. Broken channels are not
+    routers. What is in flits/cycle by the share of the channel that is used, from 0 to 100 %. If no
+    picture of the network is known, all loads stand in falling order. Broken channels are not
     drawn.
 
     Parameters

@@ -110,8 +110,8 @@ def traffic_of(form: dict[str, Any], network: Topology) -> Traffic:
     Parameters
     ----------
     form
-        One of ``spec`` (see ``workload.parse_traffic``), ``targets`` (one a node, −1: none) and
-        ``pairs`` (source, target, weight). Perhaps ``rates``, one a node, and a ``name``.
+        One of ``spec`` (see ``workload.parse_traffic``), ``targets`` (one per node, −1: none) and
+        ``pairs`` (source, target, weight). Perhaps ``rates``, one per node, and a ``name``.
 
     Raises
     ------

@@ -32,7 +32,7 @@ class Recorded:
         The JSON of the answer: plain data, its question under ``provenance``. There is no NaN and
         no infinity in it, but None.
     tables
-        Its tables by name. ``table`` has one row an observation. What is not known is null.
+        Its tables by name. ``table`` has one row per observation. What is not known is null.
     """
 
     verb: str
@@ -138,7 +138,7 @@ def chart_of(result: Any) -> Any:
 def parts_of(kept: Recorded) -> dict[str, Any]:
     """Return what the picture of an answer is made of, part by part, for a page of its own.
 
-    Parts have neither background nor title of their own, and the colours of text and of channel
+    Parts have neither background nor title of their own, and the colors of text and of channel
     loads (Vega's range ``ramp``) are those of the page.
 
     Examples

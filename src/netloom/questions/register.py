@@ -1,9 +1,9 @@
 """All questions, by the words of the command line and of experiment files.
 
-A folder with a ``question.py`` is a question: its path is its words, the first line of its
-``__init__.py`` what it is for, and ``VERB`` there the Python function that asks it. Nothing heavy
-is imported before one is asked. A folder of questions that is none itself may say in its
-``__init__.py`` with ``USUAL`` which of them its name alone asks.
+A folder with a ``question.py`` is a question. Its path is its words, and the first line of its
+``__init__.py`` is its purpose. ``VERB`` there is the Python function that asks it. Nothing heavy is
+imported before one is asked. A folder of questions that is none itself may have ``USUAL`` in its
+``__init__.py``: the question that its name alone asks.
 """
 
 from __future__ import annotations
@@ -210,7 +210,7 @@ _DECLARED: dict[str, Kind] = {}
 
 
 class About(TypedDict, total=False):
-    """What a question says of itself. See ``Kind``."""
+    """A question's description. See ``Kind``."""
 
     words: str
     title: str

@@ -64,7 +64,7 @@ class Happened:
     source, target
         int64[n], the rank of each row, and that to which it sends.
     ready, sent, entered, arrived, complete
-        Time[n], as engines have them; -1: not yet.
+        Time[n], as engines have them, or -1: not yet.
     delay, run, hold, receive
         Time[n], what rows take before they are ready, and from processors. See ``Messages``.
     size
@@ -105,9 +105,9 @@ class Crossed(NamedTuple):
     """What messages did to channels.
 
     ``links``: the links of each of the rows that moved, in their order. ``shares``: float64[…], the
-    part of a message that crosses each; ``capacity``: float64[num_links], size per time;
-    ``name``: what a link is called; ``lasting``: Time[…], how long each message used its links from
-    when it entered, None for until it arrived.
+    part of a message that crosses each. ``capacity``: float64[num_links], size per time. ``name``:
+    what a link is called. ``lasting``: Time[…], how long each message used its links after it
+    entered, or None for until it arrived.
     """
 
     links: Lists

@@ -61,14 +61,14 @@ class Clock:
         --------
         >>> from netloom.topology import mesh
         >>> Clock(25e9, 6e-7, 0.0, "--bandwidth", "--latency", "").words(mesh(2, 2))
-        '25 GB/s a channel (--bandwidth), latency 600 ns (--latency), no overhead'
+        '25 GB/s per channel (--bandwidth), latency 600 ns (--latency), no overhead'
         >>> Clock(25e9, 6e-7, 1e-6, "machine:my.toml", "machine:my.toml", "").words(mesh(2, 2))
-        '25 GB/s a channel, latency 600 ns (machine:my.toml), overhead 1 µs'
+        '25 GB/s per channel, latency 600 ns (machine:my.toml), overhead 1 µs'
         """
         rates = _span(self.bytes_per_second * network.channel_bandwidth, rate)
         delays = _span(self.latency_seconds * network.channel_cycles, seconds)
         told = [
-            (f"{rates} a channel", self.bandwidth_source),
+            (f"{rates} per channel", self.bandwidth_source),
             (_or_none("latency", delays, self.latency_source), self.latency_source),
             (
                 _or_none("overhead", seconds(self.overhead_seconds), self.overhead_source),
@@ -124,7 +124,7 @@ def clock_of(question: Timing, network: Topology, machine: Machine | None) -> Cl
 
     A bandwidth is that of channels of bandwidth 1, the reference: where a file says of cables that
     some are slower, they keep their share of it. A latency is that of a cycle, of which channels
-    have one unless a file says more. Where a file or a machine says times, it is that of every
+    have one unless a file says more. If a file or a machine says times, it is that of every
     channel instead. A machine's overhead is its own, or half of the start-up time of its longest
     messages, which has both ends.
 

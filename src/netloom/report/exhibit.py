@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Drawn: TypeAlias = alt.LayerChart | alt.VConcatChart
 
 MOST_TOLD = len(COLOURS)
-"""Most series that colours alone tell apart. More have their names beside them, or a scale."""
+"""Most series that colors alone tell apart. More have their names beside them, or a scale."""
 
 RING = "M0,-1L1,0L0,1L-1,0ZM0,-0.6L-0.6,0L0,0.6L0.6,0Z"
 """A hollow diamond, as a path that is filled: so it is hollow in the legend as well."""
@@ -133,7 +133,7 @@ def plot_chart(plot: Plot, names: Sequence[str], look: Look) -> alt.LayerChart:
     plot
         What is on them.
     names
-        All series that are told apart by colour, perhaps of other axes as well.
+        All series that are told apart by color, perhaps of other axes as well.
     look
         What it shares with other axes.
     """
@@ -272,7 +272,7 @@ def _ends(plot: Plot, table: pl.DataFrame, names: Sequence[str], look: Look) -> 
 
 
 def _colour(names: Sequence[str], *, below: bool, named: bool) -> alt.Color:
-    """Return the colours of series. Those that have their names beside them need no legend."""
+    """Return the colors of series. Those that have their names beside them need no legend."""
     import altair as alt
 
     hues = [COLOURS[at % len(COLOURS)] for at in range(len(names))]

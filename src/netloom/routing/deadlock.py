@@ -1,8 +1,8 @@
 """Can packets wait for each other in a circle? The channel-dependency graph answers.
 
-A routing function that uses each channel's single queue is free of deadlock if and only if no
-cycle of channels exists in which each may be held while the next is asked for (Dally & Seitz,
-*Deadlock-free message routing in multiprocessor interconnection networks*, 1987).
+A routing function with a single queue per channel may deadlock exactly if there is a cycle of
+channels in which each may be held while the next is requested. See Dally & Seitz, *Deadlock-free
+message routing in multiprocessor interconnection networks*, 1987.
 """
 
 from __future__ import annotations

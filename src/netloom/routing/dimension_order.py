@@ -36,7 +36,7 @@ class DimensionOrder:
 
 
 class CubeTables(NamedTuple):
-    """What the kernels need to know of a cube and an order, as flat arrays."""
+    """A cube and an order as flat arrays, for the kernels."""
 
     sides: NDArray[np.int64]
     strides: NDArray[np.int64]

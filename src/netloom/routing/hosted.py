@@ -126,7 +126,7 @@ def through_routers(
     """Return the paths of pairs of hosts, given how to go from router to router.
 
     ``route`` takes int32[num_pairs] routers, and returns the paths between them in
-    ``topology.routers``. It may return several paths a pair, with probabilities.
+    ``topology.routers``. It may return several paths per pair, with probabilities.
     """
     ends = legs(topology, sources, targets)
     try:

@@ -69,16 +69,16 @@ class Layered:
 
     On a k-ary n-cube with broken parts, a path is that of dimension order, last dimension first. If
     that is broken or no longer shortest, it is that of the opposite order, first dimension first.
-    If that is too, it is dimension order from node to node as long as that leads nearer to the
-    target, with the lowest-numbered channel that does where it does not. So what broken parts are
-    not in the way of is not touched by them, and what they are is spread. Networks without
+    If that fails too, the path goes from node to node by dimension order as long as that leads
+    nearer to the target. If it does not, the path takes the lowest-numbered channel that does. So
+    broken parts change only the paths that they block, and these are spread. Networks without
     dimensions are routed as by ``ShortestPath``.
 
-    These paths may deadlock on one virtual channel. Where there are more, pairs of nodes, those of
-    the longest paths first, are put into the first layer that has no circle of dependencies with
-    their path. Where none takes all of it, the path begins in the lowest layer and goes on to the
-    next wherever it would close a circle, never back. Then paths move from fuller layers to
-    emptier ones that can take them. A packet may use any VC of the layer that it is in.
+    These paths may deadlock on one virtual channel. With more, each pair of nodes is put into the
+    first layer in which its path closes no circle of dependencies. Pairs with the longest paths
+    come first. If no layer takes the whole path, it begins in the lowest layer and moves on to the
+    next wherever it would close a circle, never back. Then paths move from fuller layers to emptier
+    ones that can take them. A packet may use any VC of the layer that it is in.
     """
 
     several: ClassVar[bool] = False

@@ -77,7 +77,7 @@ ROUTINGS = (
 SIMULATED = (
     "nca", "nca-adaptive", "anca", "ugal", "ugal-l", "ugal-g", "par", "min-adaptive",
 )  # fmt: skip
-"""Routings that look at queues: where packets go can be simulated, not known beforehand."""
+"""Routings that look at queues: packets' paths can be simulated, but are not known in advance."""
 
 AXES = "xyz"
 """Names of the dimensions, the last one first."""
@@ -94,12 +94,12 @@ def named_here(name: str) -> bool:
 def parse_routing(spec: str, topology: Topology) -> Routing:
     """Return the routing that ``spec`` names on this network.
 
-    ``default`` is what ``default_routing`` says. ``dimension-order:0,1`` corrects dimension 0
-    first; ``up-down`` and ``layered`` fit any network: see ``UpDown`` and ``Layered``;
-    ``d-mod-k``, ``s-mod-k`` and ``random-up`` are for fat trees, ``minimal-group`` and
-    ``valiant-group`` for dragonflies; ``routes:FILE`` reads one route a
-    line, as does the name of a file alone. ``xy``, ``yx``, ``zyx`` ... are dimension orders, x
-    being the last dimension, which is corrected first by default.
+    ``default`` is the choice of ``default_routing``. ``dimension-order:0,1`` corrects dimension 0
+    first. ``up-down`` and ``layered`` fit any network: see ``UpDown`` and ``Layered``. ``d-mod-k``,
+    ``s-mod-k`` and ``random-up`` are for fat trees, ``minimal-group`` and ``valiant-group`` for
+    dragonflies. ``routes:FILE`` reads one route per line, as does the name of a file alone. ``xy``,
+    ``yx``, ``zyx`` ... are dimension orders, x being the last dimension, which is corrected first
+    by default.
 
     Raises
     ------
@@ -158,10 +158,10 @@ def _fitting(topology: Topology, routing: NamedRouting) -> NamedRouting:
 def default_routing(topology: Topology) -> Routing:
     """Return the routing of a network for which nobody named one.
 
-    In a direct network, dimension order on k-ary n-cubes, ``layered`` where something is broken,
-    ``shortest-path`` on graphs, and ``spread`` elsewhere. If hosts hang on routers, ``d-mod-k`` on
-    fat trees, ``minimal-group`` on dragonflies, dimension order if the routers are a k-ary n-cube
-    or a HyperX, and ``spread`` elsewhere and where something is broken.
+    In a direct network: dimension order on k-ary n-cubes, or ``layered`` if something is broken,
+    ``shortest-path`` on graphs, and ``spread`` elsewhere. If hosts hang on routers: ``d-mod-k`` on
+    fat trees, ``minimal-group`` on dragonflies, and dimension order if the routers are a k-ary
+    n-cube or a HyperX. Other such networks, and broken ones, get ``spread``.
 
     Examples
     --------
@@ -239,7 +239,7 @@ def draw_paths(
 ) -> Paths:
     """Return one path of each pair, drawn as likely as the routing takes it.
 
-    Under a routing of one path a pair, that is this path.
+    Under a routing of one path per pair, that is this path.
 
     Parameters
     ----------
@@ -289,7 +289,7 @@ def all_routes(topology: Topology, routing: Routing) -> SourceRoutes:
     """
     if routing.several:
         found = f"{routing}, by which pairs have several paths"
-        raise InputError("routing", found, "a routing of one path a pair")
+        raise InputError("routing", found, "a routing of one path per pair")
     sources, targets = all_pairs(topology, str(routing))
     pairs = sources.astype(np.int64) * topology.num_vertices + targets
     return SourceRoutes(str(routing), pairs, paths(topology, routing, sources, targets))

@@ -32,7 +32,8 @@ class Ports(NamedTuple):
         port by which it enters its target.
     axis_port
         int64[dimensions, 2], the port of growing (0) and of falling (1) coordinates in each
-        dimension of a k-ary n-cube; -1 in a dimension of one node. Empty on other networks.
+        dimension of a k-ary n-cube. It is -1 in a dimension of one node, and empty on other
+        networks.
     """
 
     num_network_ports: int
@@ -73,7 +74,7 @@ class HostedPorts(NamedTuple):
         Most input or output ports of any router. Ports of a router are numbered from 0.
     out_port, in_port
         int32[num_channels], the first output port by which a channel leaves its source, and the
-        first input port by which it enters its target; 0 at a host's end.
+        first input port by which it enters its target. It is 0 at a host's end.
     lanes
         int32[num_channels], how many ports in a row each channel has at either end.
     """

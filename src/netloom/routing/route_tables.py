@@ -61,18 +61,18 @@ def table(topology: Topology, function: NextChannels, *, name: str = "table") ->
         The network.
     function
         ``function(node, target)`` returns the channel that a packet at ``node`` takes next on its
-        way to ``target``, or several to choose from. Asked once for every two different nodes.
-        Where hosts hang on routers, ``node`` is the vertex of a router and ``target`` a host:
-        asked for every router but those that the host receives from, where packets have arrived.
-        No channel (None) says that there is no way.
+        way to ``target``, or several to choose from. It is called once for every two different
+        nodes. If hosts hang on routers, ``node`` is the vertex of a router and ``target`` a host.
+        It is then called for every router except those that the host receives from, where packets
+        have arrived. No channel (None) means that there is no path.
     name
         What to call it in messages.
 
     Raises
     ------
     InputError
-        If a channel does not leave the node or leads to a host, if choices can lead in a circle
-        without ever coming to the target, or if there are too many nodes.
+        If a channel does not leave the node or leads to a host. If choices can lead in a circle and
+        never reach the target. If there are too many nodes.
     NoRouteError
         If the function offers no channel between two nodes of a direct network.
 
@@ -172,7 +172,7 @@ def table_paths(
         pair = int(np.argmin(lengths))
         node = topology.name_of(topology.router_vertex(int(last[pair])))
         found = f"several channels at {node} towards {topology.name_of(int(targets[pair]))}"
-        raise InputError(routing.name, found, "one, for paths that are known beforehand")
+        raise InputError(routing.name, found, "one, for paths that are known in advance")
     left = _left_by(topology, last, targets, ends.ejection)
     lengths[(left < 0) & (sources != targets)] = -1
     offsets = offsets_of(lengths, sources, targets, "a table that leads there")
@@ -248,7 +248,7 @@ def table_cycle(topology: Topology, routing: RouteTable) -> tuple[int, ...]:
     """Return a cycle of channels in which this routing can deadlock, or () when it cannot.
 
     As ``find_deadlock``: exact where a channel's virtual channels are all alike and the routing
-    leaves no choice. Where it does, a cycle is a danger, not yet a proof of one (Duato 1993).
+    leaves no choice. If it does, a cycle is a danger, not yet a proof of one (Duato 1993).
     """
     from netloom.routing.kernels.table import table_waits
 
@@ -277,4 +277,4 @@ def _check_nodes(topology: Topology, name: str) -> None:
         raise InputError(name, f"a table for {nodes} nodes", f"at most {most} nodes")
     most = ports(topology.routers).num_network_ports
     if most > MOST_PORTS:
-        raise InputError(name, f"a node of {most} channels", f"at most {MOST_PORTS} a node")
+        raise InputError(name, f"a node of {most} channels", f"at most {MOST_PORTS} per node")

@@ -252,9 +252,9 @@ def target_numbers(
 ) -> tuple[NDArray[np.int64], int]:
     """Return the number by which each target picks among equal channels, and how it does.
 
-    On a dragonfly a host's own number, by its digits. On a HyperX the sum of its router's
-    coordinates and its place among the hosts of the router, modulo the lanes: so the targets
-    that are reached by a hop share its lanes, whichever coordinates they have in common.
+    On a dragonfly a host's own number, by its digits. On a HyperX (the sum of its router's
+    coordinates + its place among the router's hosts) modulo the lanes. So the targets that a hop
+    leads to share its lanes, whichever coordinates they have in common.
     """
     if isinstance(routing, MinimalGroup):
         return np.arange(topology.num_hosts), DIGITS

@@ -1,6 +1,6 @@
 """How many layers of virtual channels keep routings with choices free of deadlock.
 
-A packet begins in the lowest layer and never goes back to a lower one. Where the graph of
+A packet begins in the lowest layer and never goes back to a lower one. If the graph of
 (channel, layer) has no circle, packets cannot deadlock, whatever they choose (Dally & Seitz 1987).
 Layers by hops: Günther, *Prevention of deadlocks in packet-switched data transport systems*, 1981.
 By global channels, on dragonflies: Kim, Dally, Scott & Abts 2008.

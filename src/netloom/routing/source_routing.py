@@ -66,9 +66,10 @@ def source_routes(
     topology
         The network whose channels the routes use.
     node_sequences
-        One sequence of neighbouring nodes a route. Two sequences may not join the same pair. Where
-        hosts hang on routers, a host, the routers, a host. A node is its vertex or its name. Of
-        parallel channels the first leads there, or, behind a name, the one that ``#2`` says.
+        One sequence of neighbouring nodes per route. Two sequences may not join the same pair. If
+        hosts hang on routers, a sequence is a host, the routers, and a host. A node is its vertex
+        or its name. A route takes the first of parallel channels, or the one that ``#2`` behind a
+        name selects.
     where
         What to call each route in an error message, such as ``routes.txt:7``.
 
@@ -95,7 +96,7 @@ def source_routes(
         pair = nodes[0] * topology.num_vertices + nodes[-1]
         if pair in found:
             ends = (steps.called(end, "") for end in (nodes[0], nodes[-1]))
-            raise InputError(place, f"a second route from {' to '.join(ends)}", "one a pair")
+            raise InputError(place, f"a second route from {' to '.join(ends)}", "one per pair")
         found[pair] = channels
     pairs = sorted(found)
     offsets = np.append(0, np.cumsum([len(found[pair]) for pair in pairs], dtype=np.int64))
@@ -104,9 +105,9 @@ def source_routes(
 
 
 def read_routes(topology: Topology, path: str | Path) -> SourceRoutes:
-    """Read routes from a file: one a line, the nodes it visits by number or name.
+    """Read routes from a file: one per line, the nodes it visits by number or name.
 
-    Where hosts hang on routers, routers have the numbers behind those of the hosts. A name with
+    If hosts hang on routers, routers have the numbers behind those of the hosts. A name with
     blanks or ``#`` in it stands in quotation marks. ``b#2`` is node b by the second of several
     channels; arrows ``->`` between the nodes may be there; any other ``#`` starts a comment.
 
@@ -164,7 +165,7 @@ def write_routes(topology: Topology, routes: SourceRoutes, path: str | Path) -> 
     >>> file = Path(mkdtemp()) / "routes.txt"
     >>> write_routes(mesh(2, 2), source_routes(mesh(2, 2), [[0, 2, 3], [1, 0]]), file)
     >>> print(file.read_text().partition(": ")[2], end="")
-    routes on mesh:2x2, one a line: the nodes it visits
+    routes on mesh:2x2, one per line: the nodes it visits
     0 2 3
     1 0
     """
@@ -172,7 +173,8 @@ def write_routes(topology: Topology, routes: SourceRoutes, path: str | Path) -> 
     words = [_word(label) for label in topology.labels]
     words = words or [str(vertex) for vertex in range(topology.num_vertices)]
     target, twin = topology.channel_target.tolist(), topology.twin_number.tolist()
-    lines = [f"# netloom {__version__}: routes on {topology.name}, one a line: the nodes it visits"]
+    said = f"routes on {topology.name}, one per line: the nodes it visits"
+    lines = [f"# netloom {__version__}: {said}"]
     for number, source in enumerate(first):
         visited = [
             words[target[channel]] + (f"#{twin[channel]}" if twin[channel] > 1 else "")

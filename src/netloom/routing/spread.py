@@ -37,11 +37,11 @@ _TABLES: WeakKeyDictionary[Topology, NDArray[np.int32]] = WeakKeyDictionary()
 class Spread:
     """Shortest paths, spread so that channels are about as busy when all hosts send to all others.
 
-    Destinations choose in their order, all paths to one at once: a channel costs the fourth power
-    of (paths that take it to other destinations / bandwidth), and every router takes the shortest
-    path that costs least, of several the channel of the lowest number. Then each gives up its paths
-    and chooses again, three times. After Hoefler, Schneider & Lumsdaine, *Optimized routing for
-    large-scale InfiniBand networks*, 2009, who choose once, and by the load itself.
+    Destinations choose in their order, all paths to one at once. The cost of a channel is (paths
+    that take it to other destinations / bandwidth)⁴. Every router takes the shortest path with the
+    lowest cost. Ties go to the lowest-numbered channel. Then each destination gives up its paths
+    and chooses again, three times. The method follows Hoefler, Schneider & Lumsdaine, *Optimized
+    routing for large-scale InfiniBand networks*, 2009, who choose once, and by the load itself.
 
     Paths are shortest in hops, the same for a pair whatever else communicates, and depend on the
     router and the destination alone, as routers' forwarding tables must. They may deadlock:

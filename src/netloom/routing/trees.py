@@ -1,9 +1,9 @@
 """Routings of fat trees: up to where source and target meet, by a rule, and down again.
 
-The trees are extended generalised fat trees with parallel links (``TreeShape``). The way down is
+The trees are extended generalized fat trees with parallel links (``TreeShape``). The way down is
 unique but for parallel cables. A rule says which parent and which cable to take up. These routings
-are free of deadlock on one virtual channel: every path takes first channels that lead up, level by
-level, then channels that lead down, so that none leads back.
+are free of deadlock on one virtual channel: every path first takes channels that lead up, level by
+level, and then only channels that lead down.
 """
 
 from __future__ import annotations
@@ -32,11 +32,12 @@ MOST_PATHS = 2**24
 class DModK:
     """D-mod-k: the target's place decides which way a packet takes up a fat tree.
 
-    Above level l (hosts are level 0), with W_l = w_1 … w_l, the packet takes parent
-    floor(d / W_l) mod w_{l+1}, by cable floor(d / W_{l+1}) mod p_{l+1}. Together these are the up
-    port floor(d / W_l) mod (w_{l+1} p_{l+1}). Down it takes the cable of the same number. d is the
-    place of the target in the order of the tree, which is its number unless a file numbers hosts
-    otherwise. In a full tree every shift of all hosts loads no channel with more than one path.
+    Let W_l = w_1 … w_l. Above level l, the packet takes parent ``floor(d / W_l) mod w_{l+1}``, by
+    cable ``floor(d / W_{l+1}) mod p_{l+1}``. Hosts are level 0. Together these choices are the up
+    port ``floor(d / W_l) mod (w_{l+1} p_{l+1})``. Down it takes the cable of the same number. Here
+    d is the place of the target in the order of the tree, which is its number unless a file numbers
+    hosts otherwise. In a full tree every shift of all hosts loads no channel with more than one
+    path.
 
     Zahavi, *Fat-tree routing and node ordering providing contention free traffic for MPI global
     collectives*, 2012.
@@ -72,7 +73,7 @@ class RandomUp:
 
 
 class TreeIndex(NamedTuple):
-    """What the kernels need to know of a tree.
+    """A tree as flat arrays, for the kernels.
 
     Attributes
     ----------

@@ -23,24 +23,24 @@ if TYPE_CHECKING:
 _RANKS: WeakKeyDictionary[Topology, NDArray[np.int32]] = WeakKeyDictionary()
 
 MOST_SAMPLES = 256
-"""Nodes that the root shall be near to: all of them in networks of up to so many."""
+"""Nodes that the root should be near to: all of them in networks of up to this many."""
 
 
 @dataclass(frozen=True)
 class UpDown:
     """Up*/down* routing: no packet goes up again once it has gone down.
 
-    Nodes are ranked by their distance from a root in the middle of the network, then by number.
-    A channel leads up if it leads to a lower rank. Packets cannot wait for each other in a circle,
-    for every path takes channels in one order: those that lead up, by the falling rank of the node
-    that they enter, then those that lead down, by its rising rank. A packet takes one of the
-    shortest of such paths, always the same for a pair of nodes. Pairs spread over all of them.
+    Nodes are ranked by their distance from a root in the middle of the network, then by number. A
+    channel leads up if it leads to a lower rank. Every path takes channels in one order, so packets
+    cannot wait for each other in a circle. First come channels that lead up, by the falling rank of
+    the node that they enter, then those that lead down, by its rising rank. A packet takes one of
+    the shortest of such paths, always the same for a pair of nodes. Pairs spread over all of them.
 
     Links of which one direction is missing or broken are not used at all, as in Autonet.
 
-    Where hosts hang on routers, these are ranked by their distance from the hosts, the farthest
-    first, if all packets can take shortest paths then (``router_ranks``): so the spines of a tree
-    share what a single root would get.
+    If hosts hang on routers, routers are ranked by their distance from the hosts, the farthest
+    first, provided that all packets can then take shortest paths (``router_ranks``). So the spines
+    of a tree share the traffic that a single root would get.
     """
 
     several: ClassVar[bool] = False
@@ -99,9 +99,10 @@ def _legal_paths(
 def router_ranks(topology: Topology) -> NDArray[np.int32]:
     """Return int32[num_routers], the ranks of the routers that hosts hang on.
 
-    If packets can go away from the hosts first and then towards them on shortest paths between all
-    routers with hosts, as in trees, routers are ranked by their distance from the nearest host,
-    the farthest first. If not, from a root, as in ``node_ranks``. One for each plane of routers.
+    In trees, shortest paths between routers with hosts first lead away from the hosts, then towards
+    them. If all such paths do so, routers are ranked by their distance from the nearest host, the
+    farthest first. If not, they are ranked from a root, as in ``node_ranks``, one for each plane of
+    routers.
     """
     from netloom.routing.kernels.shortest_path import path_lengths
     from netloom.routing.kernels.up_down import legal_lengths

@@ -1,11 +1,11 @@
 """Can packets on virtual channels wait for each other in a circle?
 
-The graph is that of virtual channels: an arrow from each that a packet may hold to each that it may
-ask for meanwhile. Without a circle there is no deadlock (Dally & Seitz, *Deadlock-free message
-routing in multiprocessor interconnection networks*, 1987). Where some VCs are an escape that every
-packet may ask for everywhere, the escape VCs alone need be free of circles, but with the arrows
-between two of them that a packet makes by going through other VCs from one to the other (Duato, *A
-new theory of deadlock-free adaptive routing in wormhole networks*, 1993).
+The vertices of the graph are virtual channels. An arrow leads from each that a packet may hold to
+each that it may request meanwhile. Without a circle there is no deadlock (Dally & Seitz,
+*Deadlock-free message routing in multiprocessor interconnection networks*, 1987). If every packet
+may request some VCs everywhere (an escape), only these must be free of circles. But an arrow also
+joins two escape VCs if packets can go between them through other VCs (Duato, *A new theory of
+deadlock-free adaptive routing in wormhole networks*, 1993).
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def virtual_channel_cycle(routing: VirtualChannelRouting) -> tuple[tuple[int, in
 def escape_waits(routing: VirtualChannelRouting) -> NDArray[np.bool_]:
     """Return which escape virtual channels packets may hold while they ask for which.
 
-    Numbered ``channel * num_vcs + vc``, [held, asked]. Where there is no escape, all are counted.
+    Numbered ``channel * num_vcs + vc``, [held, asked]. If there is no escape, all are counted.
     See ``virtual_channel_cycle``.
     """
     from netloom.routing.kernels.virtual_channel_deadlock import fill_waits

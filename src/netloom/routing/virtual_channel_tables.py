@@ -96,8 +96,8 @@ class VirtualChannelRouting:
     minimal
         Whether every packet is known to take a shortest path.
     routes
-        The given routes, where there are such. Where hosts hang on routers, the routing whose paths
-        are listed, or kept as a table.
+        The given routes, if any. If hosts hang on routers, it is the routing whose paths are listed
+        or kept as a table.
     births
         What draws ``aux`` for packets between hosts. None where ``tables`` need none.
     function
@@ -234,7 +234,7 @@ def datelines(topology: Cube) -> NDArray[np.bool_]:
 def vc_classes(kind: int, num_vcs: int, *, rings: bool) -> tuple[int, int, int, int]:
     """Return the VCs (as bits) of the four classes of a kind of routing.
 
-    Where there are too few VCs for a class of its own, classes share: that is what deadlocks.
+    If there are too few VCs for a class of its own, classes share: that is what deadlocks.
     """
     every = (1 << num_vcs) - 1
     if kind in (ADAPTIVE, STICKY_ESCAPE):

@@ -84,17 +84,17 @@ def virtual_channel_routing(
           VC but VC 3 where there are rings.
         - ``west-first``, ``negative-first`` (Glass & Ni 1992), ``odd-even`` (Chiu 2000): partly
           adaptive, on meshes, without classes.
-        - ``o1turn`` (Seo et al. 2005): along x first in the lower class, or last in the upper one,
-          as a coin falls, or (``o1turn-adaptive``) by the credits of both at the source.
+        - ``o1turn`` (Seo et al. 2005): along x first in the lower class, or last in the upper one.
+          A coin decides, or (``o1turn-adaptive``) the credits of both at the source.
         - ``valiant`` (Valiant & Brebner 1981), ``romm`` (Nesson & Johnsson 1995): dimension order
-          to an intermediate node, any one or one in the minimal box, and on from there in a class
-          of VCs of its own (in rings, two).
+          to an intermediate node, any one or one in the minimal box. From there the packet
+          continues in a class of VCs of its own (in rings, two).
         - ``shortest-path``, ``routes:FILE``, or what ``table`` made: any VC.
         - ``up-down``: any VC, on any network of two-way links, but not always a shortest path.
         - ``layered``: shortest paths, dimension order where that is not broken, in layers of VCs in
           which no circle closes: see ``Layered``.
 
-        These are the routings of direct networks. Where hosts hang on routers, see
+        These are the routings of direct networks. If hosts hang on routers, see
         ``by_hop.hosted.hosted_routing``: nearest common ancestors, UGAL, Valiant and others.
     num_vcs
         Virtual channels of every channel.

@@ -1,8 +1,8 @@
 """Ways with choices: which channels lead a packet on, where several are equally good.
 
-Packets take shortest paths by the channels that a routing allows. All channels that lead one hop
-nearer to the goal, and are of the lowest rank among these, are equally good: paths that are
-listed, drawn or walked choose among them. ``Ways`` holds what the kernels need to know.
+Packets take shortest paths by the channels that a routing allows. Of the channels that lead one hop
+nearer to the goal, all of the lowest rank are equally good. Paths that are listed, drawn or walked
+choose among them. ``Ways`` holds the data that the kernels need.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ CLOCK = np.dtype(
 """One record."""
 
 TIMES = ("ready", "sent", "arrived", "complete")
-"""The cycles in which a row was ready, sent, arrived and complete; -1 where it is not yet."""
+"""The cycles in which a row was ready, sent, arrived and complete, or -1 if it is not yet."""
 
 ROW = np.dtype(
     [
@@ -99,7 +99,7 @@ class ProgramEngine(ABC):
 
     @property
     def complete(self) -> NDArray[np.int64]:
-        """int64[num_rows], the cycle in which each row was complete; -1 where it is not yet."""
+        """int64[num_rows], the cycle in which each row was complete, or -1 if it is not yet."""
         return np.asarray(self.rows["complete"])
 
     @property

@@ -1,7 +1,7 @@
 """One run of traffic with broadcasts: warm up, measure, and say what it is worth.
 
 The start-up is found by MSER-5. The window grows until the confidence interval is as narrow as
-asked, the network is seen to fall behind, or a limit is met. Everything is read off the times of
+requested, the network saturates, or a limit is reached. All results are computed from the times of
 the messages.
 """
 
@@ -57,9 +57,9 @@ LEAST_MESSAGES = 200
 
 TELLING_MESSAGES, TELLING_NODE_MESSAGES = 10_000, 400
 TELLING_ROWS = 2**21
-"""Messages, in all and of the average sender, or messages from node to node, from which on a
-network that seems to fall behind does. Near saturation up to 1 in 10 windows of 2 500 messages of
-64 nodes look so, none of 60 of 10 000. Of 256 nodes that send 40 each, some queue soon does."""
+"""Least number of messages (in all and per average sender, or from node to node) at which a network
+that seems to saturate is taken to saturate. Near saturation up to 1 in 10 windows of 2 500 messages
+of 64 nodes look so, none of 60 of 10 000. Of 256 nodes that send 40 each, some queue soon does."""
 
 HOPELESS = 0.3
 """Part of all flits that wait, from which a start-up will not come to an end."""
@@ -107,11 +107,11 @@ class BroadcastRun:
     flit_hops
         Flits that crossed channels within the window.
     channel_utilisation
-        float64[num_network_channels], flits a cycle on each channel.
+        float64[num_network_channels], flits per cycle on each channel.
     class_utilisation
         float64[2]: mean over all channels, of unicast messages and of broadcasts.
     broadcast_by_direction
-        float64[n, 2] on k-ary n-cubes: mean utilisation by broadcasts of the channels of each
+        float64[n, 2] on k-ary n-cubes: mean utilization by broadcasts of the channels of each
         dimension and direction. None elsewhere, and where copies took more than one hop.
     """
 

@@ -42,8 +42,8 @@ def batch_interval(batch_sums: ArrayLike, batch_counts: ArrayLike) -> tuple[floa
     Parameters
     ----------
     batch_sums, batch_counts
-        float[k]: the sum of the observations of each batch and their number, or any measure of
-        the batch's size that the mean is to be taken over, such as cycles. A batch may be empty.
+        float[k]: the sum of each batch's observations, and their number or another size of the
+        batch that the mean is taken over, such as cycles. A batch may be empty.
 
     Returns
     -------
@@ -207,14 +207,14 @@ class Batches(NamedTuple):
 def paired_ratio(first: Batches, second: Batches) -> tuple[float, float]:
     """Return the ratio of two means, and the half-width of its 95 % confidence interval.
 
-    Two runs that are given the same packets, over the same cycles, have the same luck. The spread
-    of their ratio, batch by batch, says how sure it is: far surer than the two apart if they hardly
-    differ, and exactly if they do not (common random numbers; A. M. Law, "Simulation Modeling and
-    Analysis", section 11.2).
+    Two runs with the same packets over the same cycles share their random variation (common random
+    numbers; A. M. Law, "Simulation Modeling and Analysis", section 11.2). So the interval of their
+    ratio, computed batch by batch, is far narrower than those of the two means if the runs hardly
+    differ. It has no width if they are equal.
 
-    With means m and n the ratio r = m / n deviates, to first order, by the sum over batches of
-    dᵢ = (sᵢ − m cᵢ) / Σ s − (tᵢ − n eᵢ) / Σ t, relative to itself: what both do drops out.
-    Both are NaN where one run has no observation, or its mean is 0.
+    With means m and n, the relative deviation of the ratio r = m / n is, to first order, Σ dᵢ with
+    dᵢ = (sᵢ − m cᵢ) / Σ s − (tᵢ − n eᵢ) / Σ t. Variation that both runs share cancels. Both are NaN
+    if one run has no observation or its mean is 0.
 
     Examples
     --------

@@ -109,7 +109,7 @@ class LoopRun:
         Mean latency of the messages, and what it would be in an idle network, cycles. NaN if there
         are none over the network.
     channel_flits
-        float64[num_network_channels], flits a cycle on each channel.
+        float64[num_network_channels], flits per cycle on each channel.
     busiest
         What the channel that is busy most carries, over its bandwidth.
     flit_hops
@@ -255,7 +255,7 @@ class NodeFigures(NamedTuple):
     """Figures of the nodes that send most messages, by their mean or their worst.
 
     The time of a loop, and that of a message, sent and received: what of a loop is not computation.
-    ``slowdown`` is the thesis's normalised communication time of a message, without its start-up:
+    ``slowdown`` is the thesis's normalized communication time of a message, without its start-up:
     (τ_m − α) / (β L), eq. 4.4. ``traffic`` is the actual one, in shares of a channel's bandwidth.
     """
 
@@ -381,8 +381,9 @@ class TransactionRun:
     """What a run of transactions found in its window.
 
     Figures of all of the measured time, and of its ``batches``. B, the mean length of a message.
-    float64[num_network_channels], flits a cycle on each channel. The cycle it came to, and whether
-    it was stopped from outside. The rows, those of the start-up too, if they were to be kept.
+    float64[num_network_channels], flits per cycle on each channel. The cycle it came to, and
+    whether it was stopped from outside. The rows, those of the start-up too, if they were to be
+    kept.
     """
 
     found: TransactionStatistics

@@ -112,12 +112,12 @@ class ProgramNetwork:
     def zero_load_latencies(self, rows: Records) -> NDArray[np.int64]:
         """Return the latency of each message over the hops it took, were the network idle.
 
-        Exact for flows and on lockstep worms, and on the network for messages of one packet in
-        buffers that let a channel be used in every cycle (see ``Router.zero_load_cycles``). For
-        longer messages it is a lower bound: the packet that is last in its source's queue, or the
-        one before, waits there for its predecessors only, and all flits have to go through the
-        target's ejection channels.
-        So it is where channels differ: the hops take at least what the quickest way takes.
+        Exact for flows and on lockstep worms. On the network, it is exact for messages of one
+        packet if buffers let a channel be used in every cycle (see ``Router.zero_load_cycles``).
+        For longer messages it is a lower bound. The last or last but one packet in its source's
+        queue waits only for its predecessors there. All flits must pass the target's ejection
+        channels. It is also a lower bound if channels differ, because the hops take at least as
+        long as on the quickest path.
 
         ``rows`` are records of rows that sent a message which has arrived: int64[len(rows)] cycles.
 

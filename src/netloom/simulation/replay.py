@@ -104,8 +104,8 @@ def run_program(
         Whether the rows so far will do, asked after every step. Without it, a program runs until
         all of it is complete.
     step
-        Least cycles from one extension of the program to the next, which is otherwise an eighth of
-        the cycles so far: that is how far a run may go beyond ``enough``.
+        Least cycles from one extension of the program to the next, which is otherwise 1/8 of the
+        cycles so far. A run may continue this far beyond ``enough``.
     stopped, tell
         Asked after every step whether to end at once. Told the rows complete.
 

@@ -146,9 +146,9 @@ def mser5(batch_means: ArrayLike) -> int | None:
     after the first d. This is the squared standard error of Ȳ_d, were they independent. A least
     value in the second half of the run means that the run is too short to tell.
 
-    The last quarter of the run (at least 5 batches) is never cut into. A d as late as that would
-    be answered by None anyway. And the statistic of the last few batches is worthless, as it is 0
-    when they are equal by chance, which happens all the time where packets seldom meet.
+    The last quarter of the run (at least 5 batches) is never cut. For a d that late, the answer
+    would be None anyway. The statistic of the last few batches is also useless. It is 0 if they are
+    equal by chance, which is frequent if packets seldom meet.
 
     Parameters
     ----------
@@ -211,8 +211,8 @@ BEHIND = 0.01
 """Growth of the backlog above which a network is behind, as a fraction of the traffic offered."""
 
 CHANCE, SURE = 2.0, 5.0
-"""Growth of the backlog by chance, in square roots of the packets offered: what may be, in a long
-window, and what no look before the end of a run takes for chance."""
+"""Largest growth of the backlog by chance, in square roots of the packets offered: in a long
+window, and in a look before the end of a run."""
 
 SURE_NODE = 6.0
 """The same for the queue of one node, of many, and the packets that it offers."""
@@ -251,9 +251,9 @@ class Stability(NamedTuple):
 def past_limit(load: float, limit: float, what: str, *, by_chance: bool) -> Stability | None:
     """Return that a load is past saturation by a proven limit, or None if the limit allows it.
 
-    A run may be too short to show it: what cannot be carried has yet to pile up. Where packets come
-    by chance, the limit itself is past saturation as well: queues at a resource that is asked for
-    all it can carry grow without end, if slowly (a random walk without drift has no steady state).
+    A run may be too short to show it, because the backlog has yet to build up. If packets arrive at
+    random, the limit itself is past saturation, too. Queues at a resource with a load of 100 % grow
+    slowly without end, because a random walk without drift has no steady state.
 
     Both are flits/node/cycle of the average sender. ``what`` is the resource that limits it, in
     words. ``by_chance`` says whether packets of every sender come by chance.
@@ -288,16 +288,15 @@ def stability(
 
     It is unstable if either
 
-    - the backlog of the whole network grows along a line (least squares, R² > 0.6), goes on
-      growing in the second half of the window, and grows by more than 1 % of the traffic offered,
-      or, of N packets offered, by more than 2 / √N where that is less, or
+    - the backlog of the network grows linearly (least squares, R² > 0.6), also in the second half
+      of the window, by more than min(1 %, 2 / √N) of the N packets offered, or
     - the queue of one node grows by more than 5 % of what that node offers, and by at least 8
       packets, in the first *and* in the second half of the window. (When a permutation starves
       one node of many, the whole hardly shows it.)
 
-    ``interim`` is for looks before the end of a run, which may end it: as each look is a chance to
-    be wrong, it then takes growth by 5 / √N of the whole, and by 6 / √n of a node's n packets, if
-    these are more (Haybittle and Peto's rule for trials that may be stopped early).
+    ``interim`` is for looks before the end of a run, which may end it. Each look is a chance to be
+    wrong, so the thresholds are higher: at least 5 / √N of the whole, and at least 6 / √n of a
+    node's n packets. This is Haybittle and Peto's rule for trials that may be stopped early.
 
     The limits are chosen on M/D/1 queues with packets of 1 and of 8 flits, alone and 64 together.
     At ρ = 0.5, 0.8, 0.9 and 0.95, in windows of 20 / (1 − ρ)² service times, fewer than 1 in 100

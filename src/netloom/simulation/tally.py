@@ -31,7 +31,7 @@ PRECISE_BATCHES = 16
 PRECISE_PACKETS = 500
 """Packets from which on a run may be called precise: some 30 in each of the fewest batches."""
 
-# Rows of a tally's sums, one column a batch.
+# Rows of a tally's sums, one column per batch.
 ROWS = 6
 PACKETS, LATENCY, NETWORK, QUEUE, HOPS, FLITS = range(ROWS)
 

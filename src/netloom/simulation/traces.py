@@ -224,7 +224,7 @@ def critical_path(
     """Return the chain of rows that determined when a program finished.
 
     From the row that was complete last (of several, the first), back from each to the row that
-    released it, until one that was released by its start only. Where a row waited for a
+    released it, until one that was released by its start only. If a row waited for a
     processor, the chain does not turn to those that it waited for: the wait is a part of its own.
 
     ``table`` has all rows of the program, numbered from 0, at least one. ``rows`` are these when

@@ -282,7 +282,7 @@ def _table_3_1_rows(quick: bool, symbol: str = "") -> tuple[Row, ...]:
 
 
 def _actual(field: str, title: str, quick: bool) -> list[pl.DataFrame]:
-    """Return a figure of random mappings by size, one curve a process graph."""
+    """Return a figure of random mappings by size, one curve per process graph."""
     mappings, nodes = _random(quick)
     curves = []
     for kind in process_graphs(16):
@@ -294,7 +294,7 @@ def _actual(field: str, title: str, quick: bool) -> list[pl.DataFrame]:
 
 
 def _estimated(title: str, share: float, quick: bool) -> list[pl.DataFrame]:
-    """Return a share of C = δ_avg √N by size, one curve a process graph."""
+    """Return a share of C = δ_avg √N by size, one curve per process graph."""
     _, nodes = _random(quick)
     curves = []
     for kind in process_graphs(16):
@@ -326,7 +326,7 @@ def _figure_3_8(quick: bool) -> Shown:
 
 
 def _of_estimates(symbol: str, axis: str, panels: Sequence[EstimatedPanel], quick: bool) -> Shown:
-    """Return one panel a field of ``RandomMappings``, beside its estimates as shares of C."""
+    """Return one panel per field of ``RandomMappings``, beside its estimates as shares of C."""
     found = []
     for title, field, estimates in panels:
         curves = [each for name, share in estimates for each in _estimated(name, share, quick)]

@@ -64,7 +64,7 @@ def figure_4_4(message_bytes: Sequence[int] = (*SHORT, *LONG), loops: int = LOOP
 def table_4_1(message_bytes: Sequence[int] = TABLE_4_1_BYTES, loops: int = LOOPS) -> pl.DataFrame:
     """Neighbours whose messages meet at the channel to the router: loop times, µs, by pattern.
 
-    One row a length. ``ratio_`` of each pattern is to the time of a message alone, half of the
+    One row per length. ``ratio_`` of each pattern is to the time of a message alone, half of the
     loop of ``ab-1nn``.
     """
     import polars as pl

@@ -71,7 +71,7 @@ def _curves(
     who: Mapping[str, str] = WHO,
     x: str = "applied",
 ) -> list[pl.DataFrame]:
-    """Return actual against applied traffic, one curve a case and kind of node."""
+    """Return actual against applied traffic, one curve per case and kind of node."""
     return [
         averaged(f"{name}, {words}".removeprefix(", "), table.filter(**where), column, x=x)
         for (name, where), (column, words) in product(cases.items(), who.items())
@@ -116,7 +116,7 @@ def _figure_5_6(quick: bool) -> Shown:
 
 @cache
 def _speeds(quick: bool) -> pl.DataFrame:
-    """Measure netloom's simulator, one row a pattern, size and applied traffic."""
+    """Measure netloom's simulator, one row per pattern, size and applied traffic."""
     import polars as pl
 
     sizes, traffics = ((64, 256), (0.1, 0.4)) if quick else ((64, 256, 1024), (0.05, 0.1, 0.2, 0.4))

@@ -1,8 +1,9 @@
 """Chittor 1991, chapter 5: the figures of the thesis's simulator, drawn again by lockstep worms.
 
-Each ``figure_`` function returns a table of one row a run: what was run, and the actual traffic of
-the average and of the worst node, per cent of a channel. ``rows`` compares what the text says of
-the figures. Averages are taken over mappings and seeds, and their intervals count.
+Each ``figure_`` function returns a table of one row per run. It has the configuration, and the
+actual traffic of the average and of the worst node, in percent of a channel. ``rows`` compares what
+the text says about the figures. Averages are taken over mappings and seeds, and their intervals
+count.
 
 Applied traffic is L / (t + L), as in the thesis's section 5.5, which calls that a first
 approximation. By definition 24 it counts the whole loop that a task would make without contention,
@@ -77,9 +78,9 @@ def _transposes(
 def figure_5_11(seeds: int, offered: Sequence[float] = APPLIED) -> pl.DataFrame:
     """The effect of packets: 250 flits at once, or 10 of 25 with gaps of 10 cycles.
 
-    Both offer the same traffic by definition 24, ``asked``: since the gaps and the ten paths that
-    packets cross one after the other are part of the loop, tasks that cut their messages compute
-    for less of it. By L / (t + L) they would offer up to 8 % less, and be compared with more.
+    Both offer the same traffic by definition 24, ``asked``. The gaps and the ten paths that packets
+    cross one after the other are part of the loop. So tasks that cut their messages compute for
+    less of it. By L / (t + L) they would offer up to 8 % less, and be compared with more.
     """
     whole, cut = {"packet_flits": 250}, {"packet_flits": 25, "gap_cycles": 10}
     hops = 2 * (12 + 1) / 3  # of the transpose's paths, on average
@@ -151,7 +152,7 @@ def figures_5_14_to_5_16(
 
 
 def run_loops(cases: Sequence[Mapping[str, Any]], what: str) -> pl.DataFrame:
-    """Return one row a closed loop on lockstep worms: its options, and the traffic, per cent.
+    """Return one row per closed loop on lockstep worms: its options, and the traffic, per cent.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ class Exhibit(NamedTuple):
     remarks
         What to know before comparing, after what ``show`` found to say.
     quick, full
-        What to know of a quick run, and of a full one. Empty if nothing.
+        Notes on a quick run, and on a full one. Empty if there are none.
     """
 
     line: str
@@ -117,7 +117,7 @@ class Exhibited:
         return Validation(rows).sentence
 
     def table(self) -> pl.DataFrame:
-        """Return everything shown, one row a point or cell, with the panel it belongs to."""
+        """Return everything shown, one row per point or cell, with the panel it belongs to."""
         import polars as pl
 
         parts = [_tidy(panel) for panel in self.shown.panels]

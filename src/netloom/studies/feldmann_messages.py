@@ -10,10 +10,10 @@ iWarp's (sections 4.3, 4.3.1 and 5):
 - A processor receives one message at a time. It begins with c_r clocks of its own: until they are
   over, the message stays in the network, and so do those that have come behind it.
 
-Channels carry one message's words at a time where all are in one pool, so that whoever waits
-blocks others. To stay in the network for c_r clocks, a message is as many words longer: it holds
-its logical channels exactly as long, but takes turns with messages of other pools on the channels,
-which on the machine it would leave to them meanwhile.
+If all messages are in one pool, channels carry one message's words at a time, so that a waiting
+message blocks others. To stay in the network for c_r clocks, a message is that many words longer.
+It then holds its logical channels for exactly this time. But it takes turns on the channels with
+messages of other pools, which on the machine could use them alone meanwhile.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from netloom.workload.programs.messages import Messages
 
 ROUTER = router("single-cycle", vcs=3)
-"""Three pools. A word a cycle on each channel, which is 2 clocks, and 2 cycles a hop."""
+"""Three pools. A word per cycle on each channel, which is 2 clocks, and 2 cycles per hop."""
 
 
 def iwarp_clocks(

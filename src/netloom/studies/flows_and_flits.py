@@ -63,7 +63,7 @@ def run(*, quick: bool, kept: Path) -> StudyResult:
 
 
 def compare(asked: Sequence[Any], found: Sequence[dict[str, Any] | None]) -> pl.DataFrame:
-    """Return one row a case and sharing: both ends, errors, and the estimate of the error.
+    """Return one row per case and sharing: both ends, errors, and the estimate of the error.
 
     ``error`` is of the end, ``each`` of single messages, ``alike`` their correlation (null if all
     are alike). ``within`` is the estimate for the end in order (null: none), ``off`` how far the

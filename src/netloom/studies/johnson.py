@@ -1,7 +1,7 @@
 """Johnson 1992: the message curves of Alewife's block-multithreaded processors, simulated.
 
 Everything is in network cycles. The transactions are ``protocols.coherence`` and
-``protocols.request_reply``. T_f is a plain delay. The instruction-level behaviour of Alewife, its
+``protocols.request_reply``. T_f is a plain delay. The instruction-level behavior of Alewife, its
 caches and its LimitLESS directory are not simulated, nor is the paper's network model here.
 """
 
@@ -55,7 +55,7 @@ def figures_3_to_5(
     routers: Sequence[str] = tuple(ROUTERS),
     distances: Sequence[float] = DISTANCES,
 ) -> pl.DataFrame:
-    """Return one row a run on an 8 x 8 torus: what figures 3, 4 and 5 plot.
+    """Return one row per run on an 8 x 8 torus: what figures 3, 4 and 5 plot.
 
     ``inter_message_cycles`` t_m, ``message_latency`` T_m, ``message_rate`` r_m and ``distance`` d,
     by protocol, router, contexts p and seed.

@@ -98,7 +98,7 @@ def _figure_5(quick: bool) -> Shown:
 def _by_distance(
     quick: bool, name: str, title: str, unit: str, ends: int = 0
 ) -> tuple[list[Plot], list[NDArray[np.float64]], list[NDArray[np.float64]]]:
-    """Return the panels of a figure. And of each p what is simulated and what the model says.
+    """Return the panels of a figure, and the simulated and the model's values for each p.
 
     The model's curve is over the distances of the runs, and regressed on them. ``ends`` are added.
     """

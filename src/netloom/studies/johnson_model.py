@@ -1,10 +1,11 @@
 """Johnson 1992: what the paper prints of its locality model, recomputed.
 
 The paper leaves out most parameters of its program. ``models.alewife`` has them as they were
-inferred, and says from what: c and T_r + T_f of one context from table 1, T_r + T_f of two and of
-four each from one statement, c of two and of four from printed numbers, T_f from a share in
-figure 8. Rows whose numbers went into them say so, and prove only that the model can produce them
-together: two parameters give all eight gains of table 1. All others are predictions.
+inferred, with their sources. For one context, c and T_r + T_f come from table 1. For two and for
+four, T_r + T_f comes from one statement each, and c from printed numbers. T_f comes from a share in
+figure 8. Rows whose numbers were used for this are marked, and prove only that the model can
+produce them together. Two parameters give all eight gains of table 1. All other rows are
+predictions.
 
 Table 1 is without contention for the nodes' own channels, and so are the other rows, except those
 that are about it: these have one M/D/1 queue a message.

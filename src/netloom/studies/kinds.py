@@ -1,8 +1,8 @@
 """What a row of ``netloom validate`` compares with, how loosely, and why it may be outside.
 
-A row compares a value with what netloom computes. That the value is of a paper does not mean that
-the paper prints it: the data files say of each row which it is, and which rows compare with the
-same printed number, so that this counts once.
+A row compares a value with netloom's result. A paper's value is not always printed in the paper.
+The data files mark this for each row. They also mark rows that compare with the same printed
+number, so that it counts once.
 """
 
 from __future__ import annotations
@@ -40,9 +40,10 @@ LIMITS = (1e-6, 0.02, 0.1)
 CAUSES = {
     "misprint": "the paper contradicts itself: its own formula, table or text gives another number",
     "claim": "a statement or approximation of the paper that does not hold that far",
-    "unpublished": "what the number was made from is not published: a mapping, a mesh, a policy",
+    "unpublished": "the data behind the number are not published: a mapping, a mesh, a policy",
     "one run": "one run with one seed, beyond what 40 other seeds give",
-    "not modelled": "the measured system did something that no text describes, nor netloom models",
+    "not modeled": "the measured system did something that no text describes and netloom does not "
+    "model",
     "unexplained": "no cause is known",
 }
 """Why rows are outside."""
@@ -138,7 +139,7 @@ def causes(rows: Iterable[Row]) -> dict[str, int]:
 
 
 def rates(rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """Return one line a kind that occurs: rows, distinct numbers, reproduced, and by class.
+    """Return one line per kind that occurs: rows, distinct numbers, reproduced, and by class.
 
     Inputs have rows only.
     """

@@ -1,11 +1,11 @@
 """How far ``predict latency`` is off on random networks, routers and traffic.
 
-Three draws by the same rules. The *first* is what the model was corrected on. The *second* was to
-judge it, and showed a mistake (saturation off by 9.4 %, by 40 % where a class of a ring has one VC
-of a short buffer), which was mended: so it counts as known, and the bands that answers have are
-those of these two. The *judge* was drawn, simulated and looked at once, after all of that. Goals
-are about it. Beside them are the 80 networks on which the model's closures had been chosen, and
-kinds of networks that the draws leave out.
+There are three draws by the same rules. The model was corrected on the *first*. The *second* was
+meant to judge it, but showed an error. Saturation was off by 9.4 %, and by 40 % if a class of a
+ring has one VC with a short buffer. The error was fixed, so this draw counts as known. The error
+bands of answers come from these two. The *judge* was drawn, simulated and evaluated once, after all
+of that. The goals apply to it. The study also has the 80 networks on which the model's closures
+were chosen, and kinds of networks that the draws exclude.
 
 ``saturation`` is what ``find_saturation`` says. Latencies are measured at parts of that. Those at
 loads above nine tenths of the *predicted* saturation are not in any goal: answers do not have them.
@@ -240,7 +240,7 @@ def simulated(case: Case, stopped: Stopped) -> dict[str, Any] | None:
 
 
 def compare(cases: Sequence[Case], found: Sequence[dict[str, Any] | None]) -> pl.DataFrame:
-    """Return one row a configuration and figure: simulated, predicted and the error.
+    """Return one row per configuration and figure: simulated, predicted and the error.
 
     ``figure`` is ``idle`` or ``latency`` (cycles) or ``saturation`` (flits/node/cycle). ``part``:
     of the simulated saturation, ``own``: of the predicted one. ``error`` is relative, and null with

@@ -1,33 +1,34 @@
 """Johnson's locality model against processors that wait for their transactions, simulated.
 
-Nine mappings of a torus program on an 8 x 8 torus and 1, 2 and 4 contexts, as in the paper, under
-two protocols. Linear mappings (modulo 8), which load all channels alike, as a contrast. And, for
-figures 6 to 8, ideal and random mappings on tori of 16 to 1024 nodes, which no parameter is taken
-from. Switches are ``johnson.ROUTERS["buffered"]``, with a network cycle a hop, as section 2.4
-says.
+The cases are nine mappings of a torus program on an 8 x 8 torus with 1, 2 and 4 contexts, as in the
+paper, under two protocols. Linear mappings (modulo 8), which load all channels equally, are a
+contrast. Figures 6 to 8 have ideal and random mappings on tori of 16 to 1024 nodes, from which no
+parameter is taken. Switches are ``johnson.ROUTERS["buffered"]``, with a network cycle per hop, as
+section 2.4 says.
 
 What is known before looking:
 
-- The ends. A message without contention takes d + B + 3 cycles in the simulator, of which the
-  model counts d + B: 3 are taken off the simulated T_m, and c times 3 are part of T_f instead.
-- The nodes' own channels. A reply leaves when its request has come, and so on: what comes through
-  the channel from a router to its node is spread out by the network, and what leaves does so one
-  by one. So with requests and replies one queue is left, of messages of one length (M/D/1). A
-  coherence write sends four invalidations at once, of which the last waits for three, and gets
-  four acknowledgements at once: two queues, and lengths of 8 and 24 flits (a factor of 4/3).
+- The ends. A message without contention takes d + B + 3 cycles in the simulator, but d + B in the
+  model. So 3 cycles are subtracted from the simulated T_m, and 3 c are added to T_f.
+- The nodes' own channels. A reply leaves when its request has arrived, and so on. So the network
+  spreads messages on the channel from a router to its node, and messages leave one by one. With
+  requests and replies, one queue remains, of messages of one length (M/D/1). A coherence write
+  sends four invalidations simultaneously, so that the last waits for three, and gets four
+  acknowledgements simultaneously. This gives two queues, and lengths of 8 and 24 flits (a factor of
+  4/3).
 - g and B are those of the protocols. s and (T_r + T_f) / c are regressed on the runs that are then
   predicted, as in the paper. For requests and replies they are known as well (c = g = 2), so that
   nothing is fitted.
 
 Where it fails, and why:
 
-- With the mean channel load, as in the paper, four contexts come out up to a quarter too fast:
-  these mappings load the busiest channel 1.5 to 3.6 times as much as the mean, and four contexts
-  use it nine tenths of the time. With each mapping's own loads message rates are within 8 %.
-- Latencies over distances from 1.5 to 2.5 come out up to 16 % too short under the uneven mappings:
-  up to d = n the model has no contention at all between nodes (k_d <= 1), and these mappings have
-  a few channels that are busy among many that are not. Linear mappings of such distances are off
-  by 6 % at most.
+- With the mean channel load, as in the paper, four contexts are predicted up to 25 % too fast.
+  These mappings load the busiest channel 1.5 to 3.6 times as much as the mean, and four contexts
+  use it 90 % of the time. With each mapping's own loads, message rates are within 8 %.
+- Latencies over distances from 1.5 to 2.5 are predicted up to 16 % too short under the uneven
+  mappings. Up to d = n the model has no contention between nodes (k_d <= 1), but these mappings
+  have a few busy channels among many idle ones. Linear mappings of such distances are off by at
+  most 6 %.
 - With four contexts coherence messages take up to 11 % longer over long distances than the model
   says, and 13 % less where all go one hop. Requests and replies at the same loads do not, so that
   it has to do with the invalidations, which leave four at a time. How has not been worked out.
@@ -154,7 +155,7 @@ def linear(rows: str, side: int = SIDE) -> NDArray[np.int64]:
 
 
 def compare_locality(cases: Sequence[Case], found: Sequence[dict[str, Any] | None]) -> pl.DataFrame:
-    """Return one row a case, estimate and load: what simulation found, and what the model says.
+    """Return one row per case, estimate and load: what simulation found, and what the model says.
 
     ``estimate`` is ``regressed`` (s and offset of the same runs) or ``known`` (nothing fitted).
     ``channel_load`` one of ``LOADS``. Errors are the model's less the simulation's:
@@ -237,7 +238,7 @@ def _predict(machine: Machine, seen: Sequence[dict[str, Any]], load: str) -> Loc
 
 
 def compare_sizes(cases: Sequence[Case], found: Sequence[dict[str, Any] | None]) -> pl.DataFrame:
-    """Return one row a torus, mapping and number of contexts of figures 6 to 8, and source.
+    """Return one row per torus, mapping and number of contexts of figures 6 to 8, and source.
 
     ``source`` is ``simulated`` or ``model``, with s and offset of the nine mappings on 8 x 8 and
     each mapping's channel loads. ``per_hop_latency`` is T_m less B and the model's wait for the

@@ -1,10 +1,10 @@
 """The torus-broadcast model against simulation: latencies at three loads, and saturation.
 
-A configuration saturates, here, at the rate from which on the network falls behind (``stable``)
-within a window in which each node generates ``SATURATION_MESSAGES``. Windows of a fixed number of
-messages *of the whole network* do not do: on 256 nodes, whose broadcasts come in bursts of 255
-copies, 10 000 messages are 39 a node, the queue of one node in 256 seems to grow at loads that the
-network carries for ever, and saturation comes out up to a third too low.
+Here, a configuration saturates at the lowest rate at which the network is not ``stable`` within a
+window in which each node generates ``SATURATION_MESSAGES``. Windows of a fixed number of messages
+*of the whole network* do not suffice. On 256 nodes, 10 000 messages are 39 per node, and broadcasts
+come in bursts of 255 copies. The queue of one node in 256 then seems to grow at loads that the
+network carries for ever. So saturation would be measured up to a third too low.
 
 How sharp that rate is depends on V. With one adaptive VC (V = 3) the network collapses: 3 % above
 it 12 to 40 % of the offered traffic stay behind, and what a longer window finds is no higher. With
@@ -14,13 +14,13 @@ seven of the configurations.
 Where the default variant fails, on the 108 of them:
 
 - The predicted saturation is off by more than 10 % in 19. It is too low for V = 3 without
-  broadcasts on 256 nodes, the more so the shorter messages are (by 24 % for M = 16, which leaves no
-  steady state at 80 % of the simulated saturation either), and by 11 to 13 % for M = 16 and V >= 4,
-  most of them with many broadcasts. It is too high by 10 to 17 % for V = 3, M >= 32 and
+  broadcasts on 256 nodes, and more so for shorter messages. The error is 24 % for M = 16, which has
+  no steady state at 80 % of the simulated saturation either. It is also too low by 11 to 13 % for M
+  = 16 and V >= 4, mostly with many broadcasts. It is too high by 10 to 17 % for V = 3, M >= 32 and
   broadcasts, where the network collapses.
-- Latencies from half of saturation on are too short for V >= 4 with broadcasts, the more so the
-  larger the network and the longer messages are: by up to 8 % at 50 %, and 16 % at 80 %. Where the
-  predicted saturation is too low they are too long at 80 %, by up to 22 %.
+- Latencies from half of saturation on are too short for V >= 4 with broadcasts, by up to 8 % at 50
+  %, and 16 % at 80 %. The error grows with the network and with the length of messages. If the
+  predicted saturation is too low, latencies at 80 % are too long, by up to 22 %.
 
 What is missing in the model has not been worked out.
 """
@@ -64,7 +64,7 @@ LATENCY_MESSAGES = 200
 
 PRECISION, MOST_MESSAGES = 0.02, 3200
 """Half of a 95 % interval over the mean latency that is narrow enough. Until it is, windows become
-four times as long, up to so many messages a node."""
+four times as long, up to so many messages per node."""
 
 RESOLUTION = 1 / 64
 """Width, in rates that would use all of the mean channel, of the interval saturation is found in.
@@ -149,7 +149,7 @@ def _precise(case: Case, rate: float) -> BroadcastRun:
 
 
 def full_rate(case: Case) -> float:
-    """Return the messages a node and cycle that would use every cycle of the mean channel.
+    """Return the messages per node and cycle that would use every cycle of the mean channel.
 
     Examples
     --------
@@ -172,11 +172,11 @@ def _run(case: Case, rate: float, messages: int) -> BroadcastRun:
 
 
 def compare_torus(cases: Sequence[Case], found: Sequence[dict[str, Any] | None]) -> pl.DataFrame:
-    """Return one row a configuration, variant and figure: simulated, predicted, and the error.
+    """Return one row per configuration, variant and figure: simulated, predicted, and the error.
 
     ``figure`` is ``latency`` (cycles, at a ``load`` of the simulated saturation) or ``saturation``
-    (messages a node and cycle). ``error`` is relative, and null with ``predicted`` where the model
-    has no steady state. ``ci95`` is half of the interval that the simulated figure is in.
+    (messages per node and cycle). ``error`` is relative, and null with ``predicted`` where the
+    model has no steady state. ``ci95`` is half of the interval that the simulated figure is in.
     """
     import polars as pl
 

@@ -50,8 +50,8 @@ SIZES: dict[float, tuple[int | None, ...]] = {
     0.10: (None, 6, 5, 4, 3),
     0.15: (None, 7, 6, 5, 4),
 }
-"""Queue sizes by request rate: those that the report's words name for 0.05, as many around the
-critical size for the others, and unbounded queues to compare with, which it does not plot."""
+"""Queue sizes by request rate: for 0.05 those that the report's text names, for the others as many
+around the critical size. Unbounded queues, which the report does not plot, are for comparison."""
 
 
 PARTS = (
@@ -123,7 +123,7 @@ def _said(first: int) -> tuple[Row, ...]:
 
 
 def figure(number: int) -> Plot:
-    """Return one of the report's figures 1 to 15, by stage, a line a system.
+    """Return one of the report's figures 1 to 15, by stage, a line per system.
 
     Each is of one run, with placements like that of the report's first seed as far as its tables
     tell. But spaced hot spots are averaged over seeds, which differ much.

@@ -1,7 +1,7 @@
 """Rosenblum & Mayr 1986 beside its tables, and Pfister & Norton 1985: how queues grow.
 
-One hot spot, where everything is known. Critical queue sizes. The spacing of hot spots. And the
-tree saturation of a network that does not combine.
+The cases are one hot spot, for which everything is known, critical queue sizes, the spacing of hot
+spots, and the tree saturation of a network that does not combine.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def saturation(known: Mapping[str, Any]) -> Iterator[Row]:
 def spacing(
     known: Mapping[str, Any], digits: str = "least-significant-first"
 ) -> dict[tuple[str, int | None], list[CombiningRun]]:
-    """Return the runs of each spacing and queue size, one a seed."""
+    """Return the runs of each spacing and queue size, one per seed."""
     normal = _system("Normal")
     cases = list(product(SPACINGS, known["queues"]))
     seeds = range(1, known["seeds"] + 1)

@@ -1,7 +1,7 @@
 """Rosenblum & Mayr 1986: an Ultracomputer with several hot spots, simulated again.
 
-STAN-CS-86-1119. The simulator follows an independent reproduction of the report, whose rules of a
-step were chosen on these same tables: how well they agree is a fit, and no test of the rules.
+STAN-CS-86-1119. The simulator follows an independent reproduction of the report. The rules of its
+steps were chosen on these same tables, so their agreement is a fit, and no test of the rules.
 
 Here are the systems of tables I and IV, and tables II, III, V and VI: 392 numbers, each of one run
 of one seed. The seed of a run decides where hot spots are and which elements ask for them, and that
@@ -134,7 +134,7 @@ def rows() -> Iterator[Row]:
 
 
 def all_seeds(known: Mapping[str, Any], tables: Sequence[str] | None = None) -> Iterator[Row]:
-    """Yield a row a printed number: it should lie between the least and the most of all seeds.
+    """Yield a row per printed number: it should lie between the least and the most of all seeds.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def all_seeds(known: Mapping[str, Any], tables: Sequence[str] | None = None) -> 
 def placements_alike(
     known: Mapping[str, Any], tables: Sequence[str] | None = None
 ) -> Iterator[Row]:
-    """Yield a row a printed number: it should be near those of placements like the report's.
+    """Yield a row per printed number: it should be near those of placements like the report's.
 
     What makes them alike is taken from the tables themselves: the numbers used so are marked
     "(anchor)", and those in which all placements are equal "(no spread)". Neither says much.

@@ -1,9 +1,9 @@
 """The virtual-channel router against BookSim 2: latencies and saturation, run for run.
 
-The reference is a table, one configuration a row, of what that simulator measured: on meshes and
-tori, and on networks whose hosts are not routers (fat trees, flattened butterflies, concentrated
-meshes, dragonflies, butterflies, graphs). ``booksim.networks``, ``routings`` and ``traffic`` make
-each as it does, and ``booksim.runs`` measures it as it was measured there.
+The reference is a table of that simulator's measurements, with one configuration per row. It has
+meshes, tori, and networks whose hosts are not routers (fat trees, flattened butterflies,
+concentrated meshes, dragonflies, butterflies, graphs). ``booksim.networks``, ``routings`` and
+``traffic`` build each as that simulator does, and ``booksim.runs`` measures it in the same way.
 
 What is read from the reference besides the number to compare with is the configuration, and, for
 the latencies at 50 % and 80 % of *its* saturation load, that load.
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from netloom.workload import Traffic
 
 PAST_SATURATION = (
-    "a permutation's accepted traffic goes on rising past saturation, when the nodes that are "
-    "served well send more: how high depends on how far beyond it the runs went."
+    "a permutation's accepted traffic keeps rising past saturation, because well-served nodes send "
+    "more. Its highest value depends on the highest load of the runs."
 )
 
 QUEUE_CYCLES = 2_000_000
@@ -50,18 +50,18 @@ def rows(reference: str | None = None) -> Iterator[Row]:
     Parameters
     ----------
     reference
-        A CSV file with the columns ``family`` (fast, default or spec), ``topology`` (mesh, torus,
+        A CSV file. Its columns are ``family`` (fast, default or spec), ``topology`` (mesh, torus,
         or of ``booksim.networks.KINDS``), ``k``, ``n``, ``routing``, ``traffic``, ``num_vcs``,
-        ``packet_size``, ``router_cycles``, for meshes and tori ``link_cycles``, and the measured
-        ``zero_load_packet_latency``, ``latency_at_50pct_sat``, ``latency_at_80pct_sat`` (cycles),
-        ``saturation_offered`` and ``peak_accepted`` (flits/node/cycle; what is blank is not
-        compared). Where there are no such columns, ``vc_buf_size`` is 8, ``c`` and ``xr`` are 1,
-        ``x`` is 8, ``use_noc_latency`` is 1. ``sample_period`` says how long its runs were: 3
-        periods of start-up and 7 measured. A ``network_file`` of an anynet is looked for beside the
-        table, in ``../data/fabrics/anynet``, and among those of the recorded configurations.
-        Further columns are left alone. A table with ``offered_flits_node_cycle``,
-        ``avg_packet_latency`` and ``stable`` has one run a row instead: latencies are compared, up
-        to 0.85 of the highest load at which a run of the configuration was stable.
+        ``packet_size``, ``router_cycles``, and for meshes and tori ``link_cycles``. Measured
+        columns are ``zero_load_packet_latency``, ``latency_at_50pct_sat``, ``latency_at_80pct_sat``
+        (cycles), ``saturation_offered`` and ``peak_accepted`` (flits/node/cycle). Blank cells are
+        not compared. By default, ``vc_buf_size`` is 8, ``c`` and ``xr`` are 1, ``x`` is 8, and
+        ``use_noc_latency`` is 1. ``sample_period`` gives the length of its runs: 3 periods of
+        start-up and 7 measured. A ``network_file`` of an anynet is looked for beside the table, in
+        ``../data/fabrics/anynet``, and among those of the recorded configurations. Other columns
+        are ignored. A table with ``offered_flits_node_cycle``, ``avg_packet_latency`` and
+        ``stable`` has one run per row instead. Latencies are then compared up to 0.85 of the
+        configuration's highest stable load.
 
     Raises
     ------

@@ -1,10 +1,11 @@
 """What theory says of networks whose hosts hang on routers, beside what is simulated.
 
-Dragonflies and HyperX under their worst traffic (Kim, Dally, Scott & Abts, *Technology-driven,
-highly-scalable dragonfly topology*, 2008; Kim, Dally & Abts, *Flattened butterfly*, 2007), full fat
-trees under permutations, the queue of a host's packets and that of an output, and what a lone
-packet takes. *Capacity* is what the same routers carry of uniform traffic by the shortest ways:
-some four fifths of what the channels could, as allocation is not perfect.
+The cases are dragonflies and HyperX under their worst traffic, full fat trees under permutations,
+two queues (a host's packets, an output), and the latency of a lone packet. The worst traffic is
+that of Kim, Dally, Scott & Abts, *Technology-driven, highly-scalable dragonfly topology*, 2008, and
+Kim, Dally & Abts, *Flattened butterfly*, 2007. *Capacity* is the uniform traffic that the same
+routers carry on shortest paths. It is about 80 % of the channels' capacity, because allocation is
+not perfect.
 """
 
 from __future__ import annotations
@@ -83,9 +84,9 @@ def output_queue_wait(load: float, sources: int) -> float:
 def host_queue_wait(load: float, flits: int, cycles: int) -> float:
     """Return the mean wait, in cycles, of a host's packets for its injection channel.
 
-    A Geo/D/1 queue: one packet comes in a cycle with probability p = ``load`` / ``flits``, and is
-    served for S = ``flits`` * ``cycles``: p S (S - 1) / (2 (1 - p S)) (Takagi, *Queueing Analysis*
-    vol. 3, 1993).
+    This is a Geo/D/1 queue. One packet arrives per cycle with probability p = ``load`` / ``flits``,
+    and its service takes S = ``flits`` * ``cycles``. The mean wait is p S (S - 1) / (2 (1 - p S))
+    (Takagi, *Queueing Analysis* vol. 3, 1993).
 
     Examples
     --------

@@ -97,7 +97,7 @@ class StudyResult:
     goals, sections
         What was wanted, and the tables to read.
     tables
-        All figures, tidy: one row an observation.
+        All figures, tidy: one row per observation.
     asked, simulated
         Cases to simulate, and how many of them were when the study ended.
     kept

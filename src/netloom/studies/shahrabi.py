@@ -1,7 +1,7 @@
 """Shahrabi, Ould-Khaoua & Mackenzie 2002: broadcasts on a torus, counted and simulated.
 
 The text prints no latencies, so that what can be compared is what the model says exactly: trees,
-zero-load latency, utilisation. An independent flit-level simulation of the same configurations
+zero-load latency, utilization. An independent flit-level simulation of the same configurations
 stands in for the figure. It is not the paper's.
 
 The figure is lost, so that no point of it can be compared. Its caption says what was varied, and
@@ -46,7 +46,7 @@ LOADS = (0.2, 0.4, 0.6, 0.75, 0.9)
 """Where it is simulated: parts of the rate at which the model saturates."""
 
 CURVE = np.array([*np.linspace(0.02, 0.9, 23), 0.93, 0.96, 0.98, 0.99])
-"""Where the model's curves are computed, likewise."""
+"""The same for the model's curves."""
 
 
 ON_TORI = "broadcasts on tori"
@@ -75,7 +75,7 @@ FULL, QUICK = Scope(VCS, LOADS, 30_000), Scope((3,), (0.3, 0.8), 3_000)
 def simulate_points(
     points: Sequence[tuple[int, int, int, float, float]], cycles: int, what: str
 ) -> list[dict[str, Any]]:
-    """Return one row a configuration (k, M, V, β) and rate: mean latencies in cycles, utilisation.
+    """Return one row per configuration (k, M, V, β) and rate: mean latencies (cycles), utilization.
 
     ``comparable_latency`` is the unicast latency less ``ENDS_CYCLES``: the model's is M + d.
     """
@@ -209,7 +209,7 @@ def _panel(
     limits: Mapping[Case, float],
     seen: Mapping[tuple[Case, float], Mapping[str, Any]],
 ) -> Plot:
-    """Latency by rate, a curve a length: the model's, and simulated points."""
+    """Latency by rate, a curve per length: the model's, and simulated points."""
     curves = []
     for flits in FLITS:
         case, series = Case(radix, flits, vcs, fraction), f"M = {flits}"

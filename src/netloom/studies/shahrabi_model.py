@@ -1,8 +1,9 @@
 """Shahrabi, Ould-Khaoua & Mackenzie 2002: the model's equations, solved twice.
 
-The paper prints no number of its model. What is compared is an independent solution of the same
-equations, so that agreement says that both were read and solved alike, not that the paper's
-figure is met or that the model is good. For that, see the simulations of ``studies.shahrabi``.
+The paper prints no number of its model. So netloom is compared with an independent solution of the
+same equations. Agreement shows that both were read and solved alike. It does not show that the
+paper's figure is matched or that the model is good. For that, see the simulations of
+``studies.shahrabi``.
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ class Validation:
         return f"{verdict(self.rows)} Outside: {rows}, {reasons}{slips}."
 
     def table(self) -> pl.DataFrame:
-        """Return one line a row, as ``Row.to_dict`` has it."""
+        """Return one line per row, as ``Row.to_dict`` has it."""
         import polars as pl
 
         return pl.DataFrame([row.to_dict() for row in self.rows], infer_schema_length=None)

@@ -23,7 +23,7 @@ def check_alike(topology: Topology, what: str) -> None:
     Raises
     ------
     InputError
-        Naming the first channel that does not take a flit a cycle in one cycle.
+        Naming the first channel that does not take a flit per cycle in one cycle.
 
     Examples
     --------

@@ -24,7 +24,7 @@ MOST_ROUTERS_BY_SPECTRUM = 2048
 def bisection_width(topology: Topology) -> float:
     """Return the least bandwidth of channels whose removal parts the hosts into two halves.
 
-    In flits/cycle one way, which for channels all alike is also the number of links. Where hosts
+    In flits/cycle one way, which for channels all alike is also the number of links. If hosts
     are apart from routers, a link between a host and its router counts as any other. An odd number
     of hosts is halved to within one. Exact, for networks that ``bisection_bounds`` has exactly.
 
@@ -54,21 +54,21 @@ def bisection_width(topology: Topology) -> float:
 def bisection_bounds(topology: Topology) -> tuple[float, float]:
     """Return a lower and an upper bound of the bisection width, equal where it is known.
 
-    - k-ary n-cubes: with dimensions ordered from the one that is cheapest to cut, halving cuts the
-      first. Where its side is odd the middle layer is itself halved, and so on until a side is
-      even (Aroca & Fernández Anta, *Bisection (band)width of product networks*, 2014, theorem for
-      arrays, and twice that for tori). A ring of k counts as a line of k/2 with twice the links.
-      Checked by exhaustion, mixed wraps included, up to 16 nodes. With several hosts per router it
-      is exact where the cheapest side is even: cutting off hosts one by one does not help then, as
-      the isoperimetric number is reached by the same cut (Azizoğlu & Eğecioğlu, *The bisection
-      width and the isoperimetric number of arrays*, 2004).
+    - k-ary n-cubes: halving cuts the dimension that is cheapest to cut. If its side is odd, the
+      middle layer is itself halved in the next dimension, and so on until a side is even. Aroca &
+      Fernández Anta, *Bisection (band)width of product networks*, 2014, prove this for arrays, and
+      twice that for tori. A ring of k counts as a line of k/2 with twice the links. This was
+      checked by exhaustion, mixed wraps included, up to 16 nodes. With several hosts per router it
+      is exact if the cheapest side is even. The same cut then reaches the isoperimetric number, so
+      that cutting off hosts one by one does not help (Azizoğlu & Eğecioğlu, *The bisection width
+      and the isoperimetric number of arrays*, 2004).
     - HyperX: the best sets of any size of a product of complete graphs fill its largest sides
       first (Lindsey, *Assignment of numbers to vertices*, 1964). Of these, and hosts cut off
       beside, the best.
-    - Trees whose links of a level are alike: if each host of one half sends evenly to the other
-      half over all links up, level l of total bandwidth L_l carries at most N/2 · N/L_l on the
-      scale of its links, so that min L_l/2 is a lower bound. Cutting off half of the subtrees
-      below a level costs L_l/2.
+    - Trees whose links of a level are alike: let each host of one half send evenly to the other
+      half over all links up. Level l of total bandwidth L_l then carries at most N/2 · N/L_l on the
+      scale of its links. So min L_l/2 is a lower bound. Cutting off half of the subtrees below a
+      level costs L_l/2.
     - Other networks with as many hosts on each router: λ₂·R/4 of the matrix of bandwidths
       (Donath & Hoffman 1973), and the best cut across the order of its second eigenvector.
 

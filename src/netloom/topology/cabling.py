@@ -28,9 +28,9 @@ class OtherEnds:
     port
         int32[num_others], the router's port.
     guid
-        uint64[num_others], of the port; 0 where the file says none.
+        uint64[num_others], of the port, or 0 if the file says none.
     lid
-        int32[num_others], the local identifier; 0 where the file says none.
+        int32[num_others], the local identifier, or 0 if the file says none.
     """
 
     names: tuple[str, ...]
@@ -54,9 +54,9 @@ class Cabling:
         enters its target, as the file numbers them. The two channels of a cable have the same two
         ports.
     router_guid, host_guid, port_guid
-        uint64[num_routers], [num_hosts] and [num_ports] (ports of hosts); 0 where none is said.
+        uint64[num_routers], [num_hosts] and [num_ports] (ports of hosts), or 0 if none is said.
     router_lid, port_lid
-        int32[num_routers] and [num_ports], local identifiers; 0 where none is said.
+        int32[num_routers] and [num_ports], local identifiers, or 0 if none is said.
     lmc
         int32[num_ports]: a port answers to 2**lmc identifiers from its own on.
     router_ports
@@ -65,7 +65,7 @@ class Cabling:
         End points that run no programs.
     rail
         int32[num_hosts], which of its computer's adapters a host is: hosts of equal numbers are
-        called alike, or as the others on their leaf; −1 where that is not known. All are 0 where
+        called alike, or as the others on their leaf, or −1 if that is not known. All are 0 where
         every computer has one.
     rail_names
         What adapters of each rail are called, such as ``HCA-5, mlx5_4``. Empty where every computer
@@ -103,10 +103,10 @@ class Cabling:
 def port_numbers(topology: Topology) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the ports by which each channel leaves its source and enters its target.
 
-    int32[num_channels] both. As the file says, where the network comes from one. Otherwise the
-    ports of a vertex are counted from 1: one for each channel that leaves it, in order of number,
-    and a channel enters by the port of its way back, or where there is none by its rank among the
-    channels that enter.
+    Both are int32[num_channels]. If the network comes from a file, they are the file's. Otherwise
+    the ports of a vertex are counted from 1, one for each channel that leaves it, in order of
+    number. A channel enters by the port of its reverse channel. If it has none, it enters by its
+    rank among the channels that enter.
 
     Examples
     --------
@@ -124,9 +124,9 @@ def port_numbers(topology: Topology) -> tuple[NDArray[np.int32], NDArray[np.int3
 
 
 def way_back(topology: Topology) -> NDArray[np.int32]:
-    """Return the other channel of each channel's cable, int32[num_channels]; -1 where it has none.
+    """Return the other channel of each channel's cable, int32[num_channels], or -1 if it has none.
 
-    Where a file says the ports, the channel between the same two ports. Otherwise the n-th of
+    If a file gives the ports, it is the channel between the same two ports. Otherwise the n-th of
     several channels from a to b belongs to the n-th from b to a.
 
     Examples

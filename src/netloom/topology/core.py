@@ -313,7 +313,7 @@ def attach_hosts(
     port_host
         int[num_ports], the host of each port, ascending. Port p is host p's by default.
     bandwidth, cycles
-        Of the channels of each port, both ways alike: one number or one a port.
+        Of the channels of each port, both ways alike: one number or one per port.
     labels
         The names of hosts, then routers. Those of the routers are taken where none are given.
     **more

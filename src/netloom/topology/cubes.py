@@ -1,8 +1,8 @@
 """k-ary n-cubes: lines, rings, meshes, tori, hypercubes and anything between, as one class.
 
 Nodes are numbered row-major: the last coordinate varies fastest. Channels are numbered line by
-line, which is what makes static analysis of these networks fast: all channels of one directed
-line lie next to each other, in the order in which a packet crosses them.
+line: all channels of one directed line are adjacent, in the order in which a packet crosses them.
+This makes static analysis of these networks fast.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ if TYPE_CHECKING:
 class Cube(Topology):
     """A k-ary n-cube with a side and a wrap of its own in every dimension.
 
-    A *directed line* is all that a packet can cross by moving in one dimension and one
-    direction: ``line_channels[i]`` channels, and the network has ``num_nodes / sides[i]`` lines
-    in each direction of dimension ``i``. Channel ``line_base[i, direction] + line *
-    line_channels[i] + position`` is the one crossed at ``position``, where ``direction`` is 0
-    for growing coordinates and 1 for falling ones, ``position`` counts along the direction of
-    travel, and ``line`` is the node's number with coordinate ``i`` taken out.
+    A *directed line* is all channels that a packet can cross by moving in one dimension and one
+    direction. It has ``line_channels[i]`` channels, and each direction of dimension ``i`` has
+    ``num_nodes / sides[i]`` lines. Channel
+    ``line_base[i, direction] + line * line_channels[i] + position`` is the one crossed at
+    ``position``. Here ``direction`` is 0 for growing coordinates and 1 for falling ones.
+    ``position`` counts along the direction of travel. ``line`` is the node's number without
+    coordinate ``i``.
 
     Attributes
     ----------

@@ -77,9 +77,9 @@ class Drawing:
         Raises
         ------
         InputError
-            If there are no vertices, a channel leads from a vertex to itself, kinds, bandwidths or
-            latencies are not clear, a host has no link or not as many out as in, or if two hosts
-            cannot both reach each other.
+            If there are no vertices, or a channel leads from a vertex to itself. If kinds,
+            bandwidths or latencies are not clear. If a host has no link or not as many out as in,
+            or two hosts cannot reach each other.
         """
         check_size(len(self.links), where=self.name, what="channels")
         if not self.vertices:

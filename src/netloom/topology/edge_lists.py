@@ -1,4 +1,4 @@
-"""Edge lists: a network as text, one link a line."""
+"""Edge lists: a network as text, one link per line."""
 
 from __future__ import annotations
 

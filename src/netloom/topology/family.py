@@ -17,17 +17,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class TreeShape:
-    """An extended generalised fat tree with parallel links: PGFT(h; m; w; p).
+    """An extended generalized fat tree with parallel links: ``PGFT(h; m; w; p)``.
 
     Level 0 are the hosts. A vertex of level l has ``children[l - 1]`` children and, below the top,
     ``parents[l]`` parents, each by ``parallel[l]`` links. Level l has prod(children[l:]) *
-    prod(parents[:l]) vertices (Öhring et al., *On generalized fat trees*, 1995; Zahavi, *Fat-tree
-    routing and node ordering providing contention free traffic for MPI global collectives*, 2012).
+    prod(parents[:l]) vertices. See Öhring et al., *On generalized fat trees*, 1995, and Zahavi,
+    *Fat-tree routing and node ordering providing contention free traffic for MPI global
+    collectives*, 2012.
 
-    Routers are numbered level by level, those next to the hosts first. In a level, a router has
-    the label (a_h … a_{l+1}, b_l … b_1), a's first: its number is that label read as digits, of
-    bases children[h - 1] … children[l], parents[l - 1] … parents[0]. Host numbers are the digits
-    a_h … a_1. A vertex and its parent differ in that a_{l+1} gives way to b_{l+1}.
+    Routers are numbered level by level, those next to the hosts first. In a level, a router has the
+    label (a_h … a_{l+1}, b_l … b_1). Its number is that label read as digits, of bases children[h -
+    1] … children[l], parents[l - 1] … parents[0]. Host numbers are the digits a_h … a_1. A vertex
+    and its parent differ in that a_{l+1} gives way to b_{l+1}.
 
     Attributes
     ----------
@@ -62,7 +63,8 @@ class DragonflyShape:
 
     Kim, Dally, Scott & Abts, *Technology-driven, highly-scalable dragonfly topology*, 2008. Router
     r is number r mod a of group r // a. Dragonfly+ (Shpiner et al. 2017) has groups of ``leaves``
-    leaf routers, which come first in their group, each joined to all of its spines; 0 otherwise.
+    leaf routers, which come first in their group, each joined to all of its spines. It is 0
+    otherwise.
     """
 
     groups: int

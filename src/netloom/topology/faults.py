@@ -35,7 +35,7 @@ def without(
         its channels, and ``3->4`` for one channel of it. In one string, commas stand between the
         words. A node is named by its number, by its coordinates, ``(0,3)`` or ``0.3``, or as in
         the file that the network was read from. Parallel links break together, unless the word
-        says which: ``leaf3-spine1#2``. Where hosts are not routers, numbers are those of hosts,
+        says which: ``leaf3-spine1#2``. If hosts are not routers, numbers are those of hosts,
         and routers have names.
     nodes
         Hosts and routers that are broken, and all their channels with them: their numbers, or one

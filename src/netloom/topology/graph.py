@@ -41,15 +41,15 @@ def graph_topology(graph: nx.Graph[Any], *, name: str = "graph:networkx") -> Top
     and what a router (see ``kinds``). Hosts are numbered before routers. ``computer`` names the
     computer that owns a host, where one owns several. Attributes of edges: ``bandwidth``, a number
     or a rate such as ``100Gb/s`` or ``12.5GB/s``, and ``latency``, in cycles or as a time such as
-    ``600ns``, for which the graph's attribute ``clock`` says the cycles (``1GHz``). Either all
-    edges say one or none does. Bandwidths are relative to the rate of most host ports, or of most
-    channels in a direct network. Of several such to the slowest.
+    ``600ns``. A time needs the graph's attribute ``clock`` (``1GHz``). An attribute must be on all
+    edges or on none. Bandwidths are relative to the rate of most host ports, or of most channels in
+    a direct network. If several rates are as frequent, they are relative to the slowest.
 
     Raises
     ------
     InputError
-        If an edge joins a node to itself or a host to a host, a host has no edge, kinds or numbers
-        are not clear, or some host cannot reach another.
+        If an edge joins a node to itself or a host to a host, or a host has no edge. If kinds or
+        numbers are not clear, or some host cannot reach another.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def graph_topology(graph: nx.Graph[Any], *, name: str = "graph:networkx") -> Top
 def read_graph(path: str | Path) -> Topology:
     """Read a network from a GraphML file (``.graphml``) or an edge list (anything else).
 
-    GraphML is read as ``graph_topology`` reads graphs. An edge list has one link a line: ``a b``
+    GraphML is read as ``graph_topology`` reads graphs. An edge list has one link per line: ``a b``
     joins two nodes in both directions, ``a -> b`` is one directed channel. Behind it may stand a
     bandwidth, and behind that a latency, as in ``a b 100Gb/s 600ns``. The same line again is a
     parallel link. A line ``hosts: a h[0-15]`` says which are hosts. All others are routers then.

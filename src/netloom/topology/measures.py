@@ -21,7 +21,7 @@ def busy_shares(topology: Topology, flits: NDArray[np.floating]) -> NDArray[np.f
     Parameters
     ----------
     flits
-        float[num_network_channels], flits a cycle.
+        float[num_network_channels], flits per cycle.
 
     Examples
     --------

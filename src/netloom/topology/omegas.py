@@ -62,9 +62,10 @@ class Omega(Topology):
     ) -> NDArray[np.int32]:
         """Return the lines that a request uses, into each stage and to its module.
 
-        At stage i it turns to output port d_i of its switch, digit K − 1 − i of the line D that it
-        goes to: l_0 = x, l_{i+1} = (l_i mod N/r)·r + d_i (Lawrie 1975, destination tags). Of
-        x·r^K + D in base r, 2K digits, line l_i is thus the K digits from the i-th on.
+        At stage i it turns to output port d_i of its switch, which is digit K − 1 − i of its
+        destination line D (Lawrie 1975, destination tags). So l_0 = x and l_{i+1} = (l_i mod N/r)·r
+        + d_i. Line l_i is then the K digits from the i-th on of x·r^K + D, written with 2K digits
+        in base r.
 
         They are int32[..., K + 1]. The last is D. A reply uses the same lines, last to
         first.

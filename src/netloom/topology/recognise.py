@@ -1,4 +1,4 @@
-"""Recognise a fat tree in a network, however its routers and hosts are numbered."""
+"""Recognize a fat tree in a network, however its routers and hosts are numbered."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class _Level(NamedTuple):
 def tree_shape(topology: Topology) -> TreeShape | None:
     """Return the parameters of the fat tree that a network is. None if it is none.
 
-    It must be a whole extended generalised fat tree, with parallel links or without: PGFT(h; m; w;
-    p). Routers of each level may have any numbers: ``router_at`` says where they stand. Hosts keep
-    their numbers as places if those of each subtree follow each other. Else ``host_at`` orders
-    subtrees by their lowest host. Any two labellings that the definition allows differ by an
-    automorphism that keeps the hosts, so that routings by labels, such as D-mod-k, load the
-    channels of a renumbered tree as those of the tree that its spec makes.
+    It must be a whole extended generalized fat tree, with parallel links or without:
+    ``PGFT(h; m; w; p)``. Routers of each level may have any numbers: ``router_at`` says where they
+    stand. Hosts keep their numbers as places if those of each subtree follow each other. Else
+    ``host_at`` orders subtrees by their lowest host. Any two labelings that the definition allows
+    differ by an automorphism that keeps the hosts. So routings by labels, such as D-mod-k, load the
+    channels of a renumbered tree like those of the tree made from its spec.
 
     A router's level is that of the router nearest to hosts above it plus one, which the links to
     its children must confirm. Its label is found from the top: two routers of a level have the same

@@ -337,5 +337,5 @@ def test_hosts_keep_their_ports_and_routers_get_routes(tmp_path):
 
 @pytest.mark.parametrize("routing", ["random-up", "minimal"])
 def test_several_paths_a_pair_are_refused(routing):
-    with pytest.raises(InputError, match="a routing with one path a pair, to choose routes"):
+    with pytest.raises(InputError, match="a routing with one path per pair, to choose routes"):
         routed(sending([0], [3]), topology("leaf-spine:2x2x2"), routing=routing)

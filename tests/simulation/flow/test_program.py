@@ -113,7 +113,7 @@ def test_hosts_faster_than_a_flit_a_cycle_are_refused():
     net = topology("leaf-spine:1x1x2")
     fast = with_channels(net, np.full(net.num_channels, 2.0), net.channel_cycles)
     engine = FlowProgram(flow_network(fast), parse_routing("default", fast))
-    with pytest.raises(InputError, match="more than a flit a cycle"):
+    with pytest.raises(InputError, match="more than a flit per cycle"):
         engine.append(messages(2, source=0, target=1, flits=5))
 
 

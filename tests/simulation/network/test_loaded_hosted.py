@@ -35,7 +35,7 @@ def loaded(spec, pattern="uniform", routing="default", router=None, flits=5):
 def test_advice_names_the_channel_and_what_fills_it():
     _, settings = loaded("dragonfly:2x4x2", router=Router(vcs=3, buffer_flits=1), flits=1)
     said = advice_of(settings, (0.1,))
-    assert said.startswith("buffers of 3 flits a channel, for credits that take 5 cycles")
+    assert said.startswith("buffers of 3 flits per channel, for credits that take 5 cycles")
     assert "on channel g0r0 -> " in said
     assert "carries at most 60%" in said
     assert "5 flits fill it, with buffer_flits 2, fill_channels or more vcs" in said

@@ -157,7 +157,7 @@ def test_a_load_of_next_to_nothing_is_a_load(arrivals):
         ({"arrivals": "late"}, "arrivals 'late'"),
         (
             {"arrivals": "on-off:10,0.25"},
-            "load: found 0.5, with which node 0 creates 0.5 packets a cycle; "
+            "load: found 0.5, with which node 0 creates 0.5 packets per cycle; "
             "expected a load at which none creates more than 0.25 (on-off:10,0.25)",
         ),
     ],
@@ -170,7 +170,8 @@ def test_what_cannot_be_offered_is_refused(options, said):
 
 def test_a_node_far_above_the_mean_may_be_too_fast_for_bernoulli():
     pattern = pairs(4, [0, 1], [2, 3], weights=[1, 9])
-    with pytest.raises(InputError, match=r"node 1 creates 1\.44 packets a cycle; .* more than 1 "):
+    said = r"node 1 creates 1\.44 packets per cycle; .* more than 1 "
+    with pytest.raises(InputError, match=said):
         PacketStream(pattern, 0.8)
     assert PacketStream(pattern, 0.8, lengths=2).rates[1] == pytest.approx(0.72)
     assert PacketStream(pattern, 0.8, arrivals="poisson").rates[1] == pytest.approx(1.44)

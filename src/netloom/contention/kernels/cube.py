@@ -1,23 +1,24 @@
 """Exact contention of dimension-order paths on a k-ary n-cube, without looking at pairs of paths.
 
-Why counting suffices. Let two minimal dimension-order paths share channels. Within one dimension
-they share an unbroken run of a line (on a ring too: each covers at most half of it), and if they
-share channels in two dimensions then they turn between them at the same node and are the same in
-between. So what two paths share is always *one unbroken run of channels*, and each path q that
-meets path p has exactly one channel of p on which it is *new*: on p's channel but not on the one
-before it. Therefore
+Counting suffices for the following reason. Let two minimal dimension-order paths share channels.
+Within one dimension they share an unbroken run of a line (on a ring too: each covers at most half
+of it). If they share channels in two dimensions, they turn between these at the same node and are
+the same in between. So two paths always share *one unbroken run of channels*. Each path q that
+meets path p is *new* on exactly one channel of p: it is on that channel but not on the one before
+it. Therefore
 
     1 + ν(p) = load(c_1) + Σ_{i>1} [load(c_i) - turning(c_{i-1}, c_i)],
 
 where ``turning(a, b)`` counts the paths that cross a and then b. Inside a line the difference is
-the number of paths that *join* at c_i, coming from another line or from the node itself, so one
-prefix sum over joins answers for a whole line. Between two lines it is one table look-up. Each
-dimension takes two passes over the paths: count, then ask. Work: O(paths · dimensions + channels).
+the number of paths that *join* at c_i, coming from another line or from the node itself. So one
+prefix sum over joins suffices for a whole line. Between two lines it is one table look-up. Each
+dimension takes two passes over the paths: one counts, the other looks up. Work: O(paths ·
+dimensions + channels).
 
 The thesis's logical path length d counts the channels on which some path is new.
 
-The most heavily loaded channel of a path is found without walking it either: ``spans`` holds the
-largest load of every 2**j channels of a line, and two overlapping spans cover any run.
+The busiest channel of a path is also found without walking the path. ``spans`` holds the largest
+load of every 2**j channels of a line, and two overlapping spans cover any run.
 """
 
 import numpy as np
@@ -59,8 +60,8 @@ def count_dimension(tables, rank, targets, weights, at, came, load, join, turn):
 
     ``rank`` is the dimension's place in the order of correction. ``at`` is the node each path has
     reached, ``came`` the (rank, direction) by which it got there, -1 where it starts. ``load``,
-    ``join`` and ``turn`` have a row for each of this dimension's channels. What one look-up needs
-    lies side by side, for the rows are visited in no order.
+    ``join`` and ``turn`` have a row for each of this dimension's channels. The data of one look-up
+    are adjacent, because the rows are visited in no order.
     """
     axis = tables.order[rank]
     base, length = tables.line_base[axis, 0], tables.line_channels[axis]

@@ -1,7 +1,7 @@
 """Exact contention of any paths: for each path, stamp every path found on its channels.
 
-Work: O(paths · path length · channel load), which is fine for some ten thousand paths. Any paths
-will do: routes of the user's own may meet, part and meet again.
+Work: O(paths · path length · channel load), which is fast enough for tens of thousands of paths.
+Any paths are allowed: a user's own routes may meet, part and meet again.
 """
 
 import numpy as np

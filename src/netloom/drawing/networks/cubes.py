@@ -37,7 +37,7 @@ class _Rows(NamedTuple):
 
 
 def cube_scene(traffic: Traffic, width: float) -> Scene | None:
-    """Return the scene of a cube: nodes from left to right in Gray order, a row a direction.
+    """Return the scene of a cube: nodes from left to right in Gray order, a row per direction.
 
     Neighbors in a line of nodes differ in one coordinate. Below stands the busiest channel of each
     direction. None if squares would be too small.

@@ -26,7 +26,7 @@ WIDE, HIGH = 170.0, 110.0
 """Pixels of the key, without its words."""
 
 SLANT = np.array([[0.0, 1.0], [-0.5, 0.42], [1.0, 0.0]])
-"""Where a step along z, y and x leads: planes lie below each other, as the panels do."""
+"""Steps along z, y and x: planes lie below each other, as the panels do."""
 
 ASIDE = 560.0
 """Pixels of the narrowest picture that has its key beside the list of the busiest channels."""

@@ -26,8 +26,8 @@ def in_columns(topology: Topology) -> Columns:
     """Return the columns of a network.
 
     A tree has its levels up to the top, and those down again. A butterfly has its stages. Any other
-    graph the routers with hosts first, then those that are one hop from them, and so on. Where
-    routers of the last level are joined, it is there twice, as sender and receiver.
+    graph the routers with hosts first, then those that are one hop from them, and so on. If routers
+    of the last level are joined, it is there twice, as sender and receiver.
 
     Examples
     --------

@@ -27,7 +27,7 @@ LETTER = 7.6
 def drawn(scene: Scene, traffic: Traffic, when: str = "") -> alt.LayerChart:
     """Return a scene as a chart, which has the sentence of its traffic as title, after ``when``.
 
-    Of colours it names none but those of ranges and styles, which the background chooses.
+    Of colors it names none but those of ranges and styles, which the background chooses.
     """
     import altair as alt
 

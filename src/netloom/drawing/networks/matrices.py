@@ -30,7 +30,7 @@ def pooled(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], int]:
     """Return the busiest channel of each row and column, their rows and columns, and how many.
 
-    Where rows are too many, neighbours are taken together.
+    If there are too many rows, neighbours are taken together.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Panels of squares side by side, one square a channel, with what stands at their rims."""
+"""Panels of squares side by side, one square per channel, with what stands at their rims."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Networks as squares, one a channel: tori by plane and direction, HyperX by line and dimension."""
+"""Networks as squares, one per channel: tori by plane, HyperX by line and dimension."""
 
 from __future__ import annotations
 

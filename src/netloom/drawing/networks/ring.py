@@ -205,7 +205,7 @@ def _middles(ring: _Ring) -> NDArray[np.float64]:
 def _local(ring: _Ring, traffic: Traffic, channels: NDArray[np.int64]) -> Channels:
     """Return the local channels as squares of router × router matrices, the sender's row.
 
-    Where there is no room, the rim of each group is its busiest local channel.
+    If there is no room, the rim of each group is its busiest local channel.
     """
     routers, size = traffic.topology.routers, ring.shape.routers
     group = routers.channel_source[channels] // size

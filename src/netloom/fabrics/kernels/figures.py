@@ -9,12 +9,12 @@ from netloom.compilation import njit
 def all_to_all(next_channel, wanted, exits, sent, own, channel_target):
     """Follow the paths of all senders to all destinations that are wanted.
 
-    ``sent[router, destination]`` is how many hosts send from a router, of one column where that is
-    the same for all destinations, but for the one host of router ``own[destination]`` that is the
-    destination itself (-1: none is). ``exits[destination]`` is the router where packets leave.
+    ``sent[router, destination]`` is how many hosts send from a router, with one column if that is
+    the same for all destinations. It excludes the destination itself, which is one host of router
+    ``own[destination]`` (-1: of none). ``exits[destination]`` is the router where packets leave.
 
-    Returns the paths on each channel, bool[destinations, routers] whether packets that senders of a
-    router send arrive, the pairs that have a path, those that have none, and the most hops.
+    Returns five things: the paths on each channel, bool[destinations, routers] whether packets from
+    a router arrive, the number of pairs with and without a path, and the most hops.
     """
     num_routers = next_channel.shape[1]
     load = np.zeros(len(channel_target), np.int64)

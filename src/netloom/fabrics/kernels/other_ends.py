@@ -53,8 +53,8 @@ def fill_ways(table, exits, sends, order, graph):
     """Give every router an entry for every row, on ways as short as closes no circle.
 
     Packets enter where ``sends``. Hop by hop from the end, each router takes a channel of a
-    shortest way that is left: see ``least_used``. Where all that are left close a
-    circle, so be it.
+    shortest way that is left: see ``least_used``. If all of these close a circle, one of them is
+    taken nevertheless.
     """
     routers = len(sends)
     used = np.zeros(len(graph.channel_target), np.int64)

@@ -23,9 +23,9 @@ def follow_flows(row, router, volume, channel_target, load):
 def route_flows(row, end, router, volume, allowed, outgoing, channel_target, speed, load, power):
     """Give one destination's flows, largest first, the cheapest paths. The others' load stays.
 
-    A path costs the sum of (x + w)^power - x^power over its channels, x the time that a channel
-    works for all flows so far and w what this flow adds. A router that has its entry keeps it.
-    ``row`` gets the entries of the routers on these paths. ``load`` the flows.
+    A path costs Σ (x + w)^power - x^power over its channels. Here x is the time that a channel
+    works for all flows so far, and w the time that this flow adds. A router that has its entry
+    keeps it. ``row`` gets the entries of the routers on these paths, and ``load`` the flows.
     """
     offsets, leaving = outgoing
     fixed = np.zeros(len(row), np.bool_)

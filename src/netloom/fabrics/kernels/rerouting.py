@@ -1,17 +1,17 @@
 """Paths to one destination after the other, each by what collides least with all others.
 
-X, the number of pairs of paths that differ in source and in destination and share a channel, is
-linear in the paths to one destination while the others stay: a path from source s over channel c
-adds the paths on c to other destinations, less those of them that come from s. So each destination
-takes cheapest paths, and X never rises.
+Let X be the number of pairs of paths that share a channel, but neither source nor destination.
+While other paths stay, X is linear in the paths to one destination. A path from source s over
+channel c adds (paths on c to other destinations − those from s). So each destination takes cheapest
+paths, and X never rises.
 
 Tuples that functions share: ``listed`` (order, offsets, channels) as ``list_ways`` fills them in.
-``laid`` (row, before, cost, pick), the paths to the destination at hand, those of before, and what
-the way from each router costs and begins with; ``state`` (load, own, from_router, bandwidth): paths
-to other destinations on each channel, those to this one, of the former how many destinations a
-source of a router reaches over it, flits/cycle; ``rules`` (own_share, strength, aim, change): what
-a source's own paths count for, the price of load per bandwidth over a target, the target, and the
-price of an entry that is not the old one.
+``laid`` (row, before, cost, pick): the paths to the current destination, those before, and the cost
+and first channel of the path from each router. ``state`` (load, own, from_router, bandwidth): paths
+to other destinations on each channel, paths to this one, how many other destinations a router's
+sources reach over it, and flits/cycle. ``rules`` (own_share, strength, aim, change): the weight of
+a source's own paths, the price of load / bandwidth above a target, the target, and the price of a
+changed entry.
 """
 
 import numpy as np
@@ -24,13 +24,14 @@ from netloom.fabrics.kernels.ways import list_ways
 def reroute(turns, table, old, ends, sent, column, senders, ways, wiring, state, rules):
     """Give every destination of ``turns`` new paths, in that order.
 
-    ``table[destination, router]`` is the channel to take, -1 for none yet. Of equal ways that of
-    before is kept, or else the first. ``old`` is a table of which no entry should change without
-    need. ``ends[destination]`` is the router where packets leave. ``sent[router, destination]``
-    are the sources that send from a router (one column where that is the same for all);
-    ``column[router]`` is its place in ``from_router``, -1 without sources; ``senders`` are routers
-    in the order in which they choose. ``ways`` is (near, falls, height, row_of_exit): see
-    ``nearness``; router r is exit ``row_of_exit[r]``. Return how many entries are others now.
+    ``table[destination, router]`` is the channel to take, or -1 for none yet. Of equal paths, the
+    one before is kept, or else the first. ``old`` is a table whose entries should not change
+    without need. ``ends[destination]`` is the router where packets leave.
+    ``sent[router, destination]`` are the sources that send from a router, with one column if that
+    is the same for all. ``column[router]`` is its place in ``from_router``, or -1 without sources.
+    ``senders`` are routers in the order in which they choose. ``ways`` is (near, falls, height,
+    row_of_exit), see ``nearness``. Router r is exit ``row_of_exit[r]``. Return how many entries
+    changed.
     """
     near, falls, height, row_of_exit = ways
     target = wiring[1]

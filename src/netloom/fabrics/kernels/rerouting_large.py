@@ -5,9 +5,9 @@ destination. Then the routers with hosts choose again, one after the other, give
 them have put on the ways that the routers behind them took. Of a source's own paths only those on
 its router's own channels count: nearly all of a leaf's paths are on its uplinks.
 
-``listed`` is (order, offsets, channels) as ``list_ways`` fills them in, ``laid`` (row, before,
-cost): the paths to the destination at hand, those that cost nothing to keep, and what the way from
-each router costs. ``rates`` (slowness, room): 1 over bandwidth, and the load at the target.
+``listed`` is (order, offsets, channels) as ``list_ways`` fills them in. ``laid`` is (row, before,
+cost): the paths to the current destination, those that cost nothing to keep, and the cost of the
+path from each router. ``rates`` is (slowness, room): 1 / bandwidth, and the load at the target.
 """
 
 import numpy as np

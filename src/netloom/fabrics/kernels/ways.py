@@ -12,10 +12,9 @@ from netloom.compilation import njit
 def nearness(exits, height, wiring):
     """Return hops from every router to each exit, and whether they all lead down.
 
-    int16[num_exits, num_routers], -1 without a way. Bool of the same shape. A channel leads down
-    if the height of its source is greater. A router that has ways down takes the shortest of them.
-    Any other goes up, to where fewest hops remain. Where no two heights differ, any channel will
-    do.
+    int16[num_exits, num_routers], -1 without a way. Bool of the same shape. A channel leads down if
+    the height of its source is greater. A router that has ways down takes the shortest of them. Any
+    other goes up, to where fewest hops remain. If no two heights differ, any channel is allowed.
     """
     source, target, in_offsets, in_channels, out_offsets, out_channels = wiring
     num_routers = len(height)

@@ -1,4 +1,4 @@
-"""Mapping files: the node of each task as text, one line a task, or as JSON."""
+"""Mapping files: the node of each task as text, one line per task, or as JSON."""
 
 from __future__ import annotations
 

@@ -48,24 +48,25 @@ def rank_file(
     node_of
         int[num_tasks], the node of each task. Task r is rank r.
     format
-        ``openmpi-rankfile`` (``rank 0=n12 slot=0``; the slots of a node count its ranks from 0),
-        ``openmpi-seq`` (line r names the host of rank r), ``mpich`` (``n12:1``), ``slurm`` (as
-        openmpi-seq) or ``cray`` (the ranks in the order of the slots, the inverse permutation).
+        ``openmpi-rankfile`` (``rank 0=n12 slot=0``), ``openmpi-seq`` (line r names the host of rank
+        r), ``mpich`` (``n12:1``), ``slurm`` (as ``openmpi-seq``) or ``cray`` (the ranks in the
+        order of the slots, the inverse permutation). The slots of a rank file count a node's ranks
+        from 0.
     hosts
         The host name of each node, such as a network's ``labels``. ``n0``, ``n1`` … where it
         is not given. ``cray`` needs none.
     nodes
-        The nodes of the allocation, in ascending order, which ``cray`` fills one after the other;
-        by default node n is the n-th of them.
+        The nodes of the allocation, in ascending order, which ``cray`` fills one after the other.
+        By default node n is the n-th of them.
     slots
-        int64[num_tasks], the slot of each rank on its node; the ranks of a node are counted by
-        default. Only ``openmpi-rankfile`` can say any others.
+        int64[num_tasks], the slot of each rank on its node. By default, the ranks of a node are
+        counted. Only ``openmpi-rankfile`` can express other slots.
 
     Raises
     ------
     InputError
-        If the format is not known, a node has no host name or one that no host can have, a Cray
-        rank order cannot express the mapping, or the format the slots.
+        If the format is not known, or a node has no host name or an impossible one. If a Cray rank
+        order cannot express the mapping, or the format cannot express the slots.
 
     Examples
     --------
@@ -98,7 +99,7 @@ def ranks_on_computers(
 ) -> tuple[NDArray[np.int32], NDArray[np.int64] | None]:
     """Return the node (computer) of each rank that a mapping puts on a host, and its slot there.
 
-    int32[num_tasks] and int64[num_tasks]. Where a computer owns m hosts, slots s, s + m … are its
+    int32[num_tasks] and int64[num_tasks]. If a computer owns m hosts, slots s, s + m … are its
     host s. Slots are None, to be counted, where each owns one.
 
     Examples
@@ -221,7 +222,7 @@ def read_hosts(path: str | Path) -> list[str]:
     Raises
     ------
     InputError
-        Naming file and line where a line is not one host name or names a host a second time.
+        If a line is not one host name, or names a host again. The error names file and line.
     """
     wanted = "one host name a line, that of node 0 first"
     place_of: dict[str, str] = {}

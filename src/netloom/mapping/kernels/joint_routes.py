@@ -5,13 +5,15 @@ array more, for a route. ``wiring`` as in ``kernels.layered``. ``state`` is what
 
 - ``load[channel]``: the weight on it;
 - ``routes[path, hop]``, ``lengths[path]``, ``layer[path, hop]``: channels, and layers of VCs;
-- ``uses[layer, channel, place]``: how many paths hold a channel while they ask, in the same layer,
-  for the one of this place among those that leave its end, and ``waits``, ``closed`` [layer,
-  channel]: bits for which of these there are, and which are known to close a circle.
+- ``uses[layer, channel, place]`` counts paths that hold a channel while they request another one in
+  the same layer. The other has this place among the channels that leave the end of the first.
+  ``waits`` and ``closed`` [layer, channel] are bits: which of these there are, and which are known
+  to close a circle.
 
-``spare`` is (extra, best, came, rest, queue, seen, found, seeking): per channel what a path would
-add to the cost there, and the price and the channel before of a search. Per node the price of the
-rest of the way, a queue, and whether it is in there. Room for a route, and for ``leads_to``.
+``spare`` is (extra, best, came, rest, queue, seen, found, seeking). Per channel it has the cost
+that a path would add, and in a search its price and the channel before. Per node it has the price
+of the rest of the path, a queue, and whether the node is in it. The rest is room for a route and
+for ``leads_to``.
 """
 
 import numpy as np
@@ -30,7 +32,7 @@ LESS = 1e-9
 def forced(net, sources, targets, weights):
     """Return the weight that each channel carries whatever minimal paths are chosen.
 
-    And which channels are on a minimal path at all, as the first hop of one, and as the last.
+    Also return which channels are on a minimal path, on the first hop of one, and on the last.
     """
     _, target_of, out_offsets, out_channels, _, _, distance = net
     load = np.zeros(len(target_of))

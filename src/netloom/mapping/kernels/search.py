@@ -3,13 +3,13 @@
 Items are the tasks, and as many more without edges as there are places left. A place is a node, or
 one of several of a node. The cost of a mapping is a sum over channels of f(load), so that a swap
 costs the paths of two items, not an analysis. ``net`` holds the tables of a k-ary n-cube (see
-``kernels.dimension_order``) and, for other networks and routings, the paths of all pairs of nodes:
-their channels, what a unit of weight counts on each (``shares``, empty where it is 1 everywhere),
-and their hops.
+``kernels.dimension_order``). For other networks and routings, it holds the paths of all pairs of
+nodes. These are their channels, the shares of a unit of weight on each (``shares``, empty if all
+are 1), and their hops.
 
 ``held`` is a mapping: the node and the place of each item, the item at each place, and the loads of
-all channels. ``work`` is room to work in: the channels that a swap touches, what they carried
-before, a mark on each, their number, a list of items, and f of each channel.
+all channels. ``work`` is scratch memory: the channels that a swap touches, their loads before, a
+mark on each, their number, a list of items, and f of each channel.
 """
 
 import numpy as np
@@ -275,9 +275,10 @@ def gather(net, graph, partners, tasks, held, near, first, last, moves, rng):
 def anneal(net, graph, partners, tasks, held, near, terms, first, last, moves, aside, work, rng):
     """Anneal a mapping from the one temperature to the other. Return the cost that it grew by.
 
-    As ``gather``, for a cost that depends on loads. Half of the items that move, at random, are of
-    those whose paths cross the channels with a load of ``aside`` times the highest, counted anew
-    after as many moves as there are tasks. With an ``aside`` of 0, all are any.
+    As ``gather``, for a cost that depends on loads. Half of the items that move are drawn from
+    those whose paths cross busy channels, with a load of at least ``aside`` times the highest. Busy
+    channels are counted anew after as many moves as there are tasks. With an ``aside`` of 0, all
+    items are drawn from all.
     """
     node_of, item_at, loads = held[0], held[2], held[3]
     touched, count, items, costs = work[0], work[3], work[4], work[5]

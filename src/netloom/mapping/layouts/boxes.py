@@ -65,10 +65,10 @@ def planes(app: ProcessGraph, topology: Topology) -> Layout:
 def columns(app: ProcessGraph, topology: Topology) -> Layout:
     """Lay a 3D mesh out on a 2D mesh or torus column by column: scheme B of Chittor 1991, 3.5.2.
 
-    Each column is a tile, through which it runs in snake order. The tiles lie as the columns do.
-    A cube of k × k × k tasks on tiles of m × m nodes, m = ⌈√k⌉, has χ_max m + 1 from k = 3 on:
-    much less than ``planes``, but nodes are lost where k is not m². Which dimension the columns
-    run in and how they are folded is chosen for the lowest χ_max.
+    Each column is a tile, through which it runs in snake order. The tiles lie as the columns do. A
+    cube of k × k × k tasks on tiles of m × m nodes, m = ⌈√k⌉, has χ_max m + 1 from k = 3 on. This
+    is much less than ``planes``, but nodes are lost if k is not m². The dimension of the columns
+    and their folding are chosen for the lowest χ_max.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def _foldings(
 def _load(width: int, tiles: int, grid: Cube, axis: int) -> int:
     """χ_max of a line of tiles: equal places of neighbouring tiles talk, and neighbours in a tile.
 
-    ``width`` paths cross from tile to tile. Where a tile has neighbours on both sides, there are
+    ``width`` paths cross from tile to tile. If a tile has neighbours on both sides, there are
     as many at each point within it, beside its own. Half way round a ring both directions go the
     same way, so that two tiles that fill it count as three.
     """

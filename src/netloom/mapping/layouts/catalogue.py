@@ -83,10 +83,10 @@ def fitting_layouts(app: ProcessGraph, topology: Topology) -> dict[str, Layout]:
 def gray(num_tasks: int, topology: Topology) -> NDArray[np.int32]:
     """Return the node of each task of a hypercube, int32[num_tasks], by Gray codes.
 
-    The bits of a task's number are shared out over the dimensions of the network, and each part
-    is the reflected Gray code of a coordinate: neighbours in the network differ in one bit, so
-    that n of a hypercube's channels become one hop each (Chittor 1991, section 3.5; Feldmann et
-    al. 1993, section 5.1.2).
+    The bits of a task's number are divided among the dimensions of the network, and each part is
+    the reflected Gray code of a coordinate. Neighbours in the network differ in one bit, so that n
+    of a hypercube's channels become one hop each. See Chittor 1991, section 3.5, and Feldmann et
+    al. 1993, section 5.1.2.
 
     Raises
     ------
@@ -116,9 +116,9 @@ def gray(num_tasks: int, topology: Topology) -> NDArray[np.int32]:
 def gray_layout(app: ProcessGraph, topology: Topology) -> Layout:
     """Lay a hypercube out by Gray codes. See ``gray``.
 
-    Any first nodes of a line hold as many edges among them as they do under the identity, so that
-    χ_max on a mesh is the identity's: ⌊2k/3⌋ on a line of k nodes, the longest of which counts
-    (Chittor 1991, theorem 2). On a ring it is worked out.
+    The first nodes of a line always have as many edges among them as under the identity. So χ_max
+    on a mesh is the identity's: ⌊2k/3⌋ on a line of k nodes, for the longest line (Chittor 1991,
+    theorem 2). On a ring it is computed.
 
     Raises
     ------

@@ -53,10 +53,10 @@ def folded(length: int) -> NDArray[np.int64]:
 def ring_code(length: int, sides: Sequence[int]) -> list[NDArray[np.int64]]:
     """Return a ring through a box, of steps of 1 where that can be.
 
-    An even ring is a Hamiltonian cycle, of as much of the box as it needs: out and back in every
-    two rows, and home along the first column. An odd ring cannot have unit steps only, for a box
-    is bipartite: it is the even one without a point, in the middle of a straight piece if there
-    is any, so that a packet passes through there as before. In one dimension, and where a box of
+    An even ring is a Hamiltonian cycle, of as much of the box as it needs. It goes out and back in
+    every two rows, and returns along the first column. A box is bipartite, so an odd ring cannot
+    have unit steps only. It is the even one without a point, in the middle of a straight piece if
+    there is any, so that a packet passes through there as before. In one dimension, and if a box of
     odd sides is too full, the ring is folded onto the line code, with steps of up to 2.
 
     The coordinates on each side are int64[length]. The ring has at least 3 points, and at most

@@ -1,11 +1,11 @@
 """Meshes and tori of tasks on meshes, tori and hypercubes of other sides.
 
 Each side of the program is written as digits, and each digit is a part of one coordinate of the
-network: a side of 8 tasks may be 2 × 4, of which the 2 goes into the rows and the 4 into the
+network. For example, a side of 8 tasks may be 2 × 4, with the 2 in the rows and the 4 in the
 columns. Along a side the digits follow a Gray code, so that a step changes one digit by one. A
-digit's place in its coordinate says how many hops that is. (Ma and Tao, *Embeddings among toruses
-and meshes*, 1987, and Chan and Chin, *On embedding rectangular grids in hypercubes*, 1988, prove
-how far such embeddings go.)
+digit's place in its coordinate determines how many hops that is. (Ma and Tao, *Embeddings among
+toruses and meshes*, 1987, and Chan and Chin, *On embedding rectangular grids in hypercubes*, 1988,
+prove how far such embeddings go.)
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def fold(app: ProcessGraph, topology: Topology) -> Layout:
 def _splits(
     sides: tuple[int, ...], network: Cube, taken: tuple[_Factors, ...] = ()
 ) -> Iterator[tuple[_Factors, ...]]:
-    """Yield tables of factors: one row a side, whose product it is, one column a coordinate.
+    """Yield tables of factors: one row per side, whose product it is, one column per coordinate.
 
     No column's product is more than its coordinate has room for. ``taken`` are the rows so far.
     Rows of equal sides come in falling order, for the same reason as columns do in ``_rows``.

@@ -27,7 +27,7 @@ class Layout:
     name
         As in ``catalogue.LAYOUTS``.
     node_of
-        int32[num_tasks], the node of each task, one task a node.
+        int32[num_tasks], the node of each task, one task per node.
     chi_max
         No channel carries more paths, one path a directed edge of the process graph: on its own
         routes, or under dimension order, last dimension first, where it has none. None where it

@@ -20,8 +20,8 @@ _QUARTERS = ((0, 0), (0, 1), (1, 0), (1, 1))
 """Quarters of a tile, as (row, column)."""
 
 _TURNED = (True, False, True, True)
-"""Whether the tile in each quarter is transposed, before its spare cell is put where it belongs:
-in the outer corner of the first quarter, in the middle of the whole of the other three."""
+"""Whether the tile in each quarter is transposed, before its spare cell is placed. The spare cell
+of the first quarter is in its outer corner, those of the other three in the middle of the whole."""
 
 _SUBTREES = (0, 2, 1, 3)
 """The quarters of the four subtrees, left to right."""
@@ -33,13 +33,13 @@ _TOP_EDGES = ((0, 1, True), (0, 2, False), (1, 3, True), (1, 4, False), (2, 5, T
 def tiles(app: ProcessGraph, topology: Topology) -> Layout:
     """Lay a binary tree out on a mesh or torus with one spare node, on routes of its own.
 
-    A tree of 4^m − 1 tasks takes 2^m × 2^m nodes: four tiles of a quarter of the size, turned so
-    that three of their spare nodes meet in the middle and take the root and its children. The
-    fourth stays spare, in a corner. One rule serves all sizes. It was found by trying all that
-    put the spare there and bend each new path once, for χ_max = 2 and then for few other paths
-    met. Half of such a tile is a tree of 2^(2m−1) − 1 tasks. Every edge goes both ways by the
-    same links, and no channel carries more than 2 paths. The routes are free of deadlock on one
-    virtual channel (tested up to 16,383 tasks).
+    A tree of 4^m − 1 tasks takes 2^m × 2^m nodes. Four tiles of a quarter of the size are turned so
+    that three of their spare nodes meet in the middle, and take the root and its children. The
+    fourth stays spare, in a corner. One rule holds for all sizes. It was found by trying all rules
+    that put the spare there and bend each new path once. Rules were compared by χ_max = 2, then by
+    few other paths met. Half of such a tile is a tree of 2^(2m−1) − 1 tasks. Every edge uses the
+    same links both ways, and no channel carries more than 2 paths. The routes are free of deadlock
+    on one virtual channel (tested up to 16,383 tasks).
 
     The idea is Youn and Singh's, as adapted by Chittor 1991, section 3.5.1, whose drawings are
     lost. This arrangement is netloom's. Under dimension order in place of its own routes, it has
@@ -80,8 +80,8 @@ def tiles(app: ProcessGraph, topology: Topology) -> Layout:
 def h_tree(app: ProcessGraph, topology: Topology) -> Layout:
     """Lay a binary tree out without any contention: χ_max 1, no path meets another.
 
-    The H-tree, on a mesh or torus of two dimensions: the children of a task lie on either side
-    of it, alternately in its row and its column, each in the middle of its half. A tree of
+    This is the H-tree, on a mesh or torus of two dimensions. The children of a task lie on either
+    side of it, alternately in its row and its column, each in the middle of its half. A tree of
     2^(2m+1) − 1 tasks takes a square of 2^(m+1) − 1 nodes a side (7 tasks 3 × 3, 31 tasks 7 × 7,
     127 tasks 15 × 15), one of 2^(2m) − 1 tasks half of the next. All paths are straight, so that
     dimension order takes them. Chittor 1991, section 3.5.1, cites a denser one by Gordon that is

@@ -88,20 +88,21 @@ def joint_routes(
 ) -> JointRoutes:
     """Choose the path of every pair of nodes such that the busiest channel has less to carry.
 
-    It begins with the routing's own paths and takes them out and puts them in again, the heaviest
-    first, then in any order: each where it raises Σ load^12 over all channels least, of its
-    minimal paths. Once that brings little, all paths over a busiest channel are taken out together,
-    put in again in any order, and what crosses busy channels once more one by one. What raises
-    Σ load^12 is undone. Since the turns that paths take at first keep others from being taken, all
-    that is done again, under dimension order, from up to 8 other starts: with all hops along some
-    directions, one or the other of each dimension, before all others, as in negative-first routing
-    (Glass & Ni 1992). The best of all rounds is the answer, also where Ctrl-C ends them.
+    It begins with the routing's own paths. It removes them and inserts them again, the heaviest
+    first, then in random order. Each takes the minimal path that raises Σ load^12 over all channels
+    least. Once that gains little, all paths over a busiest channel are removed together and
+    inserted again in random order. Then paths over busy channels are inserted again one by one.
+    Changes that raise Σ load^12 are undone. The turns of the first paths exclude others. So under
+    dimension order, all this is repeated from up to 8 other starts. In these, all hops along some
+    directions, one or the other of each dimension, come before all others, as in negative-first
+    routing (Glass & Ni 1992). The best of all rounds is the answer, even if Ctrl-C ends them.
 
-    Guaranteed: each path is minimal, or the routing's own. The highest load is never above that of
-    the routing itself. And packets cannot wait in a circle: as they are put in, paths are assigned
-    to layers of virtual channels, each without a cycle of dependencies, and where a path would
-    close one in all of them, it is not taken. There are no more layers than ``virtual_channels``.
-    The answer says which hop is in which, for who knows only the routes may need more of them.
+    Three things are guaranteed. Each path is minimal, or the routing's own. The highest load is
+    never above that of the routing itself. Packets cannot wait in a circle. For this, each inserted
+    path is assigned to a layer of virtual channels without a cycle of dependencies. A path that
+    would close a cycle in every layer is not taken. There are at most ``virtual_channels`` layers.
+    The answer gives the layer of each hop, because more layers may be needed if only the routes are
+    known.
 
     If hosts hang on routers, all of this is of the channels between routers: a path keeps the ports
     of the routing's own.
@@ -116,9 +117,9 @@ def joint_routes(
     routing
         Whose paths they are at first.
     virtual_channels
-        How many a channel has. By default, as many as the routing needs: on k-ary n-cubes, those
-        of dimension order (1, or 2 where there are rings of 4 nodes or more) or, if that is more,
-        the layers of its paths for this program. Elsewhere those layers.
+        Number per channel. By default, as many as the routing needs. These are the layers of its
+        paths for this program. On k-ary n-cubes, they are at least those of dimension order (1, or
+        2 if there are rings of 4 nodes or more).
     rounds
         Most rounds from each start; 60 without progress end these as well, and the bound ends all.
     seconds
@@ -241,8 +242,8 @@ def _from_hosts(topology: Topology, whole: Paths, apart: NDArray[np.int64], chos
 def _check(topology: Topology, routing: Routing) -> None:
     """Refuse what routes cannot be chosen for."""
     if routing.several:
-        wanted = "a routing with one path a pair, to choose routes"
-        raise InputError("routing", f"{routing}, which has several paths a pair", wanted)
+        wanted = "a routing with one path per pair, to choose routes"
+        raise InputError("routing", f"{routing}, which has several paths per pair", wanted)
     rate = topology.routers.channel_bandwidth
     if (rate != rate[:1]).any():
         wanted = "channels of one bandwidth between routers, to choose routes"

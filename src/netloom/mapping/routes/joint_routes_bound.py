@@ -27,13 +27,13 @@ def least_load(
 ) -> float:
     """Return a weighted load that the busiest channel has whatever minimal paths are chosen.
 
-    Each pair has to go by a channel that is on all its minimal paths, and its path is not split.
-    All pairs together cross channels as often as their hops say. What a node sends leaves by the
-    channels that lead nearer, as what it receives comes in by few, and what has to cross a cut of a
-    k-ary n-cube does so by a few.
+    Each pair must use every channel that is on all its minimal paths, and its path is not split.
+    All pairs together cross as many channels as they have hops. The traffic that a node sends
+    leaves by the few channels that lead nearer, and the traffic that it receives enters by few.
+    Traffic across a cut of a k-ary n-cube uses the few channels of the cut.
 
-    ``net`` is what ``kernels.joint_routes`` knows of the network. Sources and targets are
-    different nodes, and weights are above 0.
+    ``net`` is the network as in ``kernels.joint_routes``. Sources and targets are different nodes,
+    and weights are above 0.
     """
     from netloom.mapping.kernels.joint_routes import forced
 

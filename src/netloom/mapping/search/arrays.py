@@ -52,7 +52,7 @@ DRAWS = 32
 
 
 def drawn_partners(graph: Graph) -> NDArray[np.int64]:
-    """Return partners of each item, int64[items, DRAWS], by weight; -1 where there is none.
+    """Return partners of each item, int64[items, DRAWS], by weight, or -1 if there is none.
 
     A partner with a share s of what an item sends and receives is there about s × ``DRAWS`` times.
 

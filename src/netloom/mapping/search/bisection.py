@@ -18,8 +18,8 @@ FEW_TASKS = 8
 """Tasks up to which all ways to halve them are compared."""
 
 ANCHOR = 2
-"""Weight of each of the two vertices that stand for all that is outside, in tasks of the part: so
-much that no balanced bisection puts both on the same side."""
+"""Weight of each of the two vertices that stand for everything outside, in tasks of the part. It is
+so large that no balanced bisection puts both on the same side."""
 
 
 class Part(NamedTuple):

@@ -35,9 +35,9 @@ EXACT = 1 - 1e-9
 def least(value_of: Measure, nodes: Nodes, tasks_per_node: int = 1) -> float:
     """Return a value of the objective below which no mapping comes.
 
-    Of hop-bytes and the channel load: see ``least_hop_bytes`` and ``least_channel_load``. Paths on
-    one channel meet each other, so that the path contention level is at least one less than the
-    number of paths on some channel, and a path meets at least the weight on the busiest channel.
+    For hop-bytes and the channel load, see ``least_hop_bytes`` and ``least_channel_load``. Paths on
+    one channel meet each other. So the path contention level is at least (paths on the busiest
+    channel − 1), and a path meets at least the weight on the busiest channel.
 
     ``tasks_per_node`` is the most tasks of a node. The bound is 0 where nothing better is
     known.
@@ -89,9 +89,9 @@ def least_hop_bytes(
 
     The more a task sends another (both ways together), the nearer to it that other is, in the
     places that are nearest to some node. An edge is seen from both ends, and counts half at each.
-    If hosts hang on routers, what leaves leaves and pods counts, if that is more. See ``cuts``.
-    In small networks whose nodes differ, tasks are besides assigned to different places, all at
-    the least cost (Gilmore 1962; Lawler 1963).
+    If hosts hang on routers, what leaves leaves and pods counts, if that is more. See ``cuts``. In
+    small networks whose nodes differ, tasks are besides assigned to different places, all at the
+    least cost (Gilmore 1962, Lawler 1963).
 
     ``weights``: float64[num_edges], what edges carry. ``whole``: whether each edge takes one path.
     Several have mean hops and loads that need be no multiples of anything.
@@ -161,15 +161,15 @@ def least_channel_load(
 ) -> float:
     """Return a bound of the weight on the busiest channel, if each edge takes one path.
 
-    ``pace``: float64[num_channels], what a unit counts on each channel, see ``loads.pace_of``; 1
-    between routers by default. If hosts hang on routers or channels differ, see ``cuts``.
+    ``pace``: float64[num_channels], the weight of a unit on each channel (see ``loads.pace_of``),
+    by default 1 between routers. If hosts hang on routers or channels differ, see ``cuts``.
     ``whole`` is as of ``least_hop_bytes``.
 
-    The largest of three: hop-bytes, shared out over all channels. What a task sends or receives,
-    over the channels of its node, no edge on two of them, and what crosses the edge of a half of
-    the network, over the channels there. A half of a of n tasks exchanges at least λ₂ a (n - a) / n
-    with the others, λ₂ being the second smallest eigenvalue of the program's Laplacian matrix
-    (Fiedler 1973; Mohar & Poljak 1990).
+    It is the largest of three bounds. The first is hop-bytes / all channels. The second divides the
+    traffic that a task sends or receives over the channels of its node, with no edge on two of
+    them. The third is the traffic out of a half of the network / channels there. A half with a of n
+    tasks exchanges at least λ₂ a (n - a) / n with the others. Here λ₂ is the second smallest
+    eigenvalue of the program's Laplacian matrix (Fiedler 1973, Mohar & Poljak 1990).
 
     Examples
     --------

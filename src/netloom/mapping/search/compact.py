@@ -126,9 +126,9 @@ def halves(
 ) -> tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.integer]]:
     """Return two halves of some nodes with few channels between them, and the middles of both.
 
-    K-ary n-cubes are halved across their longest side, with all hosts on them, networks whose hosts
-    hang on routers in the order in which leaves and groups stay together, others by METIS. The
-    second half may be larger by one.
+    K-ary n-cubes are halved across their longest side, with all their hosts. Networks whose hosts
+    hang on routers are halved in the order that keeps leaves and groups together. METIS halves
+    others. The second half may be larger by one.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """What has to leave groups of hosts, over channels of their own bandwidths.
 
 Hosts of a leaf, a pod or a group share few channels to all others. Let a group have room for k
-tasks: whatever runs there, each of its tasks keeps at most its k - 1 heaviest partners by it, and
-sends all others something over these channels.
+tasks. Under every mapping, each of its tasks has at most its k - 1 heaviest partners in the group,
+and communicates with all others over these channels.
 """
 
 from __future__ import annotations

@@ -61,11 +61,11 @@ def embed(
 
     A search places task after task next to those it communicates with, goes back where that leads
     nowhere, and begins again elsewhere where it takes too long. Numbers of tasks and nodes mean
-    nothing to it. Where no mapping of the whole program is found, the edges that outweigh all
+    nothing to it. If no mapping of the whole program is found, the edges that outweigh all
     others by far are tried alone (the largest ratios of one weight to the next). The tasks they
     leave out are put near those they talk to most.
 
-    The mapping is int32[num_tasks], one task a node. None where none was found, which is no
+    The mapping is int32[num_tasks], one task per node. None where none was found, which is no
     proof that there is none. The direction of edges does not matter, edges of weight 0 do not
     count, and neighbours in the network are joined both ways. ``nodes`` are all that work by
     default, ``weights`` (float64[num_edges]) the bytes.

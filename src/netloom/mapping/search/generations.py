@@ -95,11 +95,12 @@ def search_mapping(
 ) -> FoundMapping:
     """Return the best mapping of a program onto a network that is found with a given effort.
 
-    It is never worse than any start: identity, the best of 25 random mappings, a partition of
-    program and network by recursive bisection, an embedding with edges one channel long, layouts
-    made for such programs. Random mappings are annealed in turn with the best known: first those
-    starts, then what rounds before have found. What communicates is brought together, and then what
-    was asked for is done. Annealing swaps what two places hold, and counts only what that changes.
+    It is never worse than any start. Starts are the identity, the best of 25 random mappings, a
+    recursive bisection of program and network, an embedding with edges one channel long, and known
+    layouts of such programs. Random mappings are annealed in turn with the best known ones: first
+    those starts, then results of earlier rounds. A round first brings communicating tasks together,
+    and then optimizes the objective. Annealing swaps the tasks of two places, and recomputes only
+    what that changes.
 
     Of mappings with the same objective, that with fewer hop-bytes comes first, then that with less
     path contention. Identity stays where nothing is better.

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 def pace_of(topology: Topology, tasks_per_node: int) -> NDArray[np.float64]:
     """Return what a unit of load on each channel counts, float64[num_channels].
 
-    Its time, 1 / bandwidth. Where every host has one task and ports alike, their own channels carry
-    the same under every mapping, and count nothing: otherwise no mapping would be better than
-    another if these channels are the busiest. With several tasks a host, several ports or ports
-    that differ, they count as all others do.
+    Its time, 1 / bandwidth. If every host has one task and equal ports, the hosts' own channels
+    carry the same under every mapping, and count nothing. Otherwise no mapping would be better than
+    another if these channels are the busiest. With several tasks per host, several ports or
+    different ports, they count like all others.
 
     Examples
     --------

@@ -33,7 +33,7 @@ OBJECTIVES = ("hop-bytes", "max-channel-load", "path-contention", "saturation")
 channel, over its bandwidth. ``path-contention``: the highest ν, then their sum. ``saturation``: the
 weight of the path that meets most, with all that it meets. The worst node saturates at its inverse
 (lemma 4). All are of channels between routers: what a host sends and receives is the same wherever
-its one task runs. Where that is not so, the load is of hosts' channels as well. See ``pace_of``."""
+its one task runs. If that is not so, the load is of hosts' channels as well. See ``pace_of``."""
 
 DIGITS = 10
 """Digits of a value by which mappings are told apart."""
@@ -204,10 +204,10 @@ def measure_by(
 
 
 def _check(objective: Objective, topology: Topology, routing: Routing) -> None:
-    """Refuse what is not known of several paths a pair, or of channels that differ."""
+    """Refuse what is not known of several paths per pair, or of channels that differ."""
     for name in ("path-contention", "saturation"):
         if name in objective.shares and routing.several:
-            found = f"{name} under {routing}, which has several paths a pair"
+            found = f"{name} under {routing}, which has several paths per pair"
             raise InputError("objective", found, "hop-bytes or max-channel-load, by expected loads")
     between = topology.routers.channel_bandwidth
     if "saturation" in objective.shares and not (between == between[:1]).all():

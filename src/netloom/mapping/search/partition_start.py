@@ -37,10 +37,11 @@ def partitioned(
 ) -> NDArray[np.int32]:
     """Return the mapping by dual recursive bisection (Pellegrini & Roman 1996).
 
-    The network is halved where it is cheapest to cut, the program by METIS so that little is sent
-    between its halves, and each half of the one goes to a half of the other, again and again.
-    Tasks of a part are drawn to the half that is nearer to whom they talk to outside of it. Where
-    there are fewer tasks than places, as few nodes as will do are used, close together.
+    The network is halved where it is cheapest to cut, and METIS halves the program so that little
+    is sent between its halves. Each half of the program goes to a half of the network, and so on
+    recursively. Tasks of a part are drawn to the half that is nearer to their partners outside of
+    it. If there are fewer tasks than places, the smallest sufficient set of nodes is used, close
+    together.
 
     The mapping is int32[num_tasks]. ``nodes`` have a place for each task, and are all that work
     by default. ``weights`` (float64[num_edges]) are the bytes by default.

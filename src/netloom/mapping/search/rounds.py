@@ -44,8 +44,9 @@ SLICES = 24
 """Parts of an annealing. After each the clock is looked at, and what was found is measured."""
 
 FRESH, AGAIN, AIMED = (0.3, 0.005), (0.03, 0.001), (0.3, 0.0005)
-"""First and last temperature, in the cost of a mean task: of a random mapping that is to bring
-together what communicates, of a good one, and of one that is to do what is asked."""
+"""First and last temperature, in the cost of a mean task. They are for three cases: bringing
+together tasks that communicate in a random mapping, and in a good one, and optimizing the
+objective."""
 
 AIMED_AGAIN = 0.03, 0.01
 """First temperatures of long and short rounds, if a good mapping is to become better still."""
@@ -339,9 +340,9 @@ def _tried(
 def images(topology: Topology, most: int, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
     """Yield where each node goes when a k-ary n-cube is turned or reflected onto itself.
 
-    Dimension order corrects one dimension before the other, and half-way ties of rings go one way:
-    so a mapping that is turned or reflected has the same distances, and may load channels less.
-    Moving it along rings changes nothing, nor does reflecting a dimension without ties.
+    Dimension order corrects one dimension before the other, and half-way ties of rings go one way.
+    So a rotated or reflected mapping has the same distances, and may load channels less. Moving it
+    along rings changes nothing, nor does reflecting a dimension without ties.
 
     An image is int64[num_nodes]. That of all in place is left out where all are listed. If
     there are more than ``most``, so many are drawn. Other networks than whole cubes have no

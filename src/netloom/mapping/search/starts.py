@@ -34,8 +34,8 @@ def starts_of(
     """Yield the names and mappings to start from: those that cost least to make first.
 
     ``identity``, ``partition`` (of program and network together), ``embedding`` (every edge, or
-    every heavy one, one channel long; not if hosts hang on routers), and layouts of programs that
-    are what they look like. An embedding or layout is left out where there is none.
+    every heavy one, one channel long), and layouts of programs with a recognized shape. There is no
+    embedding if hosts hang on routers. An embedding or layout that does not exist is left out.
     """
     places = np.repeat(nodes, tasks_per_node)
     yield "identity", places[: app.num_tasks].astype(np.int32)
@@ -69,5 +69,5 @@ def check_room(num_tasks: int, nodes: NDArray[np.int32], tasks_per_node: int) ->
     if tasks_per_node < 1:
         raise InputError("tasks_per_node", f"{tasks_per_node}", "at least 1")
     if num_tasks > len(nodes) * tasks_per_node:
-        found = f"{num_tasks} tasks for {len(nodes)} nodes, {tasks_per_node} a node"
+        found = f"{num_tasks} tasks for {len(nodes)} nodes, {tasks_per_node} per node"
         raise InputError("nodes", found, "a place for each task")

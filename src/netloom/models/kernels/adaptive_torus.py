@@ -263,7 +263,7 @@ def set_slower(setup, scratch, step, use):
     """Update by how much m active messages on a channel slow each other down.
 
     ``scratch.path`` is what each meets elsewhere: those that are slowed down there leave more than
-    their share. Where two or more want to pass, allocation loses a part of the cycles.
+    their share. If two or more want to pass, allocation loses a part of the cycles.
     """
     slower, path, last = scratch.slower, scratch.path, setup.vcs - 1
     for count in range(1, setup.vcs):
@@ -331,10 +331,11 @@ def solve(setup, scratch, unicast, broadcast, node, answer):
     setup, scratch
         See ``adaptive_torus.Setup`` and ``Scratch``.
     unicast, broadcast
-        float[axes]: messages a cycle on a channel of each dimension.
+        float[axes]: messages per cycle on a channel of each dimension.
     node
-        Of a node, messages a cycle: unicasts, copies of broadcasts, the sum over all batches of
-        copies of their squared sizes (with unicasts as batches of one), and channels out of it.
+        Messages per node and cycle: unicasts, copies of broadcasts, and Σ (size of batch)² over all
+        batches of copies (unicasts are batches of one). The last is the number of channels out of a
+        node.
     answer
         float[HELD_FROM + V + 1]: filled. See the top of this module.
     """
@@ -440,7 +441,7 @@ def source_wait(node, far, near):
 def solve_all(setup, scratch, rates, shares, answers):
     """Solve for every rate. What has no fixed point stays NaN.
 
-    ``shares`` are those of one message a cycle and node: ``unicast``, ``broadcast`` and ``node``
+    ``shares`` are those of one message per cycle and node: ``unicast``, ``broadcast`` and ``node``
     of ``solve``, one after the other.
     """
     axes = setup.axes

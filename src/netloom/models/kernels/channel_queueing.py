@@ -1,6 +1,6 @@
 """The fixed point of the waits in a network of virtual channels.
 
-``net`` is the ``Turns`` of ``channel_queueing``. Rates are packets a cycle, times are cycles.
+``net`` is the ``Turns`` of ``channel_queueing``. Rates are packets per cycle, times are cycles.
 """
 
 import numpy as np
@@ -17,9 +17,9 @@ FAR = 1e6
 def spill(delay, flits, room):
     """Return E[(D - room)+] and E[min(D, room)²] of a delay D.
 
-    D is 0 or exponential, with the mean and the second moment of a delay by packets of this length:
-    2/3 L E[D], from one packet that is met, and 2 E[D]², from many. ``flits`` is L, or for how many
-    cycles such a packet is on its way over a channel.
+    D is 0 or exponential. Its mean and second moment are those of a delay by packets of this
+    length: 2/3 L E[D] for one packet, and 2 E[D]² for many. ``flits`` is L, or the cycles that such
+    a packet is on its way over a channel.
     """
     scale = flits / 3 + delay
     rooms = max(room, 0.0) / scale
@@ -50,9 +50,9 @@ def mean_of(share, turn, values, channel):
 def count_fronts(net, rate, wait, stall, by_channel, by_pair):
     """Count the packets at the front of buffers, by Little's law, for each channel that they want.
 
-    Rows: those that still have flits to send. Those, and what else holds a VC. Those of the first
-    kind that are there only because they were held up. The last are also counted by the channel
-    that they came over, in the third row of ``by_channel``.
+    Rows: packets that still have flits to send, these and all others that hold a VC, and those of
+    the first kind that are there only because they were delayed. The last are also counted by the
+    channel that they came over, in the third row of ``by_channel``.
     """
     by_channel[:] = 0.0
     by_pair[:] = 0.0
@@ -186,8 +186,8 @@ def fixed_point(net, rate):
     """Return each turn's wait with its VC's queue, each turn's stall, and what is busiest.
 
     The third answer is the mean delay at the next router of the packets of each VC. Then come the
-    channels of the busiest channel, VC and front, their utilisations, and what there is no steady
-    state for: 0 if there is one, 1 to 3 for one of these, 4 if it was not found.
+    channels of the busiest channel, VC and front, and their utilizations. The last says whether
+    there is a steady state: 0 if there is, 1 to 3 if one of these has none, 4 if none was found.
     """
     turns, vcs = net.share.shape
     channels, pairs = net.channel.max() + 1, net.pair.max() + 1

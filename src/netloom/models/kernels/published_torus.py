@@ -1,7 +1,7 @@
 """The published torus model's fixed point: a channel's mean service time and what follows from it.
 
 Equation numbers are those of Shahrabi, Ould-Khaoua & Mackenzie 2002. ``model`` is a
-``published_torus.Constants``. Rates are a node's messages a cycle, times are cycles.
+``published_torus.Constants``. Rates are a node's messages per cycle, times are cycles.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from netloom.compilation import njit
 
 MOST_STEPS = 200
-"""Newton needs some ten steps, and about forty where the fixed point is nearly lost."""
+"""Newton's method needs about 10 steps, and about 40 if the fixed point is nearly lost."""
 
 
 @njit(nogil=True)
@@ -94,10 +94,10 @@ def source_service(unicast, broadcast, model):
 def service_time(rate, model):
     """Return the least fixed point S of eq. 21 at a node's message rate. NaN beyond saturation.
 
-    In x = S − M the right side of eq. 21 is a power series without negative coefficients: it
-    grows and is convex. So Newton's method from S = M approaches the least fixed point from
-    below, and there is none if it gets to where the right side is above S and rises as fast.
-    A source queue that never empties is saturation as well (d < 1: rings of two and three).
+    In x = S − M the right side of eq. 21 is a power series without negative coefficients: it grows
+    and is convex. So Newton's method from S = M approaches the least fixed point from below. There
+    is none if it reaches a point at which the right side is above S and rises as fast. A source
+    queue that never empties is saturation as well (d < 1: rings of two and three).
     """
     channel_rate = rate * (model.unicast_rate + model.broadcast_rate)
     share = model.broadcast_rate / (model.unicast_rate + model.broadcast_rate)

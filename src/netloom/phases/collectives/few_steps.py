@@ -76,12 +76,12 @@ class FewSteps:
     steps, rounds, chunks
         What was asked.
     outcome
-        ``schedule``: there is one. ``impossible``: proven that there is none; ``undecided``: the
-        time was up.
+        ``schedule``: there is one. ``impossible``: it is proven that there is none. ``undecided``:
+        the time was up.
     reason
-        Why it is impossible or undecided, in words; empty for a schedule.
+        Why it is impossible or undecided, in words, or empty for a schedule.
     rounds_of_step
-        int64[steps], how long each step of the schedule is; empty without one.
+        int64[steps], how long each step of the schedule is, or empty without one.
     program
         The schedule, or None.
     """

@@ -1,16 +1,16 @@
 """The groups of ranks that have the least bandwidth to each other: what holds an all-reduce back.
 
-Whatever k groups ranks form, 2 (k − 1) sizes leave the groups of an all-reduce together (Patarasuk
-& Yuan, *Bandwidth optimal all-reduce algorithms for clusters of workstations*, 2009, for groups in
-place of ranks). The groups for which this takes longest are those of least bandwidth out of them
-per group less one. Where every link is as fast both ways and only ranks forward, that many trees
-can be packed (Tutte; Nash-Williams 1961), and up one way and down the other they are an all-reduce
+If ranks form k groups, 2 (k − 1) sizes leave the groups of an all-reduce together. Patarasuk &
+Yuan, *Bandwidth optimal all-reduce algorithms for clusters of workstations*, 2009, prove it for
+single ranks. The groups for which this takes longest are those of least bandwidth out of them per
+group less one. If every link is as fast both ways and only ranks forward, that many trees can be
+packed (Tutte 1961, Nash-Williams 1961). Used up one way and down the other, they are an all-reduce
 at this bound.
 
 The least is found by Newton's steps from groups to groups. A step is a greedy algorithm over a
 submodular function, a minimum cut per rank (Cunningham, *Optimal attack and reinforcement of a
-network*, J. ACM 32, 1985; Barahona, *Separating from the dominant of the spanning tree polytope*,
-Oper. Res. Lett. 12, 1992).
+network*, J. ACM 32, 1985, and Barahona, *Separating from the dominant of the spanning tree
+polytope*, Oper. Res. Lett. 12, 1992).
 """
 
 from __future__ import annotations
@@ -101,9 +101,9 @@ def least_out(network: RankNetwork, group: NDArray[np.int64]) -> Fraction:
 def group_prices(network: RankNetwork, group: NDArray[np.int64]) -> Prices:
     """Return prices of links that prove what groups of ranks do.
 
-    For one rank of each group, the links into it cost 1 on the way out of roots, and the links out
-    of it on the way in: each root pays 2 (k − 1). Routers of no group have a level of 1, so that a
-    way from group to group costs 1 where it leaves the first.
+    In each group, one rank has priced links. Those into it cost 1 for data from roots, and those
+    out of it cost 1 for data to roots. So each root pays 2 (k − 1). Routers of no group have a
+    level of 1, so that a path from group to group costs 1 where it leaves the first.
 
     Examples
     --------

@@ -1,11 +1,11 @@
 """All-reduce with in-trees and out-trees at once: up to 1.5 times reduce-scatter, then all-gather.
 
-Where hosts differ (the corners of meshes, odd boxes) roots in the middle and links that are shared
-unevenly between the way in and the way out do better than one collective after the other. A linear
-program says how: weights of the roots, and what of each link is for out-trees and for in-trees,
-such that every rank can receive from all roots and send to all. Trees are packed in both, one pair
-per unit of weight, and pipelined. If reduce-scatter, then all-gather is at the bound of the weakest
-groups of ranks already, no program is solved.
+One collective after the other is not the best if hosts differ (the corners of meshes, odd boxes).
+Then it is better to use roots in the middle, and to divide links unevenly between both directions.
+A linear program finds the weights of the roots and the shares of each link for out-trees and for
+in-trees. Every rank must be able to receive from all roots and send to all. Trees are packed in
+both, one pair per unit of weight, and pipelined. If reduce-scatter followed by all-gather already
+meets the bound of the weakest groups of ranks, no program is solved.
 """
 
 from __future__ import annotations

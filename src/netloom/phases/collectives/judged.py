@@ -1,8 +1,8 @@
 """Is this schedule of a collective right? A judge that shares no code with what makes schedules.
 
-Routes are followed channel by channel, times are compared with what channels can carry, and the
-messages are executed on data in the order of their times: a rank sends only what has arrived, sums
-count nobody twice, and in the end every rank has what the collective means.
+Routes are followed channel by channel, and times are compared with what channels can carry. The
+messages are executed on data in the order of their times. A rank may send only what has arrived,
+sums may count no contribution twice, and in the end every rank must have the collective's result.
 """
 
 from __future__ import annotations
@@ -68,10 +68,10 @@ def judge(schedule: Schedule) -> Judged:
     Raises
     ------
     InvalidPlanError
-        With the first rule broken: ``route``, ``timetable`` (a message is faster than its
-        channels), ``capacity`` (channels carry more than they can), ``order`` (a rank sends what
-        has not arrived), ``data`` (a contribution counts twice, or a rank ends without a chunk), or
-        ``bound`` (neither the cut nor the prices prove it).
+        If a rule is broken. The error names the first: ``route``, ``timetable`` (a message is
+        faster than its channels), ``capacity`` (channels carry too much), ``order`` (a rank sends
+        what has not arrived), ``data`` or ``bound``. With ``data``, a contribution counts twice, or
+        a rank ends without a chunk. With ``bound``, neither the cut nor the prices prove it.
 
     Examples
     --------
@@ -187,9 +187,9 @@ def _check_routes(schedule: Schedule) -> None:
 def _check_rates(schedule: Schedule) -> float:
     """Refuse messages that are faster than channels. Return how much of the time those are busy.
 
-    A message takes the same rate of all its channels for as long as it is sent: from its start on,
-    or, in schedules that were made backwards, until its end. Channels that join the same two
-    vertices carry together what they have together.
+    While a message is sent, it takes the same rate of all its channels. This time begins at its
+    start or, in schedules that were made backwards, ends at its end. Channels that join the same
+    two vertices share their capacities.
     """
     network, routes, program = schedule.network, schedule.routes, schedule.program
     finish = schedule.finish_seconds

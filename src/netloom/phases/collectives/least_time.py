@@ -91,13 +91,12 @@ def least_time(
 ) -> LeastTime:
     """Return what a collective takes at least on a network.
 
-    All-gather, reduce-scatter, broadcast and reduce: the cut of ``optimum``. All-reduce: whatever a
+    All-gather, reduce-scatter, broadcast and reduce: the cut of ``optimum``. All-reduce: for every
     partition of the hosts into k groups, 2(k − 1) sizes leave these groups together (Patarasuk &
-    Yuan 2009, for groups in place of ranks), and a whole size crosses each cut in both directions.
-    The groups for which this is longest (``weakest_groups``) are among those that are tried, up to
-    ``MOST_GROUPED`` hosts times links.
-    All-to-all, gather and scatter: what the groups send to each other, and for all-to-all also the
-    sum of all bytes times channels on shortest paths, over what all channels move.
+    Yuan 2009, for single ranks). A whole size crosses each cut in both directions. Up to
+    ``MOST_GROUPED`` hosts times links, the partitions tried include the one that takes longest
+    (``weakest_groups``). All-to-all, gather and scatter: what the groups send to each other.
+    All-to-all also: Σ bytes × channels on a shortest path / rate of all channels.
 
     Parameters
     ----------

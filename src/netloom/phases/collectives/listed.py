@@ -81,8 +81,8 @@ class Servers(NamedTuple):
     """How messages share cables: what each route takes, and how much of it there is.
 
     ``rate``: float64[num_routes], capacity that a message has. ``latency``: float64[num_routes],
-    seconds; ``taken``: what the messages of a route take that much of; ``room``: float64[…], how
-    much there is of each; ``unit``: bytes/s of capacity 1.
+    seconds. ``taken``: the resources that the messages of a route use at that rate. ``room``:
+    float64[…], the capacity of each resource. ``unit``: bytes/s of capacity 1.
     """
 
     rate: NDArray[np.float64]

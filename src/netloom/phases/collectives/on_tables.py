@@ -1,9 +1,9 @@
 """All-gathers and reduce-scatters whose messages take the routes that a fabric has installed.
 
 Switches forward by tables that nobody wants to change for one program. A schedule may still choose
-who sends to whom, and when: every rank's block enters each router's group of ranks once, over the
-route whose busiest channel carries least, and is passed on within the group. A timetable of rounds
-then lets every channel carry no more than it can.
+which rank sends to which, and when. Every rank's block enters each router's group of ranks once,
+and is passed on within the group. It takes the route whose busiest channel has the lowest load. A
+timetable of rounds then keeps every channel within its capacity.
 """
 
 from __future__ import annotations

@@ -99,8 +99,8 @@ def optimum(network: RankNetwork, weights: ArrayLike | None = None) -> Optimum:
     network
         The ranks and links.
     weights
-        int[num_ranks], how much each rank has to send, relatively; 1 each by default (all-gather),
-        1 for one rank and 0 for the others is a broadcast.
+        int[num_ranks], how much each rank has to send, relatively. The default is 1 each
+        (all-gather). A broadcast is 1 for one rank and 0 for the others.
 
     Raises
     ------

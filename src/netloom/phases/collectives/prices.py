@@ -1,10 +1,10 @@
 """What prices of channels prove: weak duality, checked with whole numbers and shortest ways.
 
-Let each channel cost something per byte. Data that goes from one rank to another pays at least the
-distance between them under these prices, whatever way it takes, and in a second all channels
-together take no more than their rates times their prices. So no schedule ends before what must be
-paid over what can be paid per second, whatever the prices: a linear program only says which prices
-prove most (Shahrokhi & Matula, *The maximum concurrent flow problem*, J. ACM 37, 1990).
+Let each channel have a price per byte. Data that goes from one rank to another pays at least the
+distance between them under these prices, on any path. Per second, all channels together take at
+most Σ rate × price. So every schedule takes at least (what must be paid) / (what can be paid per
+second). This holds for all prices. A linear program finds those that prove most (Shahrokhi &
+Matula, *The maximum concurrent flow problem*, J. ACM 37, 1990).
 
 Nothing here solves a program. Prices are whole, distances and sums are exact, and the seconds are
 rounded down.
@@ -35,10 +35,10 @@ MOST_PAID = 2**53
 class Prices:
     """Tables of prices per byte of channels.
 
-    An all-to-all has one table. An all-reduce of n ranks has 2 n: table r is for what goes out to
-    rank r from the roots of the trees, table n + r for what goes from rank r into them. What
-    switches forward of each kind enters and leaves them, so they may have levels, one per kind: a
-    channel takes what its level falls off.
+    An all-to-all has one table. An all-reduce of n ranks has 2 n. Table r is for data from the
+    roots of the trees to rank r, table n + r for data from rank r to the roots. Whatever a switch
+    forwards of each kind enters and leaves it. So switches may have levels, one per kind, and a
+    channel takes the fall of the level along it.
 
     Attributes
     ----------
@@ -73,10 +73,10 @@ def priced_seconds(
     All-to-all: each pair sends size/N over its distance d(s, t), so time is at least
     size/N · Σ d(s, t) / Σ rate · price.
 
-    All-reduce along pairs of trees: the part w of the size that a root r sums goes from each rank v
-    to r and back, and pays Σ_v d_v(r, v) + Σ_v d'_v(v, r) per byte, with the distances d_v and d'_v
-    of the tables of v. A channel is used by out-trees and by in-trees. It costs the higher of both
-    sums of its prices. So time is at least size · min_r (…) / Σ rate · cost.
+    All-reduce along pairs of trees: a root r sums a part w of the size, which goes from each rank v
+    to r and back. It pays Σ_v d_v(r, v) + Σ_v d'_v(v, r) per byte, with the distances d_v and d'_v
+    of the tables of v. Out-trees and in-trees use a channel. It costs the higher of both sums of
+    its prices. So time is at least size · min_r (…) / Σ rate · cost.
 
     Returns 0 if the prices prove nothing.
 

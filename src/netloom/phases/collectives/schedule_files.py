@@ -62,8 +62,8 @@ class ScheduleFile(NamedTuple):
 def write_schedule(path: str | Path, schedule: Schedule, provenance: Provenance) -> None:
     """Write a schedule. Gzip compresses it if the name ends in ``.gz``.
 
-    A column whose values are all the same is written as that value. Times are numbers in the list
-    of all times, for many messages leave or arrive together.
+    A column of equal values is written as one value. Times are numbers in the list of all times,
+    because many messages leave or arrive together.
 
     Raises
     ------

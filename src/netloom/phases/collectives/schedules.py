@@ -113,8 +113,8 @@ class StepBound:
         Latencies left out.
     proof
         The prices that prove it, of the number of steps in it. For reduce-scatter and reduce they
-        are those of the gathering or broadcast that runs backwards: along channels from their ends
-        to their beginnings, in steps from the last to the first.
+        are those of the all-gather or broadcast that runs backwards. It uses channels from their
+        ends to their beginnings, in steps from the last to the first.
     """
 
     seconds: float

@@ -1,14 +1,14 @@
 """A proof that few steps need many rounds: prices that anybody can check with whole numbers.
 
-Any all-gather of S steps, averaged over the chunks of each rank, gives numbers: x of rank i, link
-e = (a, b) and step s says how much of i's data crosses e in s. (In a broadcast i is the root
-alone.) Every other rank b gets each rank's data once: Σ_e,s x[i,e,s] = 1. What crosses e up to s
-came to a before: the sum of x[i,e,s'] over s' ≤ s is at most that of x[i,(·,a),s'] over s' < s. A
-step of r rounds per chunk carries Σ_i x[i,e,s] ≤ c_e r_s. The least Σ r_s is a linear program,
-whose dual values are prices: a *worth* of each rank's data at each other rank, a *price* of each
-link in each step, and a *forwarding* value of having data for a link up to a step. If no send is
-worth more than it costs, and a round of each step costs at most 1, then the sum of the worths is at
-most the rounds per chunk. ``step_proofs`` checks such prices.
+Any all-gather of S steps, averaged over the chunks of each rank, gives numbers x[i,e,s]: how much
+of rank i's data crosses link e = (a, b) in step s. (In a broadcast, i is the root alone.) Every
+other rank b gets each rank's data once: Σ_e,s x[i,e,s] = 1. Data that crosses e up to s came to a
+before: ``Σ_{s' ≤ s} x[i,e,s'] ≤ Σ_{s' < s} x[i,(·,a),s']``. A step of r rounds per chunk carries
+Σ_i x[i,e,s] ≤ c_e r_s. The least Σ r_s is a linear program, whose dual values are prices. Each
+rank's data has a *worth* at each other rank. Each link has a *price* in each step, and having data
+for a link up to a step has a *forwarding* value. Let no send be worth more than it costs, and let a
+round of each step cost at most 1. Then the sum of the worths is at most the rounds per chunk.
+``step_proofs`` checks such prices.
 """
 
 from __future__ import annotations
@@ -281,8 +281,8 @@ def check_prices(prices: StepPrices) -> None:
 def step_prices(network: RankNetwork, steps: int, root: int | None = None) -> StepPrices:
     """Return the best such proof for all-gathers, or broadcasts, of at most so many steps.
 
-    The solver's prices are rounded to fractions and made to hold exactly, so that ``bound`` is a
-    proven bound, if a hair below the linear program's where its solution has no small denominators.
+    The solver's prices are rounded to fractions and made to hold exactly, so that ``bound`` is
+    proven. It is slightly below the linear program's optimum if that has no small denominators.
 
     Raises
     ------

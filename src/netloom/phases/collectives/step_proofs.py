@@ -1,12 +1,12 @@
 """Whether prices prove that few steps take so long: whole numbers and fractions, no solver.
 
 A schedule goes in steps, one after the other, and each root's data is 1. A send takes data over a
-link in a step. Its source needs the data earlier, which has *forwarding* values: the send uses
+link in a step. Its source needs the data earlier, which has *forwarding* values. The send uses
 those of its link from its step on, and provides those of the links from its target in later steps.
-Prices are right if no send pays: the *worth* of the data at its target, and what it provides, are
-at most the *price* of its link in its step, and what it uses. Added up over all sends of a
-schedule, at least as much forwarding value is provided as used. What all data is worth is thus at
-most the price of all sends, and a step of length t costs at most t · Σ rate · price.
+Prices are right if no send makes a profit: (*worth* of the data at its target + what it provides) ≤
+(*price* of its link in its step + what it uses). Added up over all sends of a schedule, at least as
+much forwarding value is provided as used. So the worth of all data is at most the price of all
+sends, and a step of length t costs at most t · Σ rate · price.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class StepProof:
     price
         int64[…, 4]: the source and target of a link, a step, and the price.
     forwarding
-        int64[…, 5]: a root, the source and target of a link, a step, and what it is worth to have
-        the root's data at the source for the link up to that step.
+        int64[…, 5]: a root, the source and target of a link, a step, and a value. It is the value
+        of having the root's data at the source for the link up to that step.
     """
 
     steps: int

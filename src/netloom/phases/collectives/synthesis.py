@@ -78,8 +78,8 @@ def synthesised(
     Raises
     ------
     InputError
-        If the collective is another, the size is none, a root is no rank, the network is in
-        pieces or too large, or a switch has not as much bandwidth in as out.
+        If the collective is unknown, the size is no size or a root is no rank. If the network is in
+        pieces or too large, or a switch's bandwidths in and out differ.
 
     Examples
     --------

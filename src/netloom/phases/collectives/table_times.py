@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 def timed_on_tables(found: TableSchedule, size_bytes: float) -> Timed:
     """Return when each message of a schedule in rounds leaves and arrives: what ends first.
 
-    Either all messages of a round leave together, once those of the round before have arrived, or
-    each leaves as soon as its data is there and its channels have room, earlier rounds first.
+    There are two ways. All messages of a round leave together, once those of the round before have
+    arrived. Or each leaves as soon as its data is there and its channels have room, earlier rounds
+    first.
 
     Examples
     --------

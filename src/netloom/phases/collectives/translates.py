@@ -41,14 +41,14 @@ class Translates:
     step_of
         int64[num_directions, num_dimensions], where each direction leads.
     direction
-        int32[num_trees, num_vertices], the direction in which each vertex receives; −1 for the
+        int32[num_trees, num_vertices], the direction in which each vertex receives, or −1 for the
         root.
     parent
-        int32[num_trees, num_vertices], from which vertex; −1 for the root.
+        int32[num_trees, num_vertices], from which vertex, or −1 for the root.
     depth
         int32[num_vertices], how far each vertex is from the root, in every tree.
     round_of
-        int32[num_trees, num_vertices], the round in which each receives; −1 for the root.
+        int32[num_trees, num_vertices], the round in which each receives, or −1 for the root.
     """
 
     sides: tuple[int, ...]

@@ -1,8 +1,9 @@
 """Trees that reach the optimum: out-trees from every root, no link used beyond its capacity.
 
-Edmonds' theorem on disjoint branchings in its capacitated form (Bérczi & Frank, *Packing
-arborescences*, 2010): trees grow link by link, each as often as maximum flows say that it may,
-without turning back. Trees of the same root that are alike are one *batch* with a multiplicity.
+The construction follows Edmonds' theorem on disjoint branchings in its capacitated form (Bérczi &
+Frank, *Packing arborescences*, 2010). Trees grow link by link, without backtracking. Maximum flows
+limit how often a link is used. Trees of the same root that are alike are one *batch* with a
+multiplicity.
 """
 
 from __future__ import annotations
@@ -38,9 +39,9 @@ class Forest:
     many
         int64[num_batches], trees of the batch. Those of a root are its ``trees`` together.
     parent
-        int32[num_batches, num_ranks], the rank from which each rank receives; −1 for the root.
+        int32[num_batches, num_ranks], the rank from which each rank receives, or −1 for the root.
     route
-        int32[num_batches, num_ranks], the route by which it does, one of ``routes``; −1.
+        int32[num_batches, num_ranks], the route by which it does, one of ``routes``, or −1.
     routes
         The links of the network that each route takes, in order.
     rate

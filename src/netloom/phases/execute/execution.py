@@ -1,8 +1,8 @@
 """Run a plan on simulated hardware, flit by flit: phase after phase, each on VCs of its own.
 
 A flit is a word, and a cycle the time in which a channel carries one: 2 clocks on iWarp. Every
-connection owns one VC of each channel of its path, and those that share a channel take turns on it,
-word by word, so do those of a node on the one channel to its router, and the one from it.
+connection owns one VC of each channel of its path. Connections that share a channel take turns on
+it, word by word. This includes the one channel from a node to its router, and the one back.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Execution:
 
     plan: Plan  # what was run
     streaming: bool  # whether all connections of a phase were interleaved from its start
-    switch_clocks: float  # synchronisation and context switch before each phase
+    switch_clocks: float  # synchronization and context switch before each phase
     cycle_clocks: float  # clocks of a cycle, in which a channel carries one word
     # int64[num_phases], from the first word's leave to send until the last is delivered.
     phase_cycles: NDArray[np.int64]
@@ -104,17 +104,17 @@ def execute(plan: Plan, costs: ConSetCosts, *, timetable: Timetable | None = Non
 
     - without a timetable, or with one of kind ``streaming``, for nothing else: those of a processor
       are interleaved word by word;
-    - with another timetable they *meet*: a processor goes through its sends, and through its
-      receives, in the order in which the timetable starts them (through both together, where
-      it cannot do both ways), and a connection starts when its source's last send and its
-      target's last receive have been delivered. What the timetable says of times is not used.
+    - with another timetable they *meet*. A processor goes through its sends, and through its
+      receives, in the order of the timetable. It goes through both together if it cannot send and
+      receive at a time. A connection starts when its source's last send and its target's last
+      receive have been delivered. The timetable's times are not used.
 
-    Where a processor is slower than a channel, it sends a word every ``clocks_per_word`` from the
+    If a processor is slower than a channel, it sends a word every ``clocks_per_word`` from the
     start of the connection on, whatever the network does. The last one is delivered when the
     target's processor has had as long for it.
 
-    A head takes two cycles a hop: 4 clocks on iWarp, whose latency is at most 4 √N on a torus of N
-    nodes (Feldmann et al. 1993, section 4.3.1). Two more each are spent on the channels at the
+    A head takes two cycles per hop: 4 clocks on iWarp, whose latency is at most 4 √N on a torus of
+    N nodes (Feldmann et al. 1993, section 4.3.1). Two more each are spent on the channels at the
     ends, so that a connection of h hops and w words that meets no other takes w + 2h + 3 cycles.
 
     Parameters
@@ -129,8 +129,8 @@ def execute(plan: Plan, costs: ConSetCosts, *, timetable: Timetable | None = Non
     Raises
     ------
     InputError
-        If a router has more connections than the simulator holds, there are too many words, a
-        processor is faster than a channel, or one that is not as fast is to interleave.
+        If a router has more connections than the simulator holds, or there are too many words. If a
+        processor is faster than a channel, or one that is slower is to interleave.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def _check(plan: Plan, costs: ConSetCosts, *, streaming: bool) -> None:
         wanted = f"at least the {channel:g} clocks of a channel, to simulate it"
         raise InputError("clocks_per_word", f"{pace:g}", wanted)
     if streaming and (pace > channel or not costs.both_ways):
-        found = f"processors of {pace:g} clocks a word" if pace > channel else "both_ways = False"
+        found = f"processors of {pace:g} clocks per word" if pace > channel else "both_ways = False"
         wanted = "a timetable; only processors as fast as a channel both ways interleave"
         raise InputError("simulation", f"{found}, and connections interleaved", wanted)
     words = np.bincount(plan.phase, plan.connections.words * (pace / channel))

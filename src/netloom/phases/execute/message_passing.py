@@ -75,17 +75,18 @@ def message_passing(
 ) -> MessagePassing:
     """Return what connections take as messages, on the network that would hold them as phases.
 
-    A node sends its messages one after the other, the next when the last has been received. So
-    m messages of k words that meet no others take m (800 + 2k) clocks, and 4 clocks a hop, with the
-    costs of iWarp: what Tables 1-3 of Feldmann et al. 1993 are computed by, but for the hops. A
-    message takes the processor of its source for ``send_clocks``, then crosses the network, then
-    takes that of its target for ``receive_clocks``. A processor serves what comes first. What the
-    channels between a processor and its router take is within these. Words come in while others
-    go out, whatever the costs of connections say of ``both_ways``.
+    A node sends its messages one after the other, the next when the last has been received. With
+    the costs of iWarp, m messages of k words that meet no others take m (800 + 2k) clocks, and 4
+    clocks per hop. Tables 1-3 of Feldmann et al. 1993 use this formula without the hops. A message
+    takes the processor of its source for ``send_clocks``, then crosses the network, then takes that
+    of its target for ``receive_clocks``. A processor serves first come, first served. These clocks
+    include the channels between a processor and its router. Words come in while others go out, even
+    if the costs of connections have ``both_ways`` unset.
 
-    The network is one of wormhole routers, a word a cycle on each channel and two cycles a hop,
-    with default routing: on a torus, dimension order on 3 VCs, of which messages that have crossed
-    the dateline of a ring take one and others two. Half-way round a ring, chance decides.
+    The network has wormhole routers with default routing. Each channel carries a word per cycle,
+    and a hop takes two cycles. On a torus, this is dimension order on 3 VCs: messages that have
+    crossed the dateline of a ring take one, and the others two. Half-way round a ring, the
+    direction is random.
 
     Parameters
     ----------

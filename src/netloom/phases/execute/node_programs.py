@@ -75,13 +75,13 @@ class NodeProgram:
 def node_programs(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> list[NodeProgram]:
     """Return the program of each node, in the order of a timetable.
 
-    A node has two streams in each phase, its sends and its receives, each in the order in which
-    the timetable starts them, or one of both, where its processor cannot do both at a time, or one
-    for each connection, where connections are interleaved (``streaming``). These cannot deadlock,
-    even where a send waits for its receive and no word is buffered: of the connections not yet
-    done, the one that starts first has both its ends at hand, as all that comes before it in their
-    streams, or in the order, has started earlier. A node without connections takes part in the
-    synchronisation of each phase all the same.
+    A node has two streams in each phase, its sends and its receives, each in the order of the
+    timetable. It has one stream of both if its processor cannot do both at a time, and one per
+    connection if connections are interleaved (``streaming``). Streams cannot deadlock, even if a
+    send waits for its receive and no word is buffered. Consider the first connection of the
+    timetable that is not yet done. Everything before it in the streams of its ends, or in the
+    order, has started earlier. So both its ends are ready. A node without connections also takes
+    part in the synchronization of each phase.
 
     Examples
     --------

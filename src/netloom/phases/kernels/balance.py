@@ -97,7 +97,7 @@ def way(net, scratch, ends, places, clocks, state, load, surcharge, one, there, 
 
 @inlined
 def partner_in(phase, there, rng):
-    """Return a connection of a phase by chance; -1 if a few tries find none."""
+    """Return a connection of a phase by chance, or -1 if a few tries find none."""
     for _ in range(PARTNERS):
         other = int(rng.random() * len(phase))
         if phase[other] == there:
@@ -181,7 +181,7 @@ def balance(net, scratch, ends, places, clocks, state, before, after, load, work
     Parameters
     ----------
     places
-        Where receivers, then channels begin in a row of ``busy``.
+        Places in a row of ``busy`` at which receivers, then channels begin.
     clocks
         For each connection, the clocks it keeps a processor, then a channel busy.
     load

@@ -1,4 +1,4 @@
-"""Edge colouring of connections between senders and receivers."""
+"""Edge coloring of connections between senders and receivers."""
 
 import numpy as np
 
@@ -7,11 +7,11 @@ from netloom.compilation import njit
 
 @njit(nogil=True)
 def edge_colouring(one, other, num_processors, colours):
-    """Return int64[n], a colour of each connection, none twice at a processor.
+    """Return int64[n], a color of each connection, none twice at a processor.
 
     The connections join senders to receivers, at most ``colours`` at each, so that König's theorem
-    gives a colouring: a connection takes a colour that is free at its sender. If it is taken at the
-    receiver, the path of that colour and of one that is free there changes them.
+    gives a coloring: a connection takes a color that is free at its sender. If it is taken at the
+    receiver, the path of that color and of one that is free there changes them.
     """
     of = np.full((num_processors, colours), -1, np.int64)
     colour = np.empty(len(one), np.int64)
@@ -24,7 +24,7 @@ def edge_colouring(one, other, num_processors, colours):
         place, old, new = other[connection], mine, theirs
         moved = of[place, old]
         of[place, old] = connection
-        while moved >= 0:  # it has colour old at place, where new is free
+        while moved >= 0:  # it has color old at place, where new is free
             far = one[moved] + other[moved] - place
             after = of[far, new]
             of[place, new], of[far, new] = moved, moved

@@ -1,6 +1,6 @@
 """Timetables of the connections of one phase, in words.
 
-``one``, ``other``: int64[n], the two processors of each connection. Where a processor sends and
+``one``, ``other``: int64[n], the two processors of each connection. If a processor sends and
 receives at once, its two sides count as processors of their own. ``words``: int64[n]. ``later``:
 int64[…], the connections that wait for connection c are at ``first[c]`` to ``first[c + 1]``, and
 ``waits``: int64[n] is the number of those that it waits for itself. A ``sequence`` is int64[n], all
@@ -178,10 +178,11 @@ def keeps_order(sequence, position, first, later):
 def improve(sequence, one, other, words, first, later, num_processors, bound, tries, rng, start):
     """Anneal a sequence: swap two of it, and look at how many words of its timetable are late.
 
-    Late is what ends after the bound, and the cost is the sum of all ends less the bound: unlike
-    the makespan it tells which of two timetables is nearer to a better one. The temperature falls
-    linearly from a tenth of the mean words to nothing. ``start`` holds the timetable of the
-    sequence, and then that of the least makespan found. Ends at a timetable that meets the bound.
+    A connection is late if it ends after the bound. The cost is Σ (end − bound) over late
+    connections. Unlike the makespan, it shows which of two timetables is nearer to a better one.
+    The temperature falls linearly from a tenth of the mean words to nothing. ``start`` holds the
+    timetable of the sequence, and then that of the least makespan found. The search ends at a
+    timetable that meets the bound.
     """
     n = len(sequence)
     places, _ = grouped(one, other, num_processors)

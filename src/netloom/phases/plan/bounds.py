@@ -64,9 +64,10 @@ def hops_to(topology: Topology) -> NDArray[np.float64]:
 def least_phases(given: Connections, topology: Topology, capacity: Capacity) -> PhaseBound:
     """Return the fewest phases that any plan can have.
 
-    Three reasons: a connection takes at least the virtual channels of a shortest path, a node can
-    start and end so many, and so many leave a part of the network (a half or less of a torus or
-    mesh, a leaf or a pod) over the few nodes or channels at its edge.
+    There are three bounds. A connection takes at least the virtual channels of a shortest path. A
+    node can start and end only a certain number. All connections that leave a part of the network
+    must use the few nodes or channels at its edge. A part is a half or less of a torus or mesh, a
+    leaf or a pod.
 
     Raises
     ------
@@ -97,8 +98,9 @@ def least_phases(given: Connections, topology: Topology, capacity: Capacity) -> 
 def least_clocks(given: Connections, topology: Topology, costs: ConSetCosts) -> float:
     """Return the clocks that all words need at least, context switches left out.
 
-    The busiest processor has to send and receive its words, all channels together have to carry
-    every word over a shortest path, and those around a part of the network what leaves it.
+    The busiest processor has to send and receive its words. All channels together have to carry
+    every word over a shortest path. The channels around a part of the network have to carry the
+    words that leave it.
 
     Examples
     --------

@@ -34,14 +34,14 @@ RIP_UPS, RIPPED = 10, 0.25
 """Rounds of ripping up and rerouting in sequential routing, and the share ripped up in each."""
 
 FEW = 16
-"""Connections without a route up to which a round that leaves no fewer of them is worth another:
-where they are more, chance does not find room for all of them."""
+"""Most connections without a route for which another round is tried although the last one left no
+fewer. If there are more, random retries do not find room for all of them."""
 
 
 class State(NamedTuple):
     """Routes so far, and what they make places cost.
 
-    ``use``, ``price`` and ``history`` have a row a phase and a column a place. The price of a
+    ``use``, ``price`` and ``history`` have a row per phase and a column per place. The price of a
     place is (1 + history) × ``table[use]``. ``phase`` is -1 without a route. The first
     ``lengths[i]`` of ``routes[i]`` are the channels of connection i.
     """
@@ -149,11 +149,11 @@ def sequential(
     """Return a plan of so many phases by the paper's APR. None where it finds none.
 
     One connection after the other takes the cheapest path of all phases. A place costs 1 and one
-    more for each path through it, and cannot be had when it is full. Then, some times, a part of
-    the connections is ripped up, and rerouted after those without a route, as long as that leaves
-    fewer, or few, without one (algorithm APR of Feldmann et al. 1993, section 4.4.1, which leaves
-    costs and order open: these, with the longest first, are the best of those tried). Connections
-    that come in an order take the first phase that has room for them, not the cheapest.
+    more for each path through it. A full place cannot be used. Then, several times, some
+    connections are ripped up and rerouted after those without a route, as long as that leaves
+    fewer, or few, without one. This is algorithm APR of Feldmann et al. 1993, section 4.4.1, which
+    leaves costs and order open. These costs, with the longest first, are the best of those tried.
+    Connections that come in an order take the first phase that has room for them, not the cheapest.
 
     ``seed`` is of the order in which connections of one length are routed.
     """

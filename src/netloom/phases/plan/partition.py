@@ -133,7 +133,7 @@ def _negotiated(
 ) -> Attempt:
     """Return what negotiates routes, and makes phases somewhat shorter.
 
-    Equal connections are tried twice: as they come, and sorted into phases by their colours.
+    Equal connections are tried twice: as they come, and sorted into phases by their colors.
     """
     colour = _even_phases(given, topology.num_hosts)
 
@@ -153,10 +153,10 @@ def _negotiated(
 
 
 def _even_phases(given: Connections, num_nodes: int) -> NDArray[np.int64] | None:
-    """Return int64[n], a colour for each connection, none twice at a sender or receiver.
+    """Return int64[n], a color for each connection, none twice at a sender or receiver.
 
-    As many colours as the busiest processor sends or receives connections: no fewer will do
-    (König's theorem). Phases of whole colours waste no processor's time where connections are
+    As many colors as the busiest processor sends or receives connections: no fewer will do
+    (König's theorem). Phases of whole colors waste no processor's time where connections are
     equally long. None is returned where they are not, or come in an order.
     """
     from netloom.phases.kernels.colouring import edge_colouring

@@ -135,11 +135,11 @@ def shared_times(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return when connections start and end if a processor uses one at a time, as ``sequence`` has.
 
-    A connection needs both its ends free. Where the next in sequence of a processor has to wait
-    for its other end, the processor may wait with it (its program then runs in the sequence
-    given), or take the first of the others that need not. Both are tried, and the sooner to end
-    is returned: either way, processors that use their connections by order of start, each waiting
-    for the other end, keep to these times.
+    A connection needs both its ends free. If a processor's next connection in sequence has to wait
+    for its other end, the processor has two choices. It may wait too (its program then runs in the
+    given sequence), or take the first connection that need not wait. Both are tried, and the
+    timetable that ends sooner is returned. In either, processors keep these times if they use their
+    connections by order of start and wait for the other end.
 
     Starts and ends are float64[n] clocks. ``sequence``: int64[n], all connections. None before
     one that it waits for.

@@ -29,7 +29,7 @@ LOOKS = 1_000_000_000
 or two. Each try looks at most at those of a processor for each connection."""
 
 MOST_COLOUR_PLACES = 2**26
-"""Largest table of an edge colouring: processors × connections of a processor."""
+"""Largest table of an edge coloring: processors × connections of a processor."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,13 +77,14 @@ def schedule(
     """Return when each connection starts and ends. Phases are independent of one another.
 
     ``timetable``: algorithm AS (Feldmann et al. 1993, section 4.4.2). A processor uses one
-    connection at a time (one to send and one to receive if the costs say ``both_ways``), without
-    a break, for b clocks a word, however many share its channels. The processor with the most
-    words left in unscheduled connections (MIN_TIME) puts its longest into the first hole that is
-    long enough at both ends. Ties go to the lower number, and a processor's sides to send and to
-    receive count as two. The timetable is then improved, phase by phase until one meets its lower
-    bound: by an edge colouring where that is sure to meet it (all connections equally long, both
-    ways, no order), otherwise by annealing the sequence in which connections are put into holes.
+    connection at a time, without a break, for b clocks per word, however many share its channels.
+    If the costs have ``both_ways`` set, it uses one to send and one to receive. The processor with
+    the most words left in unscheduled connections (MIN_TIME) puts its longest into the first hole
+    that is long enough at both ends. Ties go to the lower number, and a processor's sides to send
+    and to receive count as two. The timetable is then improved, phase by phase until one meets its
+    lower bound. An edge coloring is used if it is sure to meet the bound (all connections equally
+    long, both ways, no order). Otherwise the sequence in which connections are put into holes is
+    annealed.
 
     ``shared``: one at a time as well, but connections that are active together have max-min fair
     shares of the channels. They start in the order of the ``timetable`` or of ``priority``, once
@@ -218,7 +219,7 @@ def _prioritised(phase: Phase, priority: NDArray[np.int64]) -> Filled:
 def _scheduled(phases: list[Phase], tries: int | None, seed: int) -> list[Filled]:
     """Return the timetable of each phase by algorithm AS, improved where it misses its bound.
 
-    An edge colouring meets the bound where all connections are equally long, senders and receivers
+    An edge coloring meets the bound where all connections are equally long, senders and receivers
     apart and nothing is in order. The sequence of any other phase is annealed, ``tries`` times. By
     default as often as takes a second or two in all, and always as often for the same phases.
     """

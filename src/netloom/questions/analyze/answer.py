@@ -140,12 +140,12 @@ class Analysis(Answer):
     estimate
         Table 3.1 of the thesis for a random mapping. None but on square 2D meshes.
     expected
-        Exact means over all random mappings. None on general graphs or with several tasks a node.
+        Exact means over all random mappings. None on general graphs or with several tasks per node.
     deadlock_cycle
         Channels that could wait for each other in a circle without virtual channels. () when
         there is no such circle, None when it was not looked for.
     several_paths
-        Whether the routing has several paths a pair.
+        Whether the routing has several paths per pair.
     shifts
         What each shift on its own loads, of a program that is several (see ``busiest.each_shift``).
     causes
@@ -323,12 +323,12 @@ class Analysis(Answer):
         if self.offered is None:
             raise InputError("offered", "no offered traffic", "offered, run_seconds or the like")
         if self.mapped.by_path is None or not self.mapped.limit.estimated:
-            wanted = "one path a pair, on channels of one bandwidth"
+            wanted = "one path per pair, on channels of one bandwidth"
             raise InputError("slow-down", f"no estimates ({self.left_out})", wanted)
         return slowdown(self.mapped.by_path, self.mapped.limit, self.offered)
 
     def paths(self) -> pl.DataFrame:
-        """Return one row a path: its tasks, nodes, weights, contention, and slow-down if known."""
+        """Return one row per path: tasks, nodes, weights, contention, and slow-down if known."""
         import polars as pl
 
         found = self.mapped.by_path
@@ -353,7 +353,7 @@ class Analysis(Answer):
 
     @table(CHANNELS)
     def channels(self) -> pl.DataFrame:
-        """Return one row a channel: its two vertices and its load. Those of hosts come last."""
+        """Return one row per channel: its two vertices and its load. Those of hosts come last."""
         import polars as pl
 
         found = self.mapped.contention
@@ -376,7 +376,7 @@ class Analysis(Answer):
 
     @table(NODES)
     def nodes(self) -> pl.DataFrame:
-        """Return one row a node: what it sends, and its saturation (estimate and bound)."""
+        """Return one row per node: what it sends, and its saturation (estimate and bound)."""
         import polars as pl
 
         limit, hosts = self.mapped.limit, self.topology.num_hosts
@@ -397,14 +397,14 @@ class Analysis(Answer):
 
     @table(FIGURES)
     def random_table(self) -> pl.DataFrame:
-        """Return one row a random mapping, with the same figures as the mapping's own."""
+        """Return one row per random mapping, with the same figures as the mapping's own."""
         return FIGURES.frame_of(self.random)
 
     @table(PATH_CONTENTION)
     def path_contention(self) -> pl.DataFrame:
         """Return how many paths meet how many others: of this mapping, and of all random ones.
 
-        One row a mapping (``own`` or ``random``) and path contention level that occurs.
+        One row per mapping (``own`` or ``random``) and path contention level that occurs.
         """
         import polars as pl
 

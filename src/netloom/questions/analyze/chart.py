@@ -36,7 +36,7 @@ LIMITS = {
     "average_node": ("some delayed", OTHERS[0]),
     "upper_bound": ("most delayed", THIS),
 }
-"""Limits of load as JSON names them, with what holds up to there and its colour."""
+"""Limits of load as JSON names them, with what holds up to there and its color."""
 
 STANDS = {"worst_node": "First node delayed*", "average_node": "Most nodes delayed*",
           "upper_bound": "Nothing carried beyond"}  # fmt: skip
@@ -102,7 +102,7 @@ def load_bar(record: Recorded) -> alt.LayerChart:
 
 
 def _segments(own: dict[str, Any]) -> list[tuple[str, float, str]]:
-    """Return what loads do, where that ends, and its colour. What is not known is grey."""
+    """Return what loads do, where that ends, and its color. What is not known is grey."""
     found, begin, known = [], 0.0, True
     for limit, (name, colour) in LIMITS.items():
         known = known and own[limit] is not None

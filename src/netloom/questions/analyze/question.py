@@ -191,8 +191,8 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
     """Find where a mapped program contends and what limits it, without simulating.
 
     Patterns named without a size are of all hosts, or of all that --nodes allows: all-to-all,
-    ring, shift:1,5,17 or random-permutation. Several shifts are analysed as one program in which
-    each task sends to several. "shifts" in JSON has each of them on its own. Where hosts hang on
+    ring, shift:1,5,17 or random-permutation. Several shifts are analyzed as one program in which
+    each task sends to several. "shifts" in JSON has each of them on its own. If hosts hang on
     routers, channel loads are of channels between routers, those of hosts' channels apart, and the
     busiest channel is the one of all that works longest.
 

@@ -253,8 +253,8 @@ class CollectiveTimes(Answer):
         """The bound as plain data.
 
         ``steps``: ⌈log2 P⌉, which each algorithm needs if no rank sends two messages at once.
-        ``alpha_seconds`` is the least time of a step. P counts hosts, for ranks of one tell each
-        other at once.
+        ``alpha_seconds`` is the least time of a step. P counts hosts, because ranks of one host
+        exchange data in no time.
         """
         steps = least_steps(len(np.unique(self.host_of)))
         return {

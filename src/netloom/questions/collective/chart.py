@@ -1,4 +1,4 @@
-"""The picture of a collective: bus bandwidth by size, one line an algorithm, beside the bound."""
+"""The picture of a collective: bus bandwidth by size, one line per algorithm, beside the bound."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def parts(record: Recorded) -> dict[str, Part]:
 
 
 def curves(record: Recorded) -> alt.LayerChart:
-    """Return bus bandwidth by size on logarithmic axes, the best algorithms in colours."""
+    """Return bus bandwidth by size on logarithmic axes, the best algorithms in colors."""
     table = _named(record.tables["table"]).sort("size")
     shown = _best(table)
     factor, unit = units.SIZE.scale(float(table["bus_bandwidth"].max()))  # type: ignore[arg-type]
@@ -104,7 +104,7 @@ def _sizes(record: Recorded, table: pl.DataFrame) -> Axis:
 
 
 def _speeds(coloured: pl.DataFrame, bound: pl.DataFrame, unit: str) -> Axis:
-    """Return the axis of bus bandwidths, with room round the curves that have colours."""
+    """Return the axis of bus bandwidths, with room round the curves that have colors."""
     low = 0.7 * float(coloured["speed"].min())  # type: ignore[arg-type]
     tops = [float(each["speed"].max()) for each in (coloured, bound) if len(each)]  # type: ignore[arg-type]
     return Axis("speed", f"bus bandwidth ({unit}/s)", low, 1.5 * max(tops), log=True)
@@ -146,7 +146,7 @@ def _named(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _best(table: pl.DataFrame) -> list[str]:
-    """Return the curves that have colours: those that come nearest to the best of some size."""
+    """Return the curves that have colors: those that come nearest to the best of some size."""
     best = table.group_by("size").agg(best=pl.col("seconds").min())
     near = (
         table.join(best, on="size")

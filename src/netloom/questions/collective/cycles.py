@@ -203,7 +203,7 @@ def prepare_cycles(
     refuse(question, ("injection",), "engine flow, of whose flows this says something")
     worm, direct = question.engine == "worm", topology.direct
     if worm:
-        refuse(question, ("latency",), "engine network or flow: a worm takes a cycle a channel")
+        refuse(question, ("latency",), "engine network or flow: a worm takes a cycle per channel")
         refuse(question, ("packet_flits",), "engine network: lockstep worms are not cut")
     given = question.flit_bytes
     if given is None and machine is not None and (machine.flit_bytes != 1 or machine.router):

@@ -98,7 +98,7 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
     nothing says a bandwidth, channels have 200 Gb/s. If nothing says a latency, 500 ns each.
 
     Engines network and worm run the same steps flit by flit. If nothing says a latency, theirs is
-    that of the router, or a cycle a channel.
+    that of the router, or a cycle per channel.
 
     Examples
     --------

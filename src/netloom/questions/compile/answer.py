@@ -291,7 +291,7 @@ class CompiledPhases(Answer):
 
     @table(PHASES)
     def phases(self) -> pl.DataFrame:
-        """Return one row a phase: what it holds, what its busiest parts do, and how long it takes.
+        """Return one row per phase: its contents, its busiest parts, and how long it takes.
 
         Clocks without the switch. ``simulated`` where phases were simulated.
         """
@@ -319,7 +319,7 @@ class CompiledPhases(Answer):
 
     @table(CHANNELS)
     def channels(self) -> pl.DataFrame:
-        """Return one row a phase and channel that is used in it: its two nodes, and its words."""
+        """Return one row per phase and channel that is used in it: its two nodes, and its words."""
         import polars as pl
 
         words, network = channel_words(self.plan), self.plan.topology
@@ -336,9 +336,9 @@ class CompiledPhases(Answer):
 
     @table(NODES)
     def nodes(self) -> pl.DataFrame:
-        """Return one row a node: the words that its processor moves in all phases.
+        """Return one row per node: the words that its processor moves in all phases.
 
-        Where it sends and receives at once, the larger of both counts in each phase.
+        If it sends and receives at the same time, the larger of both counts in each phase.
         """
         import polars as pl
 
@@ -347,9 +347,9 @@ class CompiledPhases(Answer):
         return pl.DataFrame({"node": np.arange(len(moved)), "words": moved})
 
     def table(self) -> pl.DataFrame:
-        """Return one row a connection. Times in clocks since its phase began, switch excluded.
+        """Return one row per connection: times in clocks since its phase began, without the switch.
 
-        Where phases were simulated, ``simulated_start`` and ``simulated_end`` as well.
+        If phases were simulated, there are ``simulated_start`` and ``simulated_end``, too.
         """
         import polars as pl
 

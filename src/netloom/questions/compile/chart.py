@@ -61,7 +61,7 @@ def arranged(record: Recorded) -> list[Part]:
 
 
 def phase_map(record: Recorded) -> alt.VConcatChart:
-    """Return every phase on the network, its channels coloured by the words that cross them."""
+    """Return every phase on the network, its channels colored by the words that cross them."""
     maps, shown = _maps(record)
     phases = record.figures["phases"]
     part = f"; the first {shown} of {counted(phases, 'phase')}" if shown < phases else ""
@@ -103,11 +103,11 @@ def time_of_phases(record: Recorded) -> alt.LayerChart:
 
 
 def timetable(record: Recorded) -> alt.LayerChart:
-    """Return who sends when: a bar a connection, context switches between the phases.
+    """Return who sends when: a bar per connection, context switches between the phases.
 
-    Rows are processors, or connections where they are few. Connections that a processor has open
-    at once share its row's height. Where processors do not send and receive at once, a bar stands
-    at both ends of a connection.
+    Rows are processors, or connections where they are few. Connections that a processor has open at
+    once share its row's height. If processors do not send and receive at once, a bar stands at both
+    ends of a connection.
     """
     begins, shown = _begins(record), _shown_phases(record)
     by_connection = record.figures["connections"] <= FEW_CONNECTIONS
@@ -193,7 +193,7 @@ def _maps(record: Recorded) -> tuple[alt.VConcatChart, int]:
 
 
 def _alike(drawn: alt.Chart, most: float) -> alt.Chart:
-    """Return a drawing whose colours and widths mean the same in all phases."""
+    """Return a drawing whose colors and widths mean the same in all phases."""
     if not isinstance(drawn.encoding.color, alt.Color):
         return drawn  # of a network that cannot be drawn: its loads in falling order
     domain = [0.0, most]
@@ -280,7 +280,7 @@ def _timed(record: Recorded) -> pl.DataFrame:
 
 
 def _by_connection(record: Recorded) -> tuple[pl.DataFrame, list[str]]:
-    """Return a bar a connection, each on its row, and the rows in the order of time."""
+    """Return a bar per connection, each on its row, and the rows in the order of time."""
     table = _timed(record)
     several = len(set(table["connection"].to_list())) < len(table)
     label = pl.format("{} #{}", "connection", pl.int_range(pl.len())) if several else "connection"

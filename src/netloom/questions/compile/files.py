@@ -54,7 +54,7 @@ FILES = (
     Output("out", "Plan file: phases, routes, times, programs.", _write_plan),
     Output(
         "programs",
-        "Programs of the nodes: a .json file, or a folder for a text file a node.",
+        "Programs of the nodes: a .json file, or a folder for a text file per node.",
         _write_programs,
         _check_programs,
     ),

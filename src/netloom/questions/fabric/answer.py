@@ -279,7 +279,7 @@ class FabricCheck(Answer):
 
     @table(CHANNELS)
     def channels(self) -> pl.DataFrame:
-        """Return one row a channel between routers: its ends, and what an all-to-all puts on it."""
+        """Return one row per channel between routers: its ends, and its load by an all-to-all."""
         import polars as pl
 
         net, count = self.network, self.network.num_network_channels
@@ -296,7 +296,7 @@ class FabricCheck(Answer):
 
     @table(SHIFTS)
     def shift_table(self) -> pl.DataFrame:
-        """Return one row a shift of the hosts: its distance, and paths on the busiest channel."""
+        """Return one row per shift of the hosts: its distance, and paths on the busiest channel."""
         import polars as pl
 
         found = self.figures
@@ -304,13 +304,13 @@ class FabricCheck(Answer):
 
     @table(JOBS)
     def job_table(self) -> pl.DataFrame:
-        """Return one row a job: its size, and what the others cost it."""
+        """Return one row per job: its size, and what the others cost it."""
         rows = [row | {"shared_with": ", ".join(row["shared_with"])} for row in self.jobs.rows()]
         return JOBS.frame_of(rows)
 
     @table(SHARED)
     def shared_cables(self) -> pl.DataFrame:
-        """Return one row a cable (one way) and job, of cables that several jobs use."""
+        """Return one row per cable (one way) and job, of cables that several jobs use."""
         rows = []
         for each in self.jobs.shared_rows():
             ends = {name: each[name] for name in ("from", "from_port", "to", "to_port")}

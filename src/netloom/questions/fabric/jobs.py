@@ -117,7 +117,7 @@ class JobCosts:
     sharing: Sharing
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row a job: its size, its busiest cable alone, and what others cost it."""
+        """Return a row per job: its size, its busiest cable alone, and what others cost it."""
         found, network = self.sharing, self.topology
         rows = []
         for number, job in enumerate(self.jobs):
@@ -142,7 +142,7 @@ class JobCosts:
         return rows
 
     def shared_rows(self, most: int | None = None) -> list[dict[str, Any]]:
-        """Return a row a cable (one way) that several jobs use, the busiest first."""
+        """Return a row per cable (one way) that several jobs use, the busiest first."""
         return [
             {
                 **_cable(self.topology, each.channel),

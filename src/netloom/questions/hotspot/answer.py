@@ -304,12 +304,12 @@ class HotSpotSimulation(Answer):
 
     @table(LOAD)
     def rates(self) -> pl.DataFrame:
-        """Return one row a rate: means over its runs with their intervals, largest maxima."""
+        """Return one row per rate: means over its runs with their intervals, largest maxima."""
         return LOAD.frame(self.points)
 
     @table(LATENCIES)
     def latencies(self) -> pl.DataFrame:
-        """Return one row a rate and number of steps: how many requests of all runs took so many."""
+        """Return one row per rate and number of steps: how many requests took that many."""
         return LATENCIES.frame_of(
             [
                 {"rate": point.rate, "steps": steps, "requests": int(counts[steps])}
@@ -321,7 +321,7 @@ class HotSpotSimulation(Answer):
 
     @table(STAGES)
     def stages(self) -> pl.DataFrame:
-        """Return one row a run, stage and kind of queue: requests, replies or waiting.
+        """Return one row per run, stage and kind of queue: requests, replies or waiting.
 
         Stage −1 are the processing elements (requests only), stage K the modules (replies only).
         Mean and maximum are over the ``used`` queues that ever held a packet.

@@ -183,9 +183,9 @@ def steps_by_rate(record: Recorded) -> alt.LayerChart:
 
 
 def queues_by_rate(record: Recorded, kind: str, most: float) -> alt.LayerChart:
-    """Return mean lengths by stage and rate as colours, and the most of each rate in numbers.
+    """Return mean lengths by stage and rate as colors, and the most of each rate in numbers.
 
-    The last colour is that of the length ``most``.
+    The last color is that of the length ``most``.
     """
     modules = _modules(record)
     stages = record.tables["stages"].filter(kind=kind)

@@ -88,7 +88,7 @@ def steps_interval(run: CombiningRun) -> float | None:
 
 
 def stage_rows(rate: float, seed: int, run: CombiningRun) -> list[dict[str, Any]]:
-    """Return one row a stage and kind of queue of one run."""
+    """Return one row per stage and kind of queue of one run."""
     stages = len(run.wait_mean)
     places = [("requests", level - 1) for level in range(stages + 1)]
     places += [("replies", stages - down) for down in range(stages + 1)]

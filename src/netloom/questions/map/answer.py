@@ -255,7 +255,7 @@ class ProgramMapping(Answer):
 
     @table(CHANNELS)
     def channels(self) -> pl.DataFrame:
-        """Return one row a channel under identity (``before``) and under the mapping (``after``).
+        """Return one row per channel under identity (``before``) and under the mapping (``after``).
 
         As ``Analysis.channels`` has them, with loads of 0 if nothing crosses the network.
         """

@@ -43,7 +43,7 @@ IDLE = {name: np.inf if name.startswith("saturation") else 0 for name in FIGURES
 def analysis_of(
     task: MappingTask, node_of: NDArray[np.int32], routes: SourceRoutes | None
 ) -> Analysis | None:
-    """Analyse a mapping. None where it leaves no traffic on the network."""
+    """Analyze a mapping. None where it leaves no traffic on the network."""
     if not task.crosses(node_of):
         return None
     kind = kind_of("analyze")

@@ -65,7 +65,7 @@ class MappingQuestion(
     ProgramFile,
     ProgramOnNetwork,
 ):
-    """Where each task of a program should run, so that its communication contends least."""
+    """The best place of each task of a program: its communication contends least there."""
 
     objective: str = option(
         "Objective to minimize: max-channel-load, hop-bytes, path-contention, "

@@ -22,7 +22,7 @@ ASIDE = ("vc_multiplexing", "worst_path_latency")
 def curve_table(
     data: Mapping[str, Any], columns: Mapping[str, str], shares: Mapping[str, str]
 ) -> Table:
-    """Return a row a point: the model's figures, and the simulator's where there are any."""
+    """Return a row per point: the model's figures, and the simulator's where there are any."""
     simulated = any(point["simulated"] for point in data["points"])
     columns = {name: of for name, of in columns.items() if of not in ASIDE or not simulated}
     table = plain_table((*columns, *shares, *(["simulated", "± 95 %", "error"] * simulated), ""))

@@ -160,7 +160,7 @@ class RoutedFabric(Answer):
 
     @table(CABLES)
     def channel_table(self) -> pl.DataFrame:
-        """Return one row a channel between routers: its ends, and its paths before and after."""
+        """Return one row per channel between routers: its ends, and its paths before and after."""
         import polars as pl
 
         network = self.topology
@@ -176,12 +176,12 @@ class RoutedFabric(Answer):
 
     @table(FRONT)
     def front_table(self) -> pl.DataFrame:
-        """Return one row a table that none surpassed."""
+        """Return one row per table that none surpassed."""
         return FRONT.frame_of(self.front_rows)
 
     @table(PROGRAMS)
     def program_table(self) -> pl.DataFrame:
-        """Return one row a program."""
+        """Return one row per program."""
         rows = [{name: getattr(each, name) for name in PROGRAMS.names} for each in self.programs]
         return PROGRAMS.frame_of(rows)
 

@@ -125,7 +125,7 @@ class PreparedFlows:
         """How channels are shared, as a person says it."""
         shared = SHARING[self.sharing]
         turns = "one after the other" if self.injection == "in-order" else "all at once"
-        fast = self.clock.words(self.topology) if self.clock else "a flit a cycle"
+        fast = self.clock.words(self.topology) if self.clock else "a flit per cycle"
         return f"flows, {shared}, {turns} from each node; {fast}"
 
     def shared(self) -> dict[str, Any]:
@@ -134,7 +134,7 @@ class PreparedFlows:
         return {name: getattr(self, name) for name in names}
 
     def remark(self, finish: float) -> str | None:
-        """Return what to know of a finish, if something is known of what ran."""
+        """Return a note on the precision of a finish, if it is known for the program."""
         del finish
         return None
 

@@ -50,8 +50,8 @@ def share_programs(question: Programs, topology: Topology, seed: int) -> SharedP
     Raises
     ------
     InputError
-        If a program cannot be read or does not fit its nodes, programs have nodes in common
-        though ``shared`` is not said, or another field does not go with several programs.
+        If a program cannot be read or does not fit its nodes. If programs share nodes although
+        ``shared`` is not set, or another field does not go with several programs.
     """
     listed = _listed(question.app, topology)
     if question.messages is not None and len(listed) > 1:

@@ -111,8 +111,9 @@ def crossed_channels(
 ) -> Crossed | None:
     """Return the channels of messages that have arrived. None if the engine does not keep them.
 
-    They are those of the routing's one path for each pair, if these come to the flits that the
-    engine counted on each channel: ``channel_flits``, without those of messages on their way.
+    They are those of the routing's one path for each pair, if these add up to the flits that the
+    engine counted on each channel. These are ``channel_flits`` without those of messages on their
+    way.
     """
     topology, moved = network.topology, np.flatnonzero(moved_rows(rows))
     inside = topology.num_network_channels
@@ -132,8 +133,8 @@ def crossed_channels(
 def _routed(network: PreparedNetwork, rows: Records) -> Lists | None:
     """Return the channels of each message under a routing of one path for each pair, if it is such.
 
-    In tori, the coins of messages decide between two ways round that are as long: a message that
-    goes backward takes the channels that it would take, going forward, in a mirror.
+    In tori, the coins of messages decide between two equally long ways round a ring. A message that
+    goes backward takes the mirror images of the channels that it would take forward.
     """
     topology, routing = network.topology, network.routing
     source, target = (rows[name].astype(np.int64) for name in ("source", "target"))

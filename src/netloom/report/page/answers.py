@@ -219,7 +219,7 @@ def _differing(spec: Mapping[str, Any], narrow: dict[str, Any]) -> dict[str, Any
 def _alone(spec: Mapping[str, Any]) -> dict[str, Any]:
     """Return the specification of a part as it is in a picture: with legends of its own.
 
-    By itself, Vega-Lite would merge the legend of a colour with the one that a size of the same
+    By itself, Vega-Lite would merge the legend of a color with the one that a size of the same
     field has not.
     """
     inside = {name: value for name, value in spec.items() if name != "datasets"}

@@ -54,9 +54,9 @@ def curve_figures(group: CurveGroup) -> list[Figure]:
 
 
 def panels(group: CurveGroup) -> dict[str, list[tuple[Curve, str]]]:
-    """Return the curves of each pair of axes, each with the name that its colour has.
+    """Return the curves of each pair of axes, each with the name that its color has.
 
-    Few curves have a colour each. Many have the colour of what differs first among them, and a
+    Few curves have a color each. Many have the color of what differs first among them, and a
     panel for every combination of the rest. Of more than twelve panels the first are drawn.
     """
     told = group.simulated or group.models

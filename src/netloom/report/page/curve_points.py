@@ -77,7 +77,7 @@ def point_of(group: pl.DataFrame) -> dict[str, Any]:
 
 
 def runs_said(point: Mapping[str, Any]) -> str:
-    """Return how many runs a latency is the mean of: those that did not fall behind.
+    """Return how many runs a latency is the mean of: those that did not saturate.
 
     Examples
     --------

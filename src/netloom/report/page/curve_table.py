@@ -1,4 +1,4 @@
-"""The key numbers of curves, one row a curve: what is read beside their chart."""
+"""The key numbers of curves, one row per curve: what is read beside their chart."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def common_load(group: CurveGroup) -> float | None:
     """Return the highest load at which all runs of all simulated curves have a latency, or None.
 
-    Curves that fall behind at the least load asked have none, and are passed over.
+    Curves that saturate at the lowest load have none, and are passed over.
     """
     return highest_shared(group.simulated)
 
@@ -32,7 +32,7 @@ def highest_shared(curves: tuple[Curve, ...]) -> float | None:
 
 
 def curve_numbers(group: CurveGroup) -> DataTable:
-    """Return the key numbers of a group of curves, one row a curve."""
+    """Return the key numbers of a group of curves, one row per curve."""
     common = common_load(group)
     unit = group.axes.latency_unit
     heads = ["curve", f"idle, {unit}", *(["saturates at"] if group.axes.open else [])]

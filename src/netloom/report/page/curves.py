@@ -36,7 +36,7 @@ class Curve:
     label
         What tells it from the other curves of its group.
     table
-        One row a load that the network kept up with in most runs, rising: ``load``, ``latency``,
+        One row per load that the network kept up with in most runs, rising: ``load``, ``latency``,
         ``low`` and ``high`` (95 %. Null where unknown), ``accepted``, ``accepted_low``,
         ``accepted_high``, ``runs``, and ``behind``: how many of these fell behind. The latency is
         the mean of the others.
@@ -141,9 +141,9 @@ def find_curves(records: Sequence[Recorded]) -> list[CurveGroup]:
     """Return the curves that answers are points of, those to be compared together.
 
     Answers belong to a curve if their questions and networks differ in nothing but load, seed and
-    how long was measured. Curves are drawn together if they are of the same traffic. Where each
-    traffic has but one, all are. A curve of a single load is none, and left out, unless it falls
-    behind there: that is to be compared with the others.
+    how long was measured. Curves are drawn together if they are of the same traffic. If each
+    traffic has but one, all are. A curve of a single load is none, and left out, unless it
+    saturates there: that is to be compared with the others.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def deviations(simulated: Curve, model: Curve) -> list[tuple[float, float]]:
 
 
 def _techniques(record: Recorded) -> list[str]:
-    """Return the switching techniques that an answer compares. "" where it knows of none."""
+    """Return the switching techniques that an answer compares. "" if there are none."""
     table = record.tables["table"]
     if "switching" in table.columns:
         found: list[str] = table["switching"].unique(maintain_order=True).to_list()
@@ -320,7 +320,7 @@ def _found(
 
 
 def _groups(axes: Axes, curves: Sequence[Curve]) -> Iterator[CurveGroup]:
-    """Yield curves by what they are to be compared with, labelled by their differences."""
+    """Yield curves by what they are to be compared with, labeled by their differences."""
     by_traffic: dict[str, list[Curve]] = {}
     for curve in curves:
         by_traffic.setdefault(_traffic(curve), []).append(curve)

@@ -60,7 +60,7 @@ class Figure:
     data
         What it is drawn from.
     spec
-        The chart, as Vega-Lite, without title and colours of its own.
+        The chart, as Vega-Lite, without title and colors of its own.
     narrow
         How it differs in a narrow window: a chart whose data are those of ``spec`` where it has
         none. None where it is the same.
@@ -169,8 +169,8 @@ def describe(spec: Mapping[str, Any], title: str) -> str:
 def data_of(spec: Mapping[str, Any]) -> DataTable:
     """Return what a chart is drawn from: of its largest data set the columns that it shows.
 
-    Names come first. Where there is but one number a row, the largest come first. Of what is drawn
-    in the colours of a load, what is drawn last.
+    Names come first. If there is but one number per row, the largest come first. Of what is drawn
+    in the colors of a load, what is drawn last.
     """
     columns, rows = _columns(spec)
     if any("stroke" in encoding for encoding, _ in units_of(spec)):
@@ -279,7 +279,7 @@ def _columns(
 
 
 def _is_drawing(field: str, head: str, values: set[str]) -> bool:
-    """Whether a column only says how to draw: a colour, or a base line that nothing names."""
+    """Whether a column only says how to draw: a color, or a base line that nothing names."""
     return all(value.startswith("#") for value in values) or (
         len(values) == 1 and head == field.replace("_", " ")
     )

@@ -44,7 +44,7 @@ def save_pictures(page: Page, folder: Path) -> list[Path]:
 
 
 def on_white(spec: Mapping[str, Any], title: str) -> dict[str, Any]:
-    """Return the specification of a chart with its title, and with the colours of paper."""
+    """Return the specification of a chart with its title, and with the colors of paper."""
     config = {**THEMES["light"], "background": "white", "padding": 14}
     head = {"text": title, "anchor": "start", "offset": 12}
     return {**spec, "title": head, "config": config}

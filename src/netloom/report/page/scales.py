@@ -1,4 +1,4 @@
-"""Charts that stand side by side, on one scale: the same length and colour mean the same."""
+"""Charts that stand side by side, on one scale: the same length and color mean the same."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SCALED = ("x", "y", "color", "size", "opacity", "strokeWidth")
 
 
 def on_one_scale(figures: Sequence[Figure]) -> list[Figure]:
-    """Return figures of one kind whose axes and colours go from the least to the most of all.
+    """Return figures of one kind whose axes and colors go from the least to the most of all.
 
     Scales of names, and those whose extent cannot be read from the data, stay as they are.
     """
@@ -78,7 +78,7 @@ def _extents(spec: Mapping[str, Any], sets: Mapping[str, Any]) -> dict[str, tupl
 def _ticks(
     specs: Sequence[Mapping[str, Any]], extents: Sequence[Mapping[str, Any]], name: str
 ) -> dict[str, Any]:
-    """Return the ticks of the figure whose scale goes furthest, and how they are labelled."""
+    """Return the ticks of the figure whose scale goes furthest, and how they are labeled."""
     widest = max(range(len(specs)), key=lambda place: extents[place][name][1])
     for channel, encoding, _ in _encodings(specs[widest]):
         if channel == name and (axis := encoding.get("axis")):

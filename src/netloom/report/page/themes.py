@@ -1,4 +1,4 @@
-"""The colours of charts on white and on near-black: Vega's configuration."""
+"""The colors of charts on white and on near-black: Vega's configuration."""
 
 from __future__ import annotations
 

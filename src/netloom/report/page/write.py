@@ -32,8 +32,9 @@ def report(
     Parameters
     ----------
     results
-        An answer of a verb, a record of one, the results of an experiment, or the name of a store
-        (.sqlite) or of an experiment file (.toml) whose store is beside it, or a list of such.
+        An answer of a verb, a record of one, or the results of an experiment. It may also be the
+        name of a store (.sqlite) or of an experiment file (.toml) with its store beside it, or a
+        list of such.
     path
         The page, ``.html``. It needs no network: everything is inside.
     title

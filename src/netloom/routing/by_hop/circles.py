@@ -1,11 +1,12 @@
 """Can packets that are routed by hop wait for each other in a circle?
 
-All packets are followed through all choices, detours and states. The graph is that of virtual
-channels: an arrow from each that a packet may hold to each that it may ask for meanwhile (Dally &
-Seitz, *Deadlock-free message routing in multiprocessor interconnection networks*, 1987). Where a
-packet may always ask for VCs of an escape, which it then never leaves, the escape alone need be
-free of circles (Duato, *A new theory of deadlock-free adaptive routing in wormhole networks*, 1993;
-routers must keep packets from waiting behind others in adaptive VCs, as ``RouteTables`` says).
+All packets are followed through all choices, detours and states. The vertices of the graph are
+virtual channels. An arrow leads from each that a packet may hold to each that it may request
+meanwhile (Dally & Seitz, *Deadlock-free message routing in multiprocessor interconnection
+networks*, 1987). A packet may always request VCs of an escape, if there is one, and then never
+leaves it. Only the escape must then be free of circles (Duato, *A new theory of deadlock-free
+adaptive routing in wormhole networks*, 1993). Routers must then keep packets from waiting behind
+others in adaptive VCs, as described in ``RouteTables``.
 """
 
 from __future__ import annotations

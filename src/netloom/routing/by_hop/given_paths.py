@@ -35,7 +35,7 @@ MOST_SOUGHT = 2**20
 def listed_paths(topology: Topology, routing: Routing) -> PathBirths:
     """Return all paths of a routing between the hosts of a network.
 
-    Where a path depends on the routers at its ends alone, those between routers.
+    If a path depends only on the routers at its ends, return the paths between routers.
 
     Raises
     ------

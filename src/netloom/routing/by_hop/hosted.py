@@ -50,7 +50,7 @@ def hosted_routing(
 ) -> VirtualChannelRouting:
     """Return a routing of a network whose hosts hang on routers, free of deadlock on its VCs.
 
-    Where packets may choose, each decides when its head comes to the front of a buffer. What is
+    If packets may choose, each decides when its head comes to the front of a buffer. What is
     *used* of a port are the flits sent into it whose credits have not come back, over all its VCs.
 
     Parameters
@@ -64,28 +64,28 @@ def hosted_routing(
           on k-ary n-cubes and HyperX, ``minimal`` elsewhere and where something is broken.
         - ``nca``, ``random-up``: up to a nearest common ancestor, at each router by any port, each
           as likely, and down. ``nca-adaptive`` (or ``anca``) draws two ports at each router and
-          takes the less used, the first of two alike (Mitzenmacher, *The power of two choices*,
-          2001). ``nca-adaptive:all`` takes the least used of all, of several any at random;
-          ``nca-adaptive:every`` asks for all of them.
+          takes the less used, or the first of two alike (Mitzenmacher, *The power of two choices*,
+          2001). ``nca-adaptive:all`` takes the least used of all, or any of several at random.
+          ``nca-adaptive:every`` requests all of them.
         - ``minimal``: any shortest way, at each router each channel as likely. ``ecmp``: one by a
           hash of source and target. ``minimal-group``: see ``MinimalGroup``. ``dimension-order``:
-          see ``DimensionOrder``; ties and lanes are drawn.
+          see ``DimensionOrder``, but ties and lanes are drawn.
         - ``min-adaptive``: all shortest ways in all VCs but VC 0, and up*/down* in VC 0, which a
-          packet never leaves again (Duato 1993; Silla & Duato 2000).
+          packet never leaves again (Duato 1993, Silla & Duato 2000).
         - ``valiant``, ``valiant-group``: by way of a router or group that is drawn: ``Valiant``.
-        - ``ugal-l`` (or ``ugal``), ``ugal-g`` (Singh 2005): at the source's router, directly if
-          q_min H_min ≤ q_non H_non + T, else by way of a router with hosts that is drawn, on
-          dragonflies of another group. H are hops, q what is used of the first port of each way;
-          under ``ugal-g`` q H is what is used of all ports on the way. ``ugal-l:threshold=T`` sets
-          T in flits, 2 by default. ``par`` (Jiang, Kim & Dally 2009) decides again at each router
-          of the source's group.
-        - Forwarding tables, given routes and all other routings of one path a pair: ``listed``.
+        - ``ugal-l`` (or ``ugal``), ``ugal-g`` (Singh 2005): at the source's router, a packet goes
+          directly if q_min H_min ≤ q_non H_non + T. Otherwise it goes through a randomly drawn
+          router with hosts, on dragonflies one of another group. H counts hops, and q is the use of
+          each path's first port. Under ``ugal-g``, q H is the use of all ports on the path.
+          ``ugal-l:threshold=T`` sets T in flits, 2 by default. ``par`` (Jiang, Kim & Dally 2009)
+          decides again at each router of the source's group.
+        - Forwarding tables, given routes and all other routings of one path per pair: ``listed``.
     num_vcs
-        Virtual channels of every channel. Packets climb classes of VCs, as many as their ways need:
-        on dragonflies 2 for ``minimal-group``, 4 for ``valiant`` and ``ugal-l``, 5 for ``par``; on
-        HyperX 1 for ``dimension-order`` and 2 with a detour; in fat trees 1, 2 with a detour. The
-        VCs of a class are shared evenly. With fewer, all packets are followed through all choices,
-        and the routing is taken if no circle can close.
+        Virtual channels of every channel. Packets climb classes of VCs, as many as their paths
+        need. On dragonflies these are 2 for ``minimal-group``, 4 for ``valiant`` and ``ugal-l``,
+        and 5 for ``par``. HyperX with ``dimension-order`` and fat trees need 1, or 2 with a detour.
+        The VCs are divided evenly among the classes. With fewer VCs, all packets are followed
+        through all choices, and the routing is accepted if no circle can close.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def hosted_routing(
 def planned(topology: Topology, wanted: Plan, num_vcs: int) -> VirtualChannelRouting:
     """Return a routing by name, free of deadlock on so many VCs.
 
-    Its VCs are dealt out to the rungs of its ladder. Where they are too few, packets are followed
+    Its VCs are dealt out to the rungs of its ladder. If they are too few, packets are followed
     to find a circle, and if there is none, all is well.
     """
     where = f"{wanted.name} on {topology.name} with {num_vcs} VC{'s' * (num_vcs > 1)}"

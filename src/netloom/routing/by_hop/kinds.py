@@ -55,9 +55,9 @@ def group_kinds(topology: Topology) -> Ladder:
 def ordered_kinds(topology: Topology, order: Sequence[int] = ()) -> Ladder:
     """Return the kinds for dimension order, the dimension that is corrected first at the bottom.
 
-    On a HyperX a kind a dimension. On a k-ary n-cube two: the dateline's channels of a ring, from
-    the last coordinate to the first and back, lead from the rung of those before to that of those
-    behind (Dally & Seitz 1987). Packets in dimension order never turn back.
+    A HyperX has one kind per dimension, a k-ary n-cube two. A ring's channels across the dateline,
+    from the last coordinate to the first and back, lead from the rung before it to the rung behind
+    it (Dally & Seitz 1987). Packets in dimension order never turn back.
     """
     sides, inside = dimensions(topology), topology.routers
     wanted = tuple(order) or tuple(reversed(range(len(sides))))

@@ -1,10 +1,10 @@
 """Virtual channels for ways of any shape: ladders, which packets climb and never go down.
 
 A rung is a kind of channel with a class of VCs of its own. A packet takes each channel on the next
-rung of that kind above the one that it is on, or on the same rung where channels of the kind cannot
-wait for each other in a circle. From the goal of a detour it goes on above a separator. So nothing
-on a rung waits for a lower one, and no circle closes (the rising VC numbers of Günther, *Prevention
-of deadlocks in packet-switched data transport systems*, 1981; on dragonflies, Kim et al. 2008).
+higher rung of that kind. It may stay on its rung if channels of the kind cannot wait for each other
+in a circle. From the goal of a detour it goes on above a separator. So nothing on a rung waits for
+a lower one, and no circle closes. These are the rising VC numbers of Günther, *Prevention of
+deadlocks in packet-switched data transport systems*, 1981 (on dragonflies, Kim et al. 2008).
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Ladder(NamedTuple):
     def place_vcs(self, num_vcs: int) -> NDArray[np.int64]:
         """Return the VCs of the channel by which a packet comes to each place, int64[rungs + 1].
 
-        The rungs of a kind share all VCs evenly. Where there are too few, the highest ones share
+        The rungs of a kind share all VCs evenly. If there are too few, the highest ones share
         the last VC, and a circle may close.
         """
         vcs = np.full(len(self.rungs) + 1, bits(num_vcs), np.int64)

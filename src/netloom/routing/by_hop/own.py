@@ -48,17 +48,18 @@ def routing_by_hop(
     topology
         A network whose hosts hang on routers.
     function
-        Called once a packet and router as ``function(router, goal, ports, used, coin)``: the
-        router, the router where the packet leaves, the output ports that lead on (int16[]), the
-        flits sent into each of the router's output ports that are not known to have left the buffer
-        behind (int32[ports]), and 31 random bits of the packet. It returns a place in ``ports``.
+        Called once per packet and router as ``function(router, goal, ports, used, coin)``. The
+        packet leaves the network at ``goal``. ``ports`` are the output ports that lead on
+        (int16[]). ``used`` are the flits sent into each of the router's output ports that may still
+        be in the next buffer (int32[ports]). ``coin`` is 31 random bits of the packet. The function
+        returns a place in ``ports``.
     num_vcs
         Virtual channels of every channel.
     like
         The routing whose ports and VC classes packets take: ``minimal``, ``nca``,
         ``minimal-group`` or ``dimension-order``.
     next_routers
-        Called as ``next_routers(router, goal)`` beforehand for all routers and exits. Returns the
+        Called in advance as ``next_routers(router, goal)`` for all routers and exits. Returns the
         routers that packets may go to next. They then take any VC.
     name
         What the routing is called. The function's name by default.

@@ -1,9 +1,9 @@
 """What the kernel of routing by hop takes, and how it is put together.
 
-A packet at a router is in a *state*. The state says which table it follows to which goal, and by
-the kind of the channel that it takes next, in which state it is there and in which VCs. So the VCs
-of each part of a way are data, and whether packets can wait for each other in a circle is found by
-following them (``by_hop.circles``).
+A packet at a router is in a *state*. The state determines which table it follows to which goal.
+With the kind of the next channel, it also determines the packet's next state and VCs. So the VCs of
+each part of a path are data. Following all packets shows whether they can wait for each other in a
+circle (``by_hop.circles``).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class HopTables(NamedTuple):
     num_kinds: int
     choice: int
     detour: int
-    threshold: int  # flits in favour of the way without a detour
+    threshold: int  # flits in favor of the way without a detour
     weight: int  # of a queue on that way; 0: the hops of the way
     detour_weight: int  # of a queue on a detour; 0: its hops
     even_by_coin: int  # whether a coin decides where both come to the same, else no detour

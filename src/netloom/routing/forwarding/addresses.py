@@ -34,9 +34,9 @@ class Addresses:
     name
         What the network calls each.
     guid
-        uint64[rows], of the port (of the router); 0 where nobody said.
+        uint64[rows], of the port (of the router), or 0 if nobody said.
     lid, lmc
-        int32[rows]: a row has the 2**lmc LIDs from its own on; 0 where it has none.
+        int32[rows]: a row has the 2**lmc LIDs from its own on, or 0 if it has none.
     router, port
         int32[rows], the router where packets leave, and the port by which. Port 0 is that router
         itself.
@@ -119,7 +119,7 @@ def addresses(topology: Topology) -> Addresses:
 
 
 def rows_of_lids(topology: Topology, where: str) -> NDArray[np.int32]:
-    """Return whose each LID is: int32[largest LID + 1], rows of ``addresses``; -1 where nobody's.
+    """Return whose each LID is: int32[largest LID + 1], rows of ``addresses``, or -1 if nobody's.
 
     Raises
     ------

@@ -40,7 +40,7 @@ def dfsssp(topology: Topology) -> ForwardingTable:
     ------
     InputError
         If more than eight lanes are needed. OpenSM then configures minhop, which may deadlock, and
-        says so in its log only.
+        reports this in its log only.
 
     Examples
     --------

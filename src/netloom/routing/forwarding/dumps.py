@@ -50,7 +50,7 @@ _OWNER = re.compile(r"portguid (?:0x)?([0-9a-f]+)(?:: '(.*)')?", re.I)
 def read_ports(topology: Topology, path: str, *, gone: bool = False) -> NDArray[np.uint8]:
     """Return the ports that a dump says: uint8[rows, routers], rows as in ``addresses``.
 
-    0 is the router itself, ``NO_PORT`` no way. Of a port's several LIDs the first counts. Where
+    0 is the router itself, ``NO_PORT`` no way. Of a port's several LIDs the first counts. If
     that has an entry, the others must have one. Tables of a broken network are those of the whole
     one. There what is broken needs none.
 

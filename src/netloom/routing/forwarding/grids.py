@@ -42,12 +42,11 @@ class Grid(NamedTuple):
 def grid_of(topology: Topology) -> Grid | None:
     """Return the torus or mesh of up to three dimensions that routers make. None if they do not.
 
-    A network of netloom's own families keeps its coordinates. Otherwise directions are given to the
-    cables of one router and handed on around squares of four cables, and to the one cable that is
-    left where all others have a direction. What is found holds for every cable, or it is no grid.
-    Two dimensions of side 2 are a ring of four.
-    Router 0 is the origin of rings. The first dimension is that of its lowest port, towards which
-    coordinates grow.
+    A network of netloom's own families keeps its coordinates. Otherwise the cables of one router
+    get directions. These are passed on around squares of four cables. If all cables of a router but
+    one have a direction, the last one follows. If the result does not hold for every cable, the
+    network is no grid. Two dimensions of side 2 are a ring of four. Router 0 is the origin of
+    rings. The first dimension is that of its lowest port, towards which coordinates grow.
 
     Examples
     --------

@@ -57,10 +57,10 @@ def counted_table(
 ) -> ForwardingTable:
     """Return the table that OpenSM's counters make of the shortest permitted ways.
 
-    A router goes through the adapters' ports and takes, of its own ports on a shortest permitted
-    way, the one that has been given the fewest so far, of these the lowest. Adapters on the routers
-    with most adapters come first, then in the order of their routers' GUIDs and by port. Ways to
-    the routers themselves follow and are not counted.
+    A router goes through the adapters' ports. Of its own ports on a shortest permitted path, it
+    takes the one with the fewest adapters so far. Ties go to the lowest port. Adapters on the
+    routers with most adapters come first, then in the order of their routers' GUIDs and by port.
+    Paths to the routers themselves follow and are not counted.
 
     Parameters
     ----------

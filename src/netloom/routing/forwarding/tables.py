@@ -55,8 +55,8 @@ class ForwardingTable:
         What ``parse_routing`` makes it from, such as ``minhop`` or ``lfts:FILE``.
     next_channel
         int32[num_destinations, num_routers], the channel between routers by which a packet to a
-        host port (in a direct network, to a node) leaves each router; -1 where it has arrived, or
-        there is no way.
+        host port (in a direct network, to a node) leaves each router. It is -1 if the packet has
+        arrived or has no path.
     others
         int32[num_others + num_routers, num_routers], the same to the other end points of a subnet
         (``Cabling.others``), then to the routers themselves. None where nobody asked.
@@ -67,8 +67,8 @@ class ForwardingTable:
         None where all do.
     astray
         int32[entries, 3], the entries by which packets vanish: row (of ``next_channel``, then of
-        ``others``), router, and the port by which it sends them, which leads neither to a router
-        nor to the destination (255: the last router has no entry). None where there are none.
+        ``others``), router and port. The port leads neither to a router nor to the destination
+        (255: the last router has no entry). None if there are none.
     """
 
     several: ClassVar[bool] = False

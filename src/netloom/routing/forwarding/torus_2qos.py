@@ -31,13 +31,13 @@ class _Torus(NamedTuple):
     sides
         int64[3].
     at_place
-        int64[*sides], the router at each place; -1 where none is.
+        int64[*sides], the router at each place, or -1 if none is.
     place
-        int64[num_routers, 3]; -1 of a router that is broken.
+        int64[num_routers, 3], or -1 for a broken router.
     direction
         int64[channels between routers]: 2 d where coordinate d falls, 2 d + 1 where it grows.
     step
-        int64[num_routers, 6], the neighbour by direction; -1 where none is.
+        int64[num_routers, 6], the neighbour by direction, or -1 if none is.
     """
 
     sides: NDArray[np.int64]
@@ -50,14 +50,14 @@ class _Torus(NamedTuple):
 def torus_2qos(topology: Topology) -> ForwardingTable:
     """Return the table and the lanes of OpenSM's engine torus-2QoS.
 
-    Ways go along x, then y, then z, the shorter way around each ring (of two equal ones that which
-    does not cross its dateline), and the long way around a broken ring. A service level has a bit
-    for each dimension whose dateline, between the last coordinate and the first, the shorter way
-    crosses. The bit of the dimension that a channel lies in is the lane. One router may be missing,
-    or several in one column along z: ways turn early there, and go on in two more lanes after a
-    turn against the order. OpenSM takes the torus from a file (``--torus_config``). Here it is the
-    one that ``grid_of`` finds, with its origin and its order of dimensions. Cables between the same
-    two routers take turns.
+    Paths go along x, then y, then z. They take the shorter way around each ring, and the long way
+    around a broken ring. Of two equal ways, they take the one that does not cross the dateline,
+    between the last coordinate and the first. A service level has a bit for each dimension whose
+    dateline the shorter way crosses. The bit of the dimension that a channel lies in is the lane.
+    One router may be missing, or several in one column along z: ways turn early there, and go on in
+    two more lanes after a turn against the order. OpenSM takes the torus from a file
+    (``--torus_config``). Here it is the one that ``grid_of`` finds, with its origin and its order
+    of dimensions. Cables between the same two routers take turns.
 
     Raises
     ------

@@ -5,8 +5,9 @@ channel and slot: the place of the channel that is asked for among those that le
 the held one enters. Channel c in a lane is vertex ``lane * channels + c``. ``rank`` orders the
 vertices of a lane such that each dependency that is used leads from a lower to a higher rank.
 
-The order is kept up as by Pearce & Kelly, *A dynamic topological sort algorithm for directed
-acyclic graphs*, 2006: only vertices whose ranks lie between the two ends of what is inserted move.
+The order is maintained by the algorithm of Pearce & Kelly, *A dynamic topological sort algorithm
+for directed acyclic graphs*, 2006. An insertion moves only vertices whose ranks lie between its two
+ends.
 """
 
 from netloom.compilation import kernel

@@ -1,9 +1,9 @@
 """Where a packet may go from a router: one call a packet and hop.
 
 ``tables`` is the ``HopTables`` of ``routing.by_hop.tables``. ``used[router << port_shift | port]``
-are the flits sent into an output port whose credits have not come back. ``packet`` is a record:
-``source``, ``target``, ``sink`` (a host port), ``coin`` (31 random bits), ``aux`` (the goal of a
-detour, or the number of a given path; otherwise -1) and ``way`` (the state).
+are the flits sent into an output port whose credits have not come back. ``packet`` is a record of
+``source``, ``target``, ``sink`` (a host port), ``coin`` (31 random bits), ``aux`` and ``way`` (the
+state). ``aux`` is the goal of a detour, the number of a given path, or -1.
 """
 
 import numpy as np
@@ -182,7 +182,7 @@ def picked(choice, ports, at, used, here, coin, hops):
 
 @inlined
 def detour(tables, used, router, exit_router, exit_goal, state, packet, hops):
-    """The goal of the detour that a packet makes from here; -1 for none."""
+    """The goal of the detour that a packet makes from here, or -1 for none."""
     kinds = tables.detour_class
     row = kinds[router] * tables.detour_classes + kinds[exit_router]
     start = tables.detour_start[row]

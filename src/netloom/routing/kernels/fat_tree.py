@@ -1,11 +1,12 @@
 """OpenSM's ftree over flat arrays: ways down and up a tree, each by the cable used least.
 
-A *group* is the cables from one neighbour, its cables the channels that enter from there. ``tree``
-holds: the groups of each router as offsets[kind, router] into ``members`` (kinds below), each
-group's neighbour and its first place in ``cables``. How often groups and cables were chosen on the
-way up and on the way down. Each router's place in the tree's order, level (0 is a root), and
-whether adapters hang on it. Of the end at hand the entry and the hops of each router so far, and
-the stack of searches (columns below), each of which waits for the one above it.
+A *group* is the cables from one neighbour, that is, the channels that enter from there. ``tree``
+holds four things. The groups of each router are given as offsets[kind, router] into ``members``
+(kinds below), with each group's neighbour and its first place in ``cables``. Counts show how often
+groups and cables were chosen on the way up and on the way down. Each router has its place in the
+tree's order, its level (0 is a root), and whether adapters hang on it. For the current destination
+there are the entry and the hops of each router so far, and the stack of searches (columns below).
+Each search waits for the one above it.
 """
 
 import numpy as np

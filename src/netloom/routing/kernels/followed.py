@@ -23,7 +23,7 @@ def follow(tables, wires, begins, ends, leads, mask, masks, waits, reached):
     Parameters
     ----------
     begins
-        int16[R], the state of packets that begin at a router; -1: none does.
+        int16[R], the state of packets that begin at a router, or -1: none does.
     ends
         int32[goals, 2], exit router and goal of the packets to each end.
     leads
@@ -73,7 +73,7 @@ def follow(tables, wires, begins, ends, leads, mask, masks, waits, reached):
 def flood(tables, wires, exit_router, goal, leads, found, seen, stack, size, stamp):
     """Visit all places that packets to one end, or (NOWHERE) to the goal of a detour, come to.
 
-    Return a router where a packet finds no way; -1 if there is none.
+    Return a router where a packet finds no way, or -1 if there is none.
     """
     mask, masks, waits, reached, _, arrived, news = found
     states, num_channels = len(tables.vcs), len(wires[1])
@@ -125,7 +125,7 @@ def joined(tables, state, router, goal):
 
 @njit(nogil=True)
 def undisturbed(tables, router, exit_router, state, found, places, place):
-    """The state of a packet that goes on to its exit; -1 if it always makes a detour.
+    """The state of a packet that goes on to its exit, or -1 if it always makes a detour.
 
     Notes the detours that it may draw.
     """

@@ -1,7 +1,7 @@
 """OpenSM's counters over flat arrays: of the shortest permitted ways the port that has the fewest.
 
-``ways`` is what never changes: the routers that each channel leaves and enters, the channels out of
-each router by port, and those into it by port, each as (offsets, channels).
+``ways`` never changes. It holds the routers that each channel leaves and enters, the channels out
+of each router by port, and those into it by port. The last two are (offsets, channels).
 """
 
 import numpy as np

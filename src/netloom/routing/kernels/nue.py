@@ -1,9 +1,9 @@
 """OpenSM's nue over flat arrays: cheapest ways that never close a circle of dependencies.
 
-``search`` is the ``Search`` of ``netloom.routing.forwarding.nue``. Ways are sought from the router
-of an end point outward: link c leads from the router that channel c enters to the one that it
-leaves, for packets go the other way. A step from link a to link b is what a packet does that holds
-b and asks for a. Link -1 is where a search begins.
+``search`` is the ``Search`` of ``netloom.routing.forwarding.nue``. Paths are searched from the
+router of an end point outward. Packets go the other way, so link c leads from the router that
+channel c enters to the one that it leaves. A step from link a to link b stands for a packet that
+holds b and requests a. A search begins at link -1.
 """
 
 import numpy as np
@@ -101,8 +101,8 @@ def is_blocked(search, link, following):
 def seek(search, nodes, goal, total, heap, taken, weight):
     """Find ways to a router from all others. ``taken[router]`` gets the channel from each.
 
-    ``total`` routers are to be reached, by ``weight[channel]``. Where a search comes to an end
-    before, it backtracks by a hop. Where that does not help, all ways are those of the tree.
+    ``total`` routers are to be reached, by ``weight[channel]``. If a search comes to an end
+    before, it backtracks by a hop. If that does not help, all ways are those of the tree.
     """
     search.near[:] = FAR
     taken[:] = NONE

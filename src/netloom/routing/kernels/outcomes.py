@@ -1,4 +1,4 @@
-"""Where packets of a forwarding table end, over flat arrays: each entry is looked at once."""
+"""Ends of packets under a forwarding table, over flat arrays: each entry is looked at once."""
 
 import numpy as np
 
@@ -9,10 +9,10 @@ from netloom.compilation import njit
 def outcomes(table, last, lost, channel_target):
     """Return what becomes of packets from each router to each row: int32[rows, routers].
 
-    -1: they arrive at ``last[row]``, whose own entry delivers them. A router r: they end there, for
-    it has no entry or one that leads nowhere. -2 - r: they go round a circle, of which r is the
-    router of the lowest number. ``lost[row]`` says that the entry of ``last[row]`` does not
-    deliver.
+    -1: they arrive at ``last[row]``, whose own entry delivers them. A router r: they end there,
+    because it has no entry or one that leads nowhere. -2 - r: they circle, and r is the
+    lowest-numbered router of the circle. ``lost[row]`` is set if the entry of ``last[row]`` does
+    not deliver.
     """
     rows, routers = table.shape
     ends = np.empty((rows, routers), np.int32)

@@ -1,15 +1,15 @@
 """The cheapest path through a network whose places have prices.
 
-A place is what has a capacity: a node, or a channel. ``enters[c]`` is the place that a path takes
-when it crosses channel c. ``starts[v]`` the one that it takes by starting in node v, -1 for none.
-A price is what a place asks of a path that takes it: 1 or more. A surcharge, 0 or more, is what a
-channel asks besides. What remains to be paid is at least the hops that remain times the lowest
-price, and for the last of them, where nodes are places, the price of the target (A*).
+A place has a capacity: it is a node or a channel. ``enters[c]`` is the place that a path takes when
+it crosses channel c. ``starts[v]`` is the one that it takes by starting in node v, or -1 for none.
+A price is the cost of a place to a path that takes it, 1 or more. A surcharge is the additional
+cost of a channel, 0 or more. The remaining cost is at least the remaining hops times the lowest
+price (A*). If nodes are places, the last hop costs the price of the target.
 
 ``net`` is (channel_source, channel_target, out_offsets, out_channels, enters, starts, distance),
-``distance[target, node]`` in hops. ``scratch`` begins with room for one search: paid, hops and via
-of each node, keys and nodes of a heap with room for all channels and nodes and one more, and
-whether a node is settled.
+with ``distance[target, node]`` in hops. ``scratch`` begins with room for one search. These are
+paid, hops and via of each node, the keys and nodes of a heap, and whether a node is settled. The
+heap has room for all channels and nodes and one more.
 """
 
 import numpy as np
@@ -61,7 +61,7 @@ def lowest(price):
 def find(net, scratch, price, surcharge, source, target, limit, route):
     """Find the cheapest path below ``limit``. Return its price (inf: none) and its hops.
 
-    ``price`` has one entry a place, ``surcharge`` one a channel.
+    ``price`` has one entry per place, ``surcharge`` one per channel.
     """
     source_of, target_of, out_offsets, out_channels, enters, starts, distance = net
     paid, hops, via, keys, nodes, settled = scratch[:6]

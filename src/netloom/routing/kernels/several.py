@@ -125,8 +125,8 @@ def list_paths(ways, by_goal, sources, goals, to_group, first_path, offsets):
     """Walk all paths of every pair: their channels, and how likely each path is.
 
     Pair i has paths first_path[i] … first_path[i + 1] - 1, whose channels have these offsets. Path
-    number k is found by its choices: at each router the first one has all numbers below its count
-    of paths, the second one the next ones, and so on.
+    number k is found by its choices. At each router, the first choice has all numbers below its
+    count of paths, the second one the next numbers, and so on.
     """
     num_routers = len(ways.group)
     channels, chance = np.empty(offsets[-1], np.int32), np.ones(len(offsets) - 1)

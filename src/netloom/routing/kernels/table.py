@@ -1,7 +1,7 @@
 """Routing tables, one set of output ports for each node and target, over flat arrays.
 
 ``table[node, target]`` is a set of ports as the bits of an int64. ``channel_at[node, port]`` the
-channel that leaves a node by a port. Where hosts hang on routers, nodes are routers and targets
+channel that leaves a node by a port. If hosts hang on routers, nodes are routers and targets
 hosts; packets to target t have arrived at ``exits[exit_offsets[t]:exit_offsets[t + 1]]``.
 """
 

@@ -26,9 +26,9 @@ def meeting_levels(children, sources, targets):
 def fill_paths(tree, steps, sources, targets, keys, offsets):
     """Walk every path up to where source and target meet, and down again.
 
-    The key of a path says by digits which way it takes above each level: the parent is
-    ``key // steps[0, level] % parents``, the cable up ``key // steps[1, level] % parallel``, the
-    cable down, on the way back, ``key // steps[2, level] % parallel``.
+    The digits of a path's key give its choices above each level. The parent is
+    ``key // steps[0, level] % parents``, the cable up ``key // steps[1, level] % parallel``, and
+    the cable down on the way back ``key // steps[2, level] % parallel``.
     """
     children, parents, parallel, first_up, channel_at = tree
     num_up = len(channel_at) // 2

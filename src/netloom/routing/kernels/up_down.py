@@ -67,7 +67,7 @@ def fill_legal(
     by_target, sources, targets, keys, offsets, up, ends, in_offsets, in_channels, out_offsets,
     out_channels,
 ):  # fmt: skip
-    """Walk every path. Where several channels are as short, a hash of pair and node decides.
+    """Walk every path. If several channels are as short, a hash of pair and node decides.
 
     ``keys`` are the numbers of the two that are hashed: the pair's own, or those of its hosts.
     """

@@ -1,9 +1,9 @@
 """Which output slots a packet may ask for at a router: one call a packet and hop.
 
 ``tables`` is the ``RouteTables`` of ``virtual_channel_tables``. A slot is ``port * num_vcs + vc``.
-Sets of slots and of VCs are bits of an int64. ``aux`` is -1, or the number of a given path, or, of
-Valiant's and ROMM's packets, the intermediate node while they are on their way to it, and -2 minus
-that node from there on.
+Sets of slots and of VCs are bits of an int64. ``aux`` is -1 or the number of a given path. For
+Valiant's and ROMM's packets, it is the intermediate node on the way there, and -2 minus that node
+afterwards.
 """
 
 import numpy as np

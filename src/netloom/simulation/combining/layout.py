@@ -1,9 +1,9 @@
 """The arrays that a combining network is kept in.
 
-Queues are grouped in 2K + 2 levels of N, in the order in which a packet passes them: level 0 holds
-the queues of the processing elements, level i + 1 those of requests that have passed stage i,
-level K + 1 those of the memory modules, and level 2K + 1 − i those of replies that have passed
-stage i, by the line on which they leave it. Requests and their replies use the same lines.
+Queues are grouped in 2K + 2 levels of N, in the order in which a packet passes them. Level 0 holds
+the queues of the processing elements, level K + 1 those of the memory modules. Level i + 1 holds
+requests that have passed stage i, and level 2K + 1 − i replies that have passed it, by the line on
+which they leave the stage. Requests and their replies use the same lines.
 """
 
 from __future__ import annotations

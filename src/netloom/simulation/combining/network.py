@@ -54,9 +54,9 @@ class CombiningNetwork:
         where the queue has room. ``entering``: only two that enter together, as the report's text
         has it. ``none``: no combining.
     unlimited
-        Whether a request may combine any number of times at a switch, not once. Requests that
-        enter together then look for one that waits in the queue before they become a pair, and
-        partners leave one by one, as there is room on the way back.
+        Whether a request may combine any number of times at a switch, not once. Requests that enter
+        together then first look for a partner that waits in the queue; if there is none, they
+        become a pair. Partners leave one by one as soon as there is room on the way back.
     order
         ``forward``: stages move in the order of a request's path, so that room made in a step
         can be used in the next one only. ``backward``: in the reverse order (report, 3.1).
@@ -150,9 +150,10 @@ some tenths of a second where every element asks in every step."""
 class CombiningRun:
     """What a run was like. Means and sums are those of Rosenblum & Mayr 1986, section 2.4.
 
-    Means of queues and pools are sums over all steps, those in which the last requests come home
-    included, divided by ``steps`` and by the number of queues of the level that were ever used.
-    Maxima are over all moments: after packets have come into a queue in a step, before they leave.
+    Means of queues and pools are sums over all steps, divided by ``steps`` and by the number of
+    queues of the level that were ever used. The steps include those in which the last requests
+    return. Maxima are taken within a step, after packets have entered a queue and before they
+    leave.
 
     Attributes
     ----------
@@ -166,7 +167,7 @@ class CombiningRun:
         since the processing element's queue was full.
     steps_mean, steps_ci95, steps_min, steps_p50, steps_p99, steps_max
         Steps from making a request to its reply, over all. NaN if there are none. The interval is
-        from batch means, of this one run: seeds differ by more, for their hot spots do.
+        from batch means of this one run. Seeds differ by more, because their hot spots do.
     latency_counts
         int64[any]: requests that took so many steps, from 0 on.
     queue_mean, queue_max, queues_used

@@ -151,8 +151,8 @@ class SizeTried:
     size
         Packets that each queue, and each wait pool, holds. None: any number.
     rise
-        By how much the mean queue of requests behind a stage is longer than with unbounded
-        queues, as a fraction, at the stage where it rises most: the median over all runs.
+        Relative growth of the mean queue of requests behind a stage, compared with unbounded
+        queues. It is that of the stage where the queue grows most, and the median over all runs.
     stage
         That stage, in the run with the median rise.
     steps_mean
@@ -204,13 +204,13 @@ def critical_queue(
     """Find the largest queue size at which queues are discernibly longer than where unbounded.
 
     "The largest queue size which produces the first discernible degradation of performance as the
-    queue size is decreased from infinity" (Rosenblum & Mayr 1986, section 4.3), found by bisection:
-    each time the same requests are simulated with queues and wait pools of one size. A size
-    shows if the median run's mean queue of requests behind some stage is longer by more than
-    ``rise``. Where requests pile up even in unbounded queues there is no critical size, so runs
+    queue size is decreased from infinity" (Rosenblum & Mayr 1986, section 4.3), found by bisection.
+    Each step simulates the same requests with queues and wait pools of one size. A size degrades
+    performance if the median run's mean queue of requests behind some stage is longer by more than
+    ``rise``. If requests pile up even in unbounded queues there is no critical size, so runs
     that do not keep up with these are left out.
 
-    Where no queue was ever longer than a size, that size counts as good without being tried.
+    If no queue was ever longer than a size, that size counts as good without being tried.
 
     Parameters
     ----------
@@ -219,8 +219,8 @@ def critical_queue(
     traffics, seeds
         The requests and the seed of each run.
     steps
-        Steps in which requests are made. At least 128, for fewer may not tell whether a run keeps
-        up.
+        Steps in which requests are made. At least 128, because fewer may not show whether a run
+        keeps up.
     rise
         Fraction above which a rise is discernible.
 

@@ -35,7 +35,7 @@ class AtOnce:
         int32[num_flows] twice, the hosts of each flow, and float64[num_flows].
     entered, finish, alone
         float64[num_flows]: when its bytes began to leave its host, when the last was received, and
-        when it would have been had it been alone.
+        when the last would have been received on an idle network.
     overhead
         Of the processors at both ends of a flow, each.
     sending, held

@@ -1,17 +1,17 @@
 """Sharing by turns, and blocking, as in lossless networks: what the engine has to be told of it.
 
-The law. A link lets its *inputs* have turns, one after the other: an input is a link that flows
-come from, or a flow itself on its first link. So each input that waits for a full link has as much
-of it as any other, whatever the number of its flows. These share a turn as they share the link that
-they come from (first come, first served). A flow that waits for a link stays in the buffers of all
-links before it, and there nobody's turn is longer than its own: flows that go elsewhere slow down
-with it. Blocking is not passed on by links whose channels wait for each other in a circle: virtual
-channels keep those apart, or they would deadlock.
+A link gives its *inputs* turns, one after the other. An input is a link that flows come from, or a
+flow itself on its first link. So all inputs that wait for a full link get equal shares of it,
+however many flows they have. The flows of an input share its turn as they share the link that they
+come from (first come, first served). A flow that waits for a link stays in the buffers of all links
+before it, and no other flow's turn there is longer than its own. So flows that go elsewhere slow
+down with it. Links whose channels wait for each other in a circle do not pass blocking on: virtual
+channels keep them apart, or they would deadlock.
 
-Levels are given in the order of their size. The classes with the least that any could have now get
-it, then those that wait behind them are held up, and the others share what is left: a class may so
-get a little less than it would if the order were another. Levels are unique, use no link beyond its
-capacity, and are found after as many steps as there are classes.
+Levels are assigned in ascending order. In each step, the classes whose possible level is now the
+lowest get that level. Then the classes that wait behind them are delayed, and the others share the
+remaining capacity. So a class may get a little less than in another order. Levels are unique, use
+no link beyond its capacity, and are found after as many steps as there are classes.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class FlowEngine:
     in_order
         Whether a host's injection channel sends one message after the other.
     tolerance
-        Ends and beginnings so much later count as one event, as a part of the time; 0: none do.
+        Ends and beginnings so much later count as one event, as a part of the time, or 0: none do.
     switch
         Time that a processor takes to go from one context to another.
     noting
@@ -146,7 +146,7 @@ class FlowEngine:
         return len(self.state.classes)
 
     def rates(self) -> NDArray[np.float64]:
-        """Return the rate of a flow of weight 1 of each class at this time; 0 where none runs."""
+        """Return the rate of a flow of weight 1 of each class at this time, or 0 if none runs."""
         classes, step = self.state.classes, self.state.clock["step"][0]
         return np.asarray(np.where(classes["weight"] > 0, classes["rate"] * step, 0.0))
 
@@ -224,7 +224,7 @@ class FlowEngine:
         ways
             The ways that ``path`` names. All that the engine has, or more.
         path
-            int[len(table)], the way of each row; -1 for one that does not use the network.
+            int[len(table)], the way of each row, or -1 for one that does not use the network.
         weight
             Of each flow, a whole number.
         base
@@ -419,7 +419,7 @@ def _longer(array: Any, length: int) -> Any:
 
 
 def _joined(array: Any, more: Any) -> Any:
-    """Return one array behind another. Where one is empty, the other."""
+    """Return one array behind another, or only one if the other is empty."""
     return (
         np.concatenate([array, more]) if len(array) and len(more) else more if len(more) else array
     )

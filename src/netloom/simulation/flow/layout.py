@@ -1,8 +1,8 @@
 """The arrays in which the flow engine keeps links, classes of flows, rows and what is to come.
 
 A *class* is all flows over the same links. Its flows have one rate per unit of weight, its level.
-Levels are whole numbers of a unit, so that sums do not depend on their order, a link is exactly
-full, and a rate that comes back to its value is equal to it.
+Levels are integers, so that sums do not depend on their order and a link can be exactly full. A
+rate that returns to an earlier value is then equal to it.
 """
 
 from __future__ import annotations

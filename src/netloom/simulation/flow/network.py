@@ -28,7 +28,7 @@ class FlowNetwork:
     topology
         The network.
     capacity
-        float64[num_links], size that a link moves in a unit of time: bytes a second, or flits a
+        float64[num_links], size that a link moves in a unit of time: bytes per second, or flits per
         cycle.
     latency
         float64[num_links], in the same unit of time.

@@ -181,7 +181,7 @@ class FlowProgram(ProgramEngine):
         )
         if (found.capacity(self._links.capacity) > 1).any():
             wanted = "at most 1, which loops are made for; or engine network"
-            raise InputError(self.topology.name, "paths of more than a flit a cycle", wanted)
+            raise InputError(self.topology.name, "paths of more than a flit per cycle", wanted)
         first = 0 if self._ways is None else len(self._ways)
         self._ways = found if self._ways is None else _joined(self._ways, found)
         keys = np.append(self._pairs, new)
@@ -193,7 +193,7 @@ class FlowProgram(ProgramEngine):
 def _joined(first: Ways, second: Ways) -> Ways:
     """Return ways one after the other, in shares that say exactly how both are spread.
 
-    Where these would be too many, the second are rounded to as many as there may be.
+    If these would be too many, the second are rounded to as many as there may be.
     """
     whole = lcm(first.whole, second.whole)
     if whole > WHOLE:

@@ -29,8 +29,8 @@ class Survey:
     link_sizes
         float64[num_links], what crosses each link in all.
     ahead
-        For an entry of ``rounds`` (−1: before them all), the last entry in which a host sends again
-        that took part in it, and in none between: rounds up to that one have to begin with it.
+        For an entry of ``rounds`` (−1: before all of them), the last entry in which one of its
+        hosts sends for the first time afterwards. Rounds up to that one must begin with it.
     num_rounds, num_messages
         Of the whole program.
     apart

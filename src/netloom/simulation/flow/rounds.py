@@ -1,13 +1,14 @@
-"""Programs of rounds on the flow engine: rounds that repeat are recognised, not run again.
+"""Programs of rounds on the flow engine: rounds that repeat are recognized, not run again.
 
 Rounds with a barrier do not depend on each other: each different one is run once. If hosts wait for
 their neighbours, rounds overlap, and a host may be ahead of another. The state of the engine is
-looked at whenever the first message of the latest round is complete. If that is what it was some
-rounds ago, relative to the time, everything goes on as it did: the same rounds follow, and the
-engine is a function of its state. So the run goes on after the last whole period (periods are
-looked for as Brent, BIT 20, 1980, does: against one state that is kept, at powers of two).
-If no two messages can meet on a link, a round adds to each host's time what the messages that it
-waits for take alone, and takes the latest: no engine is needed, and the same holds.
+compared whenever the first message of the latest round is complete. If it equals, relative to the
+time, the state some rounds ago, the run repeats itself: the same rounds follow, and the engine is a
+function of its state. So the run continues after the last whole period. Periods are found by
+Brent's algorithm (BIT 20, 1980), which keeps one state and replaces it at powers of two. If no two
+messages can meet on a link, no engine is needed. A host's next round then begins when the last of
+the messages that it waits for has arrived, each in the time that it takes alone. Periods are found
+in the same way.
 """
 
 from __future__ import annotations
@@ -43,9 +44,9 @@ def run_rounds(
     """Run a program of rounds as flows that share links max-min fairly.
 
     The answer is that of ``run_flows`` with all messages as a table (``as_messages``), but for
-    rounding. Memory is needed for rounds that overlap, not for all. Of many different rounds in a
-    row where hosts wait for neighbours and share links, rounding decides: a change of a size by 1
-    in 1e15 may change a finish by percents after some sixty rounds. Rounds that are not repeated
+    rounding. Memory is needed for rounds that overlap, not for all. Rounding errors grow in a long
+    series of different rounds if hosts wait for neighbours and share links. A size changed by 1e-15
+    of itself may change a finish by percents after about 60 rounds. Rounds that are not repeated
     are rounded as in a table.
 
     Parameters

@@ -44,8 +44,8 @@ TELLING = 32
 """Flows that end by which it is told how long those that are left take."""
 
 TOLERATED = 2.5
-"""A tolerance makes a finish wrong by at most so many times itself, where flows share their hosts'
-channels: measured up to 2.3 times, on all-to-all traffic of unequal sizes of 54 to 128 hosts."""
+"""Largest error of a finish, as a multiple of the tolerance, if flows share their hosts' channels.
+Measured: up to 2.3, on all-to-all traffic of unequal sizes on 54 to 128 hosts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,10 +59,10 @@ class FlowRun:
     ready, sent, entered, arrived, complete
         float64[num_rows]. ``entered`` is when the bytes of a message began to leave its host.
     last
-        int64[num_rows], the row that released each; -1 for none.
+        int64[num_rows], the row that released each, or -1 for none.
     alone
-        float64[num_rows], what each message would take in an idle network: the latency of its path,
-        and its size over the narrowest link; 0 for rows that do not use the network.
+        float64[num_rows], the time of each message in an idle network: the latency of its path +
+        size / bandwidth of the narrowest link. It is 0 for rows that do not use the network.
     link_sizes
         float64[num_links], what has crossed each link.
     ways, way
@@ -208,7 +208,7 @@ def run_flows(
 def _ways_of_rows(
     network: FlowNetwork, routing: Routing | GivenPaths, messages: Messages
 ) -> tuple[Ways, NDArray[np.int64]]:
-    """Return ways, and int64[num_rows], the way of each row; -1 for one that does not move."""
+    """Return ways, and int64[num_rows], the way of each row, or -1 for one that does not move."""
     moving = (messages.flits > 0) & (messages.source != messages.target)
     if isinstance(routing, GivenPaths):
         return routing.ways(network), np.where(moving, routing.path, -1)
@@ -241,7 +241,7 @@ def run_paths(
     offsets, links
         Path p is ``links[offsets[p]:offsets[p + 1]]``.
     messages, path
-        The program, and int[num_rows], the path of each row; -1 for none.
+        The program, and int[num_rows], the path of each row, or -1 for none.
     weights, tolerance
         As in ``run_flows``.
 
@@ -266,12 +266,12 @@ def _each(name: str, given: ArrayLike, count: int) -> NDArray[np.float64]:
     """Return one value a row, where one or all may be given."""
     values = np.asarray(given, np.float64)
     if values.ndim and values.shape != (count,):
-        raise InputError(name, f"{values.size} for {count} rows", "one, or one a row")
+        raise InputError(name, f"{values.size} for {count} rows", "one, or one per row")
     return np.broadcast_to(values, count)
 
 
 def _weights(ways: Ways, path: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the weights of rows that are shared by latency; 1 where all latencies are 0."""
+    """Return the weights of rows that are shared by latency, or 1 if all latencies are 0."""
     found, uses = np.ones(len(path), np.int64), path >= 0
     latency = ways.latency[path[uses]]
     if latency.any():

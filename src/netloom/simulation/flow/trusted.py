@@ -1,11 +1,12 @@
 """How far the end of a run of flows can be trusted, from what flows alone say.
 
-Flows share fairly. Routers let inputs have turns, and what waits blocks what comes behind it. The
-study ``flows-and-flits`` runs both: its 84 programs, each on three routers, by kind of
-program. Nine of ten ends of a kind differ by at most its figure. Short messages apart, kinds are
-told apart by two gaps: between the ends if a host's messages follow one another and if they share
-its channel, and between the ends under fair sharing and under sharing by turns. Channels are taken
-to be fillable: with buffers of too few flits all takes longer.
+Flows share links fairly. Routers give inputs turns, and a packet that waits blocks those behind it.
+The study ``flows-and-flits`` runs 84 programs in both ways, each on three routers, and groups them
+by kind. Nine of ten finish times of a kind differ by at most its figure. Kinds are short messages
+and, for longer ones, the combinations of two gaps. The first gap is between finish times if a
+host's messages follow one another and if they share its channel. The second is between finish times
+under fair sharing and under sharing by turns. Buffers are assumed to be large enough to fill a
+channel: with smaller ones, every message takes longer.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def single(bits):
 def mixed(coin, number, cycle):
     """Return 31 bits that look random, from a coin, a number and a cycle that are not negative.
 
-    The finaliser of SplitMix64 (Steele, Lea & Flood 2014), on the sum of their multiples.
+    The finalizer of SplitMix64 (Steele, Lea & Flood 2014), on the sum of their multiples.
     """
     bits = np.uint64(coin) * np.uint64(0x9E3779B97F4A7C15)
     bits += np.uint64(number) * np.uint64(0xD1B54A32D192ED03)

@@ -13,10 +13,11 @@ CLOSED = -1
 def add_packets(packets, group, first, window, sums, flits_of, latency_counts):
     """Add the packets that arrive within a part of a window, from the ``first`` on.
 
-    ``window``: the first cycle of all, that of the part, that after it, the cycles of a batch, and
-    the cycle from which on no packet may arrive before the part. Return how many packets were
-    dealt with, all or those before one whose latency has no place in the counts, and the place of
-    the first of them that arrives later, or their number.
+    ``window``: the first cycle of the window, the first cycle of the part and the one after its
+    last, the cycles of a batch, and ``closed``. No packet may arrive from ``closed`` on before the
+    part begins. Return two places. The first is that of a packet whose latency has no place in the
+    counts. The second is that of the first packet that arrives after the part. If there is no such
+    packet, the place is the number of packets.
     """
     birth, entry, arrival, source, hops, flits = packets
     begin, since, until, batch_cycles, closed = window

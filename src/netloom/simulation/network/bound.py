@@ -1,8 +1,8 @@
 """How much a network could carry at best, whatever its routers do: what every run is held against.
 
-A resource that takes one flit a cycle cannot be asked for more. Cuts bound every routing. A routing
-itself is bound by the load that its channels have to expect (Dally & Towles, section 3.3.1), where
-packets draw their way or have one, and by the most even split of the traffic, where routers choose.
+A resource cannot carry more than one flit per cycle. Cuts bound every routing. If packets draw
+their path or have a fixed one, the expected load of the channels bounds the routing, too (Dally &
+Towles, section 3.3.1). If routers choose, the most even split of the traffic does.
 """
 
 from __future__ import annotations
@@ -122,9 +122,8 @@ def throughput_bound(
     - on k-ary n-cubes, the channels across every cut between two coordinates, or across every two
       cuts of a ring. These hold for every routing, minimal or not. (A side above ``MOST_PARTS`` is
       cut in that many places only.)
-    - every channel, by the load that it has to expect, where routers do not choose: given routes,
-      tables of one channel each, dimension order (half of what goes half-way round a ring goes
-      either way), O1TURN, Valiant, ROMM;
+    - every channel, by its expected load, if routers do not choose: given routes, tables of one
+      channel each, dimension order (ties on rings are split evenly), O1TURN, Valiant, ROMM;
     - all channels together, where they do: the most even split of the traffic over the ways that
       packets may take (see ``best_split``).
 
@@ -133,11 +132,11 @@ def throughput_bound(
     (unless it goes by way of another node, as with Valiant), but is injected and ejected.
 
     In networks whose hosts hang on routers every channel has its bandwidth. Cuts are those of
-    ``contention.cuts``: hosts, routers, groups, subtrees, halves, and the coordinates of grids.
-    What a routing by hop loads is followed from router to router: packets that draw their way
-    spread as they draw, packets that look at credits as evenly as they could. Of detours that are
-    drawn, packets take as many as suit all. The kind is ``network`` where there are too many
-    stages to follow.
+    ``contention.cuts``: hosts, routers, groups, subtrees, halves, and the coordinates of grids. The
+    load of a routing by hop is followed from router to router. Packets that draw their path spread
+    as they draw. Packets that look at credits spread as evenly as possible. Packets that may draw a
+    detour take detours as often as is best for the bound. The kind is ``network`` if there are too
+    many stages to follow.
 
     Raises
     ------
@@ -244,9 +243,9 @@ def _between(
 def _cuts(topology: Cube, axis: int, traffic: Traffic) -> Iterator[tuple[float, str]]:
     """Yield the load of the fullest cuts of a dimension, outwards and inwards, and their names.
 
-    The cuts have the coordinates from ``first`` up to, but without, ``after`` on one side: in an
-    open line, only those from coordinate 0 on are needed, for what leaves a piece in the middle
-    leaves it at one of its two ends.
+    One side of each cut has the coordinates from ``first`` up to, but excluding, ``after``. An open
+    line needs only the cuts that begin at coordinate 0, because traffic that leaves a piece in the
+    middle leaves it at one of its two ends.
     """
     side, wrap = topology.sides[axis], topology.wraps[axis]
     if side == 1:
@@ -372,7 +371,7 @@ def _parts(law: Law, rate: NDArray[np.float64]) -> tuple[NDArray[np.float64], Sh
 def _channel_loads(
     topology: Topology, routing: VirtualChannelRouting, traffic: Traffic
 ) -> NDArray[np.float64] | None:
-    """Return float64[num_channels], flits a cycle at load 1, where routers do not choose."""
+    """Return float64[num_channels], flits per cycle at load 1, where routers do not choose."""
     tables = routing.tables
     if isinstance(topology, Cube) and tables.kind in (DIMENSION_ORDER, STATIC_DATELINE, TWO_PHASE):
         order = DimensionOrder(tuple(tables.order.tolist()))
@@ -398,7 +397,7 @@ def _channel_loads(
 
 
 def _pairs(traffic: Traffic) -> Shares | None:
-    """Return all pairs of nodes, and flits a cycle at load 1. None if there are too many."""
+    """Return all pairs of nodes, and flits per cycle at load 1. None if there are too many."""
     if listed_pairs(traffic) > MOST_PAIRS:
         return None
     source, target, weight = traffic.matrix()

@@ -184,7 +184,7 @@ class Engine:
         return self._by_slot(self.state.inputs["count"])
 
     def credits(self) -> NDArray[np.int64]:
-        """Return the free places that every output VC knows of, int64[num_routers, ports, vcs]."""
+        """Return the credits of every output VC, int64[num_routers, ports, vcs]."""
         return self._by_slot(self.state.outputs["credits"][: self.setup.source_slots])
 
     def owned(self) -> NDArray[np.bool_]:

@@ -1,8 +1,8 @@
 """What a packet's way takes in an idle network whose channels differ, and what fills a channel.
 
-A lone packet is followed flit by flit. What it takes depends on the sequence of channels alone, by
-their delays and bandwidths: so the mean over all packets of some traffic is that over the few
-sequences that occur.
+A lone packet is followed flit by flit. Its latency depends only on the delays and bandwidths of its
+channels in order. So the mean over all packets of some traffic is a mean over the few sequences
+that occur.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ def idle_network(
 ) -> Idle | None:
     """Return the mean latency of some traffic in an idle network whose hosts hang on routers.
 
-    Where routers look at credits, all of them are there: every channel is as good as any other
-    that leads on, and no packet makes a detour, unless the routing prefers that.
+    Routers that look at credits find all of them available. So all channels that lead on are
+    equally good, and no packet makes a detour unless the routing prefers it.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def idle_network(
 
 
 def one_kind(topology: Topology) -> bool:
-    """Return whether all channels take a flit a cycle, and a cycle for it."""
+    """Return whether all channels take a flit per cycle, and a cycle for it."""
     return topology.even and bool((topology.channel_cycles == 1).all())
 
 

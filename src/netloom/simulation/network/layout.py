@@ -279,12 +279,12 @@ class State(NamedTuple):
 
     Wheels (``arrivals``, ``credits``, ``heads``) hold what is due in each of the coming cycles, and
     ``*_due`` how much of it there is. ``allowed`` holds the output slots that each input slot's
-    current packet may take, a word after the other, and ``used`` the flits sent into each port
-    whose credits have not come back, where it is ``counted`` (by ``router << port_bits | port``).
-    ``bound`` are the input slots whose packets own a slot of an output port, where they are several
-    words. ``lines`` are the channels' own delays and rates, where they are ``uneven``. ``wakes``
-    the ports that may send again. The last arrays are scratch of one cycle or one router; between
-    two uses ``best`` and ``taken`` are -1 and ``named`` is 0.
+    current packet may take, word after word. ``used`` holds the flits sent into each port whose
+    credits have not come back, if they are ``counted`` (by ``router << port_bits | port``).
+    ``bound`` holds the input slots whose packets own a slot of an output port, if these need
+    several words. ``lines`` holds the channels' own delays and rates, if they are ``uneven``.
+    ``wakes`` holds the ports that may send again. The last arrays are scratch of one cycle or one
+    router; between two uses ``best`` and ``taken`` are -1 and ``named`` is 0.
     """
 
     clock: Records

@@ -60,7 +60,7 @@ class Setting:
     def zero_load_latency(self, hops: float, flits: float) -> float:
         """Return the latency of packets over so many hops in the idle network. NaN if not known.
 
-        Where hosts hang on routers, it is that of all packets of the traffic. It is not known of
+        If hosts hang on routers, it is that of all packets of the traffic. It is not known of
         direct networks whose channels differ.
         """
         topology = self.routing.topology
@@ -96,7 +96,7 @@ class LoadedNetwork:
         The programs whose traffic it is. None for that of a pattern, or of one program without
         nodes of its own.
     tasks
-        Of one program, with a task a node: the traffic of its tasks, and the node of each. What
+        Of one program, with a task per node: the traffic of its tasks, and the node of each. What
         they send and when is drawn for them, whatever the mapping.
     settings
         One for each switching technique that is possible.
@@ -315,7 +315,7 @@ def advice_of(settings: tuple[Setting, ...], loads: tuple[float, ...]) -> str | 
 def _too_small(setting: Setting, loop: Loop) -> str:
     """Say that buffers do not fill a channel, and what does."""
     topology, router = setting.routing.topology, setting.router
-    said = f"{loop.room} flits a channel, for credits that take {loop.cycles} cycles to come back"
+    said = f"{loop.room} flits per channel, for credits that take {loop.cycles} cycles to come back"
     most = f"carries at most {loop.room / loop.needed:.0%}"
     if topology.direct and one_kind(topology):
         return f"buffers of {said}: a channel {most}. Raise buffer_flits or vcs"

@@ -77,8 +77,9 @@ class NetworkProgram(CycleEngine):
     reservation
         For reserved VCs: the connections. ``routing`` is its own.
     by_node
-        Whether what routing leaves to chance goes by a message's node and how many that has sent
-        before it, so that it is the same whatever other nodes do; otherwise by the order of rows.
+        Whether random choices of the routing depend on a message's node and on the number of
+        messages that the node has sent before. They are then the same whatever other nodes do.
+        Otherwise they depend on the order of rows.
 
     Raises
     ------

@@ -5,9 +5,9 @@ packet is touched by the processor alone in whose region it is. What goes to ano
 a credit) is put into a wheel between the two, which nobody reads before all have come to the next
 cycle. The packet that follows a flit there is written at once: it is read when its head arrives.
 
-The answers are those of one processor, bit by bit: within a cycle nothing depends on the order in
-which routers are taken but that of the packets in the log, which is by router, and a packet's
-number, which is its row among those that are born.
+The answers are those of one processor, bit by bit. Within a cycle, only two things depend on the
+order of routers. The packets in the log are in the order of routers. A packet's number is its row
+among those born.
 
 Between two calls, all is in the one state of the network, whose arrays regions share.
 """

@@ -53,7 +53,7 @@ class Reservation:
         The path of each connection, one VC at a time. Its ``tables`` are the engine's.
     connections
         int32[num_nodes, injection channels, vcs], the connection that owns each VC of each
-        injection channel, −1 where none does: the engine's ``connections``. Where hosts hang on
+        injection channel, −1 where none does: the engine's ``connections``. If hosts hang on
         routers, their ports are the first index.
     sources, targets
         int32[num_connections] nodes.

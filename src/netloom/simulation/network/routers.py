@@ -2,7 +2,7 @@
 
 All times are cycles. A head flit that finds everything free spends ``router_cycles`` in a router
 (route, VC allocation, switch allocation, traversal) and ``channel_cycles`` on the channel behind
-it. The flits of its packet follow at one a cycle.
+it. The flits of its packet follow at one per cycle.
 """
 
 from __future__ import annotations
@@ -65,13 +65,14 @@ class Router:
     buffer_flits
         Flits that the buffer of one VC holds.
     switching
-        ``wormhole``. ``virtual-cut-through`` (a packet goes on only where all of it fits);
-        ``store-and-forward`` (and only when all of it has come); ``circuit`` (a probe takes the
-        path's VCs, an acknowledgement comes back, then the data flows); ``reserved`` (every
-        connection owns one VC of each of its channels for good, as iWarp's logical channels; each
-        VC has a crossbar input of its own).
+        One of ``wormhole``, ``virtual-cut-through`` (a packet goes on only into a buffer that can
+        hold all of it), ``store-and-forward`` (the same, once all of it has arrived), ``circuit``
+        and ``reserved``. With ``circuit``, a probe takes the path's VCs, an acknowledgement comes
+        back, then the data flows. With ``reserved``, every connection permanently owns one VC of
+        each of its channels, as iWarp's logical channels. Each VC then has a crossbar input of its
+        own.
     route_cycles
-        Route computation; 0 where it is done ahead of time.
+        Route computation, or 0 if it is done ahead of time.
     vc_allocation_cycles, switch_allocation_cycles, traversal_cycles
         The other stages of the pipeline.
     speculative
@@ -80,14 +81,14 @@ class Router:
         Delay of a channel between routers, 0 where it is part of the router's cycle; delay of a
         credit beyond that of the channel back.
     injection_channels, ejection_channels
-        Channels of one flit a cycle between a node and its router; 0: unlimited, as many as the
-        node has network channels.
+        Channels of one flit per cycle between a node and its router, or 0: unlimited, as many as
+        the node has network channels.
     oldest_first
         Allocation prefers the oldest packet, where it is round-robin otherwise.
     fill_channels
-        The buffer of a VC holds at least the flits that one VC alone needs to fill its channel:
-        those of a round trip, from one flit's leaving to its credit's use. So long channels have
-        deep buffers.
+        The buffer of a VC is deep enough to fill the channel by itself. It holds at least the flits
+        of a round trip, from the departure of a flit to the use of its credit. So long channels
+        have deep buffers.
 
     Examples
     --------
@@ -189,13 +190,12 @@ class Router:
     def credit_wait(self, hops: float, flits: float, *, head: int) -> float:
         """Return for how many cycles a lone packet that no buffer holds waits for credits.
 
-        A flit cannot leave before the one B flits ahead of it has left the buffer that it goes
-        to and the credit has come back: a loop of L cycles between two routers, L0 between the
-        source and its router. Its tail is delayed by the longest chain of such waits: it goes
-        round q = ⌊(P − 1) / B⌋ loops, each L − B (L0 − B) cycles longer than B flits in a row. A
-        chain goes round loops of L behind the head's own way through all D routers. One that also
-        goes round the source's m loops from there has the head's waits (``head`` cycles at each
-        router) at m routers only.
+        A flit cannot leave before the one B flits ahead of it has left the next buffer and the
+        credit has come back. This loop takes L cycles between two routers, and L0 between the
+        source and its router. The longest chain of such waits delays the packet's tail. The chain
+        has q = ⌊(P − 1) / B⌋ loops, each L − B (or L0 − B) cycles longer than B flits in a row.
+        Loops of L follow the head's own path through all D routers. A chain that also contains m
+        loops of the source has the head's waits (``head`` cycles per router) at m routers only.
         """
         times = self.timing()
         rounds = (np.asarray(flits) - 1) // self.buffer_flits * (not self.fill_channels)

@@ -1,10 +1,11 @@
 """One open-loop run: warm up, measure until it is precise enough, and say what it is worth.
 
-The start-up is found by MSER-5 on packet latencies: the network runs, for twice as long each time,
-until the rule finds that the start-up lies in the first half. What came until then is left out.
-Then it is measured in equal steps, until the 95 % confidence interval of the mean packet latency
-(batch means) is as narrow as asked, the network is seen to fall behind, or a limit is met. All
-decisions depend on cycles and packets only, never on time: the same question has the same answer.
+The start-up is found by MSER-5 on packet latencies. The network runs, twice as long each time,
+until the rule places the start-up in the first half. Earlier packets are excluded. Then the network
+is measured in equal steps until the mean packet latency is as precise as requested, the network
+saturates, or a limit is reached. The precision is the 95 % confidence interval by batch means. All
+decisions depend on cycles and packets, never on elapsed time. So the same question has the same
+answer.
 """
 
 from __future__ import annotations
@@ -82,8 +83,8 @@ class NetworkRun:
     created
         What was in fact created in the measured window.
     measured
-        Latencies, hops, accepted traffic and how precise they are. Latencies of a network that
-        falls behind say how long was waited, and nothing else.
+        Latencies, hops and accepted traffic, with their precision. If the network saturates, its
+        latencies depend only on how long it ran.
     stability
         Whether the network keeps up, and why it is thought so. A load above a proven limit is past
         saturation, however little the run shows of it.
@@ -103,7 +104,7 @@ class NetworkRun:
     cpu_seconds
         Processor time of the whole run.
     channel_utilisation
-        float[num_channels], flits a cycle on each channel.
+        float[num_channels], flits per cycle on each channel.
     accepted_by_node
         float[num_nodes], delivered traffic of each source.
     vc_occupancy
@@ -187,8 +188,9 @@ class Run:
     idle
         What packets find in the idle network, where it is known already.
     senders
-        What makes the packets, each with chance of its own, so that one has the same packets
-        whatever others there are: ``traffic`` at ``load`` by default, which else is that of all.
+        Sources of the packets, ``traffic`` at ``load`` by default. Each has a random stream of its
+        own, so its packets do not depend on the other sources. If sources are given, ``load`` is
+        that of all together.
     apart
         Whether the packets of each sender are also measured apart.
 

@@ -35,7 +35,7 @@ def run_loads(
     *,
     tell: Callable[[int], None] = lambda _: None,
 ) -> list[NetworkRun]:
-    """Run every load, in rising order, up to the first at which the network falls behind.
+    """Run every load, in rising order, up to the first at which the network saturates.
 
     Ctrl-C ends the runs under way. What is known so far is returned, the last of it marked as
     interrupted.
@@ -71,9 +71,9 @@ class SaturationPoint:
     Attributes
     ----------
     load
-        Offered load at which the mean packet latency is ``latency_factor`` times that of the idle
-        network, or the network falls behind. Between two runs ``load_width`` apart. If it does not
-        saturate, the highest load that it can be offered.
+        Offered load at which the network saturates, or at which the mean packet latency is
+        ``latency_factor`` times that of the idle network. It lies between two runs that are
+        ``load_width`` apart. If the network never saturates, the highest load that can be offered.
     load_width
         Width of the bracket. NaN if it does not saturate.
     saturates

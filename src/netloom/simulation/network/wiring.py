@@ -1,6 +1,6 @@
 """What joins what: the ports of routers, the sources behind them, and how long and fast lines are.
 
-A *line* carries at most a flit a cycle: a channel, or one of the lanes of a faster one.
+A *line* carries at most a flit per cycle: a channel, or one of the lanes of a faster one.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Wiring(NamedTuple):
 
     @property
     def uneven(self) -> bool:
-        """Whether lines differ in latency, or some are slower than a flit a cycle."""
+        """Whether lines differ in latency, or some are slower than a flit per cycle."""
         every = (self.between, self.entries, self.exits)
         return any((each.cycles != 1).any() or (each.share != each.whole).any() for each in every)
 
@@ -90,7 +90,7 @@ def wiring(topology: Topology, router: Router) -> Wiring:
     Raises
     ------
     InputError
-        If a channel of a direct network is faster than a flit a cycle.
+        If a channel of a direct network is faster than a flit per cycle.
     """
     return _direct(topology, router) if topology.direct else _hosted(topology, router)
 

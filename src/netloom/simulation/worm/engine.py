@@ -48,11 +48,12 @@ class Worm:
         arbitration lowers it by one, the lowest wins. ``source``: the next source in round-robin
         order.
     release_cycles
-        Cycles from a tail's crossing until its channel is free: 1 as in the printed program, which
-        holds a channel for L + 1 cycles; 0 for a tail that frees it as it passes.
+        Cycles from a tail's crossing until its channel is free. The value is 1 in the printed
+        program, which holds a channel for L + 1 cycles, and 0 if a tail frees the channel as it
+        passes.
     end_channels
         0: nodes send and receive any number of messages at once, as in the thesis. 1: each has
-        one channel into the network and one out of it, which messages contend for. Where hosts
+        one channel into the network and one out of it, which messages contend for. If hosts
         hang on routers, it is 1: each port of theirs is such a pair of channels.
 
     Raises

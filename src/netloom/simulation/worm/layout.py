@@ -91,8 +91,8 @@ class Setup(NamedTuple):
 class State(NamedTuple):
     """What changes.
 
-    ``port_of`` is the number that a channel has among those that enter its node, and the last asks
-    of the input ports for a channel are two for each, ``lasts`` and, before that, ``befores``.
+    ``port_of`` is the number of a channel among those that enter its node. For each channel,
+    ``lasts`` and ``befores`` hold the last request and the one before it, by input port.
     """
 
     counts: Records

@@ -58,8 +58,8 @@ in tables that say ``sample_period``."""
 
 PAST_SATURATION, PAST_PATIENCE = (1.1, 1.25), (1.035,)
 """Times the saturation load at which to look for the highest accepted traffic as well. The
-reference's runs went up to 1.05 to 1.4 times. Where it gave up runs, the last that it did not give
-up was at 1.01 to 1.08 times, 1.036 in the mean."""
+reference's runs went up to 1.05 to 1.4 times. If it gave up runs, its last complete run was at 1.01
+to 1.08 times, on average 1.036."""
 
 LEAST_PATIENCE, PATIENCE = 200.0, 5.0
 """Mean latency at which the reference gives up a run: in cycles, and times that of an idle

@@ -33,8 +33,8 @@ class Shape(NamedTuple):
     kind
         ``topology``: one of ``KINDS``.
     k, n, c, x, xr
-        Parameters by their names there: routers of a side or ports, dimensions or levels, hosts of
-        a router, routers of a side of the floor plan, hosts of a side of a router.
+        Parameters by their names there: routers per side or ports, dimensions or levels, hosts per
+        router, routers per side of the floor plan, hosts per side of a router.
     by_length
         ``use_noc_latency``: whether the latency of flatfly's and cmesh's channels is their length.
     file

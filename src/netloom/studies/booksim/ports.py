@@ -1,8 +1,8 @@
 """Which output ports BookSim 2's routing functions take towards each router, as arrays.
 
 Each function returns int16[routers, routers, several]: the ports of a router that lead on to a
-goal, any of which will do, by the ranks that ``networks`` gives its channels; -1 fills up, and is
-all there is where a packet never comes or has arrived.
+goal, all equally good. Ports are the ranks that ``networks`` gives the channels. Rows are padded
+with -1, and have only -1 if a packet never comes there or has arrived.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def on_grid(shape: Shape, *, y_first: bool = False, express: int = 0) -> Steps:
     """Return dimension order of a concentrated mesh.
 
     ``express``: how far to go, at least, for the express link of a border row or column to be
-    taken; 0: it never is.
+    taken, or 0: it never is.
     """
     k = shape.k
     router, goal = np.arange(k * k)[:, None], np.arange(k * k)

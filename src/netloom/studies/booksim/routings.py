@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from netloom.topology import Topology
 
 FLATFLY_THRESHOLD, DRAGONFLY_THRESHOLD = 2, 30
-"""In favour of the minimal way. Both are compiled in."""
+"""In favor of the minimal way. Both are compiled in."""
 
 ORDER_IN_VC = (
     "with an odd number of VCs the reference's two orders share the middle VC, and a packet there "
@@ -164,7 +164,7 @@ def _listed(network: Topology, steps: Steps, next_router: NDArray[np.int64]) -> 
 
 
 def _hops(network: Topology, steps: Steps, next_router: NDArray[np.int64]) -> NDArray[np.int16]:
-    """Return int16[routers, goals], the hops from router to goal; -1 where there is no way."""
+    """Return int16[routers, goals], the hops from router to goal, or -1 if there is no way."""
     first, goal = steps[:, :, 0], np.arange(len(steps))
     leads = first >= 0
     router = np.arange(len(steps))[:, None]

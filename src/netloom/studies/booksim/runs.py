@@ -122,10 +122,10 @@ def mean_latency(case: Case, wanted: Asked, stop: Event) -> float:
 def idle_latency(case: Case, stop: Event) -> float:
     """Return the mean packet latency at next to no load, over all seeds.
 
-    The reference has some 800 packets of it, whose ways may be 2 % longer or shorter than those of
-    the traffic. Where its table says how many routers they crossed, and chance explains that
-    (``SAMPLED`` standard errors), it is the latency of ways of that length: moved along the line
-    that fits the latencies of packets over the routers that they crossed.
+    The reference has about 800 packets of it, whose paths may be 2 % longer or shorter than those
+    of the traffic. Its table may say how many routers they crossed. If chance explains that number
+    (``SAMPLED`` standard errors), the latency is adjusted to paths of that length. It moves along
+    the line fitted to latencies by the number of routers crossed.
     """
     window = case.effort.idle
     samples = [drained(case.run(ZERO_LOAD, seed), window, stop)[1] for seed in SEEDS]
@@ -144,7 +144,7 @@ def saturate(case: Case, beyond: float, seed: int, stop: Event) -> tuple[float, 
 
     Every seed closes in for itself: a mean of latencies would be that of the worst seed. The load
     is bisected to ``BRACKET``, and interpolated there in 1 / latency, which falls nearly in a
-    straight line. Where the reference gives up runs for their latency, those do not count for the
+    straight line. If the reference gives up runs for their latency, those do not count for the
     traffic, nor do loads beyond what it looked at.
     """
     idle, most, window = beyond / LATENCY_FACTOR, HOPELESS * beyond, case.effort.window

@@ -15,10 +15,10 @@ MOST_STAGES = 32
 def butterfly(k: int, n: int) -> Topology:
     """Return the k-ary n-fly: k^n hosts, n stages of k^(n−1) routers, channels one way.
 
-    Dally & Towles, *Principles and practices of interconnection networks*, 2004, chapter 4.
-    Router s · k^(n−1) + i is router i of stage s. Host h injects at router h div k of the first
-    stage and receives at router h div k of the last. Router i of stage s leads to the k routers of
-    the next whose number is i with any digit in place of that of weight k^(n−2−s), in base k.
+    Dally & Towles, *Principles and practices of interconnection networks*, 2004, chapter 4. Router
+    s · k^(n−1) + i is router i of stage s. Host h injects at router h div k of the first stage and
+    receives at router h div k of the last. Let i be written in base k. Router i of stage s leads to
+    k routers of the next stage: those whose number is i with any digit at weight k^(n−2−s).
 
     Raises
     ------

@@ -154,9 +154,9 @@ def global_links(
     - ``palmtree``: group i − j − 1 modulo g
     - ``circulant``: groups i + 1, i − 1, i + 2, i − 2 … modulo g
 
-    and arrives at the port that leads back (Camarero, Vallejo & Beivide, *Topological
-    characterization of Hamming and dragonfly networks and its implications on routing*, 2014;
-    Hastings et al., *Comparing global link arrangements for dragonfly networks*, 2015).
+    and arrives at the port that leads back. See Camarero, Vallejo & Beivide, *Topological
+    characterization of Hamming and dragonfly networks and its implications on routing*, 2014, and
+    Hastings et al., *Comparing global link arrangements for dragonfly networks*, 2015.
 
     Examples
     --------

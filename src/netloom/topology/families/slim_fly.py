@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 def slim_fly(q: int, hosts: int) -> Topology:
     """Return the Slim Fly of a prime power q: 2q² routers of (3q − δ)/2 links, q = 4w + δ.
 
-    Besta & Hoefler, *Slim Fly: a cost effective low-diameter network topology*, 2014, of McKay,
-    Miller & Širáň, *A note on large graphs of diameter two and given maximum degree*, 1998, and
-    Hafner, *Geometric realisation of the graphs of McKay–Miller–Širáň*, 2004 (the sets for
-    δ = 0 and −1). Router (0, x, y) has number x·q + y, router (1, m, c) q² + m·q + c. Host h hangs
-    on router h div ``hosts``. Half as many hosts as links, rounded up, are a balanced network.
+    The network is that of Besta & Hoefler, *Slim Fly: a cost effective low-diameter network
+    topology*, 2014. The graphs are by McKay, Miller & Širáň, *A note on large graphs of diameter
+    two and given maximum degree*, 1998. The sets for δ = 0 and −1 are from Hafner, *Geometric
+    realisation of the graphs of McKay–Miller–Širáň*, 2004. Router (0, x, y) has number x·q + y,
+    router (1, m, c) q² + m·q + c. Host h hangs on router h div ``hosts``. Half as many hosts as
+    links, rounded up, are a balanced network.
 
     Parameters
     ----------
@@ -60,8 +61,8 @@ def slim_fly(q: int, hosts: int) -> Topology:
 def _links(numbers: Field, q: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the two routers of each link.
 
-    (0, x, y) and (0, x, y') are joined if y − y' is in X, (1, m, c) and (1, m, c') if c − c' is
-    in X'; (0, x, y) and (1, m, c) if y = m·x + c.
+    Routers (0, x, y) and (0, x, y') are joined if y − y' is in X, and (1, m, c) and (1, m, c') if c
+    − c' is in X'. Routers (0, x, y) and (1, m, c) are joined if y = m·x + c.
     """
     one, other = [], []
     every = np.arange(q)

@@ -1,4 +1,4 @@
-"""Fat trees: k-ary n-trees, extended generalised fat trees with parallel links, leaf–spine."""
+"""Fat trees: k-ary n-trees, extended generalized fat trees with parallel links, leaf–spine."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def xgft(
     name: str = "",
     level_names: Sequence[str] = (),
 ) -> Topology:
-    """Return the extended generalised fat tree XGFT(h; m; w), with parallel links where given.
+    """Return the extended generalized fat tree ``XGFT(h; m; w)``, with parallel links if given.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def xgft(
     parents
         w_1 … w_h: how many parents a vertex of the level below has. A host has one port to each.
     parallel
-        p_1 … p_h: how many links join each child and parent; 1 by default.
+        p_1 … p_h: how many links join each child and parent, 1 by default.
     name
         The spec string. Made from the rest where it is not given.
     level_names

@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 def twisted_torus(sides: Sequence[int]) -> Topology:
     """Return the torus of k and 2k whose wraps of side k also go k along each side of 2k.
 
-    The rectangular twisted torus 2k × k, and in three dimensions k × k × 2k and k × 2k × 2k
-    (Cámara et al., *Twisted torus topologies for enhanced interconnection networks*, 2010; Jouppi
-    et al., *TPU v4: an optically reconfigurable supercomputer for machine learning with hardware
-    support for embeddings*, 2023). Routers are numbered row-major. Each has a host, as in a torus.
+    This is the rectangular twisted torus 2k × k of Cámara et al., *Twisted torus topologies for
+    enhanced interconnection networks*, 2010. In three dimensions, k × k × 2k and k × 2k × 2k are
+    those of Jouppi et al., *TPU v4: an optically reconfigurable supercomputer for machine learning
+    with hardware support for embeddings*, 2023. Routers are numbered row-major. Each has a host, as
+    in a torus.
 
     Raises
     ------

@@ -29,7 +29,7 @@ def read_anynet(subnet: Subnet, text: str) -> None:
 
     A line begins with a router or a node. What follows are the nodes and routers that are joined to
     it, each perhaps with the latency of that link in cycles. As in BookSim, this is the latency
-    from the head of the line. Where a file says nothing of a direction, it is 1. Two routers are
+    from the head of the line. If a file says nothing of a direction, it is 1. Two routers are
     joined by one link, however often a file says so. A latency behind a node is that of its link,
     both ways. Ports are counted in the order of the file.
 

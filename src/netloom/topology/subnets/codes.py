@@ -82,15 +82,15 @@ def is_wiring(path: str) -> bool:
 def read_wiring(subnet: Subnet, hosts: int = 0) -> Topology:
     """Return the dragonfly of two files of CODES, of which ``subnet`` names one.
 
-    ``inter-NAME`` holds pairs of int32, the routers at the ends of a link between groups, and
-    ``intra-NAME`` triples, two routers of any group and a kind of link: 0 along a row, 1 along a
-    column. Numbers are little-endian. A link is one channel and is there for each way. The same
-    again is a parallel one. Router r is number r mod a of group r div a.
+    ``inter-NAME`` holds pairs of int32, the routers at the ends of a link between groups.
+    ``intra-NAME`` holds triples, two routers of any group and a kind of link (0 along a row, 1
+    along a column). Numbers are little-endian. A link is one channel, and each direction has its
+    own. Repeated links are parallel channels. Router r is number r mod a of group r div a.
 
-    The files say nothing of hosts. Where links have both kinds, it is a Cray XC, of 4 hosts on each
-    router. Where each router has h links to other groups and 2h routers are in a group, it is a
-    balanced dragonfly (Kim et al. 2008) of h. The network's notes say so, and that rates are not
-    known.
+    The files do not describe hosts. If links have both kinds, the network is a Cray XC with 4 hosts
+    on each router. If each router has h links to other groups and 2h routers are in a group, it is
+    a balanced dragonfly (Kim et al. 2008) of h. The network's notes report this, and that rates are
+    not known.
 
     Mubarak et al., *Enabling parallel simulation of large-scale HPC network systems*, 2017, and
     CODES's ``dragonfly-custom.C``.

@@ -122,8 +122,8 @@ def read_document(path: str, text: str, *, wanted: str) -> Document:
     Raises
     ------
     InputError
-        Naming file and line, if it is neither, is too large or too deep, has a key twice in one
-        record, or YAML that refers back to other parts of itself.
+        If it is neither, is too large or too deep, has a key twice in one record, or is YAML that
+        refers back to its own parts. The error names file and line.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Tori, meshes, hypercubes and HyperX, recognised as products of rings, lines and full graphs."""
+"""Tori, meshes, hypercubes and HyperX, recognized as products of rings, lines and full graphs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_WORK = 10**8
 """Most comparisons of two cables that recognition may take."""
 
 MOST_LACKING, MOST_MENDED = 32, 4096
-"""Most ends of cables that a damaged grid may lack to be recognised, and most switches."""
+"""Most ends of cables that a damaged grid may lack to be recognized, and most switches."""
 
 MOST_PAIRINGS = 16
 """Most ways of joining such switches again that are tried."""
@@ -24,10 +24,10 @@ def grid_words(routers: int, here: NDArray[np.int64], there: NDArray[np.int64]) 
 
     ``here`` and ``there``, int64[num_pairs], are the switches that cables join, each pair once. A
     grid of these kinds is a Cartesian product of rings, lines and full graphs. Its edges fall into
-    one class for each prime factor: the closure of two relations, Θ (two edges xy and uv with
-    d(x,u) + d(y,v) ≠ d(x,v) + d(y,u)) and τ (two edges at a vertex whose other ends have no other
-    neighbour in common), by Feder (1992), "Product graph representations". A ring of four is a
-    product of two lines of two and is put together again.
+    one class for each prime factor. By Feder (1992), "Product graph representations", the classes
+    are the closure of two relations, Θ and τ. Edges xy and uv are in Θ if d(x,u) + d(y,v) ≠ d(x,v)
+    + d(y,u). Two edges at a vertex are in τ if their other ends have no other neighbour in common.
+    A ring of four is a product of two lines of two and is put together again.
 
     Examples
     --------
@@ -56,10 +56,10 @@ def mended(
 ) -> tuple[str, list[tuple[int, int]]]:
     """Return which torus, hypercube or HyperX a network was, and the pairs that a cable joined.
 
-    Switches with fewer cables than most are joined again, by a few of the pairings in which pairs
-    are most like joined ones: by the number of their common neighbours and of the ways of three
-    cables between them. Or all are joined to a switch that is gone. What comes of it must be such a
-    grid. No words and no pairs if it is none. Pairs with ``routers`` are those of a switch gone.
+    Switches with fewer cables than most are joined again. A few pairings are tried, those whose
+    pairs are most like joined ones in the number of common neighbours and of paths of three cables.
+    Or all are joined to a missing switch. The result must be such a grid. If it is none, there are
+    no words and no pairs. Pairs with ``routers`` are those of a missing switch.
 
     Examples
     --------

@@ -50,7 +50,7 @@ class Format(NamedTuple):
 
 
 def read_fabric(path: str, name: str = "") -> Topology:
-    """Return the network that an administrator's file describes. Its format is recognised.
+    """Return the network that an administrator's file describes. Its format is recognized.
 
     What the file leaves open, and netloom took for it, is in ``notes``.
 
@@ -172,4 +172,4 @@ FORMATS: tuple[Format, ...] = (
         _has(r"^\s*(intra|inter)-group-connections\s*="), read_conf,
     ),
 )  # fmt: skip
-"""Every kind of file that ``fabric:FILE`` takes. The first that recognises a text reads it."""
+"""Every kind of file that ``fabric:FILE`` takes. The first that recognizes a text reads it."""

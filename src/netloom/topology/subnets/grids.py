@@ -48,7 +48,7 @@ def grid(
 def check_names(names: Sequence[str], many: int, *, where: str) -> None:
     """Refuse names that are not as many as there are places, or come twice."""
     if len(names) != many or not many:
-        raise InputError(where, f"{len(names)} nodes", f"{many or 'one or more'}, one a place")
+        raise InputError(where, f"{len(names)} nodes", f"{many or 'one or more'}, one per place")
     if len(set(names)) < many:
         twice = next(name for name, times in Counter(names).items() if times > 1)
         raise InputError(where, f"node '{twice:.40}' twice", "each node once")

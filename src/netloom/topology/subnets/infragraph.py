@@ -108,8 +108,8 @@ def read_infrastructure(subnet: Subnet, text: str) -> None:
     Raises
     ------
     InputError
-        Naming file and line, if a name, an index or a rate is not clear, or an edge is of another
-        scheme than ``one2one`` (of as many ends on both sides) and ``many2many``.
+        If a name, an index or a rate is not clear, or an edge's scheme is neither ``one2one`` (with
+        as many ends on both sides) nor ``many2many``. The error names file and line.
     """
     document = read_document(subnet.path, text, wanted=WANTED)
     top = document.top

@@ -25,7 +25,7 @@ SHARE = 0.2
 """Share of a level that must have a number of cables for it to be what the others lack."""
 
 HALF = 0.5
-"""Where as large a share of a level has one number of cables, more than that is an exception."""
+"""If as large a share of a level has one number of cables, more than that is an exception."""
 
 REGULAR = 0.7
 """Share of switches without levels that must have equally many cables for others to lack some."""
@@ -288,7 +288,7 @@ def _irregular(
 
 
 def _alike_in_groups(shape: Shape, few: NDArray[np.bool_]) -> bool:
-    """Whether as many switches of each group have few cables, for so the groups were made."""
+    """Whether equally many switches of each group have few cables, as groups were made."""
     if shape.group is None:
         return False
     lacking = np.bincount(shape.group[few], minlength=int(shape.group.max()) + 1)

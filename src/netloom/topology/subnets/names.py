@@ -15,7 +15,7 @@ _NOBODY = re.compile(
 _SERVES = re.compile(
     r"Aggregation Node|\bSHA[rR]P\b|^Quantum\S*\s+Mellanox|Mellanox.*\bQuantum|Skyway|BridgeX",
 )
-"""What describes an end point that serves a switch or leads to another network."""
+"""Descriptions of end points that belong to a switch or lead to another network."""
 
 _SWITCH = re.compile(r"^MF\d+;(.+):[^:/]+/U1$")
 _NUMBER = re.compile(r"(\d+)")

@@ -66,8 +66,8 @@ def read_machine(subnet: Subnet, text: str) -> None:
     Raises
     ------
     InputError
-        Naming file and line, if a rate is not known, or if NVLinks lead to other places than
-        NVSwitches: netloom's hosts do not forward, as GPUs that are joined directly would.
+        If a rate is not known, or NVLinks do not lead to NVSwitches: netloom's hosts do not
+        forward, as directly joined GPUs would. The error names file and line.
     """
     top = read_markup(subnet.path, text, wanted=WANTED)
     cpus = [each for each in top.inside if each.tag == "cpu"]

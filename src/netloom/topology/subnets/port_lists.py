@@ -98,7 +98,8 @@ def read_linkinfo(subnet: Subnet, text: str) -> None:
     Raises
     ------
     InputError
-        Naming file and line. Where a device's LID is 0, for blocks name peers by LID alone.
+        If a device's LID is 0, because blocks name peers by LID alone. The error names file and
+        line.
     """
     rows: list[_Row] = []
     group, kind, name, guid = 0, "", "", 0

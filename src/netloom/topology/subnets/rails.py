@@ -28,11 +28,11 @@ class Adapter(NamedTuple):
 def rails_of(adapters: list[Adapter]) -> tuple[list[int], tuple[str, ...]]:
     """Return the rail of each adapter, −1 where it is not known, and what the rails are called.
 
-    Adapters of all computers that are called alike (``mlx5_4``) are one rail. Where computers
-    number theirs in several ways (``HCA-5``, ``mlx5_4``), the rail is the rank of the name among
-    those of its way that a tenth of such computers have: an adapter that is missing shifts nothing.
+    Adapters of all computers that are called alike (``mlx5_4``) are one rail. If computers use
+    several naming schemes (``HCA-5``, ``mlx5_4``), the rail is the rank of the name in its scheme.
+    Only names that a tenth of such computers have are counted, so a missing adapter shifts nothing.
     The rail of an adapter whose computer or own name is unknown is that of its leaf, if the leaf
-    has one. Where every computer has one adapter there is one rail without a name.
+    has one. If every computer has one adapter, there is one rail without a name.
 
     Examples
     --------

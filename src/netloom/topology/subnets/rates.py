@@ -12,13 +12,13 @@ LANE_GBPS = {
     "SDR": 2.5, "DDR": 5.0, "QDR": 10.0, "FDR10": 10.3125, "FDR": 14.0625, "EDR": 25.78125,
     "HDR": 53.125, "NDR": 106.25, "XDR": 212.5,
 }  # fmt: skip
-"""Gb/s of a lane, on the wire (InfiniBand Architecture Specification; rdma-core)."""
+"""Gb/s of a lane, on the wire (InfiniBand Architecture Specification, rdma-core)."""
 
 _TOKEN = re.compile(r"^(1|2|4|8|12)x(SDR|DDR|QDR|FDR10|FDR|EDR|HDR|NDR|XDR)$", re.IGNORECASE)
 
 
 def gbps_of(words: Iterable[str]) -> float:
-    """Return the Gb/s that the first of some words says that is a rate; 0 where none is.
+    """Return the Gb/s that the first of some words says that is a rate, or 0 if none is.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def simulated_gbps(here: tuple[int, int], there: tuple[int, int]) -> float:
     """Return the Gb/s at which ibsim joins two ports: the best width and speed that both allow.
 
     Each end says its widths and speeds as sums of 1, 2, 4, 8 (1x, 4x, 8x, 12x) and of 1, 2, 4
-    (2.5, 5, 10 Gb/s a lane); 0 where the two share none (ibsim, ``sim_net.c``).
+    (2.5, 5, 10 Gb/s a lane), or 0 if the two share none (ibsim, ``sim_net.c``).
 
     Examples
     --------
@@ -56,7 +56,7 @@ def simulated_gbps(here: tuple[int, int], there: tuple[int, int]) -> float:
 def lane_rate(lanes: str, gbps: str) -> float:
     """Return the Gb/s of lanes such as ``4X`` at a speed such as ``25.78125`` or ``FDR10``.
 
-    A speed as OpenSM rounds it (``SPD=25``, ``14``) stands for the next that there is; 0 where
+    A speed as OpenSM rounds it (``SPD=25``, ``14``) stands for the next standard speed, or 0 if
     none is near.
 
     Examples

@@ -33,11 +33,11 @@ class Device:
     adapter
         What the file calls it among those of its computer, such as ``mlx5_0``. Empty if nothing.
     guid
-        Of the node; 0 where the file says none.
+        Of the node, or 0 if the file says none.
     ports
-        How many ports it has; 0 where the file says none.
+        How many ports it has, or 0 if the file says none.
     lid, lmc
-        A switch's local identifier; 0 where the file says none.
+        A switch's local identifier, or 0 if the file says none.
     line
         Where the file begins to describe it.
     """
@@ -83,7 +83,7 @@ class Cable(NamedTuple):
     first, second
         The ports at its ends.
     gbps
-        Its rate in Gb/s each way; 0 where the file says none.
+        Its rate in Gb/s each way, or 0 if the file says none.
     cycles
         Its latency from the first port to the second, and back.
     """
@@ -102,11 +102,11 @@ class Sighting(NamedTuple):
     here, there
         The end that sees it, and the other.
     gbps
-        Its rate each way; 0 where the line says none.
+        Its rate each way, or 0 if the line says none.
     line
         Of the file.
     lid, guid
-        Of the other end, a switch's or a port's; 0 where the line says none.
+        Of the other end, a switch's or a port's, or 0 if the line says none.
     """
 
     here: Port
@@ -137,7 +137,7 @@ class Subnet:
         Whether vertices are numbered as their names order them (``node9`` before ``node10``),
         which does not depend on where a scan began. Otherwise as the file lists them.
     ports
-        Whether the file numbers ports. Where it does not, the network has no ``Cabling``.
+        Whether the file numbers ports. If it does not, the network has no ``Cabling``.
     relative
         Whether rates are numbers without a unit, to compare with each other, rather than Gb/s.
     notes
@@ -177,9 +177,9 @@ def cables_of(subnet: Subnet, sightings: list[Sighting], *, both_ends: bool = Tr
     Raises
     ------
     InputError
-        If two lines are of one port, a device has no such port, a cable leads back to its device,
-        or an end did not see a cable, or saw another: the scan raced with a change, or a part of
-        the file is missing.
+        If two lines are of one port, a device has no such port, or a cable leads back to its
+        device. If an end did not see a cable, or saw another: the network changed during the scan,
+        or a part of the file is missing.
     """
     seen: dict[Port, Sighting] = {}
     for sighting in sightings:

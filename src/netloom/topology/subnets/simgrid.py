@@ -54,11 +54,11 @@ def read_platform(subnet: Subnet, text: str) -> Topology | None:
     links have the rate ``bw`` each way.
 
     - ``TORUS``: hosts are routers. The first side is fastest. A side of two is one link.
-    - ``FAT_TREE``: an extended generalised fat tree with parallel links, digits as SimGrid's.
-    - ``DRAGONFLY``: in a chassis all routers are joined (green), in a group those of the same place
-      in their chassis (black), and groups i and j by router j of the first chassis of group i and
-      router i of that of group j (blue). Several links between two routers are one that is as many
-      times as fast. Every group needs a place in the first chassis.
+    - ``FAT_TREE``: an extended generalized fat tree with parallel links, digits as SimGrid's.
+    - ``DRAGONFLY``: all routers of a chassis are joined (green), and those in the same place of a
+      group's chassis (black). Groups i and j are joined by router j of the first chassis of group i
+      and router i of that of group j (blue). Several links between two routers count as one that
+      has their total bandwidth. Every group needs a place in the first chassis.
     - ``FLAT`` without a backbone: all hosts on one switch.
 
     Casanova et al., *Versatile, scalable, and accurate simulation of distributed applications and
@@ -136,7 +136,7 @@ def _names(cluster: Element) -> list[str]:
 
 
 def _gbps(word: str, where: str) -> float:
-    """Return a bandwidth in Gb/s: bytes a second, or what the unit behind it says."""
+    """Return a bandwidth in Gb/s: bytes per second, or what the unit behind it says."""
     try:
         bytes_per_second = parse_rate(f"{word}B/s" if word[-1:].isdigit() else word, where=where)
     except InputError:

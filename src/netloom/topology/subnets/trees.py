@@ -1,4 +1,4 @@
-"""Switches, and what hangs below each by one cable: what schedulers know of a network."""
+"""Switches, and what hangs below each by one cable: a network as schedulers see it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Process graphs of well-known programs: trees, grids, cubes, all-to-all, butterfly, random.
 
-Every edge carries one byte in one message. All but ``butterfly`` communicate in both directions
-of each edge. Edges are made in their final order, task by task, from a table of neighbours: no
-edge is ever looked at in Python, and nothing is sorted but the few neighbours of a task.
+Every edge carries one byte in one message. All but ``butterfly`` communicate in both directions of
+each edge. Edges are made in their final order, task by task, from a table of neighbours. No Python
+loop visits edges, and only the few neighbours of a task are sorted.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """Process graphs of real MPI runs, from the files that Open MPI's monitoring writes.
 
 ``mpirun -np N --mca pml_monitoring_enable 2 --mca pml_monitoring_enable_output 3 --mca
-pml_monitoring_filename DIR/NAME APP`` leaves one file ``DIR/NAME.<rank>.prof`` a rank (Open MPI
-4.1). Its lines start with a letter: ``E`` point-to-point messages with the tags of users, ``I``
-those with Open MPI's own tags, into which collectives are broken, ``S`` and ``R`` one-sided
-messages sent and fetched, ``C`` the same collectives as the program called them.
+pml_monitoring_filename DIR/NAME APP`` writes one file per rank, ``DIR/NAME.<rank>.prof`` (Open MPI
+4.1). The first letter of a line names its kind. ``E`` lines are point-to-point messages with users'
+tags. ``I`` lines are those with Open MPI's own tags, into which collectives are broken. ``S`` and
+``R`` lines are one-sided messages, sent and fetched. ``C`` lines are the same collectives as the
+program called them.
 """
 
 from __future__ import annotations
@@ -145,7 +146,7 @@ def _matches(pattern: Path) -> Iterator[Path]:
 
 def _rows(file: Path, rank: int, num_ranks: int, letters: str) -> NDArray[np.float64]:
     """Return float64[rows, 4] of one file: sender, receiver, bytes, messages."""
-    totals: dict[tuple[int, int], list[int]] = {}  # a line a peer, however often it comes
+    totals: dict[tuple[int, int], list[int]] = {}  # a line per peer, however often it comes
     for number, line in text_lines(file, wanted="a file of Open MPI's monitoring"):
         if line.startswith(_WORLD):
             _check_world(f"{file}:{number}", line, num_ranks)

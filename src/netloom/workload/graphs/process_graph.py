@@ -104,9 +104,9 @@ def process_graph(
         int[num_edges] tasks. Repeated edges are added up. An edge from a task to itself never
         enters the network and is left out.
     bytes
-        float[num_edges]; 1 for every edge where it is not given.
+        float[num_edges], or 1 for every edge where it is not given.
     messages
-        float[num_edges]; 1 for every edge where it is not given.
+        float[num_edges], or 1 for every edge where it is not given.
     name
         Named in error messages and results.
 

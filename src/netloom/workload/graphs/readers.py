@@ -1,9 +1,9 @@
 """Process graphs from files: MatrixMarket, CSV and TSV, NPZ, GraphML.
 
-In every format an entry without bytes and without messages is no edge, what a task sends to
-itself is left out, repeated edges are added up, and where a file counts no messages each edge
-with bytes counts one. Files are data: nothing in them is run, and what they claim to hold is
-checked before memory is taken for it.
+The same rules hold for every format. An entry without bytes and messages is no edge. Messages of a
+task to itself are ignored. Repeated edges are added up. If a file counts no messages, each edge
+with bytes counts one. Files are data: nothing in them is run, and the sizes that they claim are
+checked before memory is allocated.
 """
 
 from __future__ import annotations
@@ -78,9 +78,9 @@ def read_matrix_market(path: str | Path, *, messages: str | Path | None = None) 
     Raises
     ------
     InputError
-        Naming the file, and where they are known the line, or the row and column (counted from
-        one, as in the file), if a file cannot be read, is not square, is complex, or holds an
-        entry that is negative, infinite or not a number.
+        If a file cannot be read, is not square, is complex, or has an entry that is negative,
+        infinite or not a number. The error names the file and, if known, the line, or the row and
+        column (counted from one, as in the file).
 
     Examples
     --------
@@ -187,7 +187,7 @@ def read_npz(path: str | Path) -> ProcessGraph:
 def read_graphml(path: str | Path) -> ProcessGraph:
     """Read a GraphML file whose edges carry ``bytes`` (or ``weight``) and perhaps ``messages``.
 
-    Nodes labelled exactly 0 … N − 1 are the tasks of those numbers. Others are numbered in the
+    Nodes labeled exactly 0 … N − 1 are the tasks of those numbers. Others are numbered in the
     file's order. An undirected edge is both directions. If no edge carries bytes, each is one.
 
     Raises

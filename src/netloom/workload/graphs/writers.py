@@ -21,10 +21,10 @@ WRITTEN = ".mtx, .csv, .tsv, .npz or .graphml"
 def write(graph: ProcessGraph, path: str | Path, *, messages: str | Path | None = None) -> None:
     """Write ``graph`` in the format that the suffix of ``path`` names.
 
-    ``.csv``, ``.tsv``, ``.npz`` and ``.graphml`` hold bytes and messages. A matrix, ``.mtx``,
-    holds the bytes alone: where the messages matter (they are not one on every edge with bytes),
-    ``write(graph, "app.mtx", messages="app.messages.mtx")`` writes them to a second matrix, and
-    ``read("app.mtx", messages="app.messages.mtx")`` brings both back.
+    ``.csv``, ``.tsv``, ``.npz`` and ``.graphml`` hold bytes and messages. A matrix, ``.mtx``, holds
+    only the bytes. If messages matter (they are not one on every edge with bytes),
+    ``write(graph, "app.mtx", messages="app.messages.mtx")`` writes them to a second matrix. Then
+    ``read("app.mtx", messages="app.messages.mtx")`` reads both.
 
     Parameters
     ----------

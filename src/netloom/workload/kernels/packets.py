@@ -27,7 +27,7 @@ def note_arrivals(cells, members, lots, kept, start, keys):
     """Write ``cycle << 32 | sender`` of each arrival to ``keys``. Return how many there are.
 
     ``cells`` are places in rows of all members, row after row and cycle after cycle from ``start``
-    on. Where there are ``lots``, an arrival stays if its lot is below the member's share ``kept``.
+    on. If there are ``lots``, an arrival stays if its lot is below the member's share ``kept``.
     """
     row = len(members)
     each = 1.0 / row

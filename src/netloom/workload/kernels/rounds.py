@@ -90,7 +90,7 @@ def number_waits(first, row, number, offsets, after, numbers, waits_offsets, wai
 
 @njit(nogil=True)
 def spread(times, row, number, column, found):
-    """Put times into a table, a line a round. ``column`` of the rows of a round, -1: none."""
+    """Put times into a table, a line per round. ``column`` of the rows of a round, -1: none."""
     for entry in range(len(times)):
         at = column[row[entry]]
         if at >= 0 and number[entry] < len(found):

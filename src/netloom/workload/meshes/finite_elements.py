@@ -1,8 +1,8 @@
 """A finite element mesh in parts, and what its parts tell each other in every iteration.
 
 Each processor holds the elements of one part. After each step of an iterative solver, parts that
-share a node of the mesh exchange that node's value, in both directions: a process graph with as
-many words on an edge as the two parts share nodes (Feldmann, Stricker & Warfel 1993, section
+share a node of the mesh exchange that node's value, in both directions. So an edge of the process
+graph has as many words as the two parts share nodes (Feldmann, Stricker & Warfel 1993, section
 5.2).
 """
 
@@ -99,11 +99,11 @@ class PartitionStructure:
 def partition_mesh(mesh: ElementMesh, parts: int) -> MeshPartition:
     """Partition the elements of a mesh into equal parts that share few nodes.
 
-    METIS bisects the dual graph again and again, so as to cut few pairs of neighbours: elements
-    that share as many nodes as the mesh has dimensions (an edge of two triangles, a face of two
-    tetrahedra). It gives the same parts every time. Its other algorithm, which finds all parts
-    at once, cuts up to 6 % less on large meshes, but leaves parts empty or in pieces on small
-    ones.
+    METIS bisects the dual graph recursively, so that few pairs of neighbours are cut. Neighbours
+    are elements that share as many nodes as the mesh has dimensions (an edge of two triangles, a
+    face of two tetrahedra). METIS gives the same parts every time. Its other algorithm, which finds
+    all parts at once, cuts up to 6 % less on large meshes, but leaves parts empty or in pieces on
+    small ones.
 
     Parameters
     ----------

@@ -67,13 +67,13 @@ class BroadcastTraffic:
     startup_cycles
         Cycles that every message, and every copy from node to node, takes before it is sent.
     multicast_targets
-        So many nodes, drawn for each broadcast, are its targets; 0 for all.
+        So many nodes, drawn for each broadcast, are its targets, or 0 for all.
 
     Raises
     ------
     InputError
         If a number is out of range, or a node would have to generate more than the arrival
-        process can, or more than a flit a cycle.
+        process can, or more than a flit per cycle.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def latencies(sent: Sent, complete: NDArray[np.int64]) -> NDArray[np.int64]:
 
     −1 where it is not yet. That of a broadcast is the latency of the last node that it reaches.
 
-    ``complete``: int64[num_rows], the cycle in which each row was complete; −1 where it is not
+    ``complete``: int64[num_rows], the cycle in which each row was complete, or −1 if it is not
     yet.
 
     Examples
@@ -234,10 +234,10 @@ def target_latencies(
 def direction_flits(cube: Cube, sent: Sent) -> NDArray[np.float64]:
     """Return the flits of each class that cross the channels of each direction.
 
-    On shortest paths. What goes just half-way round a ring counts half in each direction, as it
-    does on average where a routing is fair. Divided by the channels of a direction,
-    ``num_nodes / sides[i] * line_channels[i]``, and by the cycles: the channels' mean utilisation,
-    in which a broadcast of M flits makes M (N − 1) of all (Shahrabi et al. 2002, eq. 4, 7, 8).
+    Packets take shortest paths. A packet that goes half-way round a ring counts half in each
+    direction, as it does on average under a fair routing. The mean utilization of a direction's
+    channels is this / (``num_nodes / sides[i] * line_channels[i]`` × cycles). A broadcast of M
+    flits adds M (N − 1) over all directions (Shahrabi et al. 2002, eq. 4, 7, 8).
 
     float64[2, n, 2], by class (unicast, broadcast), dimension, direction (growing, falling
     coordinates).
@@ -270,7 +270,7 @@ def direction_flits(cube: Cube, sent: Sent) -> NDArray[np.float64]:
 def _rows(
     packets: Packets, broadcast: NDArray[np.bool_], trees: list[tuple[int, Branches]]
 ) -> tuple[Sent, NDArray[np.int64]]:
-    """Rows of messages, and for each the row that it waits for; −1 for none."""
+    """Rows of messages, and for each the row that it waits for, or −1 for none."""
     counts = np.ones(len(broadcast), np.int64)
     for message, part in trees:
         counts[message] = len(part.source)

@@ -131,9 +131,9 @@ def read_goal(
     are sent whatever their size (there is no rendezvous).
 
     A receive gets the first send of its source and tag that no earlier receive has got, in the
-    order of the file. A receive from any source, or of any tag (−1), gets one of those that other
-    receives leave over: the one that comes earliest among its own rank's operations, of the lowest
-    rank if there are several. LogGOPSim gives it the one that arrives first.
+    order of the file. A receive from any source, or of any tag (−1), gets one of the sends that
+    other receives leave. It gets the send that comes earliest among its rank's operations, and the
+    lowest rank's if there are several. LogGOPSim gives it the one that arrives first.
 
     Parameters
     ----------
@@ -149,9 +149,10 @@ def read_goal(
     Raises
     ------
     InputError
-        Naming the file and line: what is no GOAL. A label that is unknown or repeated. A rank out
-        of range. A send that is never received, or a receive of what is never sent. Operations
-        that wait for each other in a circle. A CPU other than 0, for a node has one processor.
+        If the file is no GOAL file, or a label is unknown or repeated. If a rank is out of range, a
+        send is never received, or a receive has no send. If operations wait for each other in a
+        circle. If a CPU is not 0, because a node has one processor. The error names the file and
+        line.
 
     Examples
     --------

@@ -32,10 +32,10 @@ CHOICES = ("uniform", "bytes", "messages")
 class ClosedLoop(Rounds):
     """The loops of all tasks of a mapped program. A ``Source``.
 
-    Each task has a processor of its own. In each loop it computes, sends one message to one of
-    its neighbours, drawn anew, and waits until the message is complete. The computation takes
-    t = L (1 − λ_a) / λ_a cycles on average, so that it would send a share λ_a of the time if
-    messages of L flits took L cycles (Chittor 1991, section 5.5).
+    Each task has a processor of its own. In each loop it computes, sends one message to one of its
+    neighbours, drawn anew, and waits until the message is complete. The computation takes t = L (1
+    − λ_a) / λ_a cycles on average. If messages of L flits took L cycles, the task would then send a
+    share λ_a of the time (Chittor 1991, section 5.5).
 
     Parameters
     ----------
@@ -156,17 +156,17 @@ class LoopTimes:
 
     @property
     def average_node(self) -> float:
-        """Actual traffic of an average node, L / mean(T) in flits a cycle (eq. 4.1)."""
+        """Actual traffic of an average node, L / mean(T) in flits per cycle (eq. 4.1)."""
         return self.message_flits / float(self.cycles.mean())
 
     @property
     def worst_node(self) -> float:
-        """Actual traffic of the slowest task, L / max(T) in flits a cycle (eq. 4.1)."""
+        """Actual traffic of the slowest task, L / max(T) in flits per cycle (eq. 4.1)."""
         return self.message_flits / float(self.cycles.max())
 
     @property
     def accepted(self) -> float:
-        """Accepted traffic, mean(L / T): what tasks send on average, in flits a cycle.
+        """Accepted traffic, mean(L / T): what tasks send on average, in flits per cycle.
 
         It is above ``average_node``, which is a harmonic mean, the more so the more unequal
         tasks fare.
@@ -319,9 +319,9 @@ class _Neighbours:
 def senders(graph: ProcessGraph) -> NDArray[np.int64]:
     """Return the tasks that send to others, lowest first (int64[num_senders]).
 
-    The others are idle, or only listen: those that a permutation leaves where they are, such as
-    the ones on the diagonal of a transpose (Chittor 1991, section 4.2.3), and ranks of a recording
-    that have sent nothing.
+    The others are idle or only receive. They are the fixed points of a permutation, such as the
+    diagonal of a transpose (Chittor 1991, section 4.2.3), and ranks of a recording that have sent
+    nothing.
 
     Raises
     ------

@@ -1,7 +1,8 @@
 """Messages that wait for each other: the one form that every program takes for a simulator.
 
-Loops, transactions, broadcasts, traces: each is a table of messages, drawn beforehand, and of what
-each of them waits for. So a simulator needs no knowledge of programs, and holds no randomness.
+Loops, transactions, broadcasts and traces are tables of messages, drawn in advance. A table also
+lists which messages each one waits for. So a simulator needs no knowledge of programs and no
+randomness.
 """
 
 from __future__ import annotations
@@ -35,13 +36,13 @@ class Messages:
     """A table of messages, and what each waits for. A row is a message or a computation.
 
     A row is released when all rows it waits for are complete. It is ready ``delay`` cycles later,
-    but ``delay`` cycles after ``start`` at the earliest. Then the processor of its source takes
-    it, first come first served, for ``run`` cycles, after which it is sent. The processor stays
-    busy for ``hold`` cycles more. Once it has arrived, the processor of its target takes it for
-    ``receive`` cycles, and it is complete. A row that needs no processor, with ``run`` and ``hold``
-    0 and no context, does not queue for it: it is sent when it is ready, even if the processor is
-    busy, nor does one with ``receive`` 0 wait for its target's. In the terms of LogGP, ``run`` and
-    ``receive`` are the overheads o, and ``hold`` is the gap g.
+    but ``delay`` cycles after ``start`` at the earliest. Then the processor of its source takes it,
+    first come first served, for ``run`` cycles, after which it is sent. The processor stays busy
+    for ``hold`` cycles more. Once it has arrived, the processor of its target takes it for
+    ``receive`` cycles, and it is complete. A row with ``run`` and ``hold`` 0 and no context needs
+    no processor. It is sent when it is ready, even if the processor is busy. A row with ``receive``
+    0 does not wait for its target's processor. In the terms of LogGP, ``run`` and ``receive`` are
+    the overheads o, and ``hold`` is the gap g.
 
     For flows, which need no cycles, times may be float64 seconds, and lengths float64 bytes.
     """

@@ -83,7 +83,7 @@ class NodeCosts:
     def message_us(self, message_bytes: ArrayLike) -> NDArray[np.float64]:
         """Return what each message takes if it meets no other (float64), but for its path.
 
-        Its path adds a cycle a hop, and those of the switching.
+        Its path adds a cycle per hop, and those of the switching.
         """
         return self.alpha_us + self.server_us(message_bytes)
 
@@ -111,9 +111,9 @@ def packetised(table: Messages, costs: NodeCosts) -> tuple[Messages, NDArray[np.
     The processor of a node stands for its server. Each packet takes that of its source from the
     moment it is sent, and that of its target as long after it has arrived. The first packet of a
     message takes both of them α longer, less the cycles of its own flits, which α as measured
-    includes. So the packets follow each other at the pace of the servers, and a message that
-    meets no other takes ``costs.message_us`` and the cycles of its path, to the next cycle for
-    each packet. Two messages that cross take the servers twice as long.
+    includes. So the packets follow each other at the pace of the servers. A message that meets no
+    other takes ``costs.message_us`` and the cycles of its path, rounded up for each packet. Two
+    messages that cross take the servers twice as long.
 
     Parameters
     ----------

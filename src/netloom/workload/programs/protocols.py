@@ -66,12 +66,12 @@ class Protocol:
 def coherence(*, memory_cycles: int = 0, control_flits: int = 8, data_flits: int = 24) -> Protocol:
     """Return the cache-coherency traffic of Johnson's synthetic program on Alewife.
 
-    A thread reads the state of each neighbour: a request to the neighbour's memory, which sends
-    the line after ``memory_cycles``. Then it writes its own, which invalidates the copies of all
-    neighbours, each of which acknowledges (Johnson 1992, section 3.2). With four neighbours that
-    is 16 messages for 5 transactions, g = 3.2, of B = 12 flits on average, as the paper says: 8 of
-    a header of 8 bytes, 24 with a line of 16 on channels of 8 bits. The sizes are derived from
-    those two numbers, not printed.
+    A thread reads the state of each neighbour by a request to the neighbour's memory, which sends
+    the line after ``memory_cycles``. Then it writes its own state. This invalidates the copies of
+    all neighbours, and each of them acknowledges (Johnson 1992, section 3.2). With four neighbours,
+    5 transactions take 16 messages. So g = 3.2, with B = 12 flits on average, as in the paper.
+    Messages have 8 flits (a header of 8 bytes) or 24 (with a line of 16 bytes) on channels of 8
+    bits. The paper does not print these sizes; they are derived from g and B.
 
     Examples
     --------

@@ -186,9 +186,9 @@ class Frontier:
 def as_messages(program: RoundProgram, *, overhead: float = 0.0) -> Messages:
     """Return all rounds as a table of messages, round by round, in float64 bytes.
 
-    Rounds with a barrier are joined by rows of no bytes, from host 0 to itself: one after each
-    round but the last, which waits for the round and is waited for by the next. ``overhead`` is the
-    time that the processor of each end takes for a message that uses the network.
+    A barrier is a row of no bytes from host 0 to itself. It waits for one round, and the next round
+    waits for it. ``overhead`` is the time that the processor of each end takes for a message that
+    uses the network.
 
     Examples
     --------

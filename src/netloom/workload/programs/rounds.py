@@ -1,10 +1,9 @@
 """Programs that repeat: rounds of the same rows, each waiting for its own round or the one before.
 
-The parts of a program that do not depend on each other get their rounds independently, each only
-as many as it may need: one that starves goes round a hundred times where others do a hundred
-thousand times. So row numbers, and with them the ties that a simulator decides by number, depend
-on how a run is cut into steps, unless all rows depend on each other. What is drawn for a row does
-not: it goes by its round.
+The parts of a program that do not depend on each other get their rounds independently, each only as
+many as it may need. One part may run 100 rounds while others run 100,000. So row numbers depend on
+how a run is cut into steps, unless all rows depend on each other. The same holds for ties that a
+simulator breaks by number. What is drawn for a row depends only on its round.
 """
 
 from __future__ import annotations
@@ -45,10 +44,10 @@ class Rounds:
         are rows of the round before, which the first round does not wait for. A row that waits
         for none of its own round has to wait for one of the round before.
     draw
-        The columns that change from round to round: given int64[n], the numbers of rounds, and
-        int64[n], rows of theirs from 0 on, it returns arrays of n values by name. Rows that depend
-        on each other come together, a whole round of theirs in ascending order at a time. It has
-        to return the same for a row of a round whenever it is asked.
+        Returns the columns that change from round to round, as arrays of n values by name. Its
+        arguments are int64[n], the numbers of rounds, and int64[n], their rows from 0 on. Rows that
+        depend on each other come together, a whole round at a time, in ascending order. It must
+        always return the same values for a row of a round.
 
     Attributes
     ----------

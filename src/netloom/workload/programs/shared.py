@@ -167,7 +167,7 @@ def share(
         program that is the only one may have None: all nodes that work.
     mapping
         ``identity``: a program's task i on the i-th of its nodes. ``random``: on any of them, one
-        task a node, every way as likely.
+        task per node, all placements equally likely.
     seed
         Of the random mappings: program p takes ``seed + p``.
     shared

@@ -71,19 +71,19 @@ FILES = ".csv, .tsv or .parquet"
 def read_trace(path: str | Path, *, flit_bytes: int | None = None, unit: Unit = "cycles") -> Trace:
     r"""Read a trace from a table with one entry a row.
 
-    The columns, in any order. All but ``id`` and ``source`` may be missing or blank:
+    Columns may be in any order. All but ``id`` and ``source`` may be missing or blank:
 
-    - ``id``: the name of the entry, any word;
+    - ``id``: the name of the entry, any word.
     - ``time``: the earliest cycle. ``after``: the ids that it waits for, separated by spaces or
-      semicolons, in any order of rows;
-    - ``delay_cycles``: cycles that pass before it is ready, without the processor;
-    - ``compute_cycles``: cycles of the source's processor before it is sent;
-    - ``source``: a task; ``target``: a task, or several (a multicast), or ``*`` for all; none for
-      a computation only;
-    - ``flits``, or ``bytes`` with ``flit_bytes``: the length; only rows with a target have one;
-      bytes may have a unit, such as 64KiB or 1MB;
+      semicolons, in any order of rows.
+    - ``delay_cycles``: cycles that pass before it is ready, without the processor.
+    - ``compute_cycles``: cycles of the source's processor before it is sent.
+    - ``source``: a task. ``target``: a task, or several (a multicast), or ``*`` for all. It is
+      blank for a computation only.
+    - ``flits``, or ``bytes`` with ``flit_bytes``: the length. Only rows with a target have one.
+      Bytes may have a unit, such as 64KiB or 1MB.
     - ``receive_cycles``: cycles of a target's processor before the entry is complete, for each
-      copy; ``hold_cycles``: cycles that the source's processor stays busy once it is sent;
+      copy. ``hold_cycles``: cycles that the source's processor stays busy once it is sent.
     - ``time_seconds``, ``delay_seconds``, ``compute_seconds``, ``hold_seconds`` and
       ``receive_seconds`` in place of those in cycles: the trace is in seconds and ``bytes`` then,
       and ``flit_bytes`` is not used.
@@ -437,7 +437,7 @@ def _flits(
     where: Where,
     path: Path,
 ) -> NDArray[Any]:
-    """Flits of each row, or bytes in seconds; 0 for computations."""
+    """Flits of each row, or bytes in seconds, or 0 for computations."""
     wanted = "a target and at least 1 flit, or neither"
     if "flits" in columns:
         flits = columns["flits"]

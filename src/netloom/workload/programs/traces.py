@@ -5,8 +5,8 @@ only. Put on the nodes of a network it becomes messages, which any simulator can
 and lengths are cycles and flits, or seconds and bytes: ``in_cycles`` and ``in_seconds`` turn one
 into the other, given a clock.
 
-The order in which a file has its rows says nothing. What is ready in the same cycle goes by a rule
-of its own: first the row with the longest chain of rows to come, then the one whose id is first.
+The order of rows in a file has no meaning. Of rows that are ready in the same cycle, the one with
+the longest chain of rows to come goes first. Ties go to the first id.
 """
 
 from __future__ import annotations
@@ -149,12 +149,13 @@ class Trace:
         """Return the program that replays the trace, each task on its node.
 
         Rows are numbered such that, of those of one cycle, the one that goes first has the lower
-        number: the one with the longest remaining chain, of what it takes and what waits for it
-        (computation, a cycle for each flit that leaves its node, and receiving; a row that takes
-        nothing counts as a cycle), then the one with the first id, shorter ids before longer ones.
-        In seconds, ``flit_time`` stands for the cycle: what a channel takes for a byte.
+        number. It is the row with the longest remaining chain. Ties go to the first id, shorter ids
+        before longer ones. A chain adds up a row and the rows that wait for it: computation, a
+        cycle for each flit that leaves its node, and receiving. A row that takes no time counts as
+        a cycle. In seconds, ``flit_time`` replaces the cycle: the time that a channel takes for a
+        byte.
 
-        Multicasts follow the row-first trees of the network. Where hosts hang on routers, the
+        Multicasts follow the row-first trees of the network. If hosts hang on routers, the
         source sends a message to each target instead. ``node_of``: int[num_tasks or
         more], the node of each task. Several may share one.
 

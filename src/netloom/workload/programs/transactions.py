@@ -31,12 +31,12 @@ THREAD = -1
 class Transactions(Rounds):
     """A program of threads on block-multithreaded processors. A ``Source``.
 
-    Each thread runs for T_r cycles, during which no other thread of its node runs, issues a
-    transaction with its neighbours in the process graph, and can run again T_f cycles after the
-    last message of the transaction is complete. Several instances of the program share the nodes,
-    one in each hardware context. They share no data (Johnson 1992, section 3.2). A processor that
-    goes from one context to another takes the cycles that the simulator was given as
-    ``switch_cycles``, T_s.
+    Each thread runs for T_r cycles, during which no other thread of its node runs. Then it issues a
+    transaction with its neighbours in the process graph. It can run again T_f cycles after the last
+    message of the transaction is complete. Several instances of the program share the nodes, one in
+    each hardware context. They share no data (Johnson 1992, section 3.2). A processor that goes
+    from one context to another takes the cycles that the simulator was given as ``switch_cycles``,
+    T_s.
 
     Parameters
     ----------

@@ -86,11 +86,10 @@ def row_first(topology: Topology) -> Orientation:
 def balanced_orientation(topology: Topology, rng: np.random.Generator) -> Orientation:
     """Return an orientation drawn anew: order of the dimensions, and leans of the even rings.
 
-    The row-first tree of a k x k torus loads columns k times as much as rows. With orientations
-    that are drawn for each broadcast, all channels of a torus with equal sides carry the same
-    traffic on average, as the model of Shahrabi et al. (2002, eq. 4) has it. On networks that are
-    no k-ary n-cubes, each node gets its copy from a neighbour that is drawn among those nearer to
-    the root.
+    The row-first tree of a k x k torus loads columns k times as much as rows. If the orientation is
+    drawn for each broadcast, all channels of a torus with equal sides carry the same mean traffic,
+    as in the model of Shahrabi et al. (2002, eq. 4). On networks other than k-ary n-cubes, each
+    node gets its copy from a neighbour drawn among those nearer to the root.
     """
     if isinstance(topology, Cube):
         dimensions = len(topology.sides)

@@ -1,11 +1,11 @@
 """When packets come, at each node on its own: Bernoulli, Poisson, or in bursts.
 
-Nothing is drawn for a cycle in which no packet comes. All (cycle, node) cells of a block of cycles
-lie in a row, node after node and cycle after cycle, and one stream of random gaps leads from one
-packet to the next: geometric gaps make every cell an independent Bernoulli trial, exponential
-ones an independent Poisson count. Nodes with smaller rates lose some of their packets by lot
-(thinning, Lewis & Shedler 1979), which leaves both laws exact. They share a row only with nodes
-whose rates are at most twice theirs, so that less than half is ever lost.
+Nothing is drawn for a cycle without a packet. All (cycle, node) cells of a block of cycles lie in a
+row, node after node and cycle after cycle. One stream of random gaps leads from each packet to the
+next. Geometric gaps make every cell an independent Bernoulli trial, exponential ones an independent
+Poisson count. Nodes with lower rates drop some of their packets at random (thinning, Lewis &
+Shedler 1979), which keeps both laws exact. They share a row only with nodes whose rates are at most
+twice theirs, so that less than half of the packets are dropped.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LAST_CYCLE = 2**31 - 1
 """No packet is born in this cycle or later: times are int32."""
 
 LEAST_RATE = 1e-100
-"""Smallest rate of a sender, in packets a cycle: below it, gaps grow too large for a float."""
+"""Smallest rate of a sender, in packets per cycle: below it, gaps grow too large for a float."""
 
 BLOCK_PACKETS = 16_384
 """Packets that a block of cycles has on average, where a cycle has not more."""
@@ -66,7 +66,7 @@ class Arrivals:
 
     @property
     def most(self) -> float:
-        """Largest rate that a node can have, in packets a cycle."""
+        """Largest rate that a node can have, in packets per cycle."""
         return inf if self.kind == "poisson" else self.duty
 
     @property
@@ -147,7 +147,7 @@ def arrival_blocks(
     Blocks are cut by the rates alone, so the packets depend on the arguments and on nothing
     else. The last block ends with ``LAST_CYCLE``.
 
-    ``rates``: float64[num_senders], packets a cycle, at least ``LEAST_RATE``, at most
+    ``rates``: float64[num_senders], packets per cycle, at least ``LEAST_RATE``, at most
     ``arrivals.most``.
 
     Examples

@@ -23,11 +23,11 @@ def adversarial(topology: Topology, ahead: int = 1, *, name: str | None = None) 
 
     After the last group comes the first. A *group* is
 
-    - a group of a dragonfly or dragonfly+: minimal routing carries 1 / (a p) flits/host/cycle of
+    - a group of a dragonfly or dragonfly+. Minimal routing carries 1 / (a p) flits/host/cycle of
       this traffic over the one link between two groups (Kim, Dally, Scott & Abts,
-      *Technology-driven, highly-scalable dragonfly topology*, 2008);
+      *Technology-driven, highly-scalable dragonfly topology*, 2008).
     - a pod of a fat tree: the hosts below one child of the roots, so in a leaf-spine network the
-      hosts of one leaf;
+      hosts of one leaf,
     - a row of a HyperX: the hosts whose routers agree in the first coordinate, of those of which
       there are several. So it is a plane in three dimensions, and a router in one. Minimal routing
       carries the traffic of all hosts of a router over one link.

@@ -1,7 +1,7 @@
 """Hot spots: memory modules that many processing elements ask for, and which of them each does.
 
-The inputs of Rosenblum & Mayr, *Simulation of an Ultracomputer with several hot spots*,
-STAN-CS-86-1119 (1986), section 2.1, and the uniform background of Pfister & Norton, *"Hot spot"
+The inputs are those of Rosenblum & Mayr, *Simulation of an Ultracomputer with several hot spots*,
+STAN-CS-86-1119 (1986), section 2.1. The uniform background is that of Pfister & Norton, *"Hot spot"
 contention and combining in multistage interconnection networks*, IEEE Trans. Computers 34 (1985).
 """
 
@@ -52,8 +52,8 @@ class HotSpotTraffic:
     Raises
     ------
     InputError
-        If a probability is outside 0 to 1, a hot spot is no module or named twice, or a PE asks
-        for a module that is no hot spot, or for one twice.
+        If a probability is outside 0 to 1, or a hot spot is no module or named twice. If a PE
+        requests a module that is no hot spot, or one twice.
 
     Examples
     --------
@@ -121,12 +121,12 @@ def place_hot_spots(
 ) -> NDArray[np.int32]:
     """Return ``count`` different hot spots among the modules, at random or spaced.
 
-    Spaced, the first is any module, and each next one is the one before plus ``spacing`` plus a
-    whole number from -``deviation`` to ``deviation``, all as likely, modulo ``modules``. One that
-    is there already is drawn again (Rosenblum & Mayr 1986, section 2.1). With a deviation that is
-    not above the spacing, and the paper's check ``count`` · (``spacing`` + ``deviation``) ≤
-    ``modules``, an increment is never negative, and all of them together never come round: only
-    an increment of 0 finds one that is there already, so it always ends.
+    If spaced, the first is any module. Each next one is the one before + ``spacing`` + a uniform
+    integer from -``deviation`` to ``deviation``, modulo ``modules``. A module that is drawn already
+    is drawn again (Rosenblum & Mayr 1986, section 2.1). The drawing always ends. The deviation is
+    at most the spacing, so no increment is negative. By the paper's check ``count`` · (``spacing``
+    + ``deviation``) ≤ ``modules``, all increments together do not wrap around. So only an increment
+    of 0 repeats a module.
 
     They are int32[count], in the order drawn.
 
@@ -184,8 +184,8 @@ def assign_hot_spots(
     """Return which hot spots each PE asks for.
 
     In each of ``per_pe`` rounds every PE gets, with the given probability, one of the hot spots
-    that it has not yet, all as likely (Rosenblum & Mayr 1986, section 2.1): ``per_pe`` ·
-    ``probability`` on average.
+    that it has not yet, all equally likely (Rosenblum & Mayr 1986, section 2.1). A PE gets
+    ``per_pe`` · ``probability`` on average.
 
     They are int32[pes, per_pe], in the order in which a PE got them, -1 behind the last.
 

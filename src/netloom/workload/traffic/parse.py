@@ -55,16 +55,16 @@ def parse_traffic(spec: str, topology: Topology) -> Traffic:
         itself belong to it. ``asymmetric``: of N nodes, s sends to s mod N/2 and to that plus N/2.
         Half of it to itself with ``-self``. ``hot-spot:0.1:0,63*2``: a tenth of the packets to
         nodes 0 and 63, twice as many to 63, the others uniform, or by a third part,
-        ``hot-spot:0.1:0,63:transpose``. A hot node never takes itself, but with
-        ``hot-spot-self``. ``incast:8:0,63``: 8 nodes each send to node 0 and to node 63 only,
-        drawn at random (by a third part, ``incast:8:0,63:SEED``, others). ``incast:all:0``: all
-        other nodes; without nodes, to node 0. ``pairs:0-63,5-12*2``: between these pairs only,
-        node 5 at twice the rate of node 0. ``adversarial``, ``adversarial:+2``: to any host of the
-        next group, or of the second next, of a dragonfly; pods of fat trees and rows of HyperX are
-        groups too, see ``groups.adversarial``. ``next-group`` is another name of it.
+        ``hot-spot:0.1:0,63:transpose``. A hot node never takes itself, but with ``hot-spot-self``.
+        ``incast:8:0,63``: 8 nodes each send to node 0 and to node 63 only, drawn at random (by a
+        third part, ``incast:8:0,63:SEED``, others). ``incast:all:0``: all other nodes. Without
+        nodes, to node 0. ``pairs:0-63,5-12*2``: between these pairs only, node 5 at twice the rate
+        of node 0. ``adversarial``, ``adversarial:+2``: to any host of the next group, or of the
+        second next, of a dragonfly. Pods of fat trees and rows of HyperX are groups too, see
+        ``groups.adversarial``. ``next-group`` is another name of it.
     topology
-        The network, whose hosts are the nodes. ``tornado`` and ``neighbour`` need coordinates: on
-        a k-ary n-cube or HyperX with several hosts on a router, each sends to the host in its own
+        The network, whose hosts are the nodes. ``tornado`` and ``neighbour`` need coordinates. If
+        several hosts share a router of a k-ary n-cube or HyperX, each sends to the host in its own
         place on the router that the pattern names.
 
     Raises

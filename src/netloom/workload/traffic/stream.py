@@ -1,7 +1,7 @@
 """Open-loop traffic: all packets that nodes send, whatever the network makes of them.
 
-All chance of the traffic is here, in streams of its own, and none of it depends on the network:
-two routers that are given the same traffic, load and seed see the same packets.
+All randomness of the traffic is drawn here, in streams of its own. It does not depend on the
+network: two routers with the same traffic, load and seed get the same packets.
 """
 
 from __future__ import annotations
@@ -75,17 +75,17 @@ class Due:
 class PacketStream:
     """The packets that the nodes of a network create, from cycle 0 on.
 
-    A node of rate r offers ``load * r`` flits a cycle: ``load * r / lengths.mean`` packets.
-    When packets are born, where they go and how long they are have streams of chance of their own:
-    the k-th packet's target does not depend on the law of the lengths, and two laws of lengths
-    with the same mean have the same packets but for their flits.
+    A node of rate r offers ``load * r`` flits per cycle: ``load * r / lengths.mean`` packets.
+    Births, targets and lengths of packets have random streams of their own. So the k-th packet's
+    target does not depend on the distribution of lengths. Two distributions with the same mean give
+    the same packets, apart from their flits.
 
     Parameters
     ----------
     traffic
         Who sends to whom.
     load
-        Offered traffic of a node of rate 1, in flits a cycle. Above 0, at most 1.
+        Offered traffic of a node of rate 1, in flits per cycle. Above 0, at most 1.
     lengths
         The law of the packets' lengths, or its name; 1 flit by default.
     arrivals
@@ -96,7 +96,7 @@ class PacketStream:
     Raises
     ------
     InputError
-        If the load is out of range, or a node would have to create more packets a cycle than the
+        If the load is out of range, or a node would have to create more packets per cycle than the
         arrival process can.
 
     Examples
@@ -168,7 +168,7 @@ def _packet_rates(
     rates = load * traffic.rate / lengths.mean
     node = int(np.argmax(rates))
     if rates[node] > arrivals.most * (1 + 1e-9):
-        found = f"{load:g}, with which node {node} creates {rates[node]:.4g} packets a cycle"
+        found = f"{load:g}, with which node {node} creates {rates[node]:.4g} packets per cycle"
         wanted = f"a load at which none creates more than {arrivals.most:g} ({arrivals.name})"
         raise InputError("load", found, wanted)
     sent = np.clip(rates, LEAST_RATE, arrivals.most)

@@ -90,9 +90,9 @@ class Fixed:
 class Weighted:
     """Every node has a list of targets with a share each, drawn by Walker's alias method.
 
-    Node v has the cells ``offsets[v]`` … ``offsets[v + 1]`` − 1. A cell is taken uniformly, and
+    Node v has the cells ``offsets[v]`` … ``offsets[v + 1]`` − 1. A cell is drawn uniformly. It
     gives its own target with probability ``threshold[cell]``, otherwise ``alias[cell]`` (Walker
-    1977; Vose 1991): the cost of a draw does not depend on the length of the list.
+    1977; Vose 1991). So the cost of a draw does not depend on the length of the list.
     """
 
     offsets: NDArray[np.int64]  # int64[num_nodes + 1]

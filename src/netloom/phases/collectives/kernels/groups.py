@@ -24,12 +24,12 @@ def set_arcs(whole, cap, height, rank, own):
 
 @kernel
 def join_groups(first, following, head, whole, cap, room, source, price, height, group):
-    """Fill ``group`` with those that minimise what leaves them less ``price`` each.
+    """Fill ``group`` with those that minimize what leaves them less ``price`` each.
 
     The graph is that of ``flows``: links, then an arc from ``source`` to each rank, then one from
-    each rank to ``source`` + 1, as ``whole`` has them: int64[arcs], 0 but for links. ``height``:
-    room for int64[num_ranks]. ``group``: int64[num_vertices], the last rank that joined; −1 where
-    no group is.
+    each rank to ``source`` + 1. ``whole`` has the capacities: int64[arcs], 0 except for links.
+    ``height``: room for int64[num_ranks]. ``group``: int64[num_vertices], the last rank that
+    joined; −1 where no group is.
     """
     ranks = len(height)
     own = len(whole) - 4 * ranks

@@ -68,7 +68,7 @@ def entry(offsets, channels, load, room, first, members, unserved, many, sends, 
 
 @inlined
 def neighbour(first, members, group, above, sends):
-    """Return the rank of a group without the block that has sent least; −1 if there is none."""
+    """Return the rank of a group without the block that has sent least, or −1 if there is none."""
     least, chosen = 1 << 60, -1
     for other in range(first[group], first[group + 1]):
         rank = members[other]
@@ -126,9 +126,10 @@ def grow_trees(
 ):  # fmt: skip
     """Grow an out-tree from each of ``roots``: ``parent[root, rank]``, −1 for the root.
 
-    Ranks of a group share a router. A rank that has the block serves a group that nobody in has it,
-    else one of its own group. Ranks that have sent more than their share so far wait for a step, as
-    long as those that have the block can still double to all in the least number of steps.
+    Ranks of a group share a router. A rank that has the block sends it to a group without it, or
+    else to a rank of its own group. Ranks that have sent more than their share so far wait for a
+    step. They do so as long as the ranks with the block can still double to all in the least number
+    of steps.
     """
     ranks = len(sends)
     drawn = 0
@@ -160,7 +161,7 @@ def fits(offsets, channels, room, used, route):
 
 @part
 def first_fitting(offsets, channels, room, parent, used, source, chunks, head, tail, following):
-    """Take the first message that fits from the lists of a source, and return it; −1 if none."""
+    """Take the first message that fits from the lists of a source, and return it, or −1 if none."""
     ranks, num_keys = parent.shape[0], head.shape[1]
     for key in range(num_keys):
         last, message = -1, head[source, key]

@@ -138,7 +138,7 @@ class PermutationAnalysis(Answer):
 
     @table(SHIFTS)
     def shift_table(self) -> pl.DataFrame:
-        """Return one row a shift: its distance, and what it loads."""
+        """Return one row per shift: its distance, and what it loads."""
         import polars as pl
 
         found = self.shifts
@@ -148,7 +148,7 @@ class PermutationAnalysis(Answer):
 
     @table(MATCHINGS)
     def matchings(self) -> pl.DataFrame:
-        """Return one row a random matching of random halves: what its pairs get on average."""
+        """Return one row per random matching of random halves: what its pairs get on average."""
         import polars as pl
 
         if self.bisection is None:

@@ -237,7 +237,7 @@ class LatencyPrediction(CurveAnswer):
 
     @table(channel_columns(OFFERED))
     def channels(self) -> pl.DataFrame:
-        """Return one row a load and channel: its two nodes, and flits a cycle on it."""
+        """Return one row per load and channel: its two nodes, and flits per cycle on it."""
         runs = ((point.load, point.utilisation) for point in self.points)
         return channels_by("offered", runs, self.topology)
 

@@ -46,8 +46,8 @@ class PredictedNetwork:
     limit
         The resource that has least to spare there.
     limit_told
-        Whether there was an answer from the model above that load, too: if not, the search may
-        have ended at the end of what it can solve, and not of what the network can carry.
+        Whether the model also has an answer above that load. If not, the search may have ended
+        where the model cannot be solved, and not where the network saturates.
     bound
         The load that no router could go beyond, and what limits it.
     """

@@ -276,7 +276,7 @@ def _named(topology: Topology, spec: str) -> Routing:
 
 
 def _rates(traffic: Traffic) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]:
-    """Return the pairs of nodes, and the flits a cycle of each where the average sender sends 1."""
+    """Return the pairs of nodes, and flits per cycle of each if the average sender sends 1."""
     pairs = traffic.matrix()
     return pairs.source, pairs.target, pairs.weight * np.count_nonzero(traffic.rate)
 
@@ -289,7 +289,7 @@ def _pairs(traffic: Traffic) -> int:
 
 
 def channel_router(router: Router) -> ChannelRouter:
-    """Return what the model needs to know of a router."""
+    """Return a router's properties as the model needs them."""
     times = router.timing()
     head = times.head_wait + (0 if router.speculative else 1)
     return ChannelRouter(

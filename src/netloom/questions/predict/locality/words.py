@@ -65,7 +65,7 @@ def _called(name: str) -> str:
 
 
 def _sizes(result: LocalityPrediction, data: Mapping[str, Any]) -> Table:
-    """Return a row a size."""
+    """Return a row per size."""
     own = _called(result.label)
     columns = {
         "nodes": "nodes", "hops": "distance", "messages\nper cycle": "message_rate",

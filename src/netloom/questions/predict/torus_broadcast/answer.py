@@ -143,7 +143,7 @@ class TorusBroadcastPrediction(CurveAnswer):
 
     @property
     def rates(self) -> tuple[float, ...]:
-        """The rates that were asked for, messages a node and cycle."""
+        """The rates that were asked for, messages per node and cycle."""
         return tuple(self.found.rate.tolist())
 
     @property
@@ -165,7 +165,7 @@ class TorusBroadcastPrediction(CurveAnswer):
 
     @table(HELD)
     def held_vcs(self) -> pl.DataFrame:
-        """Return one row a rate and number of VCs: the probability that a channel has so many held.
+        """Return one row per rate and number of VCs: how probably a channel has so many held.
 
         Rates that are saturated have none.
         """

@@ -33,7 +33,7 @@ SIDE, DIMENSIONS = 8, 2
 SIMULATED: dict[str, Any] = {
     "router": "single-cycle", "channel_cycles": 0, "routing": "adaptive", "buffer_flits": 4,
 }  # fmt: skip
-"""The network that the model is of: Duato's routing, and a cycle a hop."""
+"""The network that the model is of: Duato's routing, and a cycle per hop."""
 
 
 class AdaptiveTorus(Question, panel="Torus"):

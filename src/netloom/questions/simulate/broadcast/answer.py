@@ -141,7 +141,7 @@ class BroadcastSimulation(Answer):
     Attributes
     ----------
     asked
-        The rates that were asked for, messages a cycle of the average sending node.
+        The rates that were asked for, messages per cycle of the average sending node.
     """
 
     network: PreparedNetwork
@@ -226,9 +226,9 @@ class BroadcastSimulation(Answer):
 
     @cached_property
     def expected(self) -> NDArray[np.float64]:
-        """The exact mean load of the channels of each direction, at a message a node and cycle.
+        """The exact mean load of the channels of each direction, at a message per node and cycle.
 
-        float64[2, n, 2], flits a cycle, see ``class_loads``. Only on k-ary n-cubes.
+        float64[2, n, 2], flits per cycle, see ``class_loads``. Only on k-ary n-cubes.
         """
         cube = self.network.topology
         assert isinstance(cube, Cube)
@@ -238,7 +238,7 @@ class BroadcastSimulation(Answer):
 
     @table(DIRECTIONS)
     def directions(self) -> pl.DataFrame:
-        """Return one row a rate, dimension and direction: mean utilisation of the channels.
+        """Return one row per rate, dimension and direction: mean utilization of the channels.
 
         Flits a cycle: ``total`` as counted on the channels, ``broadcast`` of the copies that
         arrived, ``unicast`` the rest, ``expected_`` the exact means. Empty on networks that are no
@@ -248,7 +248,7 @@ class BroadcastSimulation(Answer):
 
     @table(channel_columns(RATE))
     def channels(self) -> pl.DataFrame:
-        """Return one row a rate and channel: its two nodes, and flits a cycle on it."""
+        """Return one row per rate and channel: its two nodes, and flits per cycle on it."""
         runs = ((run.rate, run.channel_utilisation) for run in self.points)
         return channels_by("rate", runs, self.network.topology)
 

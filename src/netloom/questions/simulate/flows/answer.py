@@ -296,7 +296,7 @@ class FlowsAnswer(Answer):
 
     @table(CHANNELS)
     def channels(self) -> pl.DataFrame:
-        """Return one row a channel of the network, those of hosts that hang on routers last."""
+        """Return one row per channel of the network, those of hosts that hang on routers last."""
         import polars as pl
 
         topology = self.topology

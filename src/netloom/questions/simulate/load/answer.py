@@ -114,14 +114,15 @@ class SimulatedLoad:
     def zero_load_latency(self) -> float | None:
         """Packet latency of the idle network by the formula, over the hops that were measured.
 
-        Where hosts hang on routers, of all packets of the traffic, or None where that is not known.
+        If hosts hang on routers, it is that of all packets of the traffic, or None if that is not
+        known.
         """
         hops, flits = self.run.measured.hops, self.network.lengths.mean
         return self.latency(self.setting.zero_load_latency(hops, flits))
 
     @property
     def utilisation(self) -> NDArray[np.float64]:
-        """float64[num_network_channels], flits a cycle over the bandwidth of each channel."""
+        """float64[num_network_channels], flits per cycle over the bandwidth of each channel."""
         return busy_shares(self.network.topology, self.run.channel_utilisation)
 
     @property
@@ -325,12 +326,12 @@ class Simulation(Answer):
 
     @table(CHANNELS)
     def channels(self) -> pl.DataFrame:
-        """Return one row a run and channel: its two nodes, and flits a cycle on it."""
+        """Return one row per run and channel: its two nodes, and flits per cycle on it."""
         return channels_of(self.points)
 
     @table(NODES)
     def nodes(self) -> pl.DataFrame:
-        """Return one row a run and node: the traffic that it offers, and what is accepted of it."""
+        """Return one row per run and node: its offered and its accepted traffic."""
         topology, traffic = self.network.topology, self.network.traffic
         hosts = range(topology.num_hosts)
         named: dict[str, Any] = {}
@@ -350,7 +351,7 @@ class Simulation(Answer):
 
     @table(LATENCIES)
     def latencies(self) -> pl.DataFrame:
-        """Return one row a run that kept up and packet latency: how many packets had it."""
+        """Return one row per run that kept up and packet latency: how many packets had it."""
 
         def counted(run: NetworkRun) -> dict[str, NDArray[Any]]:
             counts = run.latency_counts if run.stable else np.zeros(0, np.int64)
@@ -383,7 +384,7 @@ def _all_latencies(run: NetworkRun) -> Batches:
 
 
 def channels_of(points: Sequence[SimulatedLoad]) -> pl.DataFrame:
-    """Return one row a run and channel between routers."""
+    """Return one row per run and channel between routers."""
     if not points:
         return _long(points, lambda _: {})
     ends, named = channel_ends(points[0].network.topology)

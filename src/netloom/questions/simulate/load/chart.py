@@ -187,7 +187,7 @@ def _named(looks: dict[str, Look]) -> list[str]:
 
 
 def busy_channels(record: Recorded) -> NetworkChart:
-    """Return the network of one simulated load by channel utilisation."""
+    """Return the network of one simulated load by channel utilization."""
     return channels_chart(record, record.tables["channels"], "utilisation", ON_CHANNEL)
 
 

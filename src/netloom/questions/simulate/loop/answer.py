@@ -176,7 +176,7 @@ class LoopSimulation(Answer):
 
     @table(channel_columns(APPLIED))
     def channels(self) -> pl.DataFrame:
-        """Return one row an applied traffic and channel: its two nodes, and flits a cycle on it."""
+        """Return one row per applied traffic and channel: its nodes, and flits per cycle on it."""
         runs = ((point.applied, point.channel_flits) for point in self.points)
         return channels_by("applied", runs, self.network.topology)
 

@@ -103,7 +103,7 @@ def prepare(question: LoopQuestion) -> PreparedLoop:
     """Build the network and its routing, read the program, and place its tasks."""
     if question.app == UNIFORM:
         fields = ("messages", "parts", "mapping", "tasks_per_node", "nodes", "choice")
-        refuse(question, fields, f"a process graph, where {UNIFORM} is a task a node")
+        refuse(question, fields, f"a process graph, where {UNIFORM} is a task per node")
     applied = parse_numbers(question.applied, "applied", below_one=True)
     longest = _program_packet(question) or question.message_flits
     network = prepare_program(question, longest_flits=longest)

@@ -109,7 +109,7 @@ class NetworkSaturation(Answer):
 
     @table(CHANNELS)
     def channels(self) -> pl.DataFrame:
-        """Return one row a run of the search and channel, as ``Simulation.channels``."""
+        """Return one row per run of the search and channel, as ``Simulation.channels``."""
         return channels_of(self.points)
 
     def __repr__(self) -> str:

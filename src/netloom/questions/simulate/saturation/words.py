@@ -37,7 +37,7 @@ def _runs(result: NetworkSaturation) -> str:
 
 
 def _searches(result: NetworkSaturation) -> Table:
-    """Return a row a technique."""
+    """Return a row per technique."""
     table = table_with_units(
         (
             ("switching", ""), ("saturates at", TRAFFIC),

@@ -245,7 +245,7 @@ class TraceReplay(TraceRun, Answer):
 
     @table(CHANNELS)
     def channels(self) -> pl.DataFrame:
-        """Return one row a channel, the busiest first: its nodes, its flits, and flits a cycle."""
+        """Return one row per channel, the busiest first: its nodes, flits, and flits per cycle."""
         import polars as pl
 
         ends, named = channel_ends(self.network.topology)
@@ -342,9 +342,9 @@ class TraceReplay(TraceRun, Answer):
         if len(self.moved) and len(self.channel_flits):
             busy = self.channels().row(0, named=True)
             name = network.topology.channel_name(busy["channel"])
-            lines.append(f"busiest channel {name}: {busy['utilisation']:.3g} flits a cycle")
+            lines.append(f"busiest channel {name}: {busy['utilisation']:.3g} flits per cycle")
         if len(self.moved) and (ends := self.busiest_host_channel):
-            used = f"{ends['utilisation']:.3g} flits a cycle"
+            used = f"{ends['utilisation']:.3g} flits per cycle"
             lines.append(f"busiest channel of a host {ends['name']}: {used}")
         return "\n".join(lines)
 

@@ -99,7 +99,7 @@ def _said(time: float, unit: str) -> str:
 def _flows(found: Mapping[str, Any]) -> str:
     """Return how flows were shared, in words."""
     clock = found["clock"]
-    fast = "a flit a cycle" if clock is None else f"{rate(clock['bytes_per_second'])} a channel"
+    fast = "a flit per cycle" if clock is None else f"{rate(clock['bytes_per_second'])} per channel"
     sent = "one after the other" if found["injection"] == "in-order" else "all at once"
     return f"{found['routing']}, flows, each node's messages {sent}, {fast}"
 

@@ -273,7 +273,7 @@ class FlowReplay(FlowTraceRun, Answer):
 
     @table(_channels("seconds", "bytes"))
     def channels(self) -> pl.DataFrame:
-        """Return one row a channel between routers, the busiest first: what crossed it, and when.
+        """Return one row per channel between routers, the busiest first: what crossed it, and when.
 
         ``busy`` is what crossed it over its bandwidth, ``utilisation`` that over the whole time.
         """

@@ -70,8 +70,8 @@ def as_program(question: ReplayQuestion, topology: Topology) -> tuple[ReplayQues
     Raises
     ------
     InputError
-        If the file cannot be read, does not do what its collective means, is of another number of
-        GPUs than ranks fit on the network or its nodes, or there is no size.
+        If the file cannot be read, or does not compute its collective. If its number of GPUs does
+        not fit the network or its nodes, or there is no size.
     """
     if question.size is None:
         raise InputError("size", "none", "the size of the collective, such as 64MB")

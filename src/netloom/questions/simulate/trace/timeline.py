@@ -1,4 +1,4 @@
-"""A replayed trace over time: a row a node, and the critical path through them."""
+"""A replayed trace over time: a row per node, and the critical path through them."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ class TransactionSimulation(TransactionRun, Answer):
 
     @table(channel_columns(CONTEXTS))
     def channels(self) -> pl.DataFrame:
-        """Return one row a channel: the contexts, its two nodes, and flits a cycle on it."""
+        """Return one row per channel: the contexts, its two nodes, and flits per cycle on it."""
         run = (self.contexts, self.channel_flits)
         return channels_by("contexts", [run], self.network.topology)
 
@@ -117,7 +117,7 @@ class TransactionSimulation(TransactionRun, Answer):
         return (
             f"<Transactions of {self.program} on {self.network.topology.name}, {self.contexts} "
             f"contexts, distance {self.distance:.3g}; {self.origin}>\n"
-            f"a transaction every {found.inter_transaction_cycles:.4g} cycles a node, latency "
-            f"{found.transaction_latency:.4g}; {found.message_rate:.4g} messages a cycle, latency "
-            f"{found.message_latency:.4g} ± {self.interval('message_latency'):.2g}"
+            f"a transaction every {found.inter_transaction_cycles:.4g} cycles per node, latency "
+            f"{found.transaction_latency:.4g}; {found.message_rate:.4g} messages per cycle, "
+            f"latency {found.message_latency:.4g} ± {self.interval('message_latency'):.2g}"
         )

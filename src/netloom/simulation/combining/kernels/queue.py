@@ -70,7 +70,7 @@ def shuffle(chosen, count, bits):
 
 
 @inlined
-def composed(operation, word, operand):  # one line an operation
+def composed(operation, word, operand):  # one line per operation
     """Return what an operation makes of a word. Of operands, what one after the other does."""
     if operation == ADD:
         return word + operand

@@ -5,8 +5,8 @@ A link is full at the level x where x = (capacity - what is used below x) // (we
 A class has the least level of its links. So each has a full link on which no other is faster, which
 is what max-min fair means (Bertsekas & Gallager, *Data Networks*, 1992, section 6.5.2).
 
-A flow that begins or ends at a level changes nothing below it, and a link whose level moves from
-a to b nothing below min(a, b): links are looked at in the order of these levels.
+A flow that begins or ends at a level changes nothing below it. A link whose level moves from a to b
+changes nothing below min(a, b). So links are visited in the order of these levels.
 """
 
 import numpy as np

@@ -76,7 +76,7 @@ def by_hop(setup, tables, state, node, slot, packet, hops):
 def by_rule(setup, tables, state, node, slot, packet, hops):
     """Ask a rule, table or path of a direct network.
 
-    Where its source chooses between two ways, a packet takes the one on whose first channel more
+    If its source chooses between two ways, a packet takes the one on whose first channel more
     credits are left, and as its coin fell where both have as many. The coin then says which it was.
     """
     packet.aux = arrived(tables, node, packet.aux)

@@ -1,7 +1,7 @@
 """The network, cycle by cycle: what is due, the sources, the routers.
 
-Work goes with what moves: flits and credits on their way lie in wheels of the cycles in which they
-are due, and only routers and sources that may have something to do are visited.
+The work is proportional to what moves. Flits and credits on their way are kept in wheels, by the
+cycle in which they are due. Only routers and sources that may have something to do are visited.
 """
 
 import numpy as np

@@ -1,7 +1,8 @@
 """What processors that run regions of one network tell each other, once a cycle.
 
-Each writes its own numbers of ``State.signs`` only, and reads what the others wrote when all have
-come to the cycle: nobody is more than a cycle ahead, so what is sent is there when it is due.
+Each region writes only its own numbers of ``State.signs``, and reads those of the others once all
+have reached the cycle. No region is more than a cycle ahead, so whatever is sent is there when it
+is due.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""Where a router's slots, ports and sets of slots are. See ``layout``."""
+"""Places of a router's slots, ports and sets of slots. See ``layout``."""
 
 import numpy as np
 

@@ -219,7 +219,7 @@ def ask(setup, state, node, ready, early):
     """Let all slots that are ready, and early heads, ask for output ports.
 
     Return how many ports are, and, of a small router, the input ports to which one is offered.
-    Where nobody speculates and a port has one crossbar input, each port is offered at once.
+    If nobody speculates and a port has one crossbar input, each port is offered at once.
     """
     asked, taking = 0, EMPTY
     for word in range(setup.words if setup.words > 1 else 0):

@@ -72,7 +72,7 @@ def choices(setup, state, node, slot):
     """Return the word and the output slots in it that a waiting head asks for.
 
     Of several network ports it asks for one, drawn anew every cycle: pointers that go round them
-    would favour some, by their numbers.
+    would favor some, by their numbers.
     """
     place = place_of(setup, node, slot)
     if setup.words > 1:

@@ -1,9 +1,9 @@
 """Lockstep worms, event by event: requests of heads, and channels that are free again.
 
-A worm's flits move together or not at all, so that where its head has been and when says all: once
-the head has its last channel, it is known when each channel of the path is free. Work is done for
-each channel of each message twice, whatever the length of messages. Cycles in which nothing is
-asked for are skipped.
+A worm's flits move together or not at all, so the times at which its head took its channels
+determine everything. Once the head has its last channel, it is known when each channel of the path
+becomes free. Each channel of each message is processed twice, whatever the length of messages.
+Cycles without a request are skipped.
 """
 
 import numpy as np
@@ -81,7 +81,7 @@ def request(setup, state, cycle):
 
 @inlined
 def release(state, worm, until, free):
-    """Foresee when channels before the ``until``-th of a path are free, one a cycle."""
+    """Foresee when channels before the ``until``-th of a path are free, one per cycle."""
     for hop in range(worm.released, until):
         channel = state.path_channels[unsigned(worm.first + hop)]
         here = record(state.channels, channel)

@@ -364,8 +364,8 @@ def outline(
     Raises
     ------
     InputError
-        If there is no such collective or algorithm, or it does not fit: no torus for rings of one,
-        no nodes for a hierarchy, nodes or sides that do not make up the ranks.
+        If the collective or algorithm is unknown or does not fit. Rings of a torus need the torus,
+        and a hierarchy needs nodes. Nodes or sides must make up the ranks.
 
     Examples
     --------

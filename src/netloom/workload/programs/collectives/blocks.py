@@ -162,8 +162,8 @@ def _consecutive(low: NDArray[np.int64], width: NDArray[np.int64]) -> Callable[[
 def folded(found: list[Steps], num_ranks: int, core: int) -> list[Steps]:
     """Return an all-gather of more ranks than its steps are for: the first are paired.
 
-    Of each of the first P − core pairs the even rank sends its block to the odd one before, which
-    takes part for both, and gets all that it lacks afterwards.
+    In each of the first P − core pairs, the even rank first sends its block to the odd one. The odd
+    rank takes part for both, and afterwards sends the even one all that it lacks.
     """
     if num_ranks == core:
         return found

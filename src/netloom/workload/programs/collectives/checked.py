@@ -21,9 +21,9 @@ def check(program: CollectiveProgram, where: str = "program") -> None:
     Raises
     ------
     InputError
-        Naming ``where`` and the first message that carries what its source has not, that adds a
-        contribution twice or stays at its rank, or the first rank that ends without a chunk or with
-        only some of the contributions.
+        If a message carries data that its source lacks, adds a contribution twice or stays at its
+        rank. If a rank ends without a chunk or with only some contributions. The error names
+        ``where`` and the first such message or rank.
 
     Examples
     --------

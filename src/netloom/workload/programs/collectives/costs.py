@@ -105,9 +105,9 @@ def least_bytes(collective: str, num_ranks: int) -> float:
 def least_steps(num_ranks: int) -> int:
     """Return ⌈log2 P⌉: steps until all hear of one, or one of all, if each sends to one per step.
 
-    All collectives take that many, as data of every rank reaches every other, or those of a root
-    all of them, but gather, scatter and all-to-all only if messages are sent on. A rank that sends
-    several messages at once needs fewer steps: see ``least_seconds``.
+    Most collectives take at least that many steps, because data of every rank, or of a root,
+    reaches all ranks. Gather, scatter and all-to-all do so only if messages are forwarded. A rank
+    that sends several messages at once needs fewer steps: see ``least_seconds``.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """Collectives as MSCCL XML, which GPU libraries execute: what each thread block sends and receives.
 
 A GPU has one thread block for its own copies, one for each GPU it sends to, and one for each it
-receives from, so a full connection never stops what would empty it. Steps wait for steps of other
-thread blocks of their GPU where they touch the same chunk. All-gather and all-reduce work on the
-output, reduce-scatter in scratch: in place and out of place alike. All-to-all is out of place.
+receives from. So a full connection never blocks the steps that would empty it. Steps wait for steps
+of their GPU's other thread blocks if they touch the same chunk. All-gather and all-reduce work on
+the output, reduce-scatter in scratch: in place and out of place alike. All-to-all is out of place.
 
 Format: microsoft/msccl and ROCm/rccl (their parsers), microsoft/msccl-tools. The last two name
 reduce-scatter differently (``reduce_scatter``, ``reducescatter``). The first's name is written.

@@ -1,9 +1,9 @@
 """Races of an MSCCL file: steps of two thread blocks that touch a chunk in either order.
 
-What surely comes before a step: the steps before it in its thread block, the step that it waits
-for, the sending of what it receives, and what came before those. Each thread block keeps count of
-how far it knows the others to be. A step that writes where another one reads or writes, of which it
-does not know, is a race, however the execution went (Lamport's order with vector clocks).
+Some steps surely come before a step: those before it in its thread block, the one that it waits
+for, the send of what it receives, and all before these. Each thread block counts how far the others
+have surely come. Two unordered steps race if one writes what the other reads or writes, however the
+execution went (Lamport's order with vector clocks).
 """
 
 from __future__ import annotations

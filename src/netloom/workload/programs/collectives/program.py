@@ -63,7 +63,7 @@ class CollectiveProgram:
         float64[num_chunks], the part of the collective's size that each chunk has. The chunks that
         make up the size are 1 together; for all-to-all those that each rank has at first.
     root
-        The root of rooted collectives; 0 for the others.
+        The root of rooted collectives, or 0 for the others.
     source, target
         int32[num_messages], ranks.
     step

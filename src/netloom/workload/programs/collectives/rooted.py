@@ -1,7 +1,7 @@
 """Collectives of a root: trees, pipelined or not, and those that send up a tree and down again.
 
 Steps are for a root 0. ``algorithms`` gives ranks other names. Sources: Thakur, Rabenseifner &
-Gropp 2005; Sanders, Speck & Träff 2009 (two trees); NCCL, ``src/graph/trees.cc`` (which two).
+Gropp 2005, Sanders, Speck & Träff 2009 (two trees), and NCCL, ``src/graph/trees.cc`` (which two).
 """
 
 from __future__ import annotations

@@ -146,9 +146,9 @@ def rounds_of(
 ) -> RoundProgram:
     """Return a collective as rounds: steps that are alike are one round with a count.
 
-    ``neighbours``: a rank goes on when all that it sent and received before is complete, which is
-    what ``messages_of`` means by steps if each step carries what the one before brought. Ranks that
-    share a host wait for each other. Other arguments and errors as in ``messages_of``.
+    ``neighbours``: a rank goes on when all that it sent and received before is complete. These are
+    the steps of ``messages_of`` if each step carries what the one before brought. Ranks that share
+    a host wait for each other. Other arguments and errors as in ``messages_of``.
 
     Examples
     --------

@@ -94,9 +94,10 @@ def read_chakra(pattern: str | Path) -> RankProgram:
     Raises
     ------
     InputError
-        Naming the file, and the byte or the node: what is no Chakra. A node of a kind that is not
-        modelled, computation without a duration. Dependencies on nothing. Sends without receives.
-        Groups whose ranks do not call the same collectives. A file that is missing.
+        If a file is missing or is no Chakra trace, a node is of a kind that is not modeled, or
+        computation has no duration. If a node depends on an unknown node, or a send has no receive.
+        If the ranks of a group do not call the same collectives. The error names the file, and the
+        byte or the node.
 
     Examples
     --------

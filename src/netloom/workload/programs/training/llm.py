@@ -11,10 +11,10 @@ micro-batch, in groups of each kind:
   b·(s/cp)/tp·top_k·h·e.
 
 From one stage of the pipeline (pp) to the next, and back, each rank sends b·(s/cp)·h·e/tp per
-micro-batch, one forward and one backward in turn (1F1B). Once per step, data parallelism (dp, cp)
+micro-batch. Forward and backward passes take turns (1F1B). Once per step, data parallelism (dp, cp)
 reduce-scatters gradients and all-gathers parameters, params/(tp·pp) of both. Those of experts among
-the ranks that have the same ones. Sources: Shoeybi et al. 2019. Narayanan et al. 2021. Korthikanti
-et al. 2022. Rajbhandari et al. 2022.
+the ranks that have the same ones. Sources: Shoeybi et al. 2019, Narayanan et al. 2021, Korthikanti
+et al. 2022, Rajbhandari et al. 2022.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Model:
     dtype, grads
         Types of activations and parameters, and of gradients: see ``VALUE_BYTES``.
     tflops
-        What a rank computes per second, in 10^12 operations; 0: computation takes no time.
+        What a rank computes per second, in 10^12 operations, or 0: computation takes no time.
     order
         Dimensions, the one first whose ranks are numbered one after the other.
     algorithms
