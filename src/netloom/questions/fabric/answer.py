@@ -10,9 +10,10 @@ import numpy as np
 
 from netloom.fabrics.figures import rises
 from netloom.questions.answers import Answer, Column, Columns, table
-from netloom.questions.fabric.verdict import level_of, short_names
+from netloom.questions.fabric.verdict import level_of
 from netloom.routing.forwarding.lanes import lane_circle
 from netloom.topology.subnets.missing import missing_parts
+from netloom.topology.subnets.names import short_names
 from netloom.topology.subnets.shapes import shape_words
 from netloom.words import number
 

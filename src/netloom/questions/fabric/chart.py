@@ -13,8 +13,8 @@ from netloom.drawing.axes import Axis, axis
 from netloom.drawing.bars import Bar, bars
 from netloom.drawing.colours import REFERENCE, THIS
 from netloom.drawing.panel import End, Look, looks_of, panel
-from netloom.questions.fabric.verdict import short_names
 from netloom.questions.network_chart import network_chart, topology_of
+from netloom.topology.subnets.names import short_names
 from netloom.words import counted, number
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from netloom.questions.register import kind_of
 from netloom.questions.shown import percent
 from netloom.questions.subject import short_name
 from netloom.questions.verdict import Verdict
-from netloom.topology.subnets.names import short_switch_name
 from netloom.words import counted, listed, number
 
 if TYPE_CHECKING:
@@ -226,26 +225,6 @@ def plainly(figures: Mapping[str, Any], said: str) -> str:
     for label, name in figures["short"].items():
         said = said.replace(label, name)
     return said
-
-
-def short_names(labels: Iterable[str]) -> dict[str, str]:
-    """Return the short form of each name that no other has.
-
-    Examples
-    --------
-    >>> short_names(["MF0;leaf1:MQM9701/U1", "leaf2", "MF0;x:M1/U1", "MF0;x:M2/U1"])
-    {'MF0;leaf1:MQM9701/U1': 'leaf1'}
-    """
-    labels = list(labels)
-    short = [short_switch_name(label) for label in labels]
-    taken: dict[str, int] = {}
-    for name in short:
-        taken[name] = taken.get(name, 0) + 1
-    return {
-        label: name
-        for label, name in zip(labels, short, strict=True)
-        if name != label and taken[name] == 1
-    }
 
 
 def next_command(figures: Mapping[str, Any]) -> str:
