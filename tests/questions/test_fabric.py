@@ -184,12 +184,55 @@ def test_a_job_of_a_host_file_and_a_matrix(tmp_path):
 
 def test_its_picture(dgx):
     parts = parts_of(record(dgx))
-    assert list(parts) == ["cables", "network"]
+    assert list(parts) == ["network", "cables"]
     said = json.dumps(parts["cables"].to_dict())
     assert "A10-P1-IBSPINE-04 port 33" in said
-    assert re.search(r"\d+ of 1,064 channels carry more than the busiest must", said)
+    assert re.search(r"\d+ of 1,064 channels between switches carry more than", said)
     jobs = check_fabric("leaf-spine:2x1x4", jobs=["a=h0,h4", "b=h1,h5"], samples=0)
-    assert list(parts_of(record(jobs))) == ["cables", "jobs", "network"]
+    assert list(parts_of(record(jobs))) == ["network", "jobs", "cables"]
+
+
+def shown(found):
+    """The title of the picture of a fabric's network, and all words in it."""
+    spec = parts_of(record(found))["network"].to_dict()
+    rows = [row for table in spec["datasets"].values() for row in table]
+    return " ".join(spec["title"]["text"]), [row["text"] for row in rows if "text" in row], rows
+
+
+def test_the_picture_names_the_cable_of_the_answer_by_its_ports(dgx):
+    title, texts, rows = shown(dgx)
+    name = "A10-P1-IBSPINE-04 port 33 → B09-P1-IBLEAF-01-05 port 39"
+    assert title == f"{name} carries 2,168 paths, 4.06× the mean"
+    assert name in texts
+    assert "#" not in "".join(texts)
+    (busiest,) = (row for row in rows if row.get("channel") == name and "tips" in row)
+    most = dgx.cause.hosts[:3], dgx.cause.paths[:3]
+    assert busiest["tips"] == ", ".join(
+        f"{dgx.network.name_of(host)} ({paths:,})" for host, paths in zip(*most, strict=True)
+    )
+
+
+def test_the_picture_of_a_circle_shows_the_circle():
+    found = check_fabric("torus:4x4/1", samples=0)
+    title, texts, rows = shown(found)
+    circle = found.to_dict()["circle"]
+    assert title == f"Packets in these {len(circle)} channels can wait for each other for ever"
+    hot = {row["channel"] for row in rows if row.get("heat") == 1}
+    assert hot == {f"{each['from']} → {each['to']}" for each in circle}
+    assert hot < set(texts)
+    assert f"its packets wait for {len(circle)}" in texts
+
+
+def test_the_picture_of_jobs_shows_the_cables_that_they_share():
+    found = check_fabric("leaf-spine:2x1x4", jobs=JOBS, samples=0)
+    title, texts, rows = shown(found)
+    busy = found.to_dict()["jobs"][0]["shared"]
+    name = f"{busy['from']} → {busy['to']}"
+    assert title == f"On {name} the jobs together take 2 times as long as one of them alone"
+    assert "a 1, b 1" in texts
+    shared = {(row["from"], row["to"]) for row in found.to_dict()["shared_cables"]}
+    hot = {row["channel"] for row in rows if row.get("heat", 0) > 0}
+    assert hot == {" → ".join(ends) for ends in shared}
 
 
 JOBS = ["a=h0,h4:ring", "b=h1,h5:ring"]

@@ -174,7 +174,7 @@ def test_the_network_tells_a_channels_load_under_the_pointer(visit, page):
     place, figure = next(
         (place, figure)
         for place, figure in enumerate(figures_on(page.sections), 1)
-        if "times the mean" in figure.title
+        if "× the mean" in figure.title
     )
     assert figure.data.total == 64
     channel, load = figure.data.rows[0]
