@@ -253,7 +253,7 @@ JOBS = ["a=h0,h4:ring", "b=h1,h5:ring"]
             "act",
             "The busiest cable carries 192 paths of an all-to-all, 3.2× ",
         ),
-        ("torus:4x4", {}, "act", "Packets can wait for each other in a circle of 4 cables"),
+        ("torus:4x4", {}, "act", "Packets can wait for each other in a circle of 4 channels"),
         ("leaf-spine:2x1x4", {"jobs": JOBS}, "act", "Job a takes up to 2 times as long beside b"),
         (
             "leaf-spine:2x1x4",

@@ -31,6 +31,9 @@ WIDTH = 700.0
 ON = " on the channel"
 """What a unit of loads ends in."""
 
+PATHS = "paths on the channel"
+"""Loads that are counted by paths."""
+
 USE = "flits/cycle on the channel"
 """Loads that are shares of what channels can carry."""
 
@@ -50,10 +53,10 @@ def topology_of(record: Recorded) -> Topology | None:
     """
     asked = record.configuration
     found = _network(asked["on"], asked.get("failed_channels"), asked.get("failed_nodes"))
-    if found is None or found.num_nodes != record.figures["nodes"]:
+    if found is None or found.num_nodes != record.figures.get("nodes", found.num_nodes):
         return None
-    seen = record.tables["channels"]
-    if seen.is_empty():
+    seen = record.tables.get("channels")
+    if seen is None or seen.is_empty():
         return found
     if "channel" in seen.columns:
         listed = [seen["channel"].to_numpy()]
@@ -100,7 +103,7 @@ def channels_chart(
     """
     values = channels[load].to_numpy() if load in channels.columns else np.zeros(0)
     network = topology_of(record) if len(values) else None
-    known = load != "channel_load" and "channel_load" in channels.columns
+    known = load != "channel_load" and "channel_load" in channels.columns and title != PATHS
     return network_chart(
         network, values.astype(np.float64), title, scale=scale, width=width, before=before,
         when=when, paths=channels["channel_load"].to_numpy().astype(np.float64) if known else None,

@@ -69,7 +69,7 @@ def cables(record: Recorded) -> alt.LayerChart:
     table, found = record.tables["channels"], record.figures["all_to_all"]
     ways = [way for way in LED if (table["way"] == way).any()]
     several = len(ways) > 1
-    names = {way: LED[way] if several else "all cables" for way in ways}
+    names = {way: LED[way] if several else "all channels" for way in ways}
     curves = pl.concat([curve(table.filter(way=way)["paths"], names[way], "way") for way in ways])
     looks = {names[way]: LOOKS[way] if several else Look(THIS, named=False) for way in ways}
     where = ranks(curves, found["bound"], [found["max"]], [*looks] if several else [])
@@ -236,7 +236,7 @@ def slowdowns(record: Recorded) -> alt.LayerChart:
 
 
 PART_TITLES = {
-    "cables": "Paths on each cable",
+    "cables": "Paths on each channel",
     "jobs": "What jobs cost each other",
     "network": "Where the paths are",
 }

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 FAIR, UNEVEN = 1.1, 1.5
 """Times the bound up to which the busiest cable is fairly, and tolerably, loaded."""
 
+CLOSE = 1.03
+"""Times its bound up to which a busiest cable leaves nothing that is worth looking for."""
+
 PROVED = 1 + 1e-6
 """Times the bound up to which a busiest cable is as good as can be."""
 
@@ -41,7 +44,7 @@ def verdict(figures: Mapping[str, Any]) -> Verdict:
         why = ". ".join(each["sentence"].rstrip(".") for each in figures["problems"][:2])
         lines = ({"why": plainly(figures, why)} if why else {}) | lines
     elif level == "loop":
-        many = counted(len(figures["circle"]), "cable")
+        many = counted(len(figures["circle"]), "channel")
         said = (
             f"Packets can wait for each other in a circle of {many} (credit loop): the fabric can "
             "lock up."
@@ -69,7 +72,7 @@ def _mends(figures: Mapping[str, Any], mark: str) -> bool:
     if figures["jobs"]:
         return mark != "fine"
     ratio = figures["all_to_all"]["ratio"]
-    return ratio is not None and ratio > PROVED
+    return ratio is not None and ratio > CLOSE
 
 
 def level_of(figures: Mapping[str, Any]) -> str:
