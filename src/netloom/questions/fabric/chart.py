@@ -203,14 +203,21 @@ def _circle(record: Recorded) -> tuple[Marked, dict[int, float]]:
     return Marked(said, words), dict.fromkeys(found, 1.0)
 
 
-def _shared(record: Recorded) -> tuple[Marked, dict[int, float]]:
-    """Return the channels that jobs share, those that delay them most first."""
+def _shared(record: Recorded) -> tuple[Marked, dict[int, float]] | None:
+    """Return the channels that jobs share, those that delay them most first.
+
+    None if the first of them is a host's own, which is not drawn.
+    """
     table, number_of = record.tables["shared_cables"], _numbers(record.tables["channels"])
     ends = ["from", "from_port", "to", "to_port"]
     words: dict[int, str] = {}
     times: dict[int, float] = {}
     for key, jobs in table.group_by(ends, maintain_order=True):
-        channel = number_of[key]
+        channel = number_of.get(key)
+        if channel is None:
+            if not words:
+                return None
+            continue
         parts = [f"{job} {use:.2g}" for job, use in jobs.select("job", "use").rows()]
         words[channel] = ", ".join(parts)
         times[channel] = float(jobs["together"][0])
