@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+import netloom as nl
 from netloom import InputError, check_fabric, topology
 from netloom.questions.fabric.verdict import verdict
 from netloom.questions.fabric.words import lines, sentences
@@ -352,3 +353,18 @@ def test_a_table_of_many_hosts_is_followed_row_by_row():
     assert cause is not None
     assert sum(cause.paths) == found.figures.busiest(1)[0].paths
     assert np.all(np.diff(cause.paths) <= 0)
+
+
+@pytest.mark.parametrize(
+    ("file", "kind"), [(DGX, "fabric"), ("examples/two-hosts.graphml", "graph")]
+)
+def test_a_file_without_its_kind_is_named_with_it(file, kind):
+    with pytest.raises(InputError, match=f"expected {kind}:{file}, which reads it"):
+        nl.analyze("ring", file)
+
+
+@pytest.mark.parametrize(("ratio", "advised"), [(1.0035, False), (1.05, True), (3.45, True)])
+def test_tables_that_are_nearly_best_have_no_next_command(dgx, ratio, advised):
+    figures = dgx.to_dict()
+    figures["all_to_all"] |= {"ratio": ratio}
+    assert bool(verdict(figures).next) == advised
