@@ -1,8 +1,6 @@
 """The page as a person meets it: in a browser without network."""
 
-import os
 import re
-import shutil
 import struct
 import zlib
 from dataclasses import replace
@@ -11,91 +9,13 @@ from itertools import pairwise
 import pytest
 
 import netloom as nl
-from netloom.drawing.save import save_chart
-from netloom.report import chart_of
 from netloom.report.page import page_of
 from netloom.report.page.html import render
 from netloom.report.page.pages import figures_on
 from netloom.report.page.themes import THEMES
+from tests.report.in_browser import Visit
 from tests.report.page_samples import small_results
 from tests.report.test_page import contrast
-
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-PATIENCE = 90_000
-"""Milliseconds: a machine may be busy."""
-
-
-def unavailable(why):
-    if os.environ.get("NETLOOM_BROWSER") == "required":
-        pytest.fail(f"NETLOOM_BROWSER=required, but {why}")
-    pytest.skip(why)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        unavailable("playwright is not installed")
-    path = next(filter(None, map(shutil.which, NAMES)), None)
-    if path is None:
-        unavailable(f"there is none of {', '.join(NAMES)}")
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(
-            executable_path=path, args=["--no-sandbox", "--disable-gpu"], timeout=PATIENCE
-        )
-        yield found
-        found.close()
-
-
-@pytest.fixture(scope="module")
-def page():
-    return page_of([small_results()])
-
-
-@pytest.fixture(scope="module")
-def file(page, tmp_path_factory):
-    path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(render(page), encoding="utf-8")
-    return path
-
-
-class Visit:
-    """The page in a browser of its own: what it complained of, and what it asked the network."""
-
-    def __init__(self, browser, file, **settings):
-        self.context = browser.new_context(
-            **{"viewport": {"width": 1280, "height": 900}} | settings
-        )
-        self.context.set_default_timeout(PATIENCE)
-        self.tab = self.context.new_page()
-        self.errors, self.requests = [], []
-        self.tab.on(
-            "console", lambda said: self.errors.append(said.text) if said.type == "error" else 0
-        )
-        self.tab.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.context.route("**/*", self.answer)
-        self.file = file
-        self.tab.goto(file.as_uri())
-
-    def answer(self, route):
-        if route.request.url == self.file.as_uri():
-            route.continue_()
-        else:
-            self.requests.append(route.request.url)
-            route.abort()
-
-    def drawn(self, theme="light"):
-        self.tab.wait_for_selector(f"html[data-drawn={theme}]", state="attached")
-        return self.tab
-
-
-@pytest.fixture(scope="module")
-def visit(browser, file):
-    found = Visit(browser, file, color_scheme="light")
-    found.drawn()
-    yield found
-    found.context.close()
 
 
 def background(tab, of="body"):
@@ -195,51 +115,6 @@ def test_the_network_tells_a_channels_load_under_the_pointer(visit, page):
     shown = re.search(r"% of the channel\s+([\d.]+)", said)[1]
     assert float(shown) == pytest.approx(float(load), abs=0.05)
     visit.tab.mouse.move(0, 0)
-
-
-def tip(tab):
-    tab.wait_for_selector("#vg-tooltip-element.visible", timeout=PATIENCE)
-    return tab.query_selector("#vg-tooltip-element").inner_text()
-
-
-def test_channels_tell_their_load_by_keyboard_the_busiest_first(visit, page):
-    place, figure = next(
-        (place, figure)
-        for place, figure in enumerate(figures_on(page.sections), 1)
-        if "× the mean" in figure.title
-    )
-    stops = visit.tab.locator(f"#figure-{place} .drawing svg [tabindex]")
-    assert stops.count() == 1
-    loads = sorted((float(row[1]) for row in figure.data.rows), reverse=True)
-    stops.first.focus()
-    keys = "ArrowDown", "ArrowDown", "Home", "ArrowDown"
-    for key, load in zip(keys, (*loads[:3], loads[0]), strict=True):
-        said = re.search(r"% of the channel\s+([\d.]+)", tip(visit.tab))[1]
-        assert float(said) == pytest.approx(load, abs=0.05)
-        told = visit.tab.evaluate("document.activeElement.getAttribute('aria-label')")
-        assert told.startswith("channel ")
-        visit.tab.keyboard.press(key)
-    assert stops.count() == 1
-    visit.tab.evaluate("document.activeElement.blur()")
-    visit.tab.wait_for_selector("#vg-tooltip-element.visible", state="hidden", timeout=PATIENCE)
-
-
-def test_a_picture_as_a_page_has_a_title_and_tells_by_keyboard_whom_cables_lead_to(
-    browser, tmp_path
-):
-    found = nl.check_fabric("leaf-spine:4x2x2", samples=0, routing="minhop")
-    path = save_chart(chart_of(found), tmp_path / "fabric.html")
-    tab = browser.new_page()
-    try:
-        tab.goto(path.as_uri(), timeout=PATIENCE)
-        tab.wait_for_selector("svg [tabindex='0']", timeout=PATIENCE)
-        assert tab.title() == found.to_dict()["verdict"]["sentence"]
-        tab.keyboard.press("Tab")
-        said = tip(tab)
-        assert "paths on the channel" in said
-        assert re.search(r"most paths lead to\s+h\d \(6\)", said)
-    finally:
-        tab.close()
 
 
 def test_a_curve_tells_its_points_under_the_pointer(visit):

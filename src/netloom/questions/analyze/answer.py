@@ -24,7 +24,7 @@ from netloom.questions.analyze.busiest import (
     sent_by_node,
 )
 from netloom.questions.analyze.mapped import FIGURES, MappedProgram, figures
-from netloom.questions.analyze.pairs import MOST_SORTED, pairs_by_channel
+from netloom.questions.analyze.pairs import CHANNELS, MOST_SORTED, pairs_by_channel
 from netloom.questions.answers import FLITS, Answer, Column, Columns, table
 from netloom.questions.named import mapping_name
 from netloom.questions.numbers import known
@@ -45,19 +45,6 @@ if TYPE_CHECKING:
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
 
-
-CHANNELS = Columns(
-    Column("source_node", kind=int),
-    Column("target_node", kind=int),
-    Column("channel_load", "channel load χ", "paths", kind=Real),
-    Column("weighted_channel_load", "channel load", "weight"),
-    Column("name", "channel", kind=str, optional=True),
-    Column("kind", kind=str, optional=True),
-    Column("bandwidth", unit="flits/cycle", optional=True),
-    Column("time", unit="weight over bandwidth", optional=True),
-    Column("pairs", "pairs with most traffic", kind=str, optional=True),
-)
-"""Name, kind, bandwidth and time only if hosts have channels of their own, which are among them."""
 
 PATH_CONTENTION = Columns(
     Column("mapping", kind=str),

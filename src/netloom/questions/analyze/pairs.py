@@ -1,11 +1,13 @@
-"""Which pairs of tasks load each channel most: what a picture says where somebody points at it."""
+"""The table of channels, and which pairs of tasks load each most: what a picture tells of it."""
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.questions.answers import Column, Columns
 from netloom.questions.shown import percent
 
 if TYPE_CHECKING:
@@ -13,6 +15,19 @@ if TYPE_CHECKING:
     from netloom.routing import Paths
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
+
+CHANNELS = Columns(
+    Column("source_node", kind=int),
+    Column("target_node", kind=int),
+    Column("channel_load", "channel load χ", "paths", kind=Real),
+    Column("weighted_channel_load", "channel load", "weight"),
+    Column("name", "channel", kind=str, optional=True),
+    Column("kind", kind=str, optional=True),
+    Column("bandwidth", unit="flits/cycle", optional=True),
+    Column("time", unit="weight over bandwidth", optional=True),
+    Column("pairs", "pairs with most traffic", kind=str, optional=True),
+)
+"""Name, kind, bandwidth and time only if hosts have channels of their own, which are among them."""
 
 MOST_SORTED = 2**22
 """Most hops of all paths that are sorted by channel."""
