@@ -103,12 +103,14 @@ def channels_chart(
     """
     values = channels[load].to_numpy() if load in channels.columns else np.zeros(0)
     network = topology_of(record) if len(values) else None
+    tips = None
+    if "pairs" in channels.columns:
+        tips = Tips("most traffic", channels["pairs"].fill_null("").to_list())
     known = load != "channel_load" and "channel_load" in channels.columns and title != PATHS
     return network_chart(
         network, values.astype(np.float64), title, scale=scale, width=width, before=before,
         when=when, paths=channels["channel_load"].to_numpy().astype(np.float64) if known else None,
-        tips=Tips("most traffic", channels["pairs"].to_list()) if "pairs" in channels.columns
-        else None,
+        tips=tips,
     )  # fmt: skip
 
 

@@ -11,6 +11,8 @@ from netloom.questions.answers import Column, Columns
 from netloom.questions.shown import percent
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from netloom.questions.analyze.mapped import MappedProgram
     from netloom.routing import Paths
     from netloom.topology import Topology
@@ -47,10 +49,10 @@ def pairs_by_channel(
     pair = np.repeat(np.arange(len(routed.offsets) - 1), np.diff(routed.offsets))
     part = np.ones(len(pair)) if routed.probability is None else routed.probability[pair]
     edge = pair if routed.pair is None else routed.pair[pair]
-    load = mapped.weights[edge] * part
     keys, place = np.unique(routed.channels.astype(np.int64) * graph.num_edges + edge,
                             return_inverse=True)  # fmt: skip
-    load = np.bincount(place, load, len(keys))
+    load: NDArray[np.float64] = np.zeros(len(keys))
+    np.add.at(load, place, mapped.weights[edge] * part)
     channel, edge = np.divmod(keys, max(graph.num_edges, 1))
     order = np.lexsort((edge, -load, channel))
     channel, edge, load = channel[order], edge[order], load[order]
