@@ -133,3 +133,10 @@ def test_where_all_cables_have_one_bandwidth_loads_are_what_is_said():
     load[3] = 30.0
     of = Traffic.of_load(replace(net, channel_bandwidth=rate), load, "bytes")
     assert of.sentence == f"{named(net, 3)} carries 30\u00a0B, 2.67× the mean"
+
+
+def test_matrices_name_their_rows_and_the_first_and_last_of_their_columns():
+    net = topology("leaf-spine:8x4x8")
+    words = [word.text for word in scene_of(Traffic(net, np.arange(64.0), "bytes"), 700).words]
+    assert words.count("spine0 to spine3") == 2
+    assert words.count("leaf7") == 4  # both sides of the tree, and both matrices

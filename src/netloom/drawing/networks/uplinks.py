@@ -73,7 +73,7 @@ def uplink_matrices(
     ends = routers.channel_source.astype(np.int64), routers.channel_target.astype(np.int64)
     who = ("pods", "top routers") if pods else ("leaves", "spines")
     ends_of_row = _names(traffic, tops.routers[[0, -1]], pods=False, rows=2, per=1)
-    across = " … ".join(ends_of_row)
+    across = " to ".join(ends_of_row)
     parts, boxes, words = [], [], []
     y = top + HEAD
     for place, here in enumerate((laid.enters == at, laid.leaves == at)):
