@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+import netloom as nl
 from netloom import InputError, check_fabric, topology
 from netloom.questions.fabric.verdict import verdict
 from netloom.questions.fabric.words import lines, sentences
@@ -184,12 +185,55 @@ def test_a_job_of_a_host_file_and_a_matrix(tmp_path):
 
 def test_its_picture(dgx):
     parts = parts_of(record(dgx))
-    assert list(parts) == ["cables", "network"]
+    assert list(parts) == ["network", "cables"]
     said = json.dumps(parts["cables"].to_dict())
     assert "A10-P1-IBSPINE-04 port 33" in said
-    assert re.search(r"\d+ of 1,064 channels carry more than the busiest must", said)
+    assert re.search(r"\d+ of 1,064 channels between switches carry more than", said)
     jobs = check_fabric("leaf-spine:2x1x4", jobs=["a=h0,h4", "b=h1,h5"], samples=0)
-    assert list(parts_of(record(jobs))) == ["cables", "jobs", "network"]
+    assert list(parts_of(record(jobs))) == ["network", "jobs", "cables"]
+
+
+def shown(found):
+    """The title of the picture of a fabric's network, and all words in it."""
+    spec = parts_of(record(found))["network"].to_dict()
+    rows = [row for table in spec["datasets"].values() for row in table]
+    return " ".join(spec["title"]["text"]), [row["text"] for row in rows if "text" in row], rows
+
+
+def test_the_picture_names_the_cable_of_the_answer_by_its_ports(dgx):
+    title, texts, rows = shown(dgx)
+    name = "A10-P1-IBSPINE-04 port 33 → B09-P1-IBLEAF-01-05 port 39"
+    assert title == f"{name} carries 2,168 paths, 4.06× the mean"
+    assert name in texts
+    assert "#" not in "".join(texts)
+    (busiest,) = (row for row in rows if row.get("channel") == name and "tips" in row)
+    most = dgx.cause.hosts[:3], dgx.cause.paths[:3]
+    assert busiest["tips"] == ", ".join(
+        f"{dgx.network.name_of(host)} ({paths:,})" for host, paths in zip(*most, strict=True)
+    )
+
+
+def test_the_picture_of_a_circle_shows_the_circle():
+    found = check_fabric("torus:4x4/1", samples=0)
+    title, texts, rows = shown(found)
+    circle = found.to_dict()["circle"]
+    assert title == f"Packets in these {len(circle)} channels can wait for each other for ever"
+    hot = {row["channel"] for row in rows if row.get("heat") == 1}
+    assert hot == {f"{each['from']} → {each['to']}" for each in circle}
+    assert hot < set(texts)
+    assert f"its packets wait for {len(circle)}" in texts
+
+
+def test_the_picture_of_jobs_shows_the_cables_that_they_share():
+    found = check_fabric("leaf-spine:2x1x4", jobs=JOBS, samples=0)
+    title, texts, rows = shown(found)
+    busy = found.to_dict()["jobs"][0]["shared"]
+    name = f"{busy['from']} → {busy['to']}"
+    assert title == f"On {name} the jobs together take 2 times as long as one of them alone"
+    assert "a 1, b 1" in texts
+    shared = {(row["from"], row["to"]) for row in found.to_dict()["shared_cables"]}
+    hot = {row["channel"] for row in rows if row.get("heat", 0) > 0}
+    assert hot == {" → ".join(ends) for ends in shared}
 
 
 JOBS = ["a=h0,h4:ring", "b=h1,h5:ring"]
@@ -210,7 +254,7 @@ JOBS = ["a=h0,h4:ring", "b=h1,h5:ring"]
             "act",
             "The busiest cable carries 192 paths of an all-to-all, 3.2× ",
         ),
-        ("torus:4x4", {}, "act", "Packets can wait for each other in a circle of 4 cables"),
+        ("torus:4x4", {}, "act", "Packets can wait for each other in a circle of 4 channels"),
         ("leaf-spine:2x1x4", {"jobs": JOBS}, "act", "Job a takes up to 2 times as long beside b"),
         (
             "leaf-spine:2x1x4",
@@ -309,3 +353,18 @@ def test_a_table_of_many_hosts_is_followed_row_by_row():
     assert cause is not None
     assert sum(cause.paths) == found.figures.busiest(1)[0].paths
     assert np.all(np.diff(cause.paths) <= 0)
+
+
+@pytest.mark.parametrize(
+    ("file", "kind"), [(DGX, "fabric"), ("examples/two-hosts.graphml", "graph")]
+)
+def test_a_file_without_its_kind_is_named_with_it(file, kind):
+    with pytest.raises(InputError, match=f"expected {kind}:{file}, which reads it"):
+        nl.analyze("ring", file)
+
+
+@pytest.mark.parametrize(("ratio", "advised"), [(1.0035, False), (1.05, True), (3.45, True)])
+def test_tables_that_are_nearly_best_have_no_next_command(dgx, ratio, advised):
+    figures = dgx.to_dict()
+    figures["all_to_all"] |= {"ratio": ratio}
+    assert bool(verdict(figures).next) == advised

@@ -9,9 +9,14 @@ import pytest
 import netloom as nl
 from netloom.errors import InputError
 from netloom.fabrics import write_lfts
+from netloom.questions.recorded import parts_of, record
+from netloom.questions.register import kind_of
 from netloom.routing import ForwardingTable
 from netloom.topology import topology
+from netloom.topology.subnets.names import short_switch_name
 from tests.reference.scans import scan
+
+DGX, MINHOP = "examples/dgx-40.ibnetdiscover", "lfts:examples/dgx-40-minhop.lfts"
 
 
 def test_a_full_tree_is_proved_best():
@@ -185,3 +190,23 @@ def test_tables_of_a_fabric_with_lids_are_written_next():
     wanted = "netloom route examples/dgx-40.ibnetdiscover --samples 50 --out better.lfts"
     assert found["next"] == wanted
     assert found["lines"]["cost"].startswith("20,128 entries change in 440 blocks")
+
+
+def test_two_tables_are_compared_and_the_picture_names_the_cable_that_changes_most(tmp_path):
+    made = nl.route_fabric(DGX, installed=MINHOP, engine="updn", samples=2)
+    file = tmp_path / "other.lfts"
+    write_lfts(made.topology, made.forwarding, file)
+    found = nl.route_fabric(DGX, installed=MINHOP, engine=f"lfts:{file}", samples=2)
+    data = found.to_dict()
+    assert data["all_to_all"] == made.to_dict()["all_to_all"]
+    assert kind_of("route").verdict(data).of == "dgx-40, other.lfts tables"
+    assert data["verdict"]["next"] == ""
+    table = found.channel_table()
+    change = np.abs((table["after"] - table["before"]).to_numpy())
+    title = parts_of(record(found))["network"].to_dict()["title"]["text"]
+    row = table.row(int(change.argmax()), named=True)
+    ends = [f"{short_switch_name(row[end])} port {row[f'{end}_port']}" for end in ("from", "to")]
+    assert " ".join(title).startswith(f"{' → '.join(ends)} carries {change.max():,.0f} paths ")
+    text = str(kind_of("route").chart(record(found)).to_dict())
+    assert "installed: lfts:dgx-40-minhop.lfts" in text
+    assert "examples/" not in text

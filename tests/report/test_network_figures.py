@@ -25,16 +25,16 @@ def test_a_figure_says_in_words_and_numbers_what_it_shows(on):
     found = record(nl.analyze("ring:16", on, random_mappings=0))
     shown = figures_of(found)[0]
     net = topology(on)
-    assert shown.data.columns[:2] == ("channel", "bytes on the channel")
+    assert shown.data.columns[:2] == ("channel", "paths on the channel")
     assert shown.data.total == net.num_network_channels
     loads = found.tables["channels"]["weighted_channel_load"].to_numpy()
     loads = loads[: net.num_network_channels]
     assert shown.data.rows[0][1] == f"{loads.max():g}"
     listed = [float(row[1]) for row in shown.data.rows]
     assert listed == sorted(listed, reverse=True)
-    assert shown.alternative.startswith(f"{shown.title}. bytes on the channel from")
+    assert shown.alternative.startswith(f"{shown.title}. paths on the channel from")
     assert f"{shown.data.total} rows" in shown.alternative
-    assert re.search(r"\bpath\b", shown.alternative) is None  # as curves are drawn
+    assert re.search(r"\bpath(:| from)", shown.alternative) is None  # as curves are drawn
 
 
 @pytest.mark.parametrize("on", ["leaf-spine:4x2x4", "dragonfly:2x4x2", "torus:18x18"])

@@ -1,8 +1,6 @@
 """The page as a person meets it: in a browser without network."""
 
-import os
 import re
-import shutil
 import struct
 import zlib
 from dataclasses import replace
@@ -15,85 +13,9 @@ from netloom.report.page import page_of
 from netloom.report.page.html import render
 from netloom.report.page.pages import figures_on
 from netloom.report.page.themes import THEMES
+from tests.report.in_browser import Visit
 from tests.report.page_samples import small_results
 from tests.report.test_page import contrast
-
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-PATIENCE = 90_000
-"""Milliseconds: a machine may be busy."""
-
-
-def unavailable(why):
-    if os.environ.get("NETLOOM_BROWSER") == "required":
-        pytest.fail(f"NETLOOM_BROWSER=required, but {why}")
-    pytest.skip(why)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        unavailable("playwright is not installed")
-    path = next(filter(None, map(shutil.which, NAMES)), None)
-    if path is None:
-        unavailable(f"there is none of {', '.join(NAMES)}")
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(
-            executable_path=path, args=["--no-sandbox", "--disable-gpu"], timeout=PATIENCE
-        )
-        yield found
-        found.close()
-
-
-@pytest.fixture(scope="module")
-def page():
-    return page_of([small_results()])
-
-
-@pytest.fixture(scope="module")
-def file(page, tmp_path_factory):
-    path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(render(page), encoding="utf-8")
-    return path
-
-
-class Visit:
-    """The page in a browser of its own: what it complained of, and what it asked the network."""
-
-    def __init__(self, browser, file, **settings):
-        self.context = browser.new_context(
-            **{"viewport": {"width": 1280, "height": 900}} | settings
-        )
-        self.context.set_default_timeout(PATIENCE)
-        self.tab = self.context.new_page()
-        self.errors, self.requests = [], []
-        self.tab.on(
-            "console", lambda said: self.errors.append(said.text) if said.type == "error" else 0
-        )
-        self.tab.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.context.route("**/*", self.answer)
-        self.file = file
-        self.tab.goto(file.as_uri())
-
-    def answer(self, route):
-        if route.request.url == self.file.as_uri():
-            route.continue_()
-        else:
-            self.requests.append(route.request.url)
-            route.abort()
-
-    def drawn(self, theme="light"):
-        self.tab.wait_for_selector(f"html[data-drawn={theme}]", state="attached")
-        return self.tab
-
-
-@pytest.fixture(scope="module")
-def visit(browser, file):
-    found = Visit(browser, file, color_scheme="light")
-    found.drawn()
-    yield found
-    found.context.close()
 
 
 def background(tab, of="body"):
@@ -166,15 +88,17 @@ def test_every_chart_is_drawn_and_has_a_size(visit, page):
         assert width > 100, name
         assert height > 80, name
         assert marks > 10, name
-        assert name == f"img: {figure.title}. {figure.alternative}"
-        assert inside == 0  # it is read as one picture
+        network = figure.data.columns[:1] == ("channel",)
+        role, stops = ("group", 1) if network else ("img", 0)
+        assert name == f"{role}: {figure.title}. {figure.alternative}"
+        assert inside == stops  # it is read as one picture, in networks also the busiest channel
 
 
 def test_the_network_tells_a_channels_load_under_the_pointer(visit, page):
     place, figure = next(
         (place, figure)
         for place, figure in enumerate(figures_on(page.sections), 1)
-        if "times the mean" in figure.title
+        if "× the mean" in figure.title
     )
     assert figure.data.total == 64
     channel, load = figure.data.rows[0]

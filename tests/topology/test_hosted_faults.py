@@ -13,6 +13,8 @@ from netloom.topology.faults import broken_parts, check_working, first_broken
 from netloom.topology.named_parts import NamedParts, channel_words
 
 TREE = topology("leaf-spine:4x2x2/2")
+FABRIC = topology("fabric:examples/dgx-40.ibnetdiscover")
+SPINE, LEAF = "A10-P1-IBSPINE-04", "B09-P1-IBLEAF-01-05"
 
 
 def gone(whole, found):
@@ -70,6 +72,44 @@ def test_nodes_are_hosts_routers_and_computers():
     assert first_broken(found, [0, 1, 7]) == 2
     with pytest.raises(InputError, match="task 1 on node h7, which failed"):
         check_working(found, np.array([0, 7], np.int32))
+
+
+@pytest.mark.parametrize(
+    ("words", "ways", "name"),
+    [
+        (f"{SPINE} port 33", 2, f"{SPINE} port 33"),
+        (f"{LEAF} port 39", 2, f"{SPINE} port 33"),
+        (f"{SPINE} port 33 - {LEAF} port 39", 2, f"{SPINE} port 33"),
+        (f"{SPINE} port 33 → {LEAF} port 39", 1, f"{SPINE} port 33 -> {LEAF} port 39"),
+        (f"{SPINE}->{LEAF}", 1, f"{SPINE} port 33 -> {LEAF} port 39"),
+        (f"MF0;{SPINE}:MQM9701/U1-MF0;{LEAF}:MQM9701/U1", 2, f"{SPINE} port 33"),
+    ],
+)
+def test_a_cable_is_called_by_its_ports_as_answers_call_it(words, ways, name):
+    found = without(FABRIC, channels=words)
+    there = f"MF0;{SPINE}:MQM9701/U1 port 33 -> MF0;{LEAF}:MQM9701/U1 port 39"
+    assert gone(FABRIC, found) == {there, " -> ".join(there.split(" -> ")[::-1])} or ways == 1
+    assert there in gone(FABRIC, found)
+    assert len(gone(FABRIC, found)) == ways
+    assert found.name == f"{FABRIC.name} without {name}"
+    assert without(FABRIC, channels=name).name == found.name
+
+
+@pytest.mark.parametrize(
+    "words", [f"{SPINE} port 99", f"{SPINE} port 33 -> {LEAF} port 40", "x port 1"]
+)
+def test_a_port_without_a_cable_is_refused_with_an_example(words):
+    with pytest.raises(
+        InputError, match="by one of its ports, such as 'A09-P1-IBLEAF-01-01 port 33'"
+    ):
+        without(FABRIC, channels=words)
+
+
+def test_a_switch_may_be_called_without_what_its_firmware_adds():
+    found = without(FABRIC, nodes=SPINE)
+    assert found.name == f"{FABRIC.name} without node {SPINE}"
+    assert broken_parts(found)["nodes"] == [f"MF0;{SPINE}:MQM9701/U1"]
+    assert without(FABRIC, nodes=f"MF0;{SPINE}:MQM9701/U1").name == found.name
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,7 @@ def bars(
     bound: tuple[str, float] | None = None,
     share: bool = False,
     full: bool = True,
+    longest: float = LONGEST_NAME,
 ) -> alt.LayerChart:
     """Return a bar per row, from the top down, each with what is said of its value at its end.
 
@@ -69,6 +70,8 @@ def bars(
         A line that no bar can be beyond, or that none can be below: its name and its value.
     share, full
         Whether values are parts of one, and whether their axis goes to 100 %.
+    longest
+        Pixels of the longest name, if there is room.
     """
     import altair as alt
     import polars as pl
@@ -76,7 +79,7 @@ def bars(
     if not rows:
         return stacked([], title, unit, width=width)
     right = max(width_of(row.said) for row in rows) + 2 * GAP
-    names = short_names([row.name for row in rows], right)
+    names = short_names([row.name for row in rows], right, longest)
     left = max(map(width_of, names)) + 14
     fits = max(NARROWEST, min(width, room() - left - right))
     seen = [row.value for row in rows] + ([bound[1]] if bound else [])
@@ -108,9 +111,9 @@ def bars(
     return layered(layers, title, fits, height, right + left / 2)
 
 
-def short_names(names: Sequence[str], beside: float) -> list[str]:
+def short_names(names: Sequence[str], beside: float, longest: float = LONGEST_NAME) -> list[str]:
     """Return names for the left of bars that have so many pixels beside them, if these differ."""
-    most = min(LONGEST_NAME, room() - NARROWEST - beside - 14)
+    most = min(longest, room() - NARROWEST - beside - 14)
     short = [fitted(name, most) for name in names]
     return short if len(set(short)) == len(set(names)) else list(names)
 

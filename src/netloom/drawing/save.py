@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from errno import EACCES, ENOTDIR
 from functools import cache
+from html import escape
+from importlib.resources import files
 from os import W_OK, access, strerror
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -133,8 +135,39 @@ def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> Path:
     make_folder(path.parent)
     scale = 1.0 if path.suffix == ".pdf" else 2.0
     with replacing(path) as new:
-        chart.save(str(new), scale_factor=scale, inline=path.suffix == ".html")
+        if path.suffix == ".html":
+            new.write_text(_page(chart), encoding="utf-8")
+        else:
+            chart.save(str(new), scale_factor=scale)
     return path
+
+
+@cache
+def by_keyboard() -> str:
+    """Return the script that makes channels of networks reachable by keyboard."""
+    return files("netloom.drawing").joinpath("keyboard.js").read_text(encoding="utf-8")
+
+
+def _page(chart: alt.TopLevelMixin) -> str:
+    """Return a chart as a page with a title, whose channels can be reached by keyboard."""
+    said = chart.to_dict().get("title", {})
+    lines = said.get("text", "") if isinstance(said, dict) else said
+    title = lines if isinstance(lines, str) else " ".join(lines)
+    page: str = chart.to_html(inline=True, embed_options={"renderer": "svg"})
+    ready = """
+  const ready = () => {
+    if (!document.querySelector(".mark-symbol path")) return false;
+    return byKeyboard(document.body) >= 0;
+  };
+  if (!ready()) {
+    const drawn = new MutationObserver(() => { if (ready()) drawn.disconnect(); });
+    drawn.observe(document.body, { childList: true, subtree: true });
+  }
+"""
+    page = page.replace("<html>", '<html lang="en">', 1)
+    page = page.replace("<head>", f"<head>\n  <title>{escape(title)}</title>", 1)
+    begin, _, end = page.rpartition("</body>")
+    return f"{begin}<script>\n{by_keyboard()}{ready}</script>\n</body>{end}"
 
 
 def check_table(path: str | Path) -> Path:

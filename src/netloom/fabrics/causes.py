@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from netloom.routing.forwarding.tables import ForwardingTable
     from netloom.topology import Topology
 
+MOST_COUNTED = 2**22
+"""Most destinations times channels of which those that load a channel most are looked for."""
+
 MOST_FOLLOWED = 2**26
 """Most entries of the table that are looked at to find whom a channel's traffic is for."""
 
@@ -102,6 +105,40 @@ def cause_of(
         hosts=tuple(hosts.tolist()),
         paths=tuple(each.tolist()),
     )
+
+
+def busiest_destinations(
+    topology: Topology, table: ForwardingTable, taking: NDArray[np.int32], few: int = 3
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the hosts to which most paths on each channel between routers lead, and how many.
+
+    int64[num_network_channels, few] both, those with most paths first. No paths beyond the last.
+    Empty if the network is too large.
+
+    Examples
+    --------
+    >>> from netloom.routing.forwarding.engines import ENGINES
+    >>> from netloom.topology import topology
+    >>> net = topology("leaf-spine:2x1x2")
+    >>> [found[0].tolist() for found in busiest_destinations(
+    ...     net, ENGINES["minhop"](net), np.arange(4, dtype=np.int32))]
+    [[2, 3, 0], [2, 2, 0]]
+    """
+    many = topology.num_network_channels
+    hosts, paths = np.zeros((2, many, few + 1), np.int64)
+    if table.next_channel.size * many > MOST_COUNTED * topology.num_routers:
+        return hosts[:0, :few], paths[:0, :few]
+    owner = np.arange(topology.num_hosts) if topology.direct else topology.port_host
+    each = np.arange(many)
+    for host in taking.tolist():
+        rows = np.flatnonzero(owner == host)
+        found = sum(ways_of(topology, table, taking, (int(row),)).paths for row in rows)
+        place = (paths[:, :few] >= np.asarray(found)[:, None]).sum(axis=1)
+        for at in range(few - 1, -1, -1):
+            moved = place <= at
+            hosts[moved, at + 1], paths[moved, at + 1] = hosts[moved, at], paths[moved, at]
+        hosts[each, place], paths[each, place] = host, found
+    return hosts[:, :few], paths[:, :few]
 
 
 def _destinations(

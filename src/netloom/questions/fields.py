@@ -110,7 +110,8 @@ class BrokenParts(Question, panel="Broken parts"):
     """What of the network is broken."""
 
     failed_channels: str | None = option(
-        "Broken links, separated by commas: 3-4, or 7->8 for one direction.", default=None
+        "Broken links, separated by commas: 3-4, 7->8 for one direction, or 'leaf3 port 17'.",
+        default=None,
     )
     failed_nodes: str | None = option(
         "Broken nodes and switches, separated by commas: 5,9.", default=None

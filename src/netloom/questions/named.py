@@ -13,6 +13,7 @@ from netloom.mapping.files.rank_files import read_hosts
 from netloom.mapping.named import place_program
 from netloom.questions.recipes import traffic_of
 from netloom.spec import split_spec
+from netloom.textfiles import file_kind
 from netloom.topology import Topology, topology
 from netloom.topology.faults import first_broken, without, working_nodes
 from netloom.topology.kinds import check_all_compute
@@ -116,6 +117,9 @@ def find_network(
         on = f"{OF_FILE}:{on}"
     if isinstance(on, str) and names_machine(on):
         on = machine(on)
+    if isinstance(on, str) and ":" not in on and file_kind(on) == "a file":
+        kind = "graph" if on.endswith(".graphml") else "fabric"
+        raise InputError("on", f"the file '{on}'", f"{kind}:{on}, which reads it")
     if isinstance(on, str) and ":" not in on:
         machines = ", ".join(machine_names())
         wanted = f"a network such as mesh:8x8, or a machine: {machines}, machine:FILE"

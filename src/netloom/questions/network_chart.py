@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -10,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from netloom.drawing.colours import COLOURS, LOAD_COLOURS
-from netloom.drawing.networks import Traffic, drawn, scene_of
+from netloom.drawing.networks import Marked, Tips, Traffic, drawn, scene_of
 from netloom.drawing.room import room
 from netloom.errors import InputError
 from netloom.questions.named import find_network
@@ -29,6 +30,9 @@ WIDTH = 700.0
 
 ON = " on the channel"
 """What a unit of loads ends in."""
+
+PATHS = "paths on the channel"
+"""Loads that are counted by paths."""
 
 USE = "flits/cycle on the channel"
 """Loads that are shares of what channels can carry."""
@@ -49,10 +53,10 @@ def topology_of(record: Recorded) -> Topology | None:
     """
     asked = record.configuration
     found = _network(asked["on"], asked.get("failed_channels"), asked.get("failed_nodes"))
-    if found is None or found.num_nodes != record.figures["nodes"]:
+    if found is None or found.num_nodes != record.figures.get("nodes", found.num_nodes):
         return None
-    seen = record.tables["channels"]
-    if seen.is_empty():
+    seen = record.tables.get("channels")
+    if seen is None or seen.is_empty():
         return found
     if "channel" in seen.columns:
         listed = [seen["channel"].to_numpy()]
@@ -99,10 +103,14 @@ def channels_chart(
     """
     values = channels[load].to_numpy() if load in channels.columns else np.zeros(0)
     network = topology_of(record) if len(values) else None
-    known = load != "channel_load" and "channel_load" in channels.columns
+    tips = None
+    if "pairs" in channels.columns:
+        tips = Tips("most traffic", channels["pairs"].fill_null("").to_list())
+    known = load != "channel_load" and "channel_load" in channels.columns and title != PATHS
     return network_chart(
         network, values.astype(np.float64), title, scale=scale, width=width, before=before,
         when=when, paths=channels["channel_load"].to_numpy().astype(np.float64) if known else None,
+        tips=tips,
     )  # fmt: skip
 
 
@@ -124,6 +132,8 @@ def network_chart(
     paths: NDArray[np.float64] | None = None,
     before: NDArray[np.float64] | None = None,
     when: str = "",
+    marked: Marked | None = None,
+    tips: Tips | None = None,
 ) -> NetworkChart:
     """Return the network with its channels colored by load.
 
@@ -152,6 +162,10 @@ def network_chart(
         The loads before: the picture shows how they changed.
     when
         What stands before the sentence of the picture, such as ``After``.
+    marked
+        Channels that the picture is about, in place of the busiest.
+    tips
+        What is said where somebody points at a channel.
     """
     if topology is None:
         return _profile(load, title, None if scale is None else scale[1])
@@ -169,6 +183,12 @@ def network_chart(
             paths=counted,
             before=start,
             when=when,
+            marked=None
+            if marked is None
+            else replace(
+                marked, words={int(at[each]): said for each, said in marked.words.items()}
+            ),
+            tips=None if tips is None else replace(tips, words=_whole_words(topology, at, tips)),
         )
     first, counted, start = (
         None if each is None else each[: topology.num_network_channels]
@@ -176,9 +196,10 @@ def network_chart(
     )
     assert first is not None
     shown: Shown = "use" if title == USE else "load" if start is None else "change"
+    shown = shown if marked is None else "marked"
     traffic = Traffic.of_load(
         topology, first if start is None else first - start, title.removesuffix(ON), scale,
-        shown=shown, paths=counted, before=start,
+        shown=shown, paths=counted, before=start, marked=marked, tips=tips,
     )  # fmt: skip
     wide = min(WIDTH, room()) if width is None else width
     scene = scene_of(traffic, wide)
@@ -196,6 +217,14 @@ def _whole(
     known = np.full(topology.whole.num_channels, np.nan)
     known[channel] = values[: len(channel)]
     return known
+
+
+def _whole_words(topology: Topology, channel: NDArray[np.int32], tips: Tips) -> list[str]:
+    """Return words of the channels of the network before anything broke. "" for those."""
+    words = [""] * topology.whole.num_network_channels
+    for at, said in zip(channel.tolist(), tips.words, strict=False):
+        words[at] = said
+    return words
 
 
 def _format(load: NDArray[np.float64]) -> str:

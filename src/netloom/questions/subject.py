@@ -83,5 +83,8 @@ def arrow(channel: str) -> str:
     --------
     >>> arrow("(0,6) -> (0,7)"), arrow("out of (0,0)")
     ('(0,6)→(0,7)', 'out of (0,0)')
+    >>> arrow("MF0;leaf1:MQM9701/U1 port 33 -> MF0;spine2:MQM9701/U1 port 4")
+    'leaf1 port 33 → spine2 port 4'
     """
-    return short_channel_name(channel).replace(" -> ", "→")
+    short = short_channel_name(channel)
+    return short.replace(" -> ", " → " if " port " in short else "→")

@@ -259,11 +259,15 @@ class Topology:
         return self.name_of(int(source)), ports[0], self.name_of(int(target)), ports[1]
 
     def channel_name(self, channel: int) -> str:
-        """Return ``from -> to``, and ``#2`` behind it for the second of several channels there."""
-        source, target = self.channel_source[channel], self.channel_target[channel]
+        """Return ``from -> to``, with the port behind each name if a file says the ports.
+
+        Otherwise ``#2`` is behind it for the second of several channels there.
+        """
+        source, out_port, target, in_port = self.cable_end(channel)
+        if out_port and in_port:
+            return f"{source} port {out_port} -> {target} port {in_port}"
         number = self.twin_number[channel]
-        twin = f"#{number}" if number else ""
-        return f"{self.name_of(int(source))} -> {self.name_of(int(target))}{twin}"
+        return f"{source} -> {target}{f'#{number}' if number else ''}"
 
     def outgoing(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Return the channels that leave each vertex, as a ragged array, lowest number first.

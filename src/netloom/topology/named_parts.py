@@ -11,6 +11,7 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.topology.cubes import Cube
 from netloom.topology.hostlists import unfolded
+from netloom.topology.subnets.names import short_names, short_switch_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,12 +26,22 @@ MOST_DIGITS = 18
 TWIN = re.compile(r"(.*[^#\s])\s*#([1-9]\d{0,8})", re.ASCII)
 """A channel, and which of those that join the same two vertices."""
 
+END = re.compile(r"(.*\S)\s+port\s+(\d{1,9})", re.ASCII)
+"""An end of a cable: a vertex, and the number of its port."""
+
+WANTED = "two neighbours, such as 3-4 for a link or 3->4 for one direction"
+"""Links, for messages."""
+
+WANTED_PORTS = "a cable by one of its ports, such as '{}', or two neighbours, such as 3-4"
+"""The same, where a file says the ports."""
+
 
 class NamedParts:
     """The hosts, routers, computers and channels of a network by their names.
 
     A host or router is called by its label, a computer by its own. A number is a host's, but for
-    labels that are numbers. In cubes coordinates are names: ``(0,3)`` or ``0.3``.
+    labels that are numbers. In cubes coordinates are names: ``(0,3)`` or ``0.3``. A switch may be
+    called without what its firmware adds, a cable by one of its ports: ``leaf3 port 17``.
     """
 
     def __init__(self, topology: Topology) -> None:
@@ -41,7 +52,9 @@ class NamedParts:
     def _vertex(self) -> dict[str, int]:
         """The vertex of each label, the first of those that share one."""
         labels = self.whole.labels
-        return dict(zip(reversed(labels), reversed(range(len(labels))), strict=True))
+        known = dict(zip(reversed(labels), reversed(range(len(labels))), strict=True))
+        short = short_names(labels[self.whole.num_hosts :])
+        return {name: known[label] for label, name in short.items()} | known
 
     @cached_property
     def _hosts_of_computer(self) -> dict[str, list[int]]:
@@ -92,10 +105,10 @@ class NamedParts:
         """Return the channels of the whole network that one of ``failed channels`` names.
 
         A link between two vertices is all channels that join them. ``#2`` behind it the second
-        each way.
+        each way. Where a file says the ports, ``leaf3 port 17`` is the cable in this port.
         """
         topology = self.topology
-        wanted = "two neighbours, such as 3-4 for a link or 3->4 for one direction"
+        wanted = self._wanted
         if isinstance(word, int):
             if not 0 <= word < topology.num_channels:
                 found, most = f"channel {word}", topology.num_channels - 1
@@ -103,6 +116,8 @@ class NamedParts:
                     "failed channels", found, f"channels 0 to {most} of {topology.name}"
                 )
             return [int(topology.whole_channel[word]) if topology.broken else word]
+        if cable := self._at_ports(word):
+            return cable
         pairs = {(*pair, 0) for pair in self._pairs(word)}
         twin = TWIN.fullmatch(word)
         if not pairs and twin:
@@ -125,6 +140,31 @@ class NamedParts:
                 found += f"#{number}" if number else ""
                 raise InputError("failed channels", found, f"{wanted}, of {self.whole.name}")
         return [int(channel) for here in at for channel in here]
+
+    @property
+    def _wanted(self) -> str:
+        """What names channels, for messages."""
+        if self.whole.cabling is None or not self.whole.num_channels:
+            return WANTED
+        source, port, *_ = self.whole.cable_end(0)
+        return WANTED_PORTS.format(f"{short_switch_name(source)} port {port}") if port else WANTED
+
+    def _at_ports(self, word: str) -> list[int]:
+        """Return the channels of the cable in a port, or from port to port. [] if it is no port."""
+        whole, cabling = self.whole, self.whole.cabling
+        parts = re.split(r"\s*(->|→|\s-\s)\s*", word.strip(), maxsplit=1)
+        named = [found for part in parts[::2] if (found := END.fullmatch(part))]
+        at = [(self.vertex(found[1]), int(found[2])) for found in named]
+        if cabling is None or len(at) < len(parts[::2]):
+            return []
+        (near, port), (far, far_port) = at[0], at[-1]
+        there = (whole.channel_source == near) & (cabling.out_port == port)
+        back = (whole.channel_target == near) & (cabling.in_port == port)
+        if len(at) == 2:
+            there &= (whole.channel_target == far) & (cabling.in_port == far_port)
+            back &= (whole.channel_source == far) & (cabling.out_port == far_port)
+        one_way = len(at) == 2 and parts[1].strip() != "-"
+        return [int(each) for each in np.flatnonzero(there if one_way else there | back)]
 
     def _between(self, source: int, target: int, number: int) -> NDArray[np.intp]:
         """Return the channels that join two vertices, or the one of this number among them."""
@@ -169,14 +209,18 @@ def vertex_word(topology: Topology, vertex: int) -> str:
     >>> vertex_word(mesh(2, 2), 3), vertex_word(topology("leaf-spine:2x1x1"), 2)
     ('3', 'leaf0')
     """
-    labels = topology.whole.labels
-    return labels[vertex] if labels else str(vertex)
+    whole = topology.whole
+    if not whole.labels:
+        return str(vertex)
+    short = short_names(whole.labels[whole.num_hosts :])
+    return short.get(whole.labels[vertex], whole.labels[vertex])
 
 
 def channel_words(whole: Topology, broken: NDArray[np.integer]) -> list[str]:
     """Return the words that name some channels: links both ways, or single channels.
 
-    Parallel channels are told apart where not all of them are meant.
+    Parallel channels are told apart where not all of them are meant. If a file says the ports, a
+    cable is called by one of its ports.
 
     Parameters
     ----------
@@ -194,6 +238,8 @@ def channel_words(whole: Topology, broken: NDArray[np.integer]) -> list[str]:
     >>> channel_words(net, np.array([0, 1, 2])), channel_words(net, np.array([0, 4]))
     (['leaf0->spine0', 'leaf1->spine0#1'], ['leaf0-spine0#1'])
     """
+    if whole.cabling is not None and whole.cabling.out_port[broken].all():
+        return _words_of_ports(whole, broken)
     source, target = whole.channel_source.astype(np.int64), whole.channel_target
     keys = source * whole.num_vertices + target
     known, place, many = np.unique(keys, return_inverse=True, return_counts=True)
@@ -207,4 +253,22 @@ def channel_words(whole: Topology, broken: NDArray[np.integer]) -> list[str]:
         if a < b or not both:
             joint = f"{vertex_word(whole, a)}{'-' if both else '->'}{vertex_word(whole, b)}"
             words.append(f"{joint}#{twin}" if twin else joint)
+    return words
+
+
+def _words_of_ports(whole: Topology, broken: NDArray[np.integer]) -> list[str]:
+    """Return ``channel_words`` of a network whose file says the ports."""
+    short = short_names(whole.labels[whole.num_hosts :])
+    ends = [
+        tuple(f"{short.get(name, name)} port {port}" for name, port in (end[:2], end[2:]))
+        for end in map(whole.cable_end, broken.tolist())
+    ]
+    place = {pair: at for at, pair in enumerate(ends)}
+    words = []
+    for at, (near, far) in enumerate(ends):
+        back = place.get((far, near))
+        if back is None:
+            words.append(f"{near} -> {far}")
+        elif at < back:
+            words.append(near)
     return words

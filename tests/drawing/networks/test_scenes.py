@@ -178,7 +178,7 @@ def test_pictures_of_nothing_and_of_all_alike_have_no_marks(loads, width):
     scene = scene_of(of, width)
     assert scene.discs == ()
     assert len(drawn(scene, of).to_dict()["layer"]) > 2
-    assert "times the mean" not in of.sentence
+    assert "× the mean" not in of.sentence
 
 
 def test_nearly_even_loads_do_not_look_hot():

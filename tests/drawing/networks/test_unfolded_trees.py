@@ -119,10 +119,10 @@ def test_colour_is_by_time_not_by_load(rows_of):
     slow, quick = shown[named(net, 9)], shown[named(net, 0)]
     assert (slow["time"], quick["time"], quick["load"]) == (12, 8, 32)
     assert slow["heat"] > quick["heat"]
-    said = "carries 12\u00a0B at 1 flit/cycle and takes longest, 1.4 times the mean"
+    said = "carries 12\u00a0B at 1 flit/cycle and takes longest, 1.4× the mean"
     assert of.sentence == f"{named(net, 9)} {said}"
     names = [word.text for word in scene_of(of, 700).words]
-    assert "12\u00a0B at 1 flit/cycle, 1.4 × the mean time" in names
+    assert "12\u00a0B at 1 flit/cycle, 1.4× the mean time" in names
 
 
 def test_where_all_cables_have_one_bandwidth_loads_are_what_is_said():
@@ -132,4 +132,11 @@ def test_where_all_cables_have_one_bandwidth_loads_are_what_is_said():
     load = np.full(net.num_network_channels, 10.0)
     load[3] = 30.0
     of = Traffic.of_load(replace(net, channel_bandwidth=rate), load, "bytes")
-    assert of.sentence == f"{named(net, 3)} carries 30\u00a0B, 2.67 times the mean"
+    assert of.sentence == f"{named(net, 3)} carries 30\u00a0B, 2.67× the mean"
+
+
+def test_matrices_name_their_rows_and_the_first_and_last_of_their_columns():
+    net = topology("leaf-spine:8x4x8")
+    words = [word.text for word in scene_of(Traffic(net, np.arange(64.0), "bytes"), 700).words]
+    assert words.count("spine0 to spine3") == 2
+    assert words.count("leaf7") == 4  # both sides of the tree, and both matrices

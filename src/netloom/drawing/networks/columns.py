@@ -327,7 +327,7 @@ def _bundles(
     start, end = ends[0][first, :2], ends[1][first, :2]
     mean = np.bincount(inverse, traffic.time[shown]) / counts
     words = tuple(
-        f"{many:,} cables, {time / max(traffic.mean, 1e-300):.3g} × the mean on average"
+        f"{many:,} cables, {time / max(traffic.mean, 1e-300):.3g}× the mean on average"
         for many, time in zip(counts, mean, strict=True)
     )
     thickest = np.clip(500 / len(counts), 1.5, 6)  # of many together the paper must be seen

@@ -74,6 +74,12 @@ def colour(traffic: Traffic, room: float) -> alt.Stroke:
     """
     import altair as alt
 
+    scale = alt.Scale(
+        range="diverging" if traffic.shown == "change" else "heatmap", interpolate="rgb",
+        domain=[0, 1],
+    )  # fmt: skip
+    if not traffic.measure:
+        return alt.Stroke("heat:Q", scale=scale, legend=None)
     marks = _labels(traffic, room)
     said = "".join(f"abs(datum.value - {at}) < 0.01 ? '{text}' : " for at, text in marks.items())
     shown: Any = alt.Legend(
@@ -83,8 +89,6 @@ def colour(traffic: Traffic, room: float) -> alt.Stroke:
         labelFontSize=SIZE, titleFontSize=SIZE, titleLimit=room + 60, labelOverlap=False,
         title=wrap(traffic.measure, max(int((room + 40) / LETTER), 20)),
     )  # fmt: skip
-    kind = "diverging" if traffic.shown == "change" else "heatmap"
-    scale = alt.Scale(range=kind, interpolate="rgb", domain=[0, 1])
     return alt.Stroke("heat:Q", scale=scale, legend=shown)
 
 
@@ -95,6 +99,8 @@ def _labels(traffic: Traffic, room: float) -> dict[float, str]:
     if traffic.shown == "change":
         most = traffic.of_all(traffic.most)
         return {0.0: f"−{most}", 0.5: "0", 1.0: f"+{most}"} if traffic.most else {0.5: "0"}
+    if traffic.shown == "marked":
+        return {0.0: "0", 1.0: traffic.of_all(traffic.most)}
     if traffic.mean == 0:
         return {0.0: "0"}
     whose = "mean of all" if traffic.scale else "mean"
@@ -120,6 +126,8 @@ def _table(part: Channels, traffic: Traffic) -> dict[str, Any]:
         table["paths"] = traffic.paths[part.channel]
     if traffic.shown == "load" and traffic.mean > 0:
         table["mean"] = np.round(100 * time / traffic.mean, 1)
+    if traffic.tips is not None:
+        table["tips"] = [traffic.tips.words[each] for each in part.channel]
     return table
 
 
@@ -130,9 +138,11 @@ def _tooltip(traffic: Traffic) -> list[Any]:
     told = ["load"] if traffic.even or traffic.shown == "use" else ["load", "bandwidth", "time"]
     told += ["mean"] if traffic.shown == "load" and traffic.mean > 0 else []
     told += ["paths"] if traffic.paths is not None else []
+    told = [] if traffic.marked and not traffic.marked.measure else told
+    more = [] if traffic.tips is None else [alt.Tooltip("tips:N", title=traffic.tips.title)]
     return ["channel:N", *(
         alt.Tooltip(f"{each}:Q", format=",.4~g", title=titles.get(each, each)) for each in told
-    )]  # fmt: skip
+    ), *more]  # fmt: skip
 
 
 def _measured(traffic: Traffic) -> str:
@@ -141,6 +151,7 @@ def _measured(traffic: Traffic) -> str:
         "load": f"{traffic.unit} on the channel",
         "use": "% of the channel",
         "change": f"change, {traffic.unit}",
+        "marked": traffic.measure,
     }
     return loads[traffic.shown]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -10,10 +10,13 @@ import numpy as np
 
 from netloom.topology import Cube
 from netloom.topology.family import DragonflyShape, HyperXShape, StagesShape, TreeShape
+from netloom.topology.subnets.names import short_channel_name
 from netloom.units import size
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from numpy.typing import NDArray
 
     from netloom.topology import Topology
@@ -27,8 +30,38 @@ EVEN = 1.05
 MEAN_HEAT = 0.2
 """The color of the mean load: below it all is grey."""
 
-Shown = Literal["load", "use", "change"]
-"""Loads are colored relative to their mean, use from 0 to 100 %, changes from less to more."""
+Shown = Literal["load", "use", "change", "marked"]
+"""Loads are colored relative to their mean, use from 0 to 100 %, changes from less to more.
+
+Of marked channels the others are grey.
+"""
+
+
+@dataclass(frozen=True)
+class Marked:
+    """Channels that a picture is about, whatever the others carry.
+
+    Attributes
+    ----------
+    sentence
+        What the picture shows.
+    words
+        What is said of each channel that is marked, in order.
+    measure
+        What their colors are. Empty if they have one only.
+    """
+
+    sentence: str
+    words: Mapping[int, str]
+    measure: str = ""
+
+
+@dataclass(frozen=True)
+class Tips:
+    """What else is said of channels one by one: a title, and words for each."""
+
+    title: str
+    words: Sequence[str]
 
 
 def percent(share: float) -> str:
@@ -76,6 +109,10 @@ class Traffic:
         float64[num_network_channels], the times that a change starts from.
     paths
         float64[num_network_channels], how many paths use each channel, if that is known.
+    marked
+        The channels that are marked in place of the busiest.
+    tips
+        What is said where a channel is pointed at, such as the pairs that load it most.
     """
 
     topology: Topology
@@ -85,6 +122,8 @@ class Traffic:
     shown: Shown = "load"
     before: NDArray[np.float64] | None = None
     paths: NDArray[np.float64] | None = None
+    marked: Marked | None = None
+    tips: Tips | None = None
 
     @cached_property
     def weight(self) -> NDArray[np.float64]:
@@ -100,7 +139,7 @@ class Traffic:
     @cached_property
     def mean(self) -> float:
         """The time of the mean channel, up to which all loads are grey; 0 of changes."""
-        if self.shown == "change":
+        if self.shown in ("change", "marked"):
             return 0.0
         if self.scale is not None and self.shown == "load":
             return self.scale[0]
@@ -142,6 +181,8 @@ class Traffic:
             return np.asarray(np.clip(value, 0.0, 1.0), np.float64)
         if self.shown == "change":
             return np.asarray(0.5 + 0.5 * np.clip(value / (self.most or 1.0), -1, 1), np.float64)
+        if self.shown == "marked":
+            return np.asarray(np.clip(value / (self.most or 1.0), 0.0, 1.0), np.float64)
         if self.mean <= 0:
             return np.zeros_like(value)
         below = MEAN_HEAT * np.minimum(value / self.mean, 1.0)
@@ -153,13 +194,15 @@ class Traffic:
         heat = self.heat(time)
         if self.shown == "change":
             return np.asarray(np.abs(2 * heat - 1), np.float64)
-        if self.shown == "use":
+        if self.shown in ("use", "marked"):
             return heat
         return np.asarray(np.maximum(heat - MEAN_HEAT, 0) / (1 - MEAN_HEAT), np.float64)
 
     @cached_property
     def busiest(self) -> list[int]:
         """The channels that are named, the busiest first: above the mean only."""
+        if self.marked:
+            return list(self.marked.words)[:MARKED_IN_GRAPHS]
         if not self.uneven:
             return []
         family = self.topology.family
@@ -171,6 +214,8 @@ class Traffic:
     @cached_property
     def as_busy(self) -> int:
         """How many channels that are not named are as busy as the last that is."""
+        if self.marked:
+            return 0
         if not self.busiest:
             return 0
         return self._alike(self.busiest[-1]) - sum(
@@ -184,8 +229,8 @@ class Traffic:
         return sum(self.said(int(each)) == said for each in self.there[near])
 
     def name(self, channel: int) -> str:
-        """Return the name of a channel."""
-        return self.topology.channel_name(channel).replace(" -> ", " → ")
+        """Return the name of a channel, without what the firmware of switches adds to theirs."""
+        return short_channel_name(self.topology.channel_name(channel)).replace(" -> ", " → ")
 
     @cached_property
     def even(self) -> bool:
@@ -204,18 +249,20 @@ class Traffic:
         shown: Shown = "load",
         before: NDArray[np.float64] | None = None,
         paths: NDArray[np.float64] | None = None,
+        marked: Marked | None = None,
+        tips: Tips | None = None,
     ) -> Traffic:
         """Return the traffic of loads, float64[num_network_channels]. Of use, in flits/cycle.
 
         Times are loads where all channels between routers have one bandwidth, whichever. Use is
         always a share of a channel's bandwidth.
         """
-        found = cls(topology, load, unit, scale, shown, before, paths)
-        if found.even and shown != "use":
+        found = cls(topology, load, unit, scale, shown, before, paths, marked, tips)
+        if (found.even and shown != "use") or shown == "marked":
             return found
         rate = topology.channel_bandwidth[: len(load)]
         start = None if before is None else before / rate
-        return cls(topology, load / rate, unit, scale, shown, start, paths)
+        return replace(found, time=load / rate, before=start)
 
     def _load(self, channel: int, time: float) -> str:
         """Return what a time on a channel is, with its unit."""
@@ -233,6 +280,8 @@ class Traffic:
     @property
     def measure(self) -> str:
         """What is colored, and on which scale."""
+        if self.marked:
+            return self.marked.measure
         if self.shown == "use":
             return "share of the channel in use, 0 to 100\u00a0%"
         if self.shown == "change":
@@ -262,9 +311,11 @@ class Traffic:
 
     def compared(self, channel: int) -> str:
         """Return what a channel carries, and how that compares with the mean, or with before."""
+        if self.marked:
+            return self.marked.words[channel]
         if self.shown == "change":
             return self._changed(channel)
-        times = f"{self.time[channel] / self.own_mean:.3g} × the mean"
+        times = f"{self.time[channel] / self.own_mean:.3g}× the mean"
         slow = "" if self.even or self.shown == "use" else " time"
         return f"{self.said(channel)}, {times}{slow}"
 
@@ -281,6 +332,8 @@ class Traffic:
     def sentence(self) -> str:
         """What the picture shows, in one sentence with its number."""
         many = len(self.there)
+        if self.marked:
+            return self.marked.sentence
         if not many:
             return f"{self.topology.name}: no channel is left"
         last = int(self.there[-1])
@@ -297,7 +350,7 @@ class Traffic:
         if highest <= EVEN * mean:
             return self._all_alike(last, exactly=highest <= mean * (1 + 1e-9))
         equal = self._alike(last)
-        times = f"{highest / mean:.3g} times the mean"
+        times = f"{highest / mean:.3g}× the mean"
         slow = not self.even and self.shown == "load"
         if equal > 1:
             who = f"{equal:,} of {many:,} channels"

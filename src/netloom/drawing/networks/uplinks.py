@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.drawing.networks.letters import LINE, width_of, without_common
+from netloom.drawing.networks.letters import LINE, fitted, width_of, without_common
 from netloom.drawing.networks.matrices import MOST_BLOCKS
 from netloom.drawing.networks.scene import Box, Channels, Word
 from netloom.topology.family import TreeShape
@@ -72,6 +72,8 @@ def uplink_matrices(
     routers = traffic.topology.routers
     ends = routers.channel_source.astype(np.int64), routers.channel_target.astype(np.int64)
     who = ("pods", "top routers") if pods else ("leaves", "spines")
+    ends_of_row = _names(traffic, tops.routers[[0, -1]], pods=False, rows=2, per=1)
+    across = " to ".join(ends_of_row)
     parts, boxes, words = [], [], []
     y = top + HEAD
     for place, here in enumerate((laid.enters == at, laid.leaves == at)):
@@ -84,9 +86,10 @@ def uplink_matrices(
         parts.append((cells.channel, squares))
         boxes.append(Box(x, y, columns * cell, rows * cell))
         words += _words(names, (x, y), cell)
-        heads = " → ".join(who[:: 1 - 2 * place]), ("rows → columns", "columns → rows")[place]
-        words.append(Word(x - margin, y - HEAD + LINE / 2, heads[0], style="network-heading"))
-        words.append(Word(x - margin, y - HEAD + 1.5 * LINE, heads[1]))
+        heading = " → ".join(who[:: 1 - 2 * place])
+        words.append(Word(x - margin, y - HEAD + LINE / 2, heading, style="network-heading"))
+        fits = (room / 2 if aside else room) - margin - 14
+        words.append(Word(x, y - HEAD + 1.5 * LINE, fitted(across, fits)))
     channel, squares = (np.concatenate(each) for each in zip(*parts, strict=True))
     order = np.argsort(traffic.weight[channel], kind="stable")
     drawn = Channels(channel[order], squares=squares[order], again=True)

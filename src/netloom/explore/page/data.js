@@ -78,7 +78,23 @@ async function networkOf(given) {
   for (const each of given.drawings) network.drawings.push(await drawingOf(each));
   network.even = network.rate.every((rate) => rate === network.rate[0]);
   network.twin = twins(network);
+  network.parallel = parallel(network);
   return network;
+}
+
+// The number of each channel among those that join the same two routers; 0 of a single one.
+function parallel(network) {
+  const found = new Uint16Array(network.channels);
+  const first = new Map();
+  const many = new Map();
+  for (let channel = 0; channel < network.channels; channel++) {
+    const key = network.source[channel] * network.routers + network.target[channel];
+    many.set(key, (many.get(key) || 0) + 1);
+    if (!first.has(key)) first.set(key, channel);
+    else found[channel] = many.get(key);
+  }
+  for (const [key, channel] of first) if (many.get(key) > 1) found[channel] = 1;
+  return found;
 }
 
 // The channel of the same cable that goes the other way; -1 where there is none.

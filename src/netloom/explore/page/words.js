@@ -36,10 +36,13 @@ export function amount(value, unit) {
 
 export const counted = (many, one) => `${many.toLocaleString("en")} ${one}${many === 1 ? "" : "s"}`;
 
+// As commands name it: by its ports, or by its number among the channels that join the same two.
 export function channelName(network, channel) {
-  const [from, to] = [network.source[channel], network.target[channel]];
-  const port = network.out_port && network.out_port[channel] ? ` port ${network.out_port[channel]}` : "";
-  return `${network.router_names[from]}${port} → ${network.router_names[to]}`;
+  const [from, to] = [network.router_names[network.source[channel]], network.router_names[network.target[channel]]];
+  const ports = network.out_port && [network.out_port[channel], network.in_port[channel]];
+  if (ports && ports[0] && ports[1]) return `${from} port ${ports[0]} → ${to} port ${ports[1]}`;
+  const number = network.parallel[channel];
+  return `${from} → ${to}${number ? `#${number}` : ""}`;
 }
 
 export function rankName(model, rank) {

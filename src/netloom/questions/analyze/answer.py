@@ -24,6 +24,7 @@ from netloom.questions.analyze.busiest import (
     sent_by_node,
 )
 from netloom.questions.analyze.mapped import FIGURES, MappedProgram, figures
+from netloom.questions.analyze.pairs import CHANNELS, MOST_SORTED, pairs_by_channel
 from netloom.questions.answers import FLITS, Answer, Column, Columns, table
 from netloom.questions.named import mapping_name
 from netloom.questions.numbers import known
@@ -40,21 +41,10 @@ if TYPE_CHECKING:
     from netloom.contention import Expectation, MeshEstimate, Verdict
     from netloom.machines import Machine
     from netloom.provenance import Provenance
+    from netloom.routing import Paths
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
 
-
-CHANNELS = Columns(
-    Column("source_node", kind=int),
-    Column("target_node", kind=int),
-    Column("channel_load", "channel load χ", "paths", kind=Real),
-    Column("weighted_channel_load", "channel load", "weight"),
-    Column("name", "channel", kind=str, optional=True),
-    Column("kind", kind=str, optional=True),
-    Column("bandwidth", unit="flits/cycle", optional=True),
-    Column("time", unit="weight over bandwidth", optional=True),
-)
-"""The last four only if hosts have channels of their own, which then are among them."""
 
 PATH_CONTENTION = Columns(
     Column("mapping", kind=str),
@@ -150,6 +140,8 @@ class Analysis(Answer):
         What each shift on its own loads, of a program that is several (see ``busiest.each_shift``).
     causes
         Why the busiest channel is busy, as far as figures show that (see ``causes.causes``).
+    routed
+        The paths of the mapping. None if they are too many to be looked through.
     """
 
     graph: ProcessGraph
@@ -170,6 +162,7 @@ class Analysis(Answer):
     several_paths: bool
     shifts: list[dict[str, Any]] | None
     causes: dict[str, Any]
+    routed: Paths | None
     provenance: Provenance
 
     @property
@@ -372,6 +365,8 @@ class Analysis(Answer):
                 "bandwidth": found.channel_bandwidth,
                 "time": found.channel_time,
             }
+        if self.routed is not None and len(self.routed.channels) <= MOST_SORTED:
+            columns["pairs"] = pairs_by_channel(self.graph, self.topology, self.mapped, self.routed)
         return pl.DataFrame(columns)
 
     @table(NODES)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.questions.analyze.mapped import MappedProgram
-    from netloom.routing import Routing
+    from netloom.routing import Paths, Routing
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
 
@@ -28,8 +28,19 @@ FEW = 3
 """Pairs of tasks that are named."""
 
 
+def followed(topology: Topology, routing: Routing, mapped: MappedProgram) -> Paths | None:
+    """Return the paths of a mapped program. None if they are too many to be looked through."""
+    if float(mapped.contention.channel_load.sum()) > MOST_HOPS:
+        return None
+    return paths(topology, routing, mapped.source, mapped.target)
+
+
 def causes(
-    graph: ProcessGraph, topology: Topology, routing: Routing, mapped: MappedProgram
+    graph: ProcessGraph,
+    topology: Topology,
+    routing: Routing,
+    mapped: MappedProgram,
+    routed: Paths | None,
 ) -> dict[str, Any]:
     """Return figures from which a cause of the busiest channel's load can be seen.
 
@@ -45,10 +56,7 @@ def causes(
       load goes from hosts of the one to hosts of the other, over ``channels`` that join the two.
     - ``uplinks``: the channels that could carry it instead, from or to the same router.
     """
-    hops = float(mapped.contention.channel_load.sum())
-    users = None
-    if hops <= MOST_HOPS:
-        users = _users(topology, routing, mapped)
+    users = None if routed is None else _users(mapped, routed)
     return {
         "half_way": _half_way(topology, routing, mapped),
         "users": None if users is None else _named(graph, *users),
@@ -81,9 +89,8 @@ def _half_way(topology: Topology, routing: Routing, mapped: MappedProgram) -> di
     }
 
 
-def _users(topology: Topology, routing: Routing, mapped: MappedProgram) -> Users:
+def _users(mapped: MappedProgram, routed: Paths) -> Users:
     """Return the edges that use the busiest channel, and what each puts on it."""
-    routed = paths(topology, routing, mapped.source, mapped.target)
     at = np.flatnonzero(routed.channels == mapped.contention.busiest_channel)
     path = np.searchsorted(routed.offsets, at, side="right") - 1
     pair = path if routed.pair is None else routed.pair[path]

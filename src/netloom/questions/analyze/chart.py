@@ -15,6 +15,7 @@ from netloom.drawing.colours import OTHERS, REFERENCE, THIS
 from netloom.drawing.frame import column, layered
 from netloom.drawing.panel import MINE, End, Look, Panel, panel
 from netloom.drawing.room import room
+from netloom.questions.analyze.where import unit
 from netloom.questions.named import mapping_name
 from netloom.questions.network_chart import channels_chart
 from netloom.questions.shown import percent
@@ -75,7 +76,7 @@ def parts(record: Recorded) -> dict[str, Part]:
 
 def channel_loads(record: Recorded) -> NetworkChart:
     """Return the network of an analysis, its channels by weighted channel load."""
-    title = UNITS.get(record.figures["weight"], "paths on the channel")
+    title = UNITS.get(unit(record.figures), "paths on the channel")
     return channels_chart(record, record.tables["channels"], "weighted_channel_load", title)
 
 

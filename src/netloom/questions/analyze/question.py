@@ -24,7 +24,7 @@ from netloom.mapping.named import place_program
 from netloom.progress import patience, track
 from netloom.questions.analyze.answer import Analysis
 from netloom.questions.analyze.busiest import each_shift
-from netloom.questions.analyze.causes import causes
+from netloom.questions.analyze.causes import causes, followed
 from netloom.questions.analyze.mapped import MappedProgram, figures
 from netloom.questions.base import MOST, option
 from netloom.questions.fields import (
@@ -208,6 +208,7 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
         mapped = ready.measured(question.weight)
     offered = _offered(question, graph, mapped, ready.machine)
     rows, path_contention, limited = _random_mappings(question, ready)
+    routed = followed(network, routing, mapped)
     return Analysis(
         graph=graph,
         topology=network,
@@ -228,7 +229,8 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
         deadlock_cycle=_deadlock(network, routing),
         several_paths=routing.several,
         shifts=each_shift(graph, network, routing, mapped),
-        causes=causes(graph, network, routing, mapped),
+        causes=causes(graph, network, routing, mapped, routed),
+        routed=routed,
         provenance=provenance_of(question, "analyze", network),
     )
 

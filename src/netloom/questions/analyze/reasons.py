@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.questions.analyze.where import CLOSE, carried, unit
 from netloom.questions.shown import percent
+from netloom.topology.subnets.names import short_switch_name
 from netloom.words import counted, listed, number
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def _causes(figures: Figures) -> Iterator[str]:
 def _uplinks(figures: Figures, links: Mapping[str, Any]) -> Iterator[str]:
     """Say that paths are spread unevenly, or that several hosts share too few channels."""
     named = counted(links["channels"], "uplink" if links["way"] == "up" else "downlink")
-    whose = f"the {named} of {links['router']}"
+    whose = f"the {named} of {short_switch_name(links['router'])}"
     better = figures["bounds"]["ratio"] > CLOSE
     if better and links["load"] >= UNEVEN * links["fair_load"]:
         fair = carried(unit(figures), links["fair_load"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from netloom.questions.analyze.where import CLOSE, carried, unit
+from netloom.topology.subnets.names import short_switch_name
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def switched_remarks(data: dict[str, Any]) -> Iterator[str]:
     bounds, weight = data["bounds"], unit(data)
     yield _limit(bounds, weight)
     router = data["busiest_router"]
-    yield f"Busiest router: {router['name']}, {carried(weight, router['load'])} pass through."
+    name = short_switch_name(router["name"])
+    yield f"Busiest router: {name}, {carried(weight, router['load'])} pass through."
     hosts = data["host_channel_load"]
     yield (
         f"Channels of hosts: {counted(number(hosts['mean']), 'path')} on average, at most "
@@ -53,7 +55,7 @@ def switched_remarks(data: dict[str, Any]) -> Iterator[str]:
 def _limit(bounds: dict[str, Any], weight: str) -> str:
     """Say which cut is the limit, and what would help."""
     cut = next(each for each in bounds["cuts"] if each["kind"] == bounds["tightest"])
-    part = PARTS[cut["kind"], cut["way"]].format(name=cut["name"])
+    part = PARTS[cut["kind"], cut["way"]].format(name=short_switch_name(cut["name"]))
     over = f"{carried(weight, cut['weight'])} over bandwidth {number(cut['bandwidth'])}"
     if bounds["ratio"] <= CLOSE:
         helps = f"No routing can do better; {HELPS[cut['kind']]} would help."
@@ -66,7 +68,7 @@ def _taper(each: dict[str, Any]) -> str:
     """Say how routers of one level are oversubscribed."""
     below, above = each["channels_below"], each["channels_above"]
     others = each["routers"] - 1
-    who = each["router"]
+    who = short_switch_name(each["router"])
     if others:
         who += f" and {counted(others, 'router')} like it"
     have = "have" if others else "has"

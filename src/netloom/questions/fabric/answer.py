@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from netloom.fabrics.causes import busiest_destinations
 from netloom.fabrics.figures import rises
 from netloom.questions.answers import Answer, Column, Columns, table
-from netloom.questions.fabric.verdict import level_of, short_names
+from netloom.questions.fabric.verdict import level_of
 from netloom.routing.forwarding.lanes import lane_circle
 from netloom.topology.subnets.missing import missing_parts
+from netloom.topology.subnets.names import short_names
 from netloom.topology.subnets.shapes import shape_words
 from netloom.words import number
 
@@ -45,6 +47,7 @@ CHANNELS = Columns(
     Column("way", "up, away from hosts; down; or across", kind=str),
     Column("paths", "paths of an all-to-all", kind=int),
     Column("time", "paths over bandwidth"),
+    Column("leads_to", "hosts to which most of these paths lead", kind=str, optional=True),
 )
 
 SHIFTS = Columns(
@@ -284,6 +287,12 @@ class FabricCheck(Answer):
 
         net, count = self.network, self.network.num_network_channels
         ends = list(zip(*map(net.cable_end, range(count)), strict=True))
+        hosts, paths = busiest_destinations(net, self.forwarding, self.figures.taking)
+        told = {} if count and not len(hosts) else {"leads_to": [
+            ", ".join(f"{net.name_of(host)} ({many:,})"
+                      for host, many in zip(*each, strict=True) if many)
+            for each in zip(hosts.tolist(), paths.tolist(), strict=True)
+        ]}  # fmt: skip
         return pl.DataFrame({
             "channel": np.arange(count),
             "source_node": net.channel_source[:count],
@@ -292,6 +301,7 @@ class FabricCheck(Answer):
             "way": self.way,
             "paths": self.figures.paths,
             "time": self.figures.time,
+            **told,
         })  # fmt: skip
 
     @table(SHIFTS)

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import altair as alt
 import numpy as np
 import polars as pl
 
 from netloom.drawing.axes import Axis, axis
 from netloom.drawing.bars import Bar, bars
 from netloom.drawing.colours import REFERENCE, THIS
+from netloom.drawing.frame import column
+from netloom.drawing.networks import MARKED_IN_GRAPHS, Marked, Tips
 from netloom.drawing.panel import End, Look, looks_of, panel
-from netloom.questions.fabric.verdict import short_names
+from netloom.questions.fabric.verdict import cable_in_words, level_of
 from netloom.questions.network_chart import network_chart, topology_of
+from netloom.topology.subnets.names import short_names
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    import altair as alt
 
     from netloom.drawing.frame import Part
     from netloom.drawing.panel import Panel
@@ -34,9 +37,6 @@ LOOKS = dict(zip(LED, looks_of(LED).values(), strict=True))
 MOST_POINTS = 1000
 """Points of a line."""
 
-MARKED = 3
-"""Busiest cables that the picture names."""
-
 
 def footer(record: Recorded) -> list[str]:
     """Return what was asked about."""
@@ -47,24 +47,18 @@ def footer(record: Recorded) -> list[str]:
 
 
 def arranged(record: Recorded) -> list[Part]:
-    """Return the network above the curve of its cables."""
-    drawn = parts(record)
-    below: list[Any] = [drawn[name] for name in ("cables", "jobs") if name in drawn]
-    lower = below[0] if len(below) == 1 else alt.hconcat(*below, spacing=30)
-    if "network" not in drawn:
-        return [lower]
-    stacked = alt.vconcat(lower, drawn["network"], spacing=26)
-    return [stacked.resolve_scale(color="independent", stroke="independent")]
+    """Return the network above what jobs cost each other and the curve of all channels."""
+    return [column(*parts(record).values())]
 
 
 def parts(record: Recorded) -> dict[str, Part]:
     """Return the parts of the picture, by name."""
-    drawn: dict[str, Part] = {"cables": cables(record)}
-    if record.tables["job_table"].height:
-        drawn["jobs"] = slowdowns(record)
+    drawn: dict[str, Part] = {}
     if record.tables["channels"].height:
         drawn["network"] = network(record)
-    return drawn
+    if record.tables["job_table"].height:
+        drawn["jobs"] = slowdowns(record)
+    return drawn | {"cables": cables(record)}
 
 
 def cables(record: Recorded) -> alt.LayerChart:
@@ -75,7 +69,7 @@ def cables(record: Recorded) -> alt.LayerChart:
     table, found = record.tables["channels"], record.figures["all_to_all"]
     ways = [way for way in LED if (table["way"] == way).any()]
     several = len(ways) > 1
-    names = {way: LED[way] if several else "all cables" for way in ways}
+    names = {way: LED[way] if several else "all channels" for way in ways}
     curves = pl.concat([curve(table.filter(way=way)["paths"], names[way], "way") for way in ways])
     looks = {names[way]: LOOKS[way] if several else Look(THIS, named=False) for way in ways}
     where = ranks(curves, found["bound"], [found["max"]], [*looks] if several else [])
@@ -86,9 +80,10 @@ def cables(record: Recorded) -> alt.LayerChart:
         *_busiest(table, found, where),
     ]
     over = int((table["paths"] > (found["bound"] or 0) * 1.0005).sum())
-    said = f"{over:,} of {table.height:,} channels carry more than the busiest must"
-    if over == 0:
-        said = f"None of {table.height:,} channels carries more than the busiest must"
+    many = f"{over:,}" if over else "None"
+    verb = "carries" if over < 2 else "carry"
+    of_all = counted(table.height, "channel", ",")
+    said = f"{many} of {of_all} between switches {verb} more than the busiest must"
     return where.drawn(layers, said)
 
 
@@ -100,7 +95,7 @@ def ranks(
     seen = [*more, *curves["paths"].to_list(), bound, 1]
     labels = [*names, *([said_bound(bound)] if bound else [])]
     return panel(
-        Axis("rank", "cables, one way each, busiest first", 0.0, 1.02 * last, whole=True),
+        Axis("rank", "channels, busiest first", 0.0, 1.02 * last, whole=True),
         axis("paths", "paths of an all-to-all", seen, whole=True),
         labels, 600.0, 270.0,
     )  # fmt: skip
@@ -134,29 +129,12 @@ def curve(paths: pl.Series, name: str, column: str = "tables") -> pl.DataFrame:
 
 
 def _busiest(table: pl.DataFrame, found: dict[str, Any], where: Panel) -> list[alt.Chart]:
-    """Return marks of the busiest channels, which carry more than they must, with their names."""
+    """Return the mark and the name of the busiest channel, if it carries more than it must."""
     if not found["ratio"] or found["ratio"] < 1.05:
         return []
-    short = short_names({*table["from"].unique(), *table["to"].unique()})
-    rows: list[dict[str, Any]] = []
-    taken: dict[str, int] = {}
-    last = np.inf
-    for row in table.sort("paths", descending=True, maintain_order=True).iter_rows(named=True):
-        taken[row["way"]] = taken.get(row["way"], 0) + 1
-        if len(rows) == MARKED or row["paths"] < 1.05 * (found["bound"] or 0):
-            break
-        if last - row["paths"] < 0.075 * found["max"]:  # its name would lie on the one before
-            continue
-        last = row["paths"]
-        ends = [
-            short.get(row[end], row[end])
-            + (f" port {port}" if (port := row[f"{end}_port"]) else "")
-            for end in ("from", "to")
-        ]
-        rows.append({"rank": taken[row["way"]], "paths": row["paths"], "said": " → ".join(ends)})
-    if not rows:
-        return []
-    base = where.chart(pl.DataFrame(rows))
+    busy = table.sort("paths", descending=True, maintain_order=True).row(0, named=True)
+    row = {"rank": 1, "paths": busy["paths"], "said": _name(busy, _short(table))}
+    base = where.chart(pl.DataFrame([row]))
     return [
         base.mark_circle(size=70, opacity=1, color=THIS),
         base.mark_text(align="left", dx=7, dy=-3, fontSize=12, baseline="bottom").encode(
@@ -165,14 +143,89 @@ def _busiest(table: pl.DataFrame, found: dict[str, Any], where: Panel) -> list[a
     ]
 
 
+def _short(table: pl.DataFrame) -> dict[str, str]:
+    return short_names({*table["from"].unique(), *table["to"].unique()})
+
+
+def _name(cable: Mapping[str, Any], short: Mapping[str, str]) -> str:
+    """Return the name of a channel, with its ports where a file says them."""
+    return cable_in_words({"short": short}, cable)
+
+
 def network(record: Recorded) -> NetworkChart:
-    """Return the network, its channels by the paths of an all-to-all."""
-    paths = record.tables["channels"]["paths"].to_numpy().astype(np.float64)
-    found = topology_of(record)
-    if found is not None and found.labels and not found.broken:
-        short = short_names(found.labels[found.num_hosts :])
-        found = replace(found, labels=tuple(short.get(name, name) for name in found.labels))
-    return network_chart(found, paths, "paths on the channel")
+    """Return the network and what the answer is about: a circle, cables of jobs, or paths."""
+    table, found = record.tables["channels"], topology_of(record)
+    marked = _marked(record)
+    tips = None
+    if "leads_to" in table.columns:
+        tips = Tips("most paths lead to", table["leads_to"].to_list())
+    if marked is None:
+        paths = table["paths"].to_numpy().astype(np.float64)
+        return network_chart(found, paths, "paths on the channel", tips=tips)
+    time = np.zeros(table.height)
+    for channel, value in marked[1].items():
+        time[channel] = value
+    return network_chart(found, time, "", marked=marked[0], tips=tips)
+
+
+def _marked(record: Recorded) -> tuple[Marked, dict[int, float]] | None:
+    """Return the channels that the answer is about, if these are not the busiest, and their time.
+
+    Those of a circle, or those that jobs share.
+    """
+    level = level_of(record.figures)
+    if level == "loop":
+        return _circle(record)
+    if level != "lost" and record.tables["shared_cables"].height:
+        return _shared(record)
+    return None
+
+
+def _numbers(table: pl.DataFrame) -> dict[tuple[Any, ...], int]:
+    """Return the number of each channel, by its ends and their ports."""
+    keys = table.select("from", "from_port", "to", "to_port").rows()
+    return {key: at for at, key in reversed([*enumerate(keys)])}
+
+
+def _circle(record: Recorded) -> tuple[Marked, dict[int, float]]:
+    """Return the channels in which packets wait for each other."""
+    number_of, circle = _numbers(record.tables["channels"]), record.figures["circle"]
+    found = [
+        number_of[each["from"], each["from_port"], each["to"], each["to_port"]] for each in circle
+    ]
+    words = {
+        channel: f"its packets wait for {1 + (at + 1) % len(found)}"
+        if len(found) <= MARKED_IN_GRAPHS
+        else "its packets wait for the next"
+        for at, channel in enumerate(found)
+    }
+    said = f"Packets in these {len(words)} channels can wait for each other for ever"
+    return Marked(said, words), dict.fromkeys(found, 1.0)
+
+
+def _shared(record: Recorded) -> tuple[Marked, dict[int, float]] | None:
+    """Return the channels that jobs share, those that delay them most first.
+
+    None if the first of them is a host's own, which is not drawn.
+    """
+    table, number_of = record.tables["shared_cables"], _numbers(record.tables["channels"])
+    ends = ["from", "from_port", "to", "to_port"]
+    words: dict[int, str] = {}
+    times: dict[int, float] = {}
+    for key, jobs in table.group_by(ends, maintain_order=True):
+        channel = number_of.get(key)
+        if channel is None:
+            if not words:
+                return None
+            continue
+        parts = [f"{job} {use:.2g}" for job, use in jobs.select("job", "use").rows()]
+        words[channel] = ", ".join(parts)
+        times[channel] = float(jobs["together"][0])
+    first = table.row(0, named=True)
+    name = _name(first, _short(record.tables["channels"]))
+    most = number(first["together"])
+    said = f"On {name} the jobs together take {most} times as long as one of them alone"
+    return Marked(said, words, "time of all jobs on the channel (one job alone: 1)"), times
 
 
 def slowdowns(record: Recorded) -> alt.LayerChart:
@@ -180,7 +233,7 @@ def slowdowns(record: Recorded) -> alt.LayerChart:
     table = record.tables["job_table"]
     worst = table.row(int(table["slowdown"].arg_max() or 0), named=True)
     rows = [
-        Bar(name, slowdown, f"{number(slowdown)} ×", THIS if slowdown > 1.005 else REFERENCE)
+        Bar(name, slowdown, f"{number(slowdown)}×", THIS if slowdown > 1.005 else REFERENCE)
         for name, slowdown in table.select("name", "slowdown").rows()
     ]
     said = f"Job {worst['name']} takes up to {number(worst['slowdown'])} times as long as alone"
@@ -190,7 +243,7 @@ def slowdowns(record: Recorded) -> alt.LayerChart:
 
 
 PART_TITLES = {
-    "cables": "Paths on each cable",
+    "cables": "Paths on each channel",
     "jobs": "What jobs cost each other",
     "network": "Where the paths are",
 }

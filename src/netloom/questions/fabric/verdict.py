@@ -10,7 +10,6 @@ from netloom.questions.register import kind_of
 from netloom.questions.shown import percent
 from netloom.questions.subject import short_name
 from netloom.questions.verdict import Verdict
-from netloom.topology.subnets.names import short_switch_name
 from netloom.words import counted, listed, number
 
 if TYPE_CHECKING:
@@ -18,6 +17,9 @@ if TYPE_CHECKING:
 
 FAIR, UNEVEN = 1.1, 1.5
 """Times the bound up to which the busiest cable is fairly, and tolerably, loaded."""
+
+CLOSE = 1.03
+"""Times its bound up to which a busiest cable leaves nothing that is worth looking for."""
 
 PROVED = 1 + 1e-6
 """Times the bound up to which a busiest cable is as good as can be."""
@@ -42,7 +44,7 @@ def verdict(figures: Mapping[str, Any]) -> Verdict:
         why = ". ".join(each["sentence"].rstrip(".") for each in figures["problems"][:2])
         lines = ({"why": plainly(figures, why)} if why else {}) | lines
     elif level == "loop":
-        many = counted(len(figures["circle"]), "cable")
+        many = counted(len(figures["circle"]), "channel")
         said = (
             f"Packets can wait for each other in a circle of {many} (credit loop): the fabric can "
             "lock up."
@@ -70,7 +72,7 @@ def _mends(figures: Mapping[str, Any], mark: str) -> bool:
     if figures["jobs"]:
         return mark != "fine"
     ratio = figures["all_to_all"]["ratio"]
-    return ratio is not None and ratio > PROVED
+    return ratio is not None and ratio > CLOSE
 
 
 def level_of(figures: Mapping[str, Any]) -> str:
@@ -226,26 +228,6 @@ def plainly(figures: Mapping[str, Any], said: str) -> str:
     for label, name in figures["short"].items():
         said = said.replace(label, name)
     return said
-
-
-def short_names(labels: Iterable[str]) -> dict[str, str]:
-    """Return the short form of each name that no other has.
-
-    Examples
-    --------
-    >>> short_names(["MF0;leaf1:MQM9701/U1", "leaf2", "MF0;x:M1/U1", "MF0;x:M2/U1"])
-    {'MF0;leaf1:MQM9701/U1': 'leaf1'}
-    """
-    labels = list(labels)
-    short = [short_switch_name(label) for label in labels]
-    taken: dict[str, int] = {}
-    for name in short:
-        taken[name] = taken.get(name, 0) + 1
-    return {
-        label: name
-        for label, name in zip(labels, short, strict=True)
-        if name != label and taken[name] == 1
-    }
 
 
 def next_command(figures: Mapping[str, Any]) -> str:

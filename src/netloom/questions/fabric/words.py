@@ -40,7 +40,7 @@ def lines(result: FabricCheck) -> list[Any]:
     """Return the figures of the check on one page."""
     data = result.to_dict()
     page: list[Any] = [*_others(data)]
-    page += [_figures(result, data), "", "Busiest cables, each one way:", _busiest(data)]
+    page += [_figures(result, data), "", "Busiest channels between switches:", _busiest(data)]
     missing = result.missing
     if missing:
         page += ["", f"Missing or irregular ({len(missing)}):"]
@@ -112,9 +112,9 @@ def _figures(result: FabricCheck, data: Mapping[str, Any]) -> Table:
     most = data["busiest"][0]["paths"] if data["busiest"] else 0
     table.add_row("paths of an all-to-all, busiest cable", number(most), number(every["bound"]))
     for each in data["ways"]:
-        label = f"  cables that lead {each['way']}: least, mean, most"
+        label = f"  channels that lead {each['way']}: least, mean, most"
         if len(data["ways"]) == 1:
-            label = "  all cables: least, mean, most"
+            label = "  all channels: least, mean, most"
         spread = ", ".join(number(each[part]) for part in ("least", "mean", "most"))
         table.add_row(label, spread, "")
     of = "" if result.figures.every_shift else f" ({shifts['count']:,} drawn)"
@@ -153,7 +153,7 @@ def _jobs(result: FabricCheck, data: Mapping[str, Any]) -> Iterator[Any]:
         yield from _wrapped(f"{MARKS[mark_of(row['slowdown'])]} {told}", "  ", "")
     shared = result.jobs.shared_rows(MOST_CABLES)
     if shared:
-        yield "Cables that jobs share, each one way, by the time of all jobs on it:"
+        yield "Channels that jobs share, by the time of all jobs on them (one job alone: 1):"
         table = plain_table(["time", "from", "port", "to", "port", "jobs"], ["from", "to", "jobs"])
         for each in shared:
             jobs = ", ".join(f"{job['name']} {job['use']:.2g}" for job in each["jobs"])

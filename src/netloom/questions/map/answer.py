@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from netloom.questions.analyze import answer as analysis
+from netloom.questions.analyze import pairs
 from netloom.questions.analyze.mapped import FIGURES as ANALYSED
 from netloom.questions.answers import Answer, Column, Columns, asked, table
 from netloom.questions.map.gains import worst_share
@@ -56,7 +57,7 @@ COLUMNS = Columns(
 )
 """Of each mapping compared."""
 
-CHANNELS = Columns(Column("mapping", kind=str)) + analysis.CHANNELS
+CHANNELS = Columns(Column("mapping", kind=str)) + pairs.CHANNELS
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,14 +273,14 @@ class ProgramMapping(Answer):
         if not self.topology.direct:
             known = [analysis.channels() for _, analysis in self._both() if analysis is not None]
             nothing = pl.col("channel_load", "weighted_channel_load", "time") * 0
-            idle = known[0].with_columns(nothing) if known else idle
+            idle = known[0].with_columns(nothing).drop("pairs", strict=False) if known else idle
         tables = [
             (idle if analysis is None else analysis.channels()).select(
                 pl.lit(when).alias("mapping"), pl.all()
             )
             for when, analysis in self._both()
         ]
-        return pl.concat(tables, how="vertical_relaxed")
+        return pl.concat(tables, how="diagonal_relaxed")
 
     @table(analysis.PATH_CONTENTION)
     def path_contention(self) -> pl.DataFrame:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
+from netloom.drawing.frame import column
+from netloom.drawing.names import base_names
 from netloom.drawing.panel import AFTER, OTHERS
 from netloom.questions.fabric.chart import bound_end, bound_of, curve, ranks
+from netloom.questions.network_chart import network_chart, topology_of
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
     import altair as alt
 
     from netloom.drawing.frame import Part
+    from netloom.questions.network_chart import NetworkChart
     from netloom.questions.recorded import Recorded
 
 
@@ -27,13 +32,31 @@ def footer(record: Recorded) -> list[str]:
 
 def parts(record: Recorded) -> dict[str, Part]:
     """Return the parts of the picture, by name."""
-    return {"cables": cables(record)}
+    drawn: dict[str, Part] = {"cables": cables(record)}
+    if record.tables["channel_table"].height:
+        drawn["network"] = network(record)
+    return drawn
+
+
+def arranged(record: Recorded) -> list[Part]:
+    """Return the curves of all channels above the network of what changes."""
+    return [column(*parts(record).values())]
+
+
+def network(record: Recorded) -> NetworkChart:
+    """Return the network by how many paths more or fewer its channels carry by the new tables."""
+    table = record.tables["channel_table"]
+    before, after = (table[name].to_numpy().astype(np.float64) for name in ("before", "after"))
+    found = topology_of(record)
+    if found is not None and found.num_network_channels != table.height:
+        found = None  # the file is another by now
+    return network_chart(found, after, "paths on the channel", before=before)
 
 
 def cables(record: Recorded) -> alt.LayerChart:
     """Return the paths of each channel by both tables, busiest first, and the least possible."""
     table, found = record.tables["channel_table"], record.figures["all_to_all"]
-    looks = {f"installed: {record.figures['installed']}": OTHERS, "new": AFTER}
+    looks = {f"installed: {base_names(record.figures['installed'])}": OTHERS, "new": AFTER}
     curves = pl.concat(
         curve(table[which], name)
         for which, name in zip(("before", "after"), looks, strict=True)
@@ -52,5 +75,5 @@ def cables(record: Recorded) -> alt.LayerChart:
     return where.drawn(layers, said)
 
 
-PART_TITLES = {"cables": "Paths on each cable"}
+PART_TITLES = {"cables": "Paths on each channel", "network": "What changes on each channel"}
 """What parts are called that have no title of their own."""

@@ -45,8 +45,10 @@ class RouteQuestion(HostNames, Seeded, Placed, BrokenParts, OnFabric):
     """Which routing tables a fabric should have."""
 
     engine: str = option(
-        f"Engine of the tables: balanced (netloom's own), or as OpenSM: {', '.join(ENGINES)}.",
+        "Engine of the tables: balanced (netloom's own), lfts:FILE (to compare two tables), or as "
+        f"OpenSM: {', '.join(ENGINES)}.",
         default=BALANCED,
+        file=True,
     )
     wanted: str | list[Any] = option(
         "Traffic to optimize for: all-to-all, shifts, permutations, or a program "
@@ -95,8 +97,8 @@ class FabricToRoute:
 def prepare(question: RouteQuestion) -> FabricToRoute:
     """Read the fabric, its tables and the programs."""
     network, _ = network_of(question)
-    if question.engine not in (BALANCED, *ENGINES):
-        wanted = f"{BALANCED}, or one of OpenSM's: {', '.join(ENGINES)}"
+    if question.engine not in (BALANCED, *ENGINES) and not question.engine.startswith("lfts:"):
+        wanted = f"{BALANCED}, lfts:FILE, or one of OpenSM's: {', '.join(ENGINES)}"
         raise InputError("engine", f"'{question.engine}'", wanted)
     installed, why = installed_tables(question, network)
     asked = asked_for(question, network)

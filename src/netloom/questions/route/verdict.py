@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.drawing.names import base_names
 from netloom.questions.commands import command_line
-from netloom.questions.fabric.verdict import PROVED
+from netloom.questions.fabric.verdict import CLOSE, PROVED
 from netloom.questions.register import kind_of
 from netloom.questions.shown import interval, percent
 from netloom.questions.subject import short_name
@@ -15,9 +16,6 @@ from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-CLOSE = 1.03
-"""Times its bound up to which a busiest cable leaves nothing that is worth looking for."""
 
 
 def verdict(figures: Mapping[str, Any]) -> Verdict:
@@ -33,17 +31,24 @@ def verdict(figures: Mapping[str, Any]) -> Verdict:
     then = ""
     if mark == "act" and asked["engine"] != "balanced":
         then = command_line(kind_of("route"), asked | {"engine": "balanced"})
-    elif better and figures["changes"]["entries"] is not None:
+    elif better and figures["changes"]["entries"] is not None and not _given(figures):
         then = command_line(kind_of("route"), asked, **more)
     return Verdict(mark, said, of, _lines(figures), then)
 
 
+def _given(figures: Mapping[str, Any]) -> bool:
+    """Whether the tables are those of a file, to be compared with others."""
+    return str(figures["engine"]).startswith("lfts:")
+
+
 def _made(figures: Mapping[str, Any]) -> str:
     """Return what made the tables."""
+    if _given(figures):
+        return f"{base_names(figures['engine']).removeprefix('lfts:')} tables"
     programs = [short_name(each["name"]) for each in figures["programs"]]
     return {
         "balanced": f"balanced for {', '.join([*programs, figures['objective']])}",
-        "repair": f"{figures['installed']}, repaired",
+        "repair": f"{base_names(figures['installed'])}, repaired",
     }.get(figures["engine"], f"OpenSM's {figures['engine']}")
 
 

@@ -141,6 +141,7 @@ def narrowed(wide: Figure, narrow: Figure) -> Figure:
 def describe(spec: Mapping[str, Any], title: str) -> str:
     """Return what a chart shows, in words and numbers: the range of each axis, and the most."""
     columns, rows = _columns(spec)
+    columns.pop(TOLD, None)
     parts = []
     numeric = [
         field
@@ -166,6 +167,10 @@ def describe(spec: Mapping[str, Any], title: str) -> str:
     return ". ".join([*words, f"{counted(len(rows), 'row', ',')} of data."])
 
 
+TOLD = "tips"
+"""The field of what else is said of a row: last in tables, and left out of the sentence."""
+
+
 def data_of(spec: Mapping[str, Any]) -> DataTable:
     """Return what a chart is drawn from: of its largest data set the columns that it shows.
 
@@ -175,7 +180,7 @@ def data_of(spec: Mapping[str, Any]) -> DataTable:
     columns, rows = _columns(spec)
     if any("stroke" in encoding for encoding, _ in units_of(spec)):
         rows = rows[::-1]
-    order = sorted(columns, key=lambda field: columns[field][1] == "quantitative")
+    order = sorted(columns, key=lambda field: (field == TOLD, columns[field][1] == "quantitative"))
     numeric = [field for field in order if columns[field][1] == "quantitative"]
     if len(numeric) == 1 and all(_is_number(row.get(numeric[0])) for row in rows):
         rows = sorted(rows, key=lambda row: -row[numeric[0]])

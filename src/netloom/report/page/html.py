@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from netloom._version import __version__
 from netloom.explore.blobs import as_json
+from netloom.drawing.save import by_keyboard
 from netloom.questions.verdict import MARKS
 from netloom.report.page.figure import turned
 from netloom.report.page.pages import figures_on
@@ -57,6 +58,7 @@ def render(page: Page) -> str:
         anchor=lambda section: anchor[id(section)],
         style=inlined("page.css"),
         script=inlined("page.js"),
+        keyboard=Markup(by_keyboard()),  # noqa: S704 (netloom's own file)
         vega=Markup(_vega()),  # noqa: S704 (the libraries, which contain no end of a script)
         themes=Markup(as_json(THEMES)),  # noqa: S704 (escaped by as_json)
         specs=Markup(as_json(specs)),  # noqa: S704 (escaped by as_json)

@@ -32,6 +32,7 @@
       inside.removeAttribute("role");
       inside.removeAttribute("aria-label");
     }
+    if (byKeyboard(place)) svg.setAttribute("role", "group"); // what is inside can be reached
     svg.style.maxWidth = `${largest * svg.viewBox.baseVal.width}px`;
   }
 

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _NOBODY = re.compile(
     r"^(MT\d+|ConnectX\S*|Connect-IB|InfiniHost\S*|Infinihost\S*|Mellanox|NVIDIA|Voltaire|QLogic|"
@@ -18,6 +23,9 @@ _SERVES = re.compile(
 """Descriptions of end points that belong to a switch or lead to another network."""
 
 _SWITCH = re.compile(r"^MF\d+;(.+):[^:/]+/U1$")
+_END = re.compile(r"(.*?)( port \d+|#\d+|)", re.DOTALL)
+"""An end of a channel: the vertex, and its port or which of several channels it is."""
+
 _NUMBER = re.compile(r"(\d+)")
 
 
@@ -87,11 +95,33 @@ def short_channel_name(name: str) -> str:
     --------
     >>> short_channel_name("h0 -> MF0;A09-P1-IBLEAF-04-04:MQM9701/U1#2")
     'h0 -> A09-P1-IBLEAF-04-04#2'
+    >>> short_channel_name("MF0;A09-P1-IBLEAF-04-04:MQM9701/U1 port 33 -> spine1 port 2")
+    'A09-P1-IBLEAF-04-04 port 33 -> spine1 port 2'
     """
-    ends = name.split(" -> ")
-    parallel = "#" + name.rpartition("#")[2] if "#" in ends[-1] else ""
-    short = [short_switch_name(each.removesuffix(parallel)) for each in ends]
-    return " -> ".join(short) + parallel
+    return " -> ".join(map(_short_end, name.split(" -> ")))
+
+
+def _short_end(end: str) -> str:
+    found = _END.fullmatch(end)
+    return end if found is None else short_switch_name(found[1]) + found[2]
+
+
+def short_names(labels: Iterable[str]) -> dict[str, str]:
+    """Return the short form of each name of a switch that no other has.
+
+    Examples
+    --------
+    >>> short_names(["MF0;leaf1:MQM9701/U1", "leaf2", "MF0;x:M1/U1", "MF0;x:M2/U1"])
+    {'MF0;leaf1:MQM9701/U1': 'leaf1'}
+    """
+    labels = list(labels)
+    short = [short_switch_name(label) for label in labels]
+    taken = Counter(short)
+    return {
+        label: name
+        for label, name in zip(labels, short, strict=True)
+        if name != label and taken[name] == 1
+    }
 
 
 def natural(name: str) -> tuple[tuple[int, int, str], ...]:

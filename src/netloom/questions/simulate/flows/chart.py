@@ -12,8 +12,7 @@ from netloom.drawing.bars import Bar, bars
 from netloom.drawing.colours import REFERENCE, THIS
 from netloom.drawing.panel import DASHED, MINE, Look, panel
 from netloom.questions.shown import percent
-from netloom.questions.subject import order_named
-from netloom.topology.subnets.names import short_channel_name
+from netloom.questions.subject import arrow, order_named
 from netloom.words import number
 
 if TYPE_CHECKING:
@@ -24,6 +23,10 @@ if TYPE_CHECKING:
 
 MOST_LINEAR = 100
 """Slow-downs above this are shown by decades."""
+
+
+BARS, NAMES = 240.0, 450.0
+"""Pixels of the bars of channels, and of the names beside them: both ends with their ports."""
 
 
 def footer(record: Recorded) -> list[str]:
@@ -64,7 +67,7 @@ def slowdowns(record: Recorded) -> alt.LayerChart:
 def busiest(record: Recorded) -> alt.LayerChart:
     """Return how much of the busiest channels is used until the last flow ends."""
     table = record.tables["busiest"]
-    names = [short_channel_name(name) for name in table["name"]]
+    names = [arrow(name) for name in table["name"]]
     names = names if len(set(names)) == len(names) else table["name"].to_list()
     rows = [
         Bar(name, used, percent(used) + ", holds flows back" * bool(held),
@@ -72,4 +75,5 @@ def busiest(record: Recorded) -> alt.LayerChart:
         for name, used, held in zip(names, table["utilisation"], table["held_flows"], strict=True)
     ]  # fmt: skip
     said = f"{names[0]} is used {percent(table['utilisation'][0])}"
-    return bars(rows, said, "share of the channel used until the end", width=330, share=True)
+    unit = "share of the channel used until the end"
+    return bars(rows, said, unit, width=BARS, share=True, longest=NAMES)
