@@ -8,8 +8,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from netloom._version import __version__
-from netloom.explore.blobs import as_json
 from netloom.drawing.save import by_keyboard
+from netloom.explore.blobs import as_json
 from netloom.questions.verdict import MARKS
 from netloom.report.page.figure import turned
 from netloom.report.page.pages import figures_on
