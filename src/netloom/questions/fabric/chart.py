@@ -31,6 +31,9 @@ LED = {"down": "down, to hosts", "up": "up, from hosts", "across": "between swit
 LOOKS = dict(zip(LED, looks_of(LED).values(), strict=True))
 """How channels look by where they lead."""
 
+ONE_LINE = 420.0
+"""Pixels of axes up to which the names of the two ends of a channel stand in two lines."""
+
 MOST_POINTS = 1000
 """Points of a line."""
 
@@ -62,7 +65,7 @@ def parts(record: Recorded) -> dict[str, Part]:
     drawn: dict[str, Part] = {"cables": cables(record)}
     if record.tables["job_table"].height:
         drawn["jobs"] = slowdowns(record)
-    if record.tables["channels"].height:
+    if record.tables["channels"].height and topology_of(record) is not None:
         drawn["network"] = network(record)
     return drawn
 
@@ -141,11 +144,12 @@ def _busiest(table: pl.DataFrame, found: dict[str, Any], where: Panel) -> list[a
     rows: list[dict[str, Any]] = []
     taken: dict[str, int] = {}
     last = np.inf
+    arrow, apart = (" → ", 0.075) if where.width > ONE_LINE else (" →\n", 0.15)
     for row in table.sort("paths", descending=True, maintain_order=True).iter_rows(named=True):
         taken[row["way"]] = taken.get(row["way"], 0) + 1
         if len(rows) == MARKED or row["paths"] < 1.05 * (found["bound"] or 0):
             break
-        if last - row["paths"] < 0.075 * found["max"]:  # its name would lie on the one before
+        if last - row["paths"] < apart * found["max"]:  # its name would lie on the one before
             continue
         last = row["paths"]
         ends = [
@@ -153,15 +157,15 @@ def _busiest(table: pl.DataFrame, found: dict[str, Any], where: Panel) -> list[a
             + (f" port {port}" if (port := row[f"{end}_port"]) else "")
             for end in ("from", "to")
         ]
-        rows.append({"rank": taken[row["way"]], "paths": row["paths"], "said": " → ".join(ends)})
+        rows.append({"rank": taken[row["way"]], "paths": row["paths"], "said": arrow.join(ends)})
     if not rows:
         return []
     base = where.chart(pl.DataFrame(rows))
     return [
         base.mark_circle(size=70, opacity=1, color=THIS),
-        base.mark_text(align="left", dx=7, dy=-3, fontSize=12, baseline="bottom").encode(
-            text="said:N"
-        ),
+        base.mark_text(
+            align="left", dx=7, dy=-3, fontSize=12, baseline="bottom", lineBreak="\n"
+        ).encode(text="said:N"),
     ]
 
 
