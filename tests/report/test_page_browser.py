@@ -1,8 +1,6 @@
 """The page as a person meets it: in a browser without network."""
 
-import os
 import re
-import shutil
 import struct
 import zlib
 from dataclasses import replace
@@ -17,33 +15,7 @@ from netloom.report.page.pages import figures_on
 from netloom.report.page.themes import THEMES
 from tests.report.page_samples import small_results
 from tests.report.test_page import contrast
-
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-PATIENCE = 90_000
-"""Milliseconds: a machine may be busy."""
-
-
-def unavailable(why):
-    if os.environ.get("NETLOOM_BROWSER") == "required":
-        pytest.fail(f"NETLOOM_BROWSER=required, but {why}")
-    pytest.skip(why)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        unavailable("playwright is not installed")
-    path = next(filter(None, map(shutil.which, NAMES)), None)
-    if path is None:
-        unavailable(f"there is none of {', '.join(NAMES)}")
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(
-            executable_path=path, args=["--no-sandbox", "--disable-gpu"], timeout=PATIENCE
-        )
-        yield found
-        found.close()
+from tests.report.visit import SMALLEST, TOO_WIDE, Visit
 
 
 @pytest.fixture(scope="module")
@@ -56,36 +28,6 @@ def file(page, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(render(page), encoding="utf-8")
     return path
-
-
-class Visit:
-    """The page in a browser of its own: what it complained of, and what it asked the network."""
-
-    def __init__(self, browser, file, **settings):
-        self.context = browser.new_context(
-            **{"viewport": {"width": 1280, "height": 900}} | settings
-        )
-        self.context.set_default_timeout(PATIENCE)
-        self.tab = self.context.new_page()
-        self.errors, self.requests = [], []
-        self.tab.on(
-            "console", lambda said: self.errors.append(said.text) if said.type == "error" else 0
-        )
-        self.tab.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.context.route("**/*", self.answer)
-        self.file = file
-        self.tab.goto(file.as_uri())
-
-    def answer(self, route):
-        if route.request.url == self.file.as_uri():
-            route.continue_()
-        else:
-            self.requests.append(route.request.url)
-            route.abort()
-
-    def drawn(self, theme="light"):
-        self.tab.wait_for_selector(f"html[data-drawn={theme}]", state="attached")
-        return self.tab
 
 
 @pytest.fixture(scope="module")
@@ -226,11 +168,6 @@ def test_dark_and_light_follow_the_system_and_the_button(browser, file):
     visit.context.close()
 
 
-TOO_WIDE = """[...document.querySelectorAll('.plot, figure.chart, .tiles div, .command code')]
-    .filter(each => each.scrollWidth > each.clientWidth + 1)
-    .map(each => each.closest('[id]').id)"""
-"""What is wider than the place that it has."""
-
 CUT_OFF = """[...document.querySelectorAll('figure.chart svg')].flatMap(svg => {
     const box = svg.getBoundingClientRect(), card = svg.closest('figure').getBoundingClientRect();
     const out = (each, by) => each.left < by.left - 1 || each.right > by.right + 1
@@ -247,12 +184,6 @@ SHRUNK = """[...document.querySelectorAll('figure.chart svg')]
     .filter(svg => svg.getBoundingClientRect().width < 0.9 * svg.viewBox.baseVal.width)
     .map(svg => svg.closest('figure').id)"""
 """Charts that are shown much smaller than they were drawn."""
-
-SMALLEST = """Math.min(...[...document.querySelectorAll('figure.chart svg')].flatMap(svg => {
-    const shown = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
-    return [...svg.querySelectorAll('text')].filter(each => each.textContent.trim())
-        .map(each => shown * parseFloat(getComputedStyle(each).fontSize)) }))"""
-"""The height of the smallest letters of charts as they are shown."""
 
 
 @pytest.mark.parametrize("width", [390, 820, 1400])
