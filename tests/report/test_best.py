@@ -1,5 +1,7 @@
 """Which of several answers a page takes, and what it says first."""
 
+import json
+
 import pytest
 
 import netloom as nl
@@ -74,11 +76,12 @@ def test_bytes_have_one_scale_on_a_page(analyses, found):
     )
     assert most == pytest.approx(23.1e6, rel=0.01)
     figures = [figure for section in page.sections for figure in section.figures]
-    drawn = [each.spec for each in figures if "bytes on the channel" in str(each.spec)]
+    drawn = [json.dumps(each.spec, ensure_ascii=False, default=str) for each in figures]
+    drawn = [spec for spec in drawn if "bytes on the channel" in spec]
     assert len(drawn) == len(analyses) + 2 * len(found)
     for spec in drawn:
-        assert "one scale for all" in str(spec)
-        assert "23.1\u00a0MB" in str(spec)
+        assert "one scale for all" in spec
+        assert "23.1\u00a0MB" in spec
 
 
 def test_a_note_with_a_star_is_a_sentence():
