@@ -467,8 +467,10 @@ def test_of_analyses_the_one_with_the_highest_bound_is_named(page):
         if each.point.verb == "analyze"
     }
     best = max(bounds, key=bounds.get)
-    assert section.sentences[0].startswith(f"The upper bound is highest with {best}: ")
-    assert f"{max(bounds.values()) / min(bounds.values()):.3g} times" in section.sentences[0]
+    most = percent(max(bounds.values()))
+    assert section.sentences[0].startswith(f"Take {best}: it carries up to {most} load, ")
+    change = 100 * (max(bounds.values()) / min(bounds.values()) - 1)
+    assert f"{change:.2g}\u00a0% more than " in section.sentences[0]
     for row in section.rows:
         assert [each.title.partition(": ")[0] for each in row] == [*bounds]
 

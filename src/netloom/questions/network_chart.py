@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 import altair as alt
@@ -17,6 +20,8 @@ from netloom.errors import InputError
 from netloom.questions.named import find_network
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
     from numpy.typing import NDArray
 
     from netloom.drawing.networks.traffic import Shown
@@ -36,6 +41,77 @@ PATHS = "paths on the channel"
 
 USE = "flits/cycle on the channel"
 """Loads that are shares of what channels can carry."""
+
+LOAD = "weighted_channel_load"
+"""The column of loads whose unit is that of a program's ``weight``."""
+
+UNITS = {"bytes": "bytes on the channel", "messages": "messages on the channel"}
+"""What loads are, by the weight of a program. All others are paths."""
+
+_SCALES: ContextVar[Mapping[str, tuple[float, float]]] = ContextVar(
+    "scales", default=MappingProxyType({})
+)
+
+
+@contextmanager
+def one_scale(records: Iterable[Recorded]) -> Iterator[None]:
+    """Have all networks that show loads in one unit share its scale meanwhile.
+
+    Parameters
+    ----------
+    records
+        The answers that stand on one page.
+    """
+    found = scales_of(records)
+    before = _SCALES.set({title: (mean, most) for title, (mean, most, many) in found.items()
+                          if many > 1})  # fmt: skip
+    try:
+        yield
+    finally:
+        _SCALES.reset(before)
+
+
+def scales_of(records: Iterable[Recorded]) -> dict[str, tuple[float, float, int]]:
+    """Return the mean and the largest load of answers by what loads are, and how many answers.
+
+    Loads are times where channels have different bandwidths, as in pictures.
+    """
+    found: dict[str, list[NDArray[np.float64]]] = {}
+    for record in records:
+        loads = _loads(record)
+        if len(loads):
+            found.setdefault(load_title(record), []).append(loads)
+    joined = {title: (np.concatenate(each), len(each)) for title, each in found.items()}
+    return {
+        title: (float(loads.mean()), float(loads.max()) or 1.0, many)
+        for title, (loads, many) in joined.items()
+    }
+
+
+def load_title(record: Recorded) -> str:
+    """Return what the loads of a mapped program are."""
+    from netloom.questions.analyze.where import unit
+
+    figures = record.figures
+    weight = unit(figures) if record.verb == "analyze" else str(figures["weight"])
+    return UNITS.get(weight, "paths on the channel")
+
+
+def _loads(record: Recorded) -> NDArray[np.float64]:
+    """Return what the channels of a mapped program carry between routers. Empty of all others."""
+    channels = record.tables.get("channels")
+    if channels is None or LOAD not in channels.columns or "weight" not in record.figures:
+        return np.zeros(0)
+    if "kind" in channels.columns:
+        channels = channels.filter(kind="network")
+    loads = channels[LOAD].to_numpy().astype(np.float64)
+    network = topology_of(record)
+    rate = np.ones(1) if network is None else network.channel_bandwidth
+    if not len(loads) or (rate == rate[0]).all():
+        return loads
+    assert network is not None
+    each = np.arange(len(loads)) % network.num_network_channels
+    return loads / rate[channels["channel"].to_numpy() if "channel" in channels.columns else each]
 
 
 def topology_of(record: Recorded) -> Topology | None:
@@ -153,7 +229,7 @@ def network_chart(
         What the load is, with its unit: ``bytes on the channel``.
     scale
         The mean load and the one that has the last color, for networks to be compared. By default
-        this network's own. The first color is that of no load.
+        that of ``one_scale``, or else this network's own. The first color is that of no load.
     width
         Pixels of the picture. By default what a page has room for.
     paths
@@ -167,6 +243,7 @@ def network_chart(
     tips
         What is said where somebody points at a channel.
     """
+    scale = _SCALES.get().get(title, scale)
     if topology is None:
         return _profile(load, title, None if scale is None else scale[1])
     if topology.broken:

@@ -15,9 +15,8 @@ from netloom.drawing.colours import OTHERS, REFERENCE, THIS
 from netloom.drawing.frame import column, layered
 from netloom.drawing.panel import MINE, End, Look, Panel, panel
 from netloom.drawing.room import room
-from netloom.questions.analyze.where import unit
 from netloom.questions.named import mapping_name
-from netloom.questions.network_chart import channels_chart
+from netloom.questions.network_chart import LOAD, channels_chart, load_title
 from netloom.questions.shown import percent
 from netloom.questions.subject import subject
 from netloom.words import counted
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
 OWN, RANDOM = "this mapping", "random mappings"
 LOOKS = {OWN: MINE, RANDOM: Look(REFERENCE, (6, 4))}
-UNITS = {"bytes": "bytes on the channel", "messages": "messages on the channel"}
 OFFERED = "offered by the average node (share of a channel)"
 
 LIMITS = {
@@ -76,8 +74,7 @@ def parts(record: Recorded) -> dict[str, Part]:
 
 def channel_loads(record: Recorded) -> NetworkChart:
     """Return the network of an analysis, its channels by weighted channel load."""
-    title = UNITS.get(unit(record.figures), "paths on the channel")
-    return channels_chart(record, record.tables["channels"], "weighted_channel_load", title)
+    return channels_chart(record, record.tables["channels"], LOAD, load_title(record))
 
 
 def load_bar(record: Recorded) -> alt.LayerChart:

@@ -17,8 +17,7 @@ from netloom.drawing.frame import layered
 from netloom.drawing.networks.letters import width_of
 from netloom.drawing.panel import GAP, words
 from netloom.drawing.room import room
-from netloom.questions.analyze.chart import UNITS
-from netloom.questions.network_chart import channels_chart
+from netloom.questions.network_chart import LOAD, channels_chart, load_title, scales_of
 from netloom.questions.shown import percent
 from netloom.words import number
 
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
     from netloom.drawing.axes import Axis
     from netloom.drawing.frame import Part
     from netloom.questions.recorded import Recorded
-
-LOAD = "weighted_channel_load"
 
 ASIDE = 400.0
 """Pixels of each of the networks beside each other."""
@@ -81,11 +78,9 @@ def networks(record: Recorded, width: float | None = None) -> dict[str, Part]:
     if "kind" in channels.columns:  # those of hosts are in no picture
         channels = channels.filter(kind="network")
     loads = {when: channels.filter(mapping=when)[LOAD].to_numpy() for when in WHEN}
-    all_of_them = np.concatenate(list(loads.values()))
-    scale = (
-        (float(all_of_them.mean()), float(all_of_them.max()) or 1.0) if len(all_of_them) else None
-    )
-    title = UNITS.get(record.figures["weight"], "paths on the channel")
+    title = load_title(record)
+    own = scales_of([record]).get(title)
+    scale = own and own[:2]
     drawn: dict[str, Part] = {
         when: channels_chart(
             record, channels.filter(mapping=when), LOAD, title, scale=scale, width=width, when=said

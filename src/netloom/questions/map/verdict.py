@@ -8,6 +8,7 @@ from netloom.questions.analyze.verdict import shares
 from netloom.questions.analyze.where import carried, unit, where
 from netloom.questions.commands import command_line
 from netloom.questions.map.gains import CLOSE, LATENCY, WORTH
+from netloom.questions.measure import Measure
 from netloom.questions.register import kind_of
 from netloom.questions.shown import percent
 from netloom.questions.subject import IN_ORDER, short_name, subject
@@ -27,6 +28,8 @@ WORSE = 0.01
 
 LONGER = 6
 """Times as long a search that may still find something is worth."""
+
+MAPPED = "with the mapping found"
 
 OTHERS = {
     "hop_bytes": "hop-bytes",
@@ -70,6 +73,18 @@ def verdict(figures: Figures) -> Verdict:
         )
     of = subject(figures["app"], figures["topology"])
     return Verdict(mark, sentence, of, lines, _next(figures), " ".join(notes))
+
+
+def measure(figures: Figures) -> Measure | None:
+    """Return what the busiest channel carries with the mapping, if that was the objective."""
+    objective = figures["objective"]
+    if objective["name"] != "max-channel-load" or objective["timed"] or figures["after"] is None:
+        return None
+    most = min(objective["before"], objective["after"])
+    said = carried(_unit(figures), most)
+    return Measure(
+        most, said, f"has {{}} on its busiest channel {MAPPED}", f"on the busiest channel {MAPPED}"
+    )
 
 
 def change(before: float, after: float) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from netloom.questions.map.verdict import verdict
+from netloom.questions.map.verdict import measure, verdict
 from netloom.questions.shown import percent, plain_table, size_of
 from netloom.words import counted, number
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from netloom.questions.map.answer import ProgramMapping
 
-__all__ = ["lines", "verdict"]
+__all__ = ["lines", "measure", "verdict"]
 
 NAMES = {
     "identity": "rank order",
