@@ -14,6 +14,7 @@ from netloom.drawing.colours import (
     STYLES,
 )
 from netloom.drawing.names import base_names
+from netloom.drawing.networks.letters import width_of
 from netloom.drawing.room import room
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 TITLE_LINE, FOOTER_LINE = 96, 150
 """Letters of a line of the sentence over a picture, and of the words below it."""
+
+TITLE_SIZE = 17
+"""Pixels of the letters of the sentence."""
 
 AXES, LETTER = 75.0, 7.6
 """Pixels beside a panel for its axis, and of a letter of its title, about."""
@@ -45,20 +49,19 @@ AXIS: dict[str, Any] = {
 def framed(parts: Sequence[Part], title: str, footer: Sequence[str] = ()) -> alt.VConcatChart:
     """Return charts side by side on white: one sentence above, what was asked in grey below.
 
-    Of files the sentence and the footer show names only.
+    Of files the sentence and the footer show names only. A picture is as wide as its sentence in a
+    wide font, so that no font has it cut off.
     """
     import altair as alt
 
     lines = [part for each in footer for part in wrap(base_names(each), FOOTER_LINE)]
+    said = wrap(base_names(title), TITLE_LINE)
+    wide = max((width_of(line, bold=True, size=TITLE_SIZE) for line in said), default=0.0)
     beside: Any = alt.hconcat(*parts, spacing=36)
     rows = [beside.resolve_scale(color="independent", stroke="independent")]
     whole: alt.VConcatChart = (
-        alt.vconcat(*rows, *map(_footer, [lines] if lines else []), spacing=22)
-        .properties(
-            title=alt.TitleParams(
-                wrap(base_names(title), TITLE_LINE), anchor="start", fontSize=17, offset=18
-            )
-        )
+        alt.vconcat(*rows, *([_footer(lines, wide)] if lines else []), spacing=22)
+        .properties(title=alt.TitleParams(said, anchor="start", fontSize=TITLE_SIZE, offset=18))
         .configure(
             background="white",
             padding=18,
@@ -79,15 +82,15 @@ def framed(parts: Sequence[Part], title: str, footer: Sequence[str] = ()) -> alt
     return whole
 
 
-def _footer(lines: list[str]) -> alt.Chart:
-    """Return lines of small grey words, as a part of their own."""
+def _footer(lines: list[str], wide: float) -> alt.Chart:
+    """Return lines of small grey words, as a part of its own of so many pixels."""
     import altair as alt
 
     named: alt.Chart = (
         alt.Chart(alt.InlineData([{}]))
         .mark_text(text=lines, align="left", baseline="top", fontSize=10.5, lineHeight=14)
         .encode(x=alt.value(0), y=alt.value(0), color=alt.value(GREY))
-        .properties(width=10, height=14 * len(lines))
+        .properties(width=round(wide), height=14 * len(lines))
     )
     return named
 

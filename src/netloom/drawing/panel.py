@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom.drawing.colours import BEST, COLOURS, REFERENCE, THIS
 from netloom.drawing.frame import layered
+from netloom.drawing.line_names import GAP, LINE, look_alike, named
 from netloom.drawing.networks.letters import fitted, width_of
 from netloom.drawing.room import room
 
@@ -22,12 +23,6 @@ WIDTH, HEIGHT = 430.0, 300.0
 
 BESIDE = 78.0
 """Pixels beside the axes, for the numbers and the title of the vertical one."""
-
-LINE = 15.0
-"""Pixels from name to name."""
-
-GAP = 9.0
-"""Pixels from the end of a line to its name."""
 
 NARROWEST = 190.0
 """Pixels of axes that have names beside them. Of narrower ones names stand below."""
@@ -149,30 +144,33 @@ class Panel:
             drawn.append(_coloured(base, looks[name], kind, clip=True, **mark))
         return drawn
 
-    def ends(self, ends: Iterable[End]) -> list[alt.Chart]:
+    def ends(
+        self, ends: Iterable[End], lines: Iterable[Sequence[tuple[float, float]]] = ()
+    ) -> list[alt.Chart]:
         """Return names at the ends of lines, moved apart if they would touch.
 
-        Those of lines that end near the right side stand beside the axes. On narrow pages all stand
-        below, in the order of the lines.
+        Those of lines that end near the right side stand beside the axes, and so do those that
+        would stand on ``lines``, which are in pixels. On narrow pages all stand below, in the order
+        of the lines.
         """
         if self.below:
             return self._names_below(sorted(ends, key=lambda each: -self.y.at(each.y)))
-        beside, within = [], []
-        for each in ends:
-            x = self.width * min(max(self.x.at(each.x), 0), 1)
-            y = self.height * (1 - min(max(self.y.at(each.y), 0), 1))
-            fits = x + GAP + width_of(each.name, bold=True) < 0.85 * self.width
-            if fits:  # above the line, where others that go on do not cross it
-                within.append((y - LINE / 2, x - GAP / 2, each))
-            else:
-                beside.append((y, self.width, each))
+        ends = list(ends)
+        places = named([(each.name, *self._pixels(each.x, each.y)) for each in ends],
+                       self.width, self.height, lines)  # fmt: skip
         drawn = []
-        for group in (beside, within):
-            group.sort(key=lambda each: each[0])
-            places = apart([place for place, _, _ in group], self.height)
-            for place, (_, x, each) in zip(places, group, strict=True):
-                drawn += words([(x + GAP, place, each.name)], colour=each.colour, bold=True)
+        for each, place in zip(ends, places, strict=True):
+            drawn += words([(place.x, place.y, place.said)], colour=each.colour, bold=True)
         return drawn
+
+    def _drawn_at(self, x: float, y: float) -> tuple[float, float]:
+        """Return where a point is in pixels, also outside of the axes."""
+        return self.width * self.x.at(x), self.height * (1 - self.y.at(y))
+
+    def _pixels(self, x: float, y: float) -> tuple[float, float]:
+        """Return where a point is in pixels, or the side of the axes that it is beyond."""
+        across, down = self._drawn_at(x, y)
+        return min(max(across, 0.0), self.width), min(max(down, 0.0), self.height)
 
     def _names_below(self, ends: Sequence[End]) -> list[alt.Chart]:
         """Return names below the axes, one below the other, each after a dot."""
@@ -184,22 +182,36 @@ class Panel:
         return drawn
 
     def ends_of(
-        self, table: pl.DataFrame, by: str, looks: Mapping[str, Look], more: Sequence[End] = ()
-    ) -> list[alt.Chart]:
+        self, table: pl.DataFrame, by: str, looks: Mapping[str, Look], more: Sequence[End] = (),
+        upright: Iterable[float] = (),
+    ) -> list[alt.Chart]:  # fmt: skip
         """Return the names of the lines of a table at their last points, and ``more``.
 
-        Lines that lie on each other have their names together, each after the first with "=".
+        Names stand on no line of the table, and on none of the ``upright`` lines. Lines that lie on
+        each other have their names together, each after the first with "=", or "≈" if they only
+        look like one.
         """
-        found: dict[tuple[Any, ...], list[End]] = {}
+        found: list[tuple[list[tuple[float, float]], list[End]]] = []
+        ends = (self.y.low, self.y.high)
+        lines = [[self._drawn_at(x, y) for y in ends] for x in upright]
         for name, look in looks.items():
             mine = table.filter(table[by] == name).drop_nulls([self.x.field, self.y.field])
             mine = mine.sort(self.x.field)
-            if look.named and mine.height:
-                same = tuple(mine.select(self.x.field, self.y.field).rows())
+            if not mine.height:
+                continue
+            line = [
+                self._drawn_at(*each) for each in mine.select(self.x.field, self.y.field).rows()
+            ]
+            lines.append(line)
+            if look.named:
                 x, y = self._last_seen(mine)
-                alike = found.setdefault(same, [])
-                alike.append(End(f"= {name}" if alike else name, x, y, look.colour))
-        return self.ends([*(end for alike in found.values() for end in alike), *more])
+                known = (each for each in found if look_alike(line, each[0]))
+                first, alike = next(known, (line, []))
+                sign = ("= " if line == first else "≈ ") if alike else ""
+                alike.append(End(f"{sign}{name}", x, y, look.colour))
+                if len(alike) == 1:
+                    found.append((line, alike))
+        return self.ends([*(end for _, alike in found for end in alike), *more], lines)
 
     def _last_seen(self, table: pl.DataFrame) -> tuple[float, float]:
         """Return where a line ends, or leaves the axes at the top."""
@@ -281,8 +293,25 @@ class Panel:
         return drawn
 
     def drawn(self, layers: Sequence[alt.Chart], title: str = "") -> alt.LayerChart:
-        """Return layers one over the other, under a title."""
-        return layered(layers, title, self.width, self.height, self.beside)
+        """Return layers one over the other, under a title.
+
+        The room beside is taken by words that are not seen, or a wider font than the one that is
+        measured would have its names cut off.
+        """
+        return layered([*layers, *self._taken()], title, self.width, self.height, self.beside)
+
+    def _taken(self) -> list[alt.Chart]:
+        import altair as alt
+        import polars as pl
+
+        if not self.beside:
+            return []
+        base = alt.Chart(pl.DataFrame({"across": [self.width + self.beside], "down": [0.0]}))
+        across, down = (
+            way(f"{field}:Q", scale=None, axis=None)
+            for way, field in ((alt.X, "across"), (alt.Y, "down"))
+        )
+        return [base.mark_point(opacity=0, size=1).encode(x=across, y=down)]
 
 
 def panel(
@@ -333,23 +362,6 @@ def words(
             text="said:N",
         )
     ]  # fmt: skip
-
-
-def apart(places: Sequence[float], most: float, line: float = LINE) -> list[float]:
-    """Return places of labels from the top on, moved so that no two touch.
-
-    Examples
-    --------
-    >>> apart([0.0, 2.0, 90.0, 99.0], 100.0, 10.0)
-    [0.0, 10.0, 90.0, 100.0]
-    """
-    found = list[float]()
-    for each in places:
-        found.append(max(each, found[-1] + line) if found else each)
-    for number in range(len(found) - 1, -1, -1):
-        below = most if number == len(found) - 1 else found[number + 1] - line
-        found[number] = min(found[number], below)
-    return found
 
 
 def shades() -> alt.Color:

@@ -87,6 +87,7 @@ def channels_chart(
     width: float | None = None,
     before: NDArray[np.float64] | None = None,
     when: str = "",
+    saturated: float | None = None,
 ) -> NetworkChart:
     """Return the network of a record by what its channels carry. See ``network_chart``.
 
@@ -94,7 +95,7 @@ def channels_chart(
     ----------
     channels
         A row a channel, in their order: the rows of one load of its table ``channels``.
-    load, title, scale, width, before, when
+    load, title, scale, width, before, when, saturated
         The column that is shown, and as for ``network_chart``.
     """
     values = channels[load].to_numpy() if load in channels.columns else np.zeros(0)
@@ -102,7 +103,8 @@ def channels_chart(
     known = load != "channel_load" and "channel_load" in channels.columns
     return network_chart(
         network, values.astype(np.float64), title, scale=scale, width=width, before=before,
-        when=when, paths=channels["channel_load"].to_numpy().astype(np.float64) if known else None,
+        when=when, saturated=saturated,
+        paths=channels["channel_load"].to_numpy().astype(np.float64) if known else None,
     )  # fmt: skip
 
 
@@ -124,6 +126,7 @@ def network_chart(
     paths: NDArray[np.float64] | None = None,
     before: NDArray[np.float64] | None = None,
     when: str = "",
+    saturated: float | None = None,
 ) -> NetworkChart:
     """Return the network with its channels colored by load.
 
@@ -152,6 +155,8 @@ def network_chart(
         The loads before: the picture shows how they changed.
     when
         What stands before the sentence of the picture, such as ``After``.
+    saturated
+        Which share of the busiest channel is used when the network saturates, if that is known.
     """
     if topology is None:
         return _profile(load, title, None if scale is None else scale[1])
@@ -169,6 +174,7 @@ def network_chart(
             paths=counted,
             before=start,
             when=when,
+            saturated=saturated,
         )
     first, counted, start = (
         None if each is None else each[: topology.num_network_channels]
@@ -178,7 +184,7 @@ def network_chart(
     shown: Shown = "use" if title == USE else "load" if start is None else "change"
     traffic = Traffic.of_load(
         topology, first if start is None else first - start, title.removesuffix(ON), scale,
-        shown=shown, paths=counted, before=start,
+        shown=shown, paths=counted, before=start, saturated=saturated,
     )  # fmt: skip
     wide = min(WIDTH, room()) if width is None else width
     scene = scene_of(traffic, wide)

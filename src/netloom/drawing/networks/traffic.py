@@ -76,6 +76,8 @@ class Traffic:
         float64[num_network_channels], the times that a change starts from.
     paths
         float64[num_network_channels], how many paths use each channel, if that is known.
+    saturated
+        Which share of the busiest channel is used when the network saturates, if that is known.
     """
 
     topology: Topology
@@ -85,6 +87,7 @@ class Traffic:
     shown: Shown = "load"
     before: NDArray[np.float64] | None = None
     paths: NDArray[np.float64] | None = None
+    saturated: float | None = None
 
     @cached_property
     def weight(self) -> NDArray[np.float64]:
@@ -204,18 +207,19 @@ class Traffic:
         shown: Shown = "load",
         before: NDArray[np.float64] | None = None,
         paths: NDArray[np.float64] | None = None,
+        saturated: float | None = None,
     ) -> Traffic:
         """Return the traffic of loads, float64[num_network_channels]. Of use, in flits/cycle.
 
         Times are loads where all channels between routers have one bandwidth, whichever. Use is
         always a share of a channel's bandwidth.
         """
-        found = cls(topology, load, unit, scale, shown, before, paths)
+        found = cls(topology, load, unit, scale, shown, before, paths, saturated)
         if found.even and shown != "use":
             return found
         rate = topology.channel_bandwidth[: len(load)]
         start = None if before is None else before / rate
-        return cls(topology, load / rate, unit, scale, shown, start, paths)
+        return cls(topology, load / rate, unit, scale, shown, start, paths, saturated)
 
     def _load(self, channel: int, time: float) -> str:
         """Return what a time on a channel is, with its unit."""

@@ -10,9 +10,11 @@ import polars as pl
 from netloom.drawing.axes import Axis, axis
 from netloom.drawing.colours import BEST, OTHERS, REFERENCE, THIS
 from netloom.drawing.frame import column, layered
+from netloom.drawing.line_names import GAP
 from netloom.drawing.networks.letters import width_of
-from netloom.drawing.panel import BESIDE, DASHED, DOTTED, GAP, End, Look, panel, words
+from netloom.drawing.panel import BESIDE, DASHED, DOTTED, End, Look, panel, words
 from netloom.drawing.room import room
+from netloom.questions.shown import band_named
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
@@ -234,7 +236,7 @@ def _behind(record: Recorded, where: Panel) -> list[alt.Chart]:
         return []
     carried = rates.filter(pl.col("stable") & (pl.col("rate") < first))["rate"].max()
     low, high = float(carried or 0.0), float(first)  # type: ignore[arg-type]
-    return [*where.band(low, high), *where.above({"saturates": (low, high)})]
+    return [*where.band(low, high), *where.above({band_named("saturates", low, high): (low, high)})]
 
 
 def _label(stage: int, modules: int) -> str:

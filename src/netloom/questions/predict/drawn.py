@@ -12,7 +12,7 @@ from netloom.drawing.axes import axis
 from netloom.drawing.bars import Bar, stacked
 from netloom.drawing.colours import BEST, REFERENCE, THIS
 from netloom.drawing.panel import DASHED, DOTTED, MODEL, End, Look, panel
-from netloom.questions.shown import percent
+from netloom.questions.shown import band_named, percent
 from netloom.words import number
 
 if TYPE_CHECKING:
@@ -80,7 +80,8 @@ def latency_curve(
         ends.append(End(f"● {MEASURED}", last[by], last["latency"], THIS))
     seen = tidy.filter(of=WHOLE) if _same(known) else tidy
     looks = {name: look for name, look in LOOKS.items() if name in set(seen["of"])}
-    layers += where.ends_of(seen, "of", looks, ends)
+    upright = [each for each in (*saturation, limit) if each is not None and each <= along.high]
+    layers += where.ends_of(seen, "of", looks, ends, upright)
     return where.drawn(layers, _latency_said(known, by))
 
 
@@ -105,10 +106,10 @@ def _saturates(
     low, high = saturation
     if low <= where.x.high:
         layers += where.band(low, high)
-        said["saturates*"] = (low, min(high, where.x.high))
+        said[band_named("saturates*", low, high)] = (low, min(high, where.x.high))
     if limit is not None and limit <= where.x.high:
         layers += where.rule(limit)
-        said["limit"] = (limit, limit)
+        said[f"limit {number(limit)}"] = (limit, limit)
     return [*layers, *where.above(said)]
 
 
