@@ -15,13 +15,11 @@ from netloom.drawing.colours import (
     COLOURS,
     DARK_HEAT_COLOURS,
     DARK_INK,
-    DARK_LOAD_COLOURS,
     DARK_ORDER_COLOURS,
     DARK_STYLES,
     GREY,
     HEAT_COLOURS,
     INK,
-    LOAD_COLOURS,
     ORDER_COLOURS,
     REFERENCE,
     STYLES,
@@ -197,7 +195,6 @@ def test_ordered_series_go_from_faint_to_strong(ramp, background, least):
 @pytest.mark.parametrize(
     ("background", "ramp"),
     [
-        ("#ffffff", LOAD_COLOURS), ("#111418", DARK_LOAD_COLOURS),
         ("#ffffff", HEAT_COLOURS), ("#181c22", DARK_HEAT_COLOURS),
     ],
 )  # fmt: skip

@@ -9,7 +9,6 @@ from netloom.drawing.colours import (
     CHANGE_COLOURS,
     GREY,
     HEAT_COLOURS,
-    LOAD_COLOURS,
     ORDER_COLOURS,
     STYLES,
 )
@@ -67,7 +66,6 @@ def framed(parts: Sequence[Part], title: str, footer: Sequence[str] = ()) -> alt
             padding=18,
             view=alt.ViewConfig(stroke=None),
             range=alt.RangeConfig(
-                ramp=LOAD_COLOURS,
                 heatmap=HEAT_COLOURS,
                 ordinal=ORDER_COLOURS,
                 diverging=CHANGE_COLOURS,
@@ -110,9 +108,20 @@ def layered(
     return drawn
 
 
+def fitting(width: float) -> float:
+    """Return the width of a panel, no more than there is room for.
+
+    Examples
+    --------
+    >>> fitting(400.0)
+    400.0
+    """
+    return min(width, room() - AXES)
+
+
 def _titled(title: str, width: float, beside: float = 0.0) -> dict[str, Any]:
     """Return the width of a panel, no more than there is room for, and its title in lines."""
-    fits = min(width, room() - AXES)
+    fits = fitting(width)
     lines = wrap(title, int((fits + beside) / LETTER))
     return {"width": fits, "title": lines if len(lines) > 1 else title}
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from netloom.drawing.colours import BEST, COLOURS, REFERENCE, THIS
+from netloom.drawing.above import places
+from netloom.drawing.colours import BEST, BOUND_DASH, COLOURS, REFERENCE, THIS
 from netloom.drawing.frame import layered
 from netloom.drawing.line_names import GAP, LINE, look_alike, named
 from netloom.drawing.networks.letters import fitted, width_of
@@ -32,6 +33,9 @@ FEW_STEPS = 4
 
 BELOW = 54.0
 """Pixels from the horizontal axis to names below."""
+
+SAMPLE = 26.0
+"""Pixels of a piece of a line before its name."""
 
 SOLID, DASHED, DOTTED = (1, 0), (6, 4), (2, 3)
 
@@ -76,12 +80,27 @@ def ordered(names: Sequence[str]) -> dict[str, Look]:
 
 
 class End(NamedTuple):
-    """The end of a line: its name, where it is, and its colour. None is that of words."""
+    """The end of a line: its name, where it is, and how it looks.
+
+    Without a colour it has that of words. Without dashes it is a point.
+    """
 
     name: str
     x: float
     y: float
     colour: str | float | None = None
+    dash: tuple[int, ...] = SOLID
+    width: float = 2.2
+
+    @property
+    def said(self) -> str:
+        """The name as it stands at the end: that of points after a point."""
+        return self.name if self.dash else f"● {self.name}"
+
+    @classmethod
+    def of_bound(cls, name: str, x: float, y: float) -> End:
+        """Return the end of a bound."""
+        return cls(name, x, y, None, tuple(BOUND_DASH), 1.5)
 
 
 @dataclass(frozen=True)
@@ -156,11 +175,11 @@ class Panel:
         if self.below:
             return self._names_below(sorted(ends, key=lambda each: -self.y.at(each.y)))
         ends = list(ends)
-        places = named([(each.name, *self._pixels(each.x, each.y)) for each in ends],
-                       self.width, self.height, lines)  # fmt: skip
+        found = named([(each.said, *self._pixels(each.x, each.y)) for each in ends],
+                      self.width, self.height, lines)  # fmt: skip
         drawn = []
-        for each, place in zip(ends, places, strict=True):
-            drawn += words([(place.x, place.y, place.said)], colour=each.colour, bold=True)
+        for each, place in zip(ends, found, strict=True):
+            drawn += words([(place.x, place.y, place.said)], colour=_readable(each), bold=True)
         return drawn
 
     def _drawn_at(self, x: float, y: float) -> tuple[float, float]:
@@ -173,12 +192,13 @@ class Panel:
         return min(max(across, 0.0), self.width), min(max(down, 0.0), self.height)
 
     def _names_below(self, ends: Sequence[End]) -> list[alt.Chart]:
-        """Return names below the axes, one below the other, each after a dot."""
+        """Return names below the axes, one below the other, each after a piece of its line."""
         drawn = []
         for at, each in enumerate(ends):
-            name = fitted(f"● {each.name}", room() - 24, bold=True)
-            place = (0.0, self.height + BELOW + LINE * at, name)
-            drawn += words([place], colour=each.colour, bold=True)
+            down = self.height + BELOW + LINE * at
+            name = fitted(each.name, room() - SAMPLE - 24, bold=True)
+            drawn += [_sample(each, down)]
+            drawn += words([(SAMPLE + 6.0, down, name)], colour=_readable(each), bold=True)
         return drawn
 
     def ends_of(
@@ -208,7 +228,7 @@ class Panel:
                 known = (each for each in found if look_alike(line, each[0]))
                 first, alike = next(known, (line, []))
                 sign = ("= " if line == first else "≈ ") if alike else ""
-                alike.append(End(f"{sign}{name}", x, y, look.colour))
+                alike.append(End(f"{sign}{name}", x, y, look.colour, look.dash, look.width))
                 if len(alike) == 1:
                     found.append((line, alike))
         return self.ends([*(end for _, alike in found for end in alike), *more], lines)
@@ -267,30 +287,28 @@ class Panel:
     def above(
         self, spans: Mapping[str, tuple[float, float]], colours: Mapping[str, str] | None = None
     ) -> list[alt.Chart]:
-        """Return words above the axes, in the middle of intervals, in rows if they would touch.
+        """Return words above the axes, over the middle of intervals, in rows if they would touch.
 
-        Words of the same interval stand side by side. Those that have a colour are bold.
+        Words of the same interval stand side by side. Those that have a colour are bold. From these
+        and from upper rows a line leads down to what they name, also for eyes without colours.
         """
-        rows: list[list[tuple[float, float]]] = []
-        drawn: list[alt.Chart] = []
         together: dict[tuple[float, float], list[str]] = {}
         for name, span in spans.items():
             together.setdefault(span, []).append(name)
-        for (low, high), names in together.items():
-            name, colour = ", ".join(names), (colours or {}).get(names[0])
-            wide = width_of(name, bold=colour is not None) / 2
-            middle = self.width * (self.x.at(low) + self.x.at(high)) / 2
-            middle = max(min(middle, self.width - wide), wide)
-            mine = (middle - wide - 8, middle + wide + 8)
-            free = (at for at, row in enumerate(rows)
-                    if all(mine[1] < low or high < mine[0] for low, high in row))  # fmt: skip
-            row = next(free, len(rows))
-            if row == len(rows):
-                rows.append([])
-            rows[row].append(mine)
-            place = (middle, -10 - LINE * row, name)
-            drawn += words([place], align="center", colour=colour, bold=colour is not None)
-        return drawn
+        said = {", ".join(names): (colours or {}).get(names[0]) for names in together.values()}
+        middles = [
+            self.width * min(max(self.x.at((low + high) / 2), 0.0), 1.0) for low, high in together
+        ]
+        wide = [width_of(name, bold=colour is not None) for name, colour in said.items()]
+        drawn, lines = [], []
+        found = places(list(zip(middles, wide, strict=True)), self.width)
+        for (name, colour), middle, place in zip(said.items(), middles, found, strict=True):
+            down = -10 - LINE * place.row
+            at = ((place.left + place.right) / 2, down, name)
+            drawn += words([at], align="center", colour=colour, bold=colour is not None)
+            if place.led and (place.row or colour):
+                lines.append((middle, down + 6, -1.0))
+        return [*_leaders(lines), *drawn]
 
     def drawn(self, layers: Sequence[alt.Chart], title: str = "") -> alt.LayerChart:
         """Return layers one over the other, under a title.
@@ -390,6 +408,51 @@ def _coloured(base: alt.Chart, look: Look, kind: str, **mark: Any) -> alt.Chart:
     colour = {} if ramp else {"color": look.colour}
     drawn: alt.Chart = getattr(base, f"mark_{kind}")(**mark, **colour)
     return drawn.encode(color=shades()) if ramp else drawn
+
+
+def _readable(end: End) -> str | None:
+    """Return the colour of the name of a line. Those of ramps are too light or dark for words."""
+    return end.colour if isinstance(end.colour, str) else None
+
+
+def _sample(end: End, down: float) -> alt.Chart:
+    """Return a piece of a line as it looks, or a point, left of names below."""
+    import altair as alt
+    import polars as pl
+
+    table = pl.DataFrame({"across": [0.0], "until": [SAMPLE], "down": [down], "shade": [0.0]})
+    ramp = isinstance(end.colour, float | int)
+    if ramp:
+        table = table.with_columns(shade=pl.lit(float(end.colour or 0.0)))
+    colour: dict[str, Any] = {"color": end.colour} if isinstance(end.colour, str) else {}
+    colour |= {} if end.colour is not None else {"style": "bound"}
+    base = alt.Chart(table).encode(
+        x=alt.X("across:Q", scale=None, axis=None), y=alt.Y("down:Q", scale=None, axis=None)
+    )
+    if not end.dash:
+        middle = base.transform_calculate(across=f"{SAMPLE / 2}")
+        drawn = middle.mark_circle(size=46, opacity=1, **colour)
+    else:
+        line = base.mark_rule(strokeDash=list(end.dash), strokeWidth=end.width, **colour)
+        drawn = line.encode(x2="until:Q")
+    return drawn.encode(color=shades()) if ramp else drawn
+
+
+def _leaders(lines: Sequence[tuple[float, float, float]]) -> list[alt.Chart]:
+    """Return thin upright lines: where they are across, and from where to where down."""
+    import altair as alt
+    import polars as pl
+
+    if not lines:
+        return []
+    table = pl.DataFrame(list(lines), schema=["across", "down", "until"], orient="row")
+    drawn = alt.Chart(table).mark_rule(color=REFERENCE, strokeWidth=1)
+    return [
+        drawn.encode(
+            x=alt.X("across:Q", scale=None, axis=None), y=alt.Y("down:Q", scale=None, axis=None),
+            y2="until:Q",
+        )
+    ]  # fmt: skip
 
 
 def _rule(base: alt.Chart, look: Look | None) -> alt.Chart:

@@ -9,7 +9,7 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from netloom.drawing.colours import COLOURS, LOAD_COLOURS
+from netloom.drawing.colours import COLOURS, HEAT_COLOURS
 from netloom.drawing.networks import Traffic, drawn, scene_of
 from netloom.drawing.room import room
 from netloom.errors import InputError
@@ -218,7 +218,7 @@ def _profile(load: NDArray[np.float64], title: str, most: float | None) -> alt.C
     table = pl.DataFrame({"share": share, "load": falling[shown] if len(falling) else shown})
     profile: alt.Chart = (
         alt.Chart(table)
-        .mark_area(line={"color": COLOURS[0]}, color=LOAD_COLOURS[-2], opacity=0.45)
+        .mark_area(line={"color": COLOURS[0]}, color=HEAT_COLOURS[-3], opacity=0.45)
         .encode(
             x=alt.X("share:Q", title="% of channels, busiest first"),
             y=alt.Y(

@@ -31,7 +31,11 @@ KINDS = {
 }
 """What queues and wait buffers hold, and how that looks."""
 
+QUEUES = {REQUESTS: "Queues of requests", REPLIES: "Queues of replies", WAITING: "Wait buffers"}
+"""The same at the beginning of a sentence."""
+
 PES, MODULES = "PEs", "MMs"
+STAGE = "stage, from processors (PEs) to memory (MMs)"
 LENGTH, MOST = "mean length (packets)", "most packets ever held"
 RATE = "rate (requests/PE/step)"
 WIDTH, HEIGHT = 400.0, 300.0
@@ -97,7 +101,10 @@ def queues_by_stage(record: Recorded) -> alt.LayerChart:
             band = where.chart(mine, y2="high:Q")
             layers.append(band.mark_area(color=str(look.colour), opacity=0.16))
     layers += [*where.lines(table, "of", looks), *where.ends_of(table, "of", looks)]
-    said = f"Longest on average: {top['of']} at {top['where']}, {number(top['length'])} packets"
+    said = "No packet waited in a queue or a wait buffer"
+    if top["length"]:
+        long = counted(number(top["length"]), "packet")
+        said = f"{QUEUES[top['of']]} are longest at {top['where']}: {long} on average"
     return where.drawn(layers, said)
 
 
@@ -112,7 +119,7 @@ def longest_by_stage(record: Recorded) -> alt.LayerChart:
     )  # fmt: skip
     layers = [*where.lines(table, "of", looks), *where.ends_of(table, "of", looks)]
     most = counted(int(table["length"].max() or 0), "packet", ",")  # type: ignore[arg-type]
-    return where.drawn(layers, f"None ever held more than {most}")
+    return where.drawn(layers, f"No queue or wait buffer ever held more than {most}")
 
 
 def _stages(record: Recorded) -> tuple[pl.DataFrame, dict[str, Look]]:
@@ -147,7 +154,7 @@ def stage_axis(stages: list[int], modules: int) -> Axis:
     if len(named) > 1 and named[-1] - named[-2] < every:
         del named[-2]
     labels = [_label(stage, modules) for stage in named]
-    return Axis("stage", "stage", first - 0.2, last + 0.2, whole=True, marks=tuple(named),
+    return Axis("stage", STAGE, first - 0.2, last + 0.2, whole=True, marks=tuple(named),
                 names=tuple(labels))  # fmt: skip
 
 
@@ -169,7 +176,7 @@ def steps_by_rate(record: Recorded) -> alt.LayerChart:
         axis("steps", "steps of a request", [*tidy["steps"].to_list(), least], whole=False),
         [*looks, idle], 300, HEIGHT,
     )  # fmt: skip
-    ends = [End(idle, where.x.high, least, REFERENCE)]
+    ends = [End(idle, where.x.high, least, REFERENCE, DOTTED)]
     layers = [
         *_behind(record, where),
         *where.across(least, Look(REFERENCE, DOTTED)),
@@ -209,11 +216,11 @@ def queues_by_rate(record: Recorded, kind: str, most: float) -> alt.LayerChart:
         rate=pl.format("rate {}", pl.col("rate").map_elements(number, return_dtype=pl.String)),
         stage=pl.col("stage") - 0.5, until=pl.col("stage") + 0.5,
     )  # fmt: skip
-    x = Axis("stage", "stage", along.low - 0.3, along.high + 0.3, marks=along.marks,
+    x = Axis("stage", STAGE, along.low - 0.3, along.high + 0.3, marks=along.marks,
              names=along.names)  # fmt: skip
     colour = alt.Color(
         "length:Q", title=LENGTH,
-        scale=alt.Scale(range="ramp", interpolate="rgb", domain=[0, most]),
+        scale=alt.Scale(range="heatmap", interpolate="rgb", domain=[0, most]),
         legend=alt.Legend(orient="bottom", gradientLength=160, values=[0, most],
                           format=".3~g"),
     )  # fmt: skip
@@ -223,8 +230,15 @@ def queues_by_rate(record: Recorded, kind: str, most: float) -> alt.LayerChart:
         y=alt.Y("rate:N", title=None, sort=names), color=colour,
         tooltip=["rate", "length", "max"],
     )  # fmt: skip
-    layers = [drawn, *words([(width + GAP, y, said) for y, said in texts])]
-    said = f"{KINDS[kind][0].capitalize()}: mean length by stage, the longest in numbers"
+    top = table.sort("length").row(-1, named=True)
+    mark = (
+        alt.Chart(cells.filter(pl.col("length") == top["length"]).head(1))
+        .mark_rect(style="network-mark", filled=False)
+        .encode(x=x.encoding(alt.X, grid=False), x2="until:Q", y=alt.Y("rate:N", sort=names))
+    )
+    layers = [drawn, mark, *words([(width + GAP, y, said) for y, said in texts])]
+    said = f"{QUEUES[KINDS[kind][0]]} are longest at {_place(top['stage'], modules)}: "
+    said += f"{counted(number(top['length']), 'packet')} at rate {number(top['rate'])}"
     return layered(layers, said, width, ROW * len(rates), beside)
 
 

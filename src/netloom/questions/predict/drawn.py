@@ -57,7 +57,7 @@ def latency_curve(
     )  # fmt: skip
     highest: Any = known["latency"].max() or idle
     top: Any = max(min(highest, MOST_TIMES * idle), measured["simulated_latency"].max() or 0)
-    names = [*LOOKS, *([MEASURED] if measured.height else []), f"{IDLE} {number(idle)}"]
+    names = [*LOOKS, *([f"● {MEASURED}"] if measured.height else []), f"{IDLE} {number(idle)}"]
     where = panel(along, axis("latency", "latency (cycles)", [0, top], whole=False), names)
     layers = _saturates(where, saturation, limit)
     layers += where.across(idle, Look(REFERENCE, DOTTED))
@@ -70,14 +70,14 @@ def latency_curve(
         for name, column in ((WHOLE, "latency"), (INSIDE, "network_latency"))
     )
     layers += where.lines(tidy, "of", LOOKS, points=0)
-    ends = [End(names[-1], where.x.high, idle, REFERENCE)]
+    ends = [End(names[-1], where.x.high, idle, REFERENCE, DOTTED)]
     if measured.height:
         points = where.chart(measured, tooltip=[by, "latency", "low", "high"])
         layers.append(points.mark_circle(size=46, opacity=1, color=THIS, clip=True))
         bars = where.chart(measured.with_columns(latency=pl.col("low")), y2="high:Q")
         layers.append(bars.mark_rule(color=THIS, strokeWidth=1.4, clip=True))
         last = measured.sort(by).row(-1, named=True)
-        ends.append(End(f"● {MEASURED}", last[by], last["latency"], THIS))
+        ends.append(End(MEASURED, last[by], last["latency"], THIS, ()))
     seen = tidy.filter(of=WHOLE) if _same(known) else tidy
     looks = {name: look for name, look in LOOKS.items() if name in set(seen["of"])}
     upright = [each for each in (*saturation, limit) if each is not None and each <= along.high]
@@ -150,7 +150,7 @@ def lines_by(
     """Return lines with their names at their ends, and perhaps a bound across with its name."""
     beside = [*looks, *([more[0]] if more else [])]
     where = panel(x, y, beside, WIDTH, HEIGHT)
-    ends = [End(more[0], x.high, more[1])] if more else []
+    ends = [End.of_bound(more[0], x.high, more[1])] if more else []
     rule = where.across(more[1]) if more else []
     drawn = [*rule, *where.lines(table, by, looks), *where.ends_of(table, by, looks, ends)]
     return where.drawn(drawn, title)

@@ -12,8 +12,7 @@ from netloom.drawing.bars import Bar, bars
 from netloom.drawing.colours import REFERENCE, THIS
 from netloom.drawing.panel import DASHED, MINE, Look, panel
 from netloom.questions.shown import percent
-from netloom.questions.subject import order_named
-from netloom.topology.subnets.names import short_channel_name
+from netloom.questions.subject import arrow, order_named
 from netloom.words import number
 
 if TYPE_CHECKING:
@@ -56,20 +55,22 @@ def slowdowns(record: Recorded) -> alt.LayerChart:
     layers = where.lines(table, "of", looks, points=0, interpolate="step-after")
     said = "How much longer flows take than alone"
     if mean:
-        said = f"Mean flow: {number(mean['mean'])} times as long as alone"
-        layers += where.upright({"mean": mean["mean"]}, Look(REFERENCE, DASHED))
+        said = f"The mean flow takes {number(mean['mean'])} times as long as alone"
+        layers += where.upright(
+            {f"mean {number(mean['mean'])}": mean["mean"]}, Look(REFERENCE, DASHED)
+        )
     return where.drawn(layers, said)
 
 
 def busiest(record: Recorded) -> alt.LayerChart:
     """Return how much of the busiest channels is used until the last flow ends."""
     table = record.tables["busiest"]
-    names = [short_channel_name(name) for name in table["name"]]
+    names = [arrow(name) for name in table["name"]]
     names = names if len(set(names)) == len(names) else table["name"].to_list()
     rows = [
         Bar(name, used, percent(used) + ", holds flows back" * bool(held),
             THIS if held else REFERENCE)
         for name, used, held in zip(names, table["utilisation"], table["held_flows"], strict=True)
     ]  # fmt: skip
-    said = f"{names[0]} is used {percent(table['utilisation'][0])}"
+    said = f"No channel is used more than {names[0]}: {percent(table['utilisation'][0])}"
     return bars(rows, said, "share of the channel used until the end", width=330, share=True)

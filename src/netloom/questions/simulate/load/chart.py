@@ -94,7 +94,7 @@ def latency_curve(record: Recorded) -> alt.LayerChart:
     if idle is not None:
         layers += where.across(idle, IDLE)
     layers += where.lines(shown, "switching", looks)
-    more = [End(each, where.x.high, idle or 0, REFERENCE) for each in ends]
+    more = [End(each, where.x.high, idle or 0, REFERENCE, IDLE.dash) for each in ends]
     layers += where.ends_of(shown, "switching", looks, more, _upright(record, where))
     return where.drawn(layers, _latency_said(_carried(record, table)))
 
