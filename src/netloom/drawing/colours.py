@@ -23,6 +23,19 @@ COLOURS = [THIS, BEST, *OTHERS]
 
 GREY = REFERENCE
 
+WORD_COLOURS = {
+    THIS: ("#c8323a", "#f2777d"),
+    BEST: ("#2b6cb0", "#6aa5e3"),
+    OTHERS[0]: ("#8f5f00", "#e0a43a"),
+    OTHERS[1]: ("#187a53", "#35bd86"),
+    OTHERS[2]: ("#7a3ce0", "#b493f5"),
+    REFERENCE: ("#5f6a78", "#a0abb8"),
+}
+"""The colours of words about series, on white and on near-black: with a contrast of 4.5 at least.
+
+Parts name neither: their style is ``word_style``.
+"""
+
 INK, DARK_INK = "#111418", "#e8ebef"
 """Bounds, on white and on near-black. Parts name neither: their style is ``bound``."""
 
@@ -82,10 +95,27 @@ def bound_styles(ink: str, paper: str) -> dict[str, dict[str, object]]:
     return {"bound": line, "ink": {"color": ink, "fill": ink}, "part": part}
 
 
-STYLES = network_styles("#1c232b", "#4f5a66", "#ffffff", "#eceff3", "#d9dde3") | bound_styles(
-    INK, "#ffffff"
+def word_style(colour: str) -> str:
+    """Return the name of the style of words about a series of a colour."""
+    return f"words-{colour.removeprefix('#')}"
+
+
+def word_styles(background: int) -> dict[str, dict[str, object]]:
+    """Return what the styles of words about series are on white (0) or near-black (1)."""
+    return {
+        word_style(colour): {"color": shades[background], "fill": shades[background]}
+        for colour, shades in WORD_COLOURS.items()
+    }
+
+
+STYLES = (
+    network_styles("#1c232b", "#4f5a66", "#ffffff", "#eceff3", "#d9dde3")
+    | bound_styles(INK, "#ffffff")
+    | word_styles(0)
 )
-DARK_STYLES = network_styles("#e8ebef", "#a9b3be", "#181c22", "#2b333d", "#39424d") | bound_styles(
-    DARK_INK, "#181c22"
+DARK_STYLES = (
+    network_styles("#e8ebef", "#a9b3be", "#181c22", "#2b333d", "#39424d")
+    | bound_styles(DARK_INK, "#181c22")
+    | word_styles(1)
 )
 """The styles of pictures on white and on near-black."""

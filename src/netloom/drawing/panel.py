@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom.drawing.above import places
-from netloom.drawing.colours import BEST, BOUND_DASH, COLOURS, REFERENCE, THIS
+from netloom.drawing.colours import BEST, BOUND_DASH, COLOURS, REFERENCE, THIS, word_style
 from netloom.drawing.frame import layered
 from netloom.drawing.line_names import GAP, LINE, look_alike, named
 from netloom.drawing.networks.letters import fitted, width_of
@@ -357,25 +357,21 @@ def words(
     texts: Iterable[tuple[float, float, str]],
     *,
     align: str = "left",
-    colour: str | float | None = None,
+    colour: str | None = None,
     bold: bool = False,
 ) -> list[alt.Chart]:
-    """Return words at places in pixels. Without a colour they have that of words."""
+    """Return words at places in pixels. Without a colour of a series they have that of words."""
     import altair as alt
     import polars as pl
 
-    shade = colour if isinstance(colour, float | int) else 0.0
-    rows = [{"across": x, "down": y, "said": said, "shade": shade} for x, y, said in texts]
+    rows = [{"across": x, "down": y, "said": said} for x, y, said in texts]
     if not rows:
         return []
     style: dict[str, Any] = {"fontSize": 12, "baseline": "middle", "align": align}
-    style |= {"color": colour} if isinstance(colour, str) else {}
+    style |= {"style": word_style(colour)} if colour is not None else {}
     style |= {"fontWeight": 600} if bold else {}
-    drawn = alt.Chart(pl.DataFrame(rows)).mark_text(**style)
-    if isinstance(colour, float | int):
-        drawn = drawn.encode(color=shades())
     return [
-        drawn.encode(
+        alt.Chart(pl.DataFrame(rows)).mark_text(**style).encode(
             x=alt.X("across:Q", scale=None, axis=None), y=alt.Y("down:Q", scale=None, axis=None),
             text="said:N",
         )
