@@ -13,7 +13,7 @@ from netloom.drawing.frame import column, layered
 from netloom.drawing.line_names import GAP
 from netloom.drawing.networks.letters import width_of
 from netloom.drawing.panel import BESIDE, DASHED, DOTTED, End, Look, panel, words
-from netloom.drawing.room import room
+from netloom.drawing.room import NARROW, room
 from netloom.questions.shown import band_named
 from netloom.words import counted, number
 
@@ -207,8 +207,8 @@ def queues_by_rate(record: Recorded, kind: str, most: float) -> alt.LayerChart:
     for at, rate in enumerate(rates):
         rows = table.filter(rate=rate).sort("length")
         mine, longest = rows.row(-1, named=True), rows["max"].max()
-        where = _place(mine["stage"], modules)
-        said = f"{number(mine['length'])} at {where}, max {number(longest)}"
+        wide = f" at {_place(mine['stage'], modules)}" * (room() > NARROW)
+        said = f"{number(mine['length'])}{wide}, max {number(longest)}"
         texts.append((ROW * (at + 0.5), said))
     beside = max(width_of(said) for _, said in texts) + GAP
     width = max(120.0, min(330.0, room() - BESIDE - beside))
