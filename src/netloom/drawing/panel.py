@@ -416,6 +416,8 @@ def _sample(end: End, down: float) -> alt.Chart:
     import altair as alt
     import polars as pl
 
+    drawn: alt.Chart
+
     table = pl.DataFrame({"across": [0.0], "until": [SAMPLE], "down": [down], "shade": [0.0]})
     ramp = isinstance(end.colour, float | int)
     if ramp:

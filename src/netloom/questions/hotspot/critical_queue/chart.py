@@ -67,12 +67,13 @@ def _rise_said(sized: pl.DataFrame, least: float) -> str:
     """Return the queues from which on the longest one is hardly longer, if there are any."""
     if sized.is_empty():
         return "No queue is known to be longer than if unbounded"
-    critical = sized.filter(pl.col("rise") >= least)["size"].max()
-    enough = sized.filter(pl.col("size") > (critical or 0))["size"].min()
-    if enough is None:
-        worst = sized.sort("rise").row(-1, named=True)
-        return f"Queues of {worst['size']:.0f} make the longest {percent(worst['rise'])} longer"
-    return f"Queues of {enough:.0f} make the longest one less than {percent(least)} longer"
+    tried = sized.select("size", "rise").rows()
+    critical = max((size for size, rise in tried if rise >= least), default=0)
+    enough = [size for size, _ in tried if size > critical]
+    if enough:
+        return f"Queues of {min(enough)} make the longest one less than {percent(least)} longer"
+    size, rise = max(tried, key=lambda each: each[1])
+    return f"Queues of {size} make the longest one {percent(rise)} longer"
 
 
 def _steps(table: pl.DataFrame, x: Axis, looks: dict[str, Look]) -> alt.LayerChart:
