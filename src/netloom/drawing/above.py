@@ -47,8 +47,8 @@ def places(wanted: Sequence[tuple[float, float]], most: float) -> list[Place]:
     --------
     >>> [(place.left, place.row) for place in places([(50, 60), (150, 60)], 200)]
     [(20.0, 0), (120.0, 0)]
-    >>> [(place.left, place.row) for place in places([(50, 60), (60, 60)], 200)]
-    [(-8.0, 0), (58.0, 0)]
+    >>> [(place.left, place.row) for place in places([(150, 60), (160, 60)], 300)]
+    [(92.0, 0), (130.0, 1)]
     """
     if len(wanted) <= MOST_SEARCHED:
         for rows in range(1, len(wanted) + 1):

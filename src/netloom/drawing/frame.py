@@ -54,7 +54,7 @@ def framed(parts: Sequence[Part], title: str, footer: Sequence[str] = ()) -> alt
     import altair as alt
 
     lines = [part for each in footer for part in wrap(base_names(each), FOOTER_LINE)]
-    said = wrap(base_names(title), TITLE_LINE)
+    said = in_lines(base_names(title), TITLE_LINE)
     wide = max((width_of(line, bold=True, size=TITLE_SIZE) for line in said), default=0.0)
     beside: Any = alt.hconcat(*parts, spacing=36)
     rows = [beside.resolve_scale(color="independent", stroke="independent")]
@@ -108,6 +108,20 @@ def layered(
     return drawn
 
 
+def in_lines(text: str, letters: int) -> list[str]:
+    """Return as few lines as so many letters allow, of about the same length.
+
+    Examples
+    --------
+    >>> in_lines("Keeps up at rate 0.15: 15.4 steps", 30)
+    ['Keeps up at rate', '0.15: 15.4 steps']
+    """
+    lines = wrap(text, letters)
+    while letters > 1 and len(wrap(text, letters - 1)) == len(lines):
+        letters -= 1
+    return wrap(text, letters)
+
+
 def fitting(width: float) -> float:
     """Return the width of a panel, no more than there is room for.
 
@@ -122,7 +136,7 @@ def fitting(width: float) -> float:
 def _titled(title: str, width: float, beside: float = 0.0) -> dict[str, Any]:
     """Return the width of a panel, no more than there is room for, and its title in lines."""
     fits = fitting(width)
-    lines = wrap(title, int((fits + beside) / LETTER))
+    lines = in_lines(title, int((fits + beside) / LETTER))
     return {"width": fits, "title": lines if len(lines) > 1 else title}
 
 
