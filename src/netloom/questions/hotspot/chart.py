@@ -232,14 +232,22 @@ def queues_by_rate(record: Recorded, kind: str, most: float) -> alt.LayerChart:
     )  # fmt: skip
     top = table.sort("length").row(-1, named=True)
     mark = (
-        alt.Chart(cells.filter(pl.col("length") == top["length"]).head(1))
+        alt.Chart(_cell(cells, top["length"]))
         .mark_rect(style="network-mark", filled=False)
         .encode(x=x.encoding(alt.X, grid=False), x2="until:Q", y=alt.Y("rate:N", sort=names))
     )
     layers = [drawn, mark, *words([(width + GAP, y, said) for y, said in texts])]
-    said = f"{QUEUES[KINDS[kind][0]]} are longest at {_place(top['stage'], modules)}: "
+    whose = QUEUES[KINDS[kind][0]]
+    said = f"{whose} are longest at {_place(top['stage'], modules)}: "
     said += f"{counted(number(top['length']), 'packet')} at rate {number(top['rate'])}"
+    said = said if top["length"] else f"{whose} stay empty: 0 packets on average"
     return layered(layers, said, width, ROW * len(rates), beside)
+
+
+def _cell(cells: pl.DataFrame, longest: float) -> pl.DataFrame:
+    """Return the place of the longest queue, or none if nothing waits."""
+    found = cells.filter((pl.col("length") == longest) & (pl.col("length") > 0)).head(1)
+    return found.select("rate", "stage", "until")
 
 
 def _behind(record: Recorded, where: Panel) -> list[alt.Chart]:
