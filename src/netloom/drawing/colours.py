@@ -91,7 +91,7 @@ def network_styles(
 def bound_styles(ink: str, paper: str) -> dict[str, dict[str, object]]:
     """Return what the styles of bounds, of their names and of parts are on one background."""
     line = {"color": ink, "stroke": ink, "strokeWidth": 1.5, "strokeDash": BOUND_DASH}
-    part = {"stroke": paper, "strokeWidth": 2}
+    part = {"stroke": paper, "strokeWidth": 1.4}
     return {"bound": line, "ink": {"color": ink, "fill": ink}, "part": part}
 
 
