@@ -31,7 +31,7 @@ WORD_COLOURS = {
     OTHERS[2]: ("#7a3ce0", "#b493f5"),
     REFERENCE: ("#5f6a78", "#a0abb8"),
 }
-"""The colours of words about series, on white and on near-black: with a contrast of 4.5 at least.
+"""The colors of words about series, on white and on near-black: with a contrast of 4.5 at least.
 
 Parts name neither: their style is ``word_style``.
 """
@@ -49,7 +49,7 @@ DARK_ORDER_COLOURS = ["#2f629b", "#4a86c5", "#74abe2", "#a6cdf3", "#dbeeff"]
 """The same on near-black. Parts name neither: their scale is Vega's ``ordinal``."""
 
 HEAT_COLOURS = ["#e4e7eb", "#c3c9d1", "#f0b06c", "#e0632f", "#ab1a27", "#560a22"]
-"""From what is idle or empty to what is hottest, on white: of utilisation and of all other loads.
+"""From what is idle or empty to what is hottest, on white: of utilization and of all other loads.
 
 Of loads relative to their mean the second is the mean.
 """
@@ -96,7 +96,7 @@ def bound_styles(ink: str, paper: str) -> dict[str, dict[str, object]]:
 
 
 def word_style(colour: str) -> str:
-    """Return the name of the style of words about a series of a colour."""
+    """Return the name of the style of words about a series of a color."""
     return f"words-{colour.removeprefix('#')}"
 
 

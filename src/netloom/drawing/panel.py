@@ -290,7 +290,7 @@ class Panel:
         """Return words above the axes, over the middle of intervals, in rows if they would touch.
 
         Words of the same interval stand side by side. Those that have a colour are bold. From these
-        and from upper rows a line leads down to what they name, also for eyes without colours.
+        and from upper rows a line leads down to what they name, also for eyes without colors.
         """
         together: dict[tuple[float, float], list[str]] = {}
         for name, span in spans.items():
@@ -407,7 +407,7 @@ def _coloured(base: alt.Chart, look: Look, kind: str, **mark: Any) -> alt.Chart:
 
 
 def _readable(end: End) -> str | None:
-    """Return the colour of the name of a line. Those of ramps are too light or dark for words."""
+    """Return the color of the name of a line. Those of ramps are too light or dark for words."""
     return end.colour if isinstance(end.colour, str) else None
 
 
