@@ -13,7 +13,7 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from netloom.drawing.colours import COLOURS, LOAD_COLOURS
+from netloom.drawing.colours import COLOURS, HEAT_COLOURS
 from netloom.drawing.networks import Marked, Tips, Traffic, drawn, scene_of
 from netloom.drawing.room import room
 from netloom.errors import InputError
@@ -167,6 +167,7 @@ def channels_chart(
     width: float | None = None,
     before: NDArray[np.float64] | None = None,
     when: str = "",
+    saturated: float | None = None,
 ) -> NetworkChart:
     """Return the network of a record by what its channels carry. See ``network_chart``.
 
@@ -174,7 +175,7 @@ def channels_chart(
     ----------
     channels
         A row per channel, in their order: the rows of one load of its table ``channels``.
-    load, title, scale, width, before, when
+    load, title, scale, width, before, when, saturated
         The column that is shown, and as for ``network_chart``.
     """
     values = channels[load].to_numpy() if load in channels.columns else np.zeros(0)
@@ -185,8 +186,8 @@ def channels_chart(
     known = load != "channel_load" and "channel_load" in channels.columns and title != PATHS
     return network_chart(
         network, values.astype(np.float64), title, scale=scale, width=width, before=before,
-        when=when, paths=channels["channel_load"].to_numpy().astype(np.float64) if known else None,
-        tips=tips,
+        when=when, saturated=saturated, tips=tips,
+        paths=channels["channel_load"].to_numpy().astype(np.float64) if known else None,
     )  # fmt: skip
 
 
@@ -210,6 +211,7 @@ def network_chart(
     when: str = "",
     marked: Marked | None = None,
     tips: Tips | None = None,
+    saturated: float | None = None,
 ) -> NetworkChart:
     """Return the network with its channels colored by load.
 
@@ -242,6 +244,8 @@ def network_chart(
         Channels that the picture is about, in place of the busiest.
     tips
         What is said where somebody points at a channel.
+    saturated
+        Which share of the busiest channel is used when the network saturates, if that is known.
     """
     scale = _SCALES.get().get(title, scale)
     if topology is None:
@@ -266,6 +270,7 @@ def network_chart(
                 marked, words={int(at[each]): said for each, said in marked.words.items()}
             ),
             tips=None if tips is None else replace(tips, words=_whole_words(topology, at, tips)),
+            saturated=saturated,
         )
     first, counted, start = (
         None if each is None else each[: topology.num_network_channels]
@@ -276,7 +281,7 @@ def network_chart(
     shown = shown if marked is None else "marked"
     traffic = Traffic.of_load(
         topology, first if start is None else first - start, title.removesuffix(ON), scale,
-        shown=shown, paths=counted, before=start, marked=marked, tips=tips,
+        shown=shown, paths=counted, before=start, marked=marked, tips=tips, saturated=saturated,
     )  # fmt: skip
     wide = min(WIDTH, room()) if width is None else width
     scene = scene_of(traffic, wide)
@@ -318,7 +323,7 @@ def _profile(load: NDArray[np.float64], title: str, most: float | None) -> alt.C
     table = pl.DataFrame({"share": share, "load": falling[shown] if len(falling) else shown})
     profile: alt.Chart = (
         alt.Chart(table)
-        .mark_area(line={"color": COLOURS[0]}, color=LOAD_COLOURS[-2], opacity=0.45)
+        .mark_area(line={"color": COLOURS[0]}, color=HEAT_COLOURS[-3], opacity=0.45)
         .encode(
             x=alt.X("share:Q", title="% of channels, busiest first"),
             y=alt.Y(

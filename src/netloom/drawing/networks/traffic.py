@@ -113,6 +113,8 @@ class Traffic:
         The channels that are marked in place of the busiest.
     tips
         What is said where a channel is pointed at, such as the pairs that load it most.
+    saturated
+        Which share of the busiest channel is used when the network saturates, if that is known.
     """
 
     topology: Topology
@@ -124,6 +126,7 @@ class Traffic:
     paths: NDArray[np.float64] | None = None
     marked: Marked | None = None
     tips: Tips | None = None
+    saturated: float | None = None
 
     @cached_property
     def weight(self) -> NDArray[np.float64]:
@@ -251,13 +254,14 @@ class Traffic:
         paths: NDArray[np.float64] | None = None,
         marked: Marked | None = None,
         tips: Tips | None = None,
+        saturated: float | None = None,
     ) -> Traffic:
         """Return the traffic of loads, float64[num_network_channels]. Of use, in flits/cycle.
 
         Times are loads where all channels between routers have one bandwidth, whichever. Use is
         always a share of a channel's bandwidth.
         """
-        found = cls(topology, load, unit, scale, shown, before, paths, marked, tips)
+        found = cls(topology, load, unit, scale, shown, before, paths, marked, tips, saturated)
         if (found.even and shown != "use") or shown == "marked":
             return found
         rate = topology.channel_bandwidth[: len(load)]

@@ -201,7 +201,7 @@ def _alike(drawn: alt.Chart, most: float) -> alt.Chart:
         color=alt.Color(
             "load:Q",
             title=LOAD,
-            scale=alt.Scale(range="ramp", interpolate="rgb", domain=domain),
+            scale=alt.Scale(range="heatmap", interpolate="rgb", domain=domain),
             legend=alt.Legend(type="gradient", orient="bottom", gradientLength=240),
         ),
         strokeWidth=alt.StrokeWidth(

@@ -116,7 +116,7 @@ def bound_of(where: Panel, bound: float | None) -> list[alt.Chart]:
 
 def bound_end(where: Panel, bound: float | None) -> list[End]:
     """Return the name of that line, at its end."""
-    return [End(said_bound(bound), where.x.high, bound)] if bound else []
+    return [End.of_bound(said_bound(bound), where.x.high, bound)] if bound else []
 
 
 def curve(paths: pl.Series, name: str, column: str = "tables") -> pl.DataFrame:

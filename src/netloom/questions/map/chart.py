@@ -14,8 +14,9 @@ from netloom.drawing.axes import axis
 from netloom.drawing.bars import NARROWEST, STEP, WIDE, short_names
 from netloom.drawing.colours import BEST, THIS
 from netloom.drawing.frame import layered
+from netloom.drawing.line_names import GAP
 from netloom.drawing.networks.letters import width_of
-from netloom.drawing.panel import GAP, words
+from netloom.drawing.panel import words
 from netloom.drawing.room import room
 from netloom.questions.network_chart import LOAD, channels_chart, load_title, scales_of
 from netloom.questions.shown import percent
