@@ -133,7 +133,7 @@ def _found(figures: Figures) -> tuple[str, str]:
 
 def _gain(figures: Figures) -> str:
     """Say how much better the objective is than in rank order."""
-    objective, weight = figures["objective"], _unit(figures)
+    objective, weight = figures["objective"], unit_of(figures)
     first, last, name = objective["before"], objective["after"], objective["name"]
     less = f"{change(first, last)} less than in {IN_ORDER}"
     if name == "max-channel-load" and objective["timed"]:
@@ -165,7 +165,7 @@ def _from_to(weight: str, first: float, last: float) -> str:
     return f"{value if alike else before} → {after}"
 
 
-def _unit(figures: Figures) -> str:
+def unit_of(figures: Figures) -> str:
     """Return what loads are counted in, by the analysis of rank order."""
     return str(figures["weight"]) if figures["before"] is None else unit(figures["before"])
 
@@ -191,7 +191,7 @@ def _noun(figures: Figures) -> str:
 
 def _value(figures: Figures) -> str:
     """Return the objective in rank order with its unit. "" if it has none that people know."""
-    objective, weight = figures["objective"], _unit(figures)
+    objective, weight = figures["objective"], unit_of(figures)
     value, name = objective["before"], objective["name"]
     if name == "max-channel-load" and not objective["timed"]:
         return carried(weight, value)
@@ -307,7 +307,7 @@ def _costs(figures: Figures) -> str:
         if worse < WORSE:
             continue
         shown = percent if load else number
-        if name == "weighted_channel_load_max" and _unit(figures) == "uniform":
+        if name == "weighted_channel_load_max" and unit_of(figures) == "uniform":
             continue
         said[worse, label.format(weight=figures["weight"])] = f"{shown(before)} → {shown(after)}"
     order = sorted(said, key=lambda each: -each[0])
