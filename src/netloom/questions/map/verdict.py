@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from netloom.questions.analyze.verdict import shares
@@ -300,10 +301,10 @@ def _costs(figures: Figures) -> str:
     said = {}
     for name, label in OTHERS.items():
         before, after = first[name], last[name]
-        if name == aim or before is None or after is None or not before:
+        if name == aim or not (before and after and isfinite(before) and isfinite(after)):
             continue
         load = name.startswith("saturation")
-        worse = before / after - 1 if load and after else after / before - 1
+        worse = before / after - 1 if load else after / before - 1
         if worse < WORSE:
             continue
         shown = percent if load else number
