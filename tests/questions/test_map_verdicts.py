@@ -207,7 +207,7 @@ def test_what_is_not_known_is_no_cost():
     """Where hosts' own channels limit, no load is known at which the first is delayed."""
     found = find_mapping(
         LAMMPS, "graph:examples/my-cluster.txt", tasks_per_node=2,
-        nodes="h[2-9,20-27,41-56]", rounds=1,
+        nodes="h[2-9,20-27,41-56]", rounds=2,
     )  # fmt: skip
     lines = found.to_dict()["verdict"]["lines"]
     assert lines["where"]
