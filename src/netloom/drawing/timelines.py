@@ -214,7 +214,7 @@ def _sums(
     """Return when the sum of rates changes, and what it is from then on."""
     times, inverse = np.unique(np.concatenate([begin, end]), return_inverse=True)
     change = np.bincount(inverse, np.concatenate([rate, -rate]), minlength=len(times))
-    value = np.cumsum(change)
+    value: NDArray[np.float64] = np.cumsum(change, dtype=np.float64)
     value[-1:] = 0
     return times, value
 

@@ -145,7 +145,7 @@ def falling(record: Recorded) -> alt.LayerChart:
         at = np.unique(np.linspace(0, max(len(load) - 1, 0), MOST_POINTS).astype(int))[: len(load)]
         tables.append(pl.DataFrame({"when": when, "place": at + 1, "load": load[at] / by}))
     table = pl.concat(tables)
-    along = axis("place", "channels, busiest first", [1, table["place"].max()], room=0.0)
+    along = axis("place", "channels, busiest first", [1, max(map(len, loads.values()))], room=0.0)
     up = axis("load", f"load ({shown})", [highest / by, 0.0])
     looks = {LINES["before"]: MINE, LINES["after"]: AFTER}
     drawn = panel(along, up, looks, WIDTH, 200)
@@ -214,7 +214,8 @@ def _bound(table: pl.DataFrame, along: Axis, names: list[str]) -> list[alt.Chart
 def _rows(record: Recorded) -> list[dict[str, Any]]:
     """Return the objective and other figures after, as parts of those before, and in words."""
     objective, table = record.figures["objective"], record.tables["table"]
-    name, said = objective["name"].replace("-", " "), number
+    name = objective["name"].replace("-", " ")
+    said: Callable[[Any], str] = number
     if objective["name"] == "max-channel-load":
         name = TIMED if objective["timed"] else MEASURES[f"{LOAD}_max"]
         said = number if objective["timed"] else _said(record)
@@ -235,7 +236,7 @@ def _rows(record: Recorded) -> list[dict[str, Any]]:
     return rows
 
 
-def _said(record: Recorded) -> Callable[[float], str]:
+def _said(record: Recorded) -> Callable[[Any], str]:
     """Return how loads of channels are said, with their unit."""
     return partial(carried, unit_of(record.figures))
 
