@@ -193,12 +193,18 @@ class Traffic:
         return np.asarray(below + (1 - MEAN_HEAT) * above, np.float64)
 
     def strength(self, time: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return how thick channels are, 0 … 1: loads up to the mean are as thin as can be."""
+        """Return how thick channels are, 0 … 1.
+
+        Loads up to the mean are as thin as can be. In pictures that are compared, thickness is in
+        proportion to load: so a network whose loads are all low beside another's is not empty.
+        """
         heat = self.heat(time)
         if self.shown == "change":
             return np.asarray(np.abs(2 * heat - 1), np.float64)
         if self.shown in ("use", "marked"):
             return heat
+        if self.scale is not None:
+            return np.asarray(np.clip(time / (self.last or 1.0), 0.0, 1.0), np.float64)
         return np.asarray(np.maximum(heat - MEAN_HEAT, 0) / (1 - MEAN_HEAT), np.float64)
 
     @cached_property

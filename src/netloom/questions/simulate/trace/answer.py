@@ -12,6 +12,7 @@ from netloom.questions.answers import CYCLES, Answer, Column, Columns, table
 from netloom.questions.channel_table import USED, channel_ends, use_of_channels
 from netloom.questions.simulate.engines import NETWORK
 from netloom.questions.simulate.timelines import crossed_channels, trace_timeline
+from netloom.questions.simulate.trace.busy import busy_channels, busy_columns
 from netloom.questions.simulate.trace.entries import (
     MOST_ENTRIES,
     MOST_LISTED,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from netloom.drawing.timelines import Timeline
     from netloom.provenance import Provenance
     from netloom.questions.simulate.engines import PreparedNetwork
+    from netloom.questions.timelines import Crossed
     from netloom.questions.verdict import Verdict
     from netloom.workload.programs.traces import Trace
 
@@ -303,12 +305,23 @@ class TraceReplay(TraceRun, Answer):
         )
         return known(table)
 
+    @cached_property
+    def crossed(self) -> Crossed | None:
+        """The channels of each message that arrived. None if the engine does not keep them."""
+        return crossed_channels(self.network, self.rows, self.channel_flits)
+
+    @table(busy_columns("cycles"))
+    def busy_channels(self) -> pl.DataFrame:
+        """Return how busy the busiest channels are over time. See ``busy.busy_channels``."""
+        ended = self.finish_cycles or self.ending.cycle
+        inside = self.network.topology.num_network_channels
+        return busy_channels(self.crossed, inside, self.rows, ended, self.critical_path, "cycles")
+
     def timeline(self) -> Timeline:
         """Return when each task computed, sent and received. Cycles in µs, or as 1 µs each."""
         return trace_timeline(
             self, self.trace, self.network.topology, unit="cycles", size="flits",
-            unit_us=self.network.cycle_us,
-            crossed=crossed_channels(self.network, self.rows, self.channel_flits),
+            unit_us=self.network.cycle_us, crossed=self.crossed,
         )  # fmt: skip
 
     def __repr__(self) -> str:
