@@ -216,7 +216,7 @@ def _show(
     again = found.next.startswith(f"netloom {kind.words.replace('.', ' ')} ")
     if again and written & set(found.next.split()):
         found = replace(found, next="")
-    show([*found.text(screen.width), ""], screen)
+    show([*found.text(screen.width, terminal=screen.is_terminal), ""], screen)
     with screen.capture() as figures_shown:
         show(kind.lines(answer), screen)
     below = figures_shown.get()

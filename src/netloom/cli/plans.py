@@ -114,4 +114,4 @@ def _print(verdict: Any) -> None:
     from netloom.questions.shown import show
 
     screen = console()
-    show(verdict.text(screen.width), screen)
+    show(verdict.text(screen.width, terminal=screen.is_terminal), screen)
