@@ -79,9 +79,9 @@ class Verdict:
         return f"{MARKS[self.mark]} {self.sentence}"
 
     def text(self, width: int, *, terminal: bool = False) -> Iterator[Text]:
-        """Yield it as lines of at most so many letters.
+        r"""Yield it as lines of at most so many letters.
 
-        A command is one line. On a terminal a long one goes on after ``\\``, as shells read it.
+        A command is one line. On a terminal a long one goes on after ``\``, as shells read it.
         """
         width = min(max(width, NARROWEST), WIDEST)
         first, *more = _wrapped(self.marked, width, "  ")
