@@ -3,6 +3,7 @@
 import re
 import shlex
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -70,3 +71,15 @@ def test_a_long_command_on_a_terminal_is_one_that_a_shell_reads(width):
 def test_a_command_in_a_file_is_one_line():
     said = [each.plain for each in Verdict("fine", "Fine.", next=NEXT).text(60)]
     assert said[1:] == [f"  next    {NEXT}"]
+
+
+def test_colours_of_cells_have_marks_beside_them():
+    """Who sees no colours, or has none, sees ``✓``, ``!``, ``✗`` or ``?``."""
+    coloured = re.compile(r"\[(?:red|green|yellow|cyan)\](.)")
+    found = [
+        (path.name, mark)
+        for path in Path("src/netloom").rglob("*.py")
+        for mark in coloured.findall(path.read_text())
+    ]
+    assert len(found) > 6
+    assert {mark for _, mark in found} <= set(MARKS.values()), found

@@ -9,6 +9,7 @@ from rich.markup import escape
 from netloom import units
 from netloom.questions.shown import ended, pairs, percent, plain_table, size_of
 from netloom.questions.simulate.flows.verdict import verdict
+from netloom.questions.subject import arrow
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
@@ -90,6 +91,6 @@ def _busiest(channels: list[dict[str, Any]]) -> Table:
             f"{each['flows']:,}",
             f"{held:,}",
             units.seconds(each["held_seconds"] / held) if held else "-",
-            escape(each["name"]),
+            escape(arrow(each["name"])),
         )
     return table
