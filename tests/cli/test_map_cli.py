@@ -317,3 +317,18 @@ def test_analyze_refuses_files_before_and_shows_its_answer_anyway(netloom, tmp_p
     assert "cray rank order: found " in err
     assert "paths met by a path" in out
     assert (tmp_path / "map.json").exists()
+
+
+def test_a_mapping_that_gains_nothing_is_not_advised(netloom, tmp_path):
+    ranks = tmp_path / "ranks.txt"
+    code, out, _ = netloom(f"map all-to-all:16 --on torus:4x4 --rounds 1 --rankfile {ranks}")
+    assert code == 0
+    assert out.startswith("✓ Keep rank order")
+    assert "mpirun" not in out
+    assert f"Rank file: {ranks} (nothing is gained, so keep rank order)" in out
+    assert len(ranks.read_text().splitlines()) == 16
+
+
+def test_whole_numbers_of_next_commands_have_no_decimal_point(netloom):
+    _, out, _ = netloom("map all-to-all:16 --on torus:4x4 --seconds 0.5")
+    assert "netloom map all-to-all:16 --on torus:4x4 --seconds 3\n" in out

@@ -54,6 +54,7 @@ SAVE_MAPPING = Output(
 def rank_file_output(
     refuse: Callable[[Any, str, Sequence[str] | None], None] | None = None,
     nodes_of: Callable[[Any], NDArray[np.int32] | None] = lambda _: None,
+    gains: Callable[[Any], bool] = lambda _: True,
 ) -> Output:
     """Return the output of the rank file that applies an answer's mapping.
 
@@ -64,6 +65,8 @@ def rank_file_output(
         arguments are what the question has prepared, the form, and host names if there are any.
     nodes_of
         Returns the allocated hosts of an answer, where not all are.
+    gains
+        Whether an answer's mapping is worth applying.
     """
 
     def check(question: Any, ready: Any, settings: Mapping[str, str]) -> None:
@@ -81,6 +84,8 @@ def rank_file_output(
         if allocated is not None:
             allocated = np.unique(topology.node_of_host[allocated])
         write_text(path, rank_file(computers, form, names, allocated, slots))
+        if not gains(answer):
+            return f"Rank file: {path} (nothing is gained, so keep rank order)"
         busiest = int(np.bincount(computers).max())
         command = how_to_apply(form, path, answer.graph.num_tasks, busiest)
         own = "" if form == CRAY else _numbered(answer, names)

@@ -59,6 +59,8 @@ def _footnote(data: dict[str, Any]) -> str:
     lemma = limits["lemma_3"]
     if lemma is not None and lemma > limits["upper_bound"]:
         notes.append(f"Lemma 3 alone would allow {percent(lemma)}.")
+    if data["busiest_channel"]["kind"] != "network":
+        notes.append("Channel load: only between routers.")
     if data["random_mapping"]["mappings"]:
         notes.append("Better than: by the maximum.")
     return " ".join(notes)
@@ -167,7 +169,8 @@ def _busy(neck: dict[str, Any], what: str) -> str:
     if f"{what}_busy_cycles" not in neck:
         return ""
     took = f", {seconds(neck[f'{what}_busy_us'] * 1e-6)}" if f"{what}_busy_us" in neck else ""
-    return f", busy for {number(neck[f'{what}_busy_cycles'])} cycles{took}"
+    busy = counted(number(neck[f"{what}_busy_cycles"]), "cycle")
+    return f", busy for {busy}{took}"
 
 
 def measure(figures: Mapping[str, Any]) -> Measure | None:

@@ -120,6 +120,8 @@ def overload(point: Figures) -> str:
     if backlog["growth"] is not None:
         return f"{load} asked, {rough(backlog['growth'])} of it piles up"
     most = number(point["throughput_bound"]["load"])
+    if most == load:
+        return f"{load} flits/node/cycle asked, which is all that can be carried"
     return f"{load} flits/node/cycle asked, at most {most} can be carried"
 
 
