@@ -93,8 +93,8 @@ def load_title(record: Recorded) -> str:
     from netloom.questions.analyze.where import unit
 
     figures = record.figures
-    weight = unit(figures) if record.verb == "analyze" else str(figures["weight"])
-    return UNITS.get(weight, "paths on the channel")
+    known = figures if "busiest_channel" in figures else figures.get("before")
+    return UNITS.get(unit(known) if known else str(figures["weight"]), "paths on the channel")
 
 
 def _loads(record: Recorded) -> NDArray[np.float64]:

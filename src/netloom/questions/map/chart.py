@@ -134,7 +134,7 @@ def _loads(record: Recorded) -> dict[str, NDArray[np.float64]]:
 
 def falling(record: Recorded) -> alt.LayerChart:
     """Return the loads of all channels in falling order, before and after, on one pair of axes."""
-    unit = UNITS.get(unit_of(record.figures), ON_CHANNEL).removesuffix(ON)
+    unit = load_title(record).removesuffix(ON)
     loads = {LINES[when]: np.sort(load)[::-1] for when, load in _loads(record).items()}
     highest = max((float(load[0]) for load in loads.values() if len(load)), default=0.0)
     by, shown = SIZE.scale(highest) if unit == "bytes" and highest else (1.0, unit)

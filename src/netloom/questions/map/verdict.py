@@ -82,7 +82,7 @@ def measure(figures: Figures) -> Measure | None:
     if objective["name"] != "max-channel-load" or objective["timed"] or figures["after"] is None:
         return None
     most = min(objective["before"], objective["after"])
-    said = carried(_unit(figures), most)
+    said = carried(unit_of(figures), most)
     return Measure(
         most, said, f"has {{}} on its busiest channel {MAPPED}", f"on the busiest channel {MAPPED}"
     )
