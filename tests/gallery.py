@@ -12,6 +12,7 @@ import sys
 from base64 import b64encode
 from html import escape
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from netloom.questions.recorded import Recorded
 
 PAGE = Path("out/gallery.html")
+
+WIDE, NARROW = 110, 44
+"""Letters of a line of a title on a wide page, and on one of 390 pixels."""
 
 PAPERS = {"light": "#ffffff", "dark": "#181c22"}
 
@@ -78,13 +82,13 @@ def variants(name: str, wide: Figure, narrow: Figure | None) -> Iterator[Shown]:
     for theme in PAPERS:
         yield Shown(name, theme, themed(wide.spec, wide.title, theme))
     if narrow is not None:
-        yield Shown(name, "narrow", themed(narrow.spec, narrow.title, "light"))
+        yield Shown(name, "narrow", themed(narrow.spec, narrow.title, "light", NARROW))
 
 
-def themed(spec: Mapping[str, object], title: str, theme: str) -> str:
-    """Return the SVG of a chart in the colors of a theme of pages."""
+def themed(spec: Mapping[str, object], title: str, theme: str, letters: int = WIDE) -> str:
+    """Return the SVG of a chart in the colors of a theme of pages, its title in lines."""
     config = {**THEMES[theme], "background": PAPERS[theme], "padding": 10}
-    head = {"text": title, "anchor": "start", "offset": 10}
+    head = {"text": wrap(title, letters), "anchor": "start", "offset": 10}
     inside = {key: value for key, value in spec.items() if key != "datasets"}
     resolve = {"scale": {"color": "independent", "stroke": "independent"}}
     alone = {"datasets": spec.get("datasets", {}), "hconcat": [inside], "resolve": resolve}

@@ -111,6 +111,7 @@ def test_validate_prints_the_rate_by_kind(monkeypatch, capsys):
     assert "words 1 1 1 100 % 1/1" in lines
     assert "input 1" in lines
     assert lines[0].startswith("! Reproduced: 1 of 2 printed numbers (50.0 %)")
+    assert lines[1] == "outside 1 row, each with its reason, 1 misprint of the paper."
     assert any(line.startswith("p table 1 q printed 10 12 20 % 10 % ! misprint") for line in lines)
 
 
@@ -127,10 +128,12 @@ def test_validate_writes_a_table_and_a_page(monkeypatch, capsys, tmp_path):
     assert "why not" in table.read_text()
 
 
-def test_without_a_command_it_shows_its_help():
-    done = netloom()
-    assert done.returncode == 2
-    assert "analyze" in done.stdout + done.stderr
+@pytest.mark.parametrize("words", ["", "simulate", "predict", "study"])
+def test_without_a_command_it_shows_its_help(words):
+    done, helped = netloom(*words.split()), netloom(*words.split(), "--help")
+    assert (done.returncode, done.stderr) == (2, "")
+    assert done.stdout == helped.stdout
+    assert len(done.stdout.splitlines()) > 8
 
 
 def test_version_and_machines():

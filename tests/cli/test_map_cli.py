@@ -12,6 +12,7 @@ from netloom.cli import main
 from netloom.errors import InputError
 
 SMALL = "map examples/lammps-64.mtx --on mesh:8x8 --rounds 1"
+LAMMPS = "examples/lammps-64.mtx"
 
 
 @pytest.fixture
@@ -46,6 +47,45 @@ def test_the_search_of_the_issue(netloom, tmp_path):
     ranks = (tmp_path / "ranks.txt").read_text().splitlines()
     assert ranks[0] == f"rank 0=n{data['mapping'][0]} slot=0"
     assert len(ranks) == 64
+
+
+def test_files_hold_rank_order_if_the_answer_is_to_keep_it(netloom, tmp_path):
+    """What is found gains 0.74 %: the files, the command and the sentence agree."""
+    code, out, _ = netloom(
+        "map examples/lammps-64.mtx --on leaf-spine:8x4x8 --rounds 2 --seed 1",
+        f"--rankfile {tmp_path}/ranks.txt --save-mapping {tmp_path}/map.json",
+    )
+    assert code == 0
+    assert out.startswith("✓ Keep rank order: what was found gains only 0.")
+    hosts = [f"rank {rank}=h{rank} slot=0" for rank in range(64)]
+    assert (tmp_path / "ranks.txt").read_text().splitlines() == hosts
+    assert json.loads((tmp_path / "map.json").read_text())["node_of"] == list(range(64))
+    assert f"Run it, in rank order: mpirun -np 64 --hostfile HOSTS --rankfile {tmp_path}" in out
+    assert f"Mapping: {tmp_path}/map.json, in rank order" in out
+
+
+def test_a_rank_file_says_if_its_host_names_are_only_numbers(netloom, tmp_path):
+    asked = f"map ring:16 --on mesh:4x4 --rounds 1 --rankfile {tmp_path}/ranks.txt"
+    said = "ranks.txt has the host names n0, n1 … Add --hosts FILE for yours"
+    _, out, _ = netloom(asked)
+    assert said in out
+    (tmp_path / "hosts.txt").write_text("".join(f"rack{node}\n" for node in range(16)))
+    _, out, _ = netloom(asked, f"--hosts {tmp_path}/hosts.txt")
+    assert "host names" not in out
+    _, out, _ = netloom(asked, "--on leaf-spine:4x2x4")
+    assert said.replace("n0, n1", "h0, h1") in out
+    _, out, _ = netloom(asked, "--on graph:examples/my-cluster.txt")  # h0 … by its file
+    assert "host names" not in out
+    _, out, _ = netloom(asked, "--rankfile-format cray")
+    assert "host names" not in out
+
+
+def test_the_rank_file_that_was_written_is_a_mapping(netloom, tmp_path):
+    file = f"{tmp_path}/ranks.txt"
+    _, out, _ = netloom(f"map {LAMMPS} --on mesh:8x8 --rounds 1 --rankfile {file} --json")
+    after = json.loads(out)["objective"]["after"]
+    _, out, _ = netloom(f"analyze {LAMMPS} --on mesh:8x8 --mapping {file} --json")
+    assert json.loads(out)["weighted_channel_load"]["max"] == after
 
 
 def test_an_allocation_of_a_dragonfly(netloom, tmp_path):
@@ -277,3 +317,18 @@ def test_analyze_refuses_files_before_and_shows_its_answer_anyway(netloom, tmp_p
     assert "cray rank order: found " in err
     assert "paths met by a path" in out
     assert (tmp_path / "map.json").exists()
+
+
+def test_a_mapping_that_gains_nothing_is_not_advised(netloom, tmp_path):
+    ranks = tmp_path / "ranks.txt"
+    code, out, _ = netloom(f"map all-to-all:16 --on torus:4x4 --rounds 1 --rankfile {ranks}")
+    assert code == 0
+    assert out.startswith("✓ Keep rank order")
+    assert "mpirun" not in out
+    assert f"Rank file: {ranks} (nothing is gained, so keep rank order)" in out
+    assert len(ranks.read_text().splitlines()) == 16
+
+
+def test_whole_numbers_of_next_commands_have_no_decimal_point(netloom):
+    _, out, _ = netloom("map all-to-all:16 --on torus:4x4 --seconds 0.5")
+    assert "netloom map all-to-all:16 --on torus:4x4 --seconds 3\n" in out

@@ -223,3 +223,10 @@ def test_ctrl_c_prints_what_is_known(simulate, what, ctrl_c_after):
     code, out, _ = simulate(*what, *endless)
     assert code == 130
     assert json.loads(out)["interrupted"]
+
+
+def test_several_values_of_an_option_are_asked_for_in_an_experiment(simulate):
+    code, out, err = simulate("--on", "mesh:4x4", "--load", "0.1", "--vcs", "1,2,4")
+    assert (code, out) == (2, "")
+    assert "'--vcs': expected one whole number" in err
+    assert "experiment file" in err

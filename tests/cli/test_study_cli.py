@@ -90,7 +90,8 @@ def test_a_figure_beside_what_is_printed(netloom, exhibit, tmp_path):
     assert (code, err) == (0, "")
     assert exhibit == [True]
     lines = out.splitlines()
-    assert lines[0] == "johnson/fig-9: Sizes"
+    assert lines[0] == ("! Reproduced: 1 of 2 printed numbers (50.0 %).  johnson/fig-9: Sizes")
+    assert lines[1] == "  outside 1 row, each with its reason, 1 misprint of the paper."
     rows = {line.split()[0]: line.split()[1:] for line in lines if line.strip()}
     assert rows["m11k"] == ["4786", "4786", "12.5"]
     assert rows["c10k"] == ["5", "7", "✗"]
@@ -100,7 +101,7 @@ def test_a_figure_beside_what_is_printed(netloom, exhibit, tmp_path):
     said = "table 9, clocks, c10k: 5 (printed), 7 computed (40\u00a0% off, 10\u00a0% allowed)"
     assert said in out
     assert "• Mind the gap." in out
-    assert "Reproduced: 1 of 2 printed numbers (50.0 %). Outside: 1 row" in out
+    assert lines[-3] == "! Reproduced: 1 of 2 printed numbers (50.0 %)."
     assert lines[-2:] == ["Table: new/all.csv", "Picture: out/johnson-fig-9.svg"]
     svg = (tmp_path / "out/johnson-fig-9.svg").read_text()
     assert "Mind the gap." in svg
@@ -118,6 +119,8 @@ def test_the_picture_goes_where_it_is_wanted(netloom, exhibit, tmp_path, plot, w
     data = json.loads(out)
     assert data["picture"] == where
     assert data["study"] == "johnson/fig-9"
+    assert data["verdict"]["mark"] == "limited"
+    assert data["verdict"]["sentence"].startswith("Reproduced: 1 of 2 printed numbers")
     assert [row["misprint"] for row in data["rows"]] == [False, True]
     assert exhibit == [False]
     assert (tmp_path / where).stat().st_size

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from netloom.questions.register import all_kinds
-from tests.report.test_page_browser import browser  # noqa: F401
+from tests.report.conftest import browser  # noqa: F401
 
 DOCS = Path("docs")
 REFERENCE = sorted(
@@ -165,4 +165,19 @@ def test_pages_fit_screens(site, browser, width):  # noqa: F811
     for name in PAGES_ON_SCREENS:
         tab.goto((site / f"{name}.html").as_uri())
         assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
+    tab.close()
+
+
+def test_verdicts_and_pictures_are_read_on_a_phone(site, browser):  # noqa: F811
+    tab = browser.new_page(viewport={"width": 390, "height": 900})
+    tab.goto((site / "index.html").as_uri())
+    said = tab.locator("article pre:has(.gp)")
+    assert said.count() == 1
+    assert said.locator("code").evaluate("each => each.scrollWidth <= each.clientWidth")
+    assert tab.locator("article p > img").evaluate("each => each.clientWidth") >= 700
+    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    letters = tab.locator("article code").evaluate_all(
+        "all => all.map(each => parseFloat(getComputedStyle(each).fontSize))"
+    )
+    assert min(letters) >= 12
     tab.close()

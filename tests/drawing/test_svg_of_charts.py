@@ -131,3 +131,18 @@ def test_lines_that_lie_on_each_other_are_both_named():
     said = [each.said for each in texts]
     assert {"one", "= other", "third"} <= set(said)
     assert overlapping(texts) == []
+
+
+SENTENCES = ("analyze", "predict", "simulate_hot", "simulate_flows", "simulate_broadcast",
+             "simulate_pattern", "simulate_transactions", "find_critical")  # fmt: skip
+
+
+@pytest.mark.parametrize("asked", [each for each in ANSWERS if each.startswith(SENTENCES)])
+def test_titles_of_parts_say_something_in_numbers(asked):
+    for name, part in parts_of(kept(asked)).items():
+        if name in NETWORKS:
+            continue
+        _, texts = drawn([part], "Short.")
+        said = " ".join(each.said for each in texts if any("role-title" in g for g in each.groups))
+        empty = re.search(r"\b(No|Nothing|no)\b", said)
+        assert re.search(r"\d", said) or empty, (name, said)

@@ -83,3 +83,5 @@ def test_what_cannot_be_asked_is_told_and_the_rest_answered(tmp_path):
     assert refused.point.varied == {"app": "ring:5"}
     assert "5 tasks" in refused.reason
     assert "1 that cannot be asked" in found.sentence
+    assert found.to_dict()["verdict"]["mark"] == found.verdict.mark == "act"
+    assert found.to_dict()["verdict"]["sentence"] == found.sentence

@@ -40,12 +40,12 @@ def test_known_bounds(spec, value):
 def test_the_cut_is_named():
     net = topology("mesh:8x4")
     found = busiest_bound(net)
-    assert found.why == "256 paths leave (0,0) and 15 other routers, and 4 channels do"
+    assert found.why == "256 paths leave (0,0) and 15 other routers over 4 channels"
     full = list(found.channels)
     assert set((net.channel_source[full] // 4).tolist()) == {3}
     assert set((net.channel_target[full] // 4).tolist()) == {4}
     torn = without(topology("leaf-spine:4x3x6"), channels="leaf2-spine1")
-    assert busiest_bound(torn).why == "108 paths leave leaf2, and 2 channels do"
+    assert busiest_bound(torn).why == "108 paths leave leaf2 over 2 channels"
 
 
 def test_pods_of_a_damaged_tree_are_cuts(monkeypatch):

@@ -247,7 +247,7 @@ def test_an_array_is_a_mapping_and_is_checked():
 
 def test_an_app_without_weight_is_refused():
     silent = process_graph(2, [0], [1], bytes=[0.0])
-    with pytest.raises(InputError, match="no bytes on any edge"):
+    with pytest.raises(InputError, match="no bytes sent from a task to another"):
         quick(silent, "mesh:2")
     assert quick(silent, "mesh:2", weight="messages").to_dict()["paths"] == 1
 

@@ -8,6 +8,7 @@ import pytest
 from netloom import analyze
 from netloom.questions.analyze.permutations.verdict import verdict as of_permutations
 from netloom.questions.analyze.verdict import shares
+from netloom.questions.analyze.words import lines
 from netloom.questions.register import by_verb
 from netloom.routing import paths
 from netloom.topology import topology
@@ -317,3 +318,28 @@ def test_shifts_alone_have_a_sentence_of_their_own():
     assert of_permutations(figures).sentence == (
         f"The worst shift, by 5, puts {figures['shifts']['max']} paths on one channel."
     )
+
+
+@pytest.mark.parametrize(("offered", "meant"), [(30, 0.3), (2, 0.02), (1.5, None), (0.9, None)])
+def test_a_load_in_per_cent_is_noticed(offered, meant):
+    verdict = asked(LAMMPS, "torus:8x8", offered=offered, random_mappings=0)["verdict"]
+    assert verdict["mark"] == "act"
+    if meant is None:
+        assert "fractions" not in verdict["note"]
+        assert verdict["next"].startswith("netloom map ")
+    else:
+        assert verdict["note"].endswith(f"{100 * meant:g}\u00a0% is --offered {meant:g}.")
+        assert verdict["next"].endswith(f" --offered {meant:g}")
+
+
+def test_a_load_above_one_that_is_carried_is_no_mistake():
+    verdict = asked("hypercube:4", "hypercube:4", offered=3)["verdict"]
+    assert verdict["mark"] == "fine"
+    assert "fractions" not in verdict["note"]
+
+
+def test_a_table_that_leaves_out_the_busiest_channel_says_so():
+    found = analyze("all-to-all:64", "fat-tree:k=8", random_mappings=1)
+    assert found.to_dict()["busiest_channel"]["load"] > found.to_dict()["channel_load"]["max"]
+    assert "Channel load: only between routers." in str(lines(found)[1])
+    assert "only between" not in str(lines(analyze("ring:16", "mesh:4x4", random_mappings=1))[1])

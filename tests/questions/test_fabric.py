@@ -260,7 +260,7 @@ JOBS = ["a=h0,h4:ring", "b=h1,h5:ring"]
             "leaf-spine:2x1x4",
             {"jobs": "c=h[6-7]"},
             "fine",
-            "No job is slowed by another: 1 job",
+            "The only job is slowed by no other",
         ),
         ("leaf-spine:2x4x4", {"jobs": ["a=h0,h4", "b=h1,h5"]}, "fine", "No job is slowed by anoth"),
         (

@@ -457,7 +457,7 @@ def test_an_interrupted_search_is_not_simulated(monkeypatch):
         ({"seconds": 0}, "seconds: found 0"),
         ({"rounds": -1}, "rounds: found -1"),
         ({"on": "mesh:2x4"}, "9 tasks for 8 nodes"),
-        ({"app": process_graph(9, [], [])}, "no bytes on any edge"),
+        ({"app": process_graph(9, [], [])}, "no bytes sent from a task to another"),
         ({"topology": "mesh:4x4"}, "topology: found no such field"),
     ],
 )

@@ -201,3 +201,14 @@ def test_a_layout_that_is_worse_is_not_applied():
     more = objective["after"] / objective["before"] - 1
     assert float(PERCENT.search(said)[1]) / 100 == close(more)
     assert "--rankfile" not in worse["verdict"]["next"]
+
+
+def test_what_is_not_known_is_no_cost():
+    """Where hosts' own channels limit, no load is known at which the first is delayed."""
+    found = find_mapping(
+        LAMMPS, "graph:examples/my-cluster.txt", tasks_per_node=2,
+        nodes="h[2-9,20-27,41-56]", rounds=2,
+    )  # fmt: skip
+    lines = found.to_dict()["verdict"]["lines"]
+    assert lines["where"]
+    assert "–" not in lines.get("costs", "")

@@ -207,7 +207,7 @@ def test_a_source_that_is_the_limit_is_said_to_be():
     [
         ({"vcs": 1}, "one VC: "),
         ({"on": "torus:4x4", "vcs": 2, "packet_flits": 9, "buffer_flits": 3}, "of each class"),
-        ({"traffic": "transpose"}, "a node sends to 1 others on average"),
+        ({"traffic": "transpose"}, "a node sends to 1 other on average"),
         ({"traffic": "hot-spot:0.1:3"}, "hot spots were not compared"),
         ({"on": "mesh:9x8"}, "more than 64 nodes"),
         ({"failed_channels": "0-1"}, "not dimension order on all of a cube"),

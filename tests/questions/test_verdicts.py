@@ -1,11 +1,14 @@
 """Every answer comes to one sentence: marked, short, with a number and its unit, as JSON has it."""
 
 import re
+import shlex
+import subprocess
+from pathlib import Path
 
 import pytest
 
 from netloom.questions.register import by_verb
-from netloom.questions.verdict import MARKS
+from netloom.questions.verdict import MARKS, Verdict
 from tests.questions.small_answers import ANSWERS
 
 UNIT = re.compile(
@@ -42,3 +45,41 @@ def test_a_verdict_follows_from_the_figures_alone(found):
 def test_the_next_command_is_a_command(found):
     command = found["verdict"]["next"]
     assert command == "" or command.startswith("netloom ")
+
+
+NEXT = (
+    "netloom simulate load --on leaf-spine:8x4x8 --app 'my programs/plate-64.mtx' --load "
+    "0.07:0.617:0.07 --cycles 2000 --seed 12345 --plot curve.svg"
+)
+
+
+@pytest.mark.parametrize("width", [50, 60, 80, 100])
+def test_a_long_command_on_a_terminal_is_one_that_a_shell_reads(width):
+    said = [each.plain for each in Verdict("fine", "Fine.", next=NEXT).text(width, terminal=True)]
+    assert max(map(len, said)) <= width
+    assert len(said) > 2
+    assert all(line.endswith(" \\") for line in said[1:-1])
+    pasted = "\n".join(said[1:]).lstrip().removeprefix("next")
+    typed = subprocess.run(
+        ["bash", "-c", f"printf '%s\\n' {pasted}"], capture_output=True, text=True, check=True
+    )
+    assert typed.stdout.splitlines() == shlex.split(NEXT)
+    for line in said[1:]:
+        assert not line.removesuffix(" \\").endswith(("--on", "--app", "--load", "--seed"))
+
+
+def test_a_command_in_a_file_is_one_line():
+    said = [each.plain for each in Verdict("fine", "Fine.", next=NEXT).text(60)]
+    assert said[1:] == [f"  next    {NEXT}"]
+
+
+def test_colours_of_cells_have_marks_beside_them():
+    """Who sees no colours, or has none, sees ``✓``, ``!``, ``✗`` or ``?``."""
+    coloured = re.compile(r"\[(?:red|green|yellow|cyan)\](.)")
+    found = [
+        (path.name, mark)
+        for path in Path("src/netloom").rglob("*.py")
+        for mark in coloured.findall(path.read_text())
+    ]
+    assert len(found) > 6
+    assert {mark for _, mark in found} <= set(MARKS.values()), found

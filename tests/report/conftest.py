@@ -6,8 +6,8 @@ import pytest
 
 from netloom.report.page import page_of
 from netloom.report.page.html import render
-from tests.report.in_browser import NAMES, PATIENCE, Visit, unavailable
 from tests.report.page_samples import small_results
+from tests.report.visit import NAMES, PATIENCE, Visit, unavailable
 
 
 @pytest.fixture(scope="module")

@@ -15,17 +15,17 @@ from netloom.drawing.colours import (
     COLOURS,
     DARK_HEAT_COLOURS,
     DARK_INK,
-    DARK_LOAD_COLOURS,
     DARK_ORDER_COLOURS,
     DARK_STYLES,
     GREY,
     HEAT_COLOURS,
     INK,
-    LOAD_COLOURS,
     ORDER_COLOURS,
     REFERENCE,
     STYLES,
     THIS,
+    WORD_COLOURS,
+    word_style,
 )
 from netloom.questions.network_chart import topology_of
 from netloom.questions.recorded import Recorded, record
@@ -197,7 +197,6 @@ def test_ordered_series_go_from_faint_to_strong(ramp, background, least):
 @pytest.mark.parametrize(
     ("background", "ramp"),
     [
-        ("#ffffff", LOAD_COLOURS), ("#111418", DARK_LOAD_COLOURS),
         ("#ffffff", HEAT_COLOURS), ("#181c22", DARK_HEAT_COLOURS),
     ],
 )  # fmt: skip
@@ -223,6 +222,18 @@ def test_words_on_networks_can_be_read(styles):
         ("network-number", styles["network-disc"]["fill"]),
     ):  # fmt: skip
         assert contrast(styles[name]["fill"], behind) >= 4.5, name
+
+
+@pytest.mark.parametrize(("styles", "dark"), [(STYLES, 0), (DARK_STYLES, 1)])
+def test_words_about_series_can_be_read_and_told_apart(styles, dark):
+    paper = styles["network-disc"]["stroke"]
+    shown = {colour: shades[dark] for colour, shades in WORD_COLOURS.items()}
+    assert set(shown) == {*COLOURS, REFERENCE}
+    for colour, shade in shown.items():
+        assert styles[word_style(colour)]["fill"] == shade
+        assert contrast(shade, paper) >= 4.5
+    for one, other in combinations(shown.values(), 2):
+        assert distance(one, other, PLAIN) >= 20, (one, other)
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,11 @@ def test_rates_are_rows_of_colours_on_one_scale_with_the_longest_in_numbers():
         assert {row["rate"] for row in rows} == {"rate 0.1", "rate 0.2"}
         text = json.dumps(spec, ensure_ascii=False)
         assert f"max {mine['max'].max()}" in text
+        top = mine.sort("mean").row(-1, named=True)
+        mark = next(each for each in spec["layer"] if each["mark"].get("style") == "network-mark")
+        place = {"rate": f"rate {top['rate']:g}", "stage": top["stage"] - 0.5}
+        (cell,) = spec["datasets"][mark["data"]["name"]]
+        assert place.items() <= cell.items()
         scales |= {str(each["encoding"]["color"]["scale"]["domain"]) for each in spec["layer"]
                    if "color" in each["encoding"]}  # fmt: skip
     assert len(scales) == 1

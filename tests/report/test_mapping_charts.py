@@ -44,12 +44,12 @@ def test_what_the_picture_holds():
     assert text.count("one scale for all") == 2
     objective = found.to_dict()["objective"]
     first, *others = rows_of(chart, "figure")[:6]
-    assert first["figure"] == "max channel load"
+    assert first["figure"] == "load of the busiest channel"
     assert first["after"] == pytest.approx(found.value / objective["before"])
     assert first["bound"] == pytest.approx(found.bound / objective["before"])
-    assert first["said"] == "4 → 2"
+    assert first["said"] == "4 paths → 2 paths"
     shares = {row["figure"]: row["after"] for row in others}
     assert shares["hop-bytes"] == pytest.approx(
         found.after.table()["hop_bytes"][0] / found.before.table()["hop_bytes"][0]
     )
-    assert "line: no mapping can" in text  # perhaps broken into lines
+    assert "line: the best" in text  # perhaps broken into lines

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from netloom import predict_torus_broadcast, simulate, simulate_broadcast
 from netloom.cli.report import report as report_command
-from netloom.drawing.colours import COLOURS, DARK_LOAD_COLOURS
+from netloom.drawing.colours import COLOURS, DARK_HEAT_COLOURS
 from netloom.errors import InputError
 from netloom.experiments.findings import Refused
 from netloom.explore.blobs import as_json
@@ -456,7 +456,7 @@ def test_colours_of_charts_can_be_read_on_their_background(theme, card):
         assert contrast(colours[part]["titleColor"], card) >= 4.5
         assert contrast(colours[part]["labelColor"], card) >= 4.5
     assert all(contrast(colour, card) >= 3 for colour in COLOURS)
-    assert contrast(DARK_LOAD_COLOURS[-1], "#181c22") > contrast(DARK_LOAD_COLOURS[0], "#181c22")
+    assert contrast(DARK_HEAT_COLOURS[-1], "#181c22") > contrast(DARK_HEAT_COLOURS[0], "#181c22")
 
 
 def test_of_analyses_the_one_with_the_highest_bound_is_named(page):
@@ -467,8 +467,10 @@ def test_of_analyses_the_one_with_the_highest_bound_is_named(page):
         if each.point.verb == "analyze"
     }
     best = max(bounds, key=bounds.get)
-    assert section.sentences[0].startswith(f"The upper bound is highest with {best}: ")
-    assert f"{max(bounds.values()) / min(bounds.values()):.3g} times" in section.sentences[0]
+    most = percent(max(bounds.values()))
+    assert section.sentences[0].startswith(f"Take {best}: it carries up to {most} load, ")
+    change = 100 * (max(bounds.values()) / min(bounds.values()) - 1)
+    assert f"{change:.2g}\u00a0% more than " in section.sentences[0]
     for row in section.rows:
         assert [each.title.partition(": ")[0] for each in row] == [*bounds]
 

@@ -13,9 +13,9 @@ from netloom.report.page import page_of
 from netloom.report.page.html import render
 from netloom.report.page.pages import figures_on
 from netloom.report.page.themes import THEMES
-from tests.report.in_browser import Visit
 from tests.report.page_samples import small_results
 from tests.report.test_page import contrast
+from tests.report.visit import SMALLEST, TOO_WIDE, Visit
 
 
 def background(tab, of="body"):
@@ -150,11 +150,6 @@ def test_dark_and_light_follow_the_system_and_the_button(browser, file):
     visit.context.close()
 
 
-TOO_WIDE = """[...document.querySelectorAll('.plot, figure.chart, .tiles div, .command code')]
-    .filter(each => each.scrollWidth > each.clientWidth + 1)
-    .map(each => each.closest('[id]').id)"""
-"""What is wider than the place that it has."""
-
 CUT_OFF = """[...document.querySelectorAll('figure.chart svg')].flatMap(svg => {
     const box = svg.getBoundingClientRect(), card = svg.closest('figure').getBoundingClientRect();
     const out = (each, by) => each.left < by.left - 1 || each.right > by.right + 1
@@ -171,12 +166,6 @@ SHRUNK = """[...document.querySelectorAll('figure.chart svg')]
     .filter(svg => svg.getBoundingClientRect().width < 0.9 * svg.viewBox.baseVal.width)
     .map(svg => svg.closest('figure').id)"""
 """Charts that are shown much smaller than they were drawn."""
-
-SMALLEST = """Math.min(...[...document.querySelectorAll('figure.chart svg')].flatMap(svg => {
-    const shown = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
-    return [...svg.querySelectorAll('text')].filter(each => each.textContent.trim())
-        .map(each => shown * parseFloat(getComputedStyle(each).fontSize)) }))"""
-"""The height of the smallest letters of charts as they are shown."""
 
 
 @pytest.mark.parametrize("width", [390, 820, 1400])

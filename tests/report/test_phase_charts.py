@@ -102,19 +102,27 @@ def test_large_charts_show_a_part_and_say_which(monkeypatch):
     assert "phase 2: " not in said
 
 
-def test_a_map_has_the_words_of_every_channel_in_every_phase():
-    found = nl.compile_phases(**ASKED["few"])
+def test_a_map_has_the_use_of_every_channel_in_every_phase():
+    found = nl.compile_phases(**ASKED["few"], clocks_per_word=4)  # channels work half of it
     chart = phase_map(record(found)).to_dict()
     tables = [table for table in chart["datasets"].values() if "load" in table[0]]
     loads = [sorted(row["load"] for row in table) for table in tables]
     used = found.plan.routes.channels
     by_phase = np.repeat(found.plan.phase, found.plan.routes.lengths)
+    clocks = found.timetable.makespan  # a channel takes 2 for a word
     expected = [
-        sorted(np.bincount(used[by_phase == phase], minlength=16) * 10.0) for phase in (0, 1)
+        sorted(np.bincount(used[by_phase == phase], minlength=16) * 2 * 10.0 / clocks[phase])
+        for phase in (0, 1)
     ]
-    assert sorted(loads) == sorted(expected)
-    heats = [{row["load"]: row["heat"] for row in table} for table in tables]
-    assert heats[0][10.0] == heats[1][10.0] > heats[0][0.0] == heats[1][0.0]  # the same in both
+    assert np.array(sorted(loads)) == pytest.approx(100 * np.array(sorted(expected)))
+    assert all(row["heat"] == row["load"] / 100 for table in tables for row in table)
+    mean = np.average([np.mean(each) for each in expected], weights=clocks)
+    said = (
+        f"Channels carry words {100 * mean:.3g}\u00a0% of the time of 2 phases, without switches."
+    )
+    assert " ".join(chart["title"]["text"]) == said
+    assert "share of the channel" in json.dumps(chart)  # broken into lines
+    assert f"channels used {100 * np.mean(expected[0]):.3g}" in json.dumps(chart)
 
 
 def test_the_gantt_chart_says_what_its_bars_are():

@@ -8,6 +8,7 @@ import pytest
 import netloom as nl
 from netloom.questions.recorded import record
 from netloom.report import chart_of, parts_of
+from netloom.words import number
 
 SHORT = {"simulate": True, "cycles": 3000}
 LAMMPS = {"app": "examples/lammps-64.mtx", "mapping": "random"}
@@ -111,4 +112,5 @@ def test_the_time_between_transactions_is_the_sum_of_its_parts():
         names = {layer["data"]["name"] for layer in bar["layer"]}
         rows = [row for name in names for row in drawn["datasets"][name] if "part" in row]
         assert sum(row["value"] for row in rows) == pytest.approx(cycles)
-        assert str(bar["title"]).startswith(mapping.capitalize())
+        assert f"{mapping} mapping" in bar["title"].lower()
+        assert f"a transaction every {number(cycles)} cycles" in bar["title"]

@@ -244,6 +244,8 @@ def test_the_whole_study(small):
     assert small.table()["table"].unique().len() == 3
     assert small.table().schema["load"] == pl.Float64
     assert small.sentence in repr(small)
+    assert small.to_dict()["verdict"]["sentence"] == small.sentence
+    assert small.verdict.mark == ("fine" if all(goal.met for goal in small.goals) else "act")
 
 
 def test_its_figures(small):

@@ -62,3 +62,14 @@ def test_the_table_has_a_line_a_row_with_kind_and_class():
     data = Validation(ROWS).to_dict()
     assert [line["kind"] for line in data["rates"]] == ["printed", "formula", "input"]
     assert data["rows"][1]["cause"] == "misprint"
+
+
+def test_the_verdict_is_short_and_has_what_is_outside_on_a_line():
+    data = Validation(ROWS).to_dict()["verdict"]
+    assert data["mark"] == ("act" if Validation(ROWS).failures else "limited")
+    assert len(data["sentence"].split()) <= 30
+    assert f"{data['sentence']} Outside: {data['lines']['outside']}" == Validation(ROWS).sentence
+    good = Validation(ROWS[:1]).to_dict()["verdict"]
+    assert (good["mark"], good["lines"]) == ("fine", {})
+    unknown = Row("p", "text", "q", 10.0, 20.0, 0.1)
+    assert Validation((unknown,)).verdict.mark == "act"

@@ -32,7 +32,6 @@ app = make_app(
     help="Example: netloom analyze hypercube:6 --on torus:8x8 --plot hot.png\n\n"
     "Will this parallel program's communication contend on this network, and where?",
     epilog=DOCS,
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )

@@ -232,25 +232,23 @@ def _show(
     People read the first line, or the last one that is still on the screen. The next command is
     left out if all that it adds is a file that was asked for already.
     """
-    from rich.text import Text
-
-    from netloom.cli.show import console
+    from netloom.cli.show import console, show_again, show_verdict
     from netloom.questions.shown import show
-    from netloom.questions.verdict import STYLES
 
     screen, found = console(), kind.verdict(figures)
     written = {f"--{each.name.replace('_', '-')}" for each in files}
     again = found.next.startswith(f"netloom {kind.words.replace('.', ' ')} ")
     if again and written & set(found.next.split()):
         found = replace(found, next="")
-    show([*found.text(screen.width), ""], screen)
+    show_verdict(screen, found)
+    screen.print()
     with screen.capture() as figures_shown:
         show(kind.lines(answer), screen)
     below = figures_shown.get()
     screen.file.write(below)
     if below.count("\n") > MOST_BELOW:
         screen.print()
-        show([Text(found.marked, STYLES[found.mark])], screen)
+        show_again(screen, found)
 
 
 def _fields(kind: Kind, given: Mapping[str, Any], files: Mapping[Output, Path]) -> dict[str, Any]:

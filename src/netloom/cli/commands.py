@@ -95,7 +95,7 @@ def _head(name: str) -> HelpedGroup:
     said, usual = _heads()[name]
     if usual:
         said += f"\n\nnetloom {name} --on ... is short for netloom {name} {usual} --on ..."
-    group = HelpedGroup(name=name, help=said, no_args_is_help=True)
+    group = HelpedGroup(name=name, help=said)
     for each, command in below.items():
         group.add_command(command, each)
     return group

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from netloom.cli.edge import MISTAKE
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
@@ -52,6 +54,13 @@ class HelpedGroup(TyperGroup):
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **with_help_options(more))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Print the help if no command is named. The exit code is that of a mistake."""
+        if not args and not ctx.resilient_parsing:
+            typer.echo(ctx.get_help())
+            ctx.exit(MISTAKE)
+        return super().parse_args(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write what the commands are for, by group."""

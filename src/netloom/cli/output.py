@@ -38,9 +38,7 @@ def compilation_announced() -> Iterator[None]:
 
         def on_start(self, event: object) -> None:  # noqa: ARG002
             if not Announce.told:
-                sys.stderr.write(
-                    "Compiling kernels: some ten seconds, once; kept for later runs.\n"
-                )
+                sys.stderr.write("Compiling kernels once (about 10 seconds) ...\n")
                 Announce.told = True
 
         def on_end(self, event: object) -> None:

@@ -110,8 +110,6 @@ def _show(result: Any, *, as_json: bool) -> None:
 
 
 def _print(verdict: Any) -> None:
-    from netloom.cli.show import console
-    from netloom.questions.shown import show
+    from netloom.cli.show import console, show_verdict
 
-    screen = console()
-    show(verdict.text(screen.width), screen)
+    show_verdict(console(), verdict)

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from netloom.questions.shown import WIDTH, percent, show
-from netloom.questions.verdict import MARKS, STYLES
+from netloom.questions.verdict import STYLES
 from netloom.units import rate, seconds
 from netloom.words import number
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from netloom.machines import Machine
+    from netloom.questions.verdict import Verdict
 
 
 def console() -> Console:
@@ -26,9 +27,14 @@ def console() -> Console:
     return Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH)
 
 
-def show_marked(screen: Console, mark: str, sentence: str) -> None:
-    """Print a sentence after its mark."""
-    show([Text(f"{MARKS[mark]} {sentence}", STYLES[mark])], screen)
+def show_verdict(screen: Console, verdict: Verdict) -> None:
+    """Print a verdict, with commands that a terminal may break where a shell goes on."""
+    show(verdict.text(screen.width, terminal=screen.is_terminal), screen)
+
+
+def show_again(screen: Console, verdict: Verdict) -> None:
+    """Print the sentence of a verdict after its mark, below what it rests on."""
+    show([Text(verdict.marked, STYLES[verdict.mark])], screen)
 
 
 def show_machines(machines: Sequence[Machine]) -> None:
@@ -49,10 +55,7 @@ def show_machines(machines: Sequence[Machine]) -> None:
 def show_validation(result: Any) -> None:
     """Print what is reproduced, every row beside the computed value, reasons, rates by kind."""
     screen = console()
-    mark = "act" if result.failures else "fine" if all(row.within for row in result.rows) else (
-        "limited"
-    )  # fmt: skip
-    show_marked(screen, mark, result.sentence)
+    show_verdict(screen, result.verdict)
     screen.print()
     table = Table(box=None, pad_edge=False, header_style="dim")
     for column in ("paper", "item", "quantity", "kind", "compared with", "computed", "off", "tol",
@@ -77,7 +80,7 @@ def show_validation(result: Any) -> None:
     for reason in dict.fromkeys(row.reason for row in result.rows if row.reason and not row.within):
         show([f"[yellow]! known[/]: {escape(reason)}"], screen)
     show(["", _rates(result.rows), ""], screen)
-    show_marked(screen, mark, result.sentence)
+    show_again(screen, result.verdict)
 
 
 def _rates(rows: Any) -> Table:

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 from rich.table import Table
-from rich.text import Text
 
-from netloom.cli.show import console, show_marked
+from netloom.cli.show import console, show_again, show_verdict
 from netloom.experiments.findings import COSTS
 from netloom.questions.answers import Column, Columns
 from netloom.questions.recorded import key_columns
@@ -39,14 +38,14 @@ def show_estimate(guess: Estimate) -> None:
         name = escape(f"[{each.section}]")
         table.add_row(name, str(each.points), str(rest), least + cost, least + whole)
     told = "[dim]Points near the knee of a curve come on top. Curves end at saturation.[/]"
-    show([Text(guess.sentence, "bold"), "", table, told], screen)
+    show_verdict(screen, guess.verdict)
+    show(["", table, told], screen)
 
 
 def show_results(found: Results) -> None:
     """Print the main columns of every table of an experiment, and how far it has come."""
     screen = console()
-    mark = "act" if found.refused else "limited" if found.missing else "fine"
-    show_marked(screen, mark, found.sentence)
+    show_verdict(screen, found.verdict)
     told = [each for each in (found.title, found.question) if each]
     show([f"  [dim]{escape(each)}[/]" for each in told], screen)
     sections: dict[str, list[Any]] = {}
@@ -63,7 +62,7 @@ def show_results(found: Results) -> None:
         if len(rows) > MOST_ROWS:
             screen.print(f"[dim]and {counted(len(rows) - MOST_ROWS, 'row')} more[/]")
     screen.print()
-    show_marked(screen, mark, found.sentence)
+    show_again(screen, found.verdict)
 
 
 def _kind(column: pl.Series) -> type:

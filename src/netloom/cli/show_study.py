@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from netloom.cli.show import console, show_marked
+from netloom.cli.show import console, show_again, show_verdict
 from netloom.figures import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot
 from netloom.questions.shown import percent, show
 from netloom.words import number
@@ -49,12 +49,9 @@ def show_studies(exhibits: Iterable[tuple[str, str]], others: Iterable[tuple[str
 def show_exhibited(result: Exhibited) -> None:
     """Print a table or figure: printed numbers dim, computed beside them, and what is outside."""
     screen = console()
+    show_verdict(screen, result.verdict)
     screen.width = max(screen.width, WIDEST)  # so that no number is cut off
-    screen.print(f"[bold]{escape(result.name)}[/]: {escape(result.line)}", soft_wrap=True)
     outside = [row for row in result.shown.rows if not row.within]
-    unknown = any(not row.reason for row in outside)
-    mark = "act" if unknown else "limited" if outside else "fine"
-    show_marked(screen, mark, result.sentence)
     told = "[dim]Printed[/], then computed. [red]✗[/]: outside its tolerance."
     screen.print(told, soft_wrap=True)
     for panel in result.shown.panels:
@@ -68,7 +65,7 @@ def show_exhibited(result: Exhibited) -> None:
     _show_outside(screen, outside)
     for remark in result.shown.remarks:
         screen.print(Text(f"• {remark}", style="dim"), soft_wrap=True)
-    show_marked(screen, mark, result.sentence)
+    show_again(screen, result.verdict)
 
 
 def _grid(grid: Grid) -> Table:
@@ -192,6 +189,8 @@ def _show_outside(screen: Console, outside: Sequence[Row]) -> None:
 def show_study(result: Any) -> None:
     """Print the tables of a study, the goals, and what they come to."""
     screen = console()
+    show_verdict(screen, result.verdict)
+    screen.print()
     for section in result.sections:
         screen.print(f"[bold]{section.title}[/]", soft_wrap=True)
         table = Table(box=None, pad_edge=False, header_style="dim")
@@ -213,10 +212,7 @@ def show_study(result: Any) -> None:
             goal.where,
         )  # fmt: skip
     show([goals, ""], screen)
-    mark = (
-        "unknown" if result.interrupted else "fine" if all(g.met for g in result.goals) else "act"
-    )
-    show_marked(screen, mark, result.sentence)
+    show_again(screen, result.verdict)
     if result.interrupted:
         show(
             ["• interrupted: what was finished by then. The same command goes on from here."],

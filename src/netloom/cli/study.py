@@ -23,7 +23,6 @@ FIGURES = {
 study = typer.Typer(
     cls=HelpedGroup,
     help="Recompute a table or figure of a paper, or see how far netloom's models can be trusted.",
-    no_args_is_help=True,
     rich_markup_mode="rich",
 )
 

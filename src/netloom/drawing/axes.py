@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 STEPS = 5
 """Steps between the ticks of an axis, at most."""
 
+LOAD_STEPS = 6
+"""Steps between the ticks of an axis of loads, at most: it is where saturation is read off."""
+
 STEP_SIZES = (1.0, 2.0, 2.5, 5.0, 10.0)
 WHOLE_SIZES = (1.0, 2.0, 5.0, 10.0)
 """What a step may be, times a power of ten."""
@@ -60,12 +63,16 @@ class Axis:
     def at(self, value: float) -> float:
         """Return how far along the axis a value is: 0 where it begins, 1 where it ends.
 
+        A value that has no logarithm is where a logarithmic axis begins.
+
         Examples
         --------
         >>> Axis("x", "", 0, 4).at(1), Axis("x", "", 1, 100, log=True).at(10)
         (0.25, 0.5)
         """
         if self.log:
+            if value <= 0:
+                return 0.0
             return log10(value / self.low) / log10(self.high / self.low)
         return (value - self.low) / (self.high - self.low)
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from netloom.drawing.axes import Axis, axis
 from netloom.drawing.colours import REFERENCE
-from netloom.drawing.frame import layered
+from netloom.drawing.frame import fitting, layered
 from netloom.drawing.networks.letters import fitted, width_of
 from netloom.drawing.panel import Panel, words
-from netloom.drawing.room import room
+from netloom.drawing.room import NARROW, room
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 BAR, STEP = 17.0, 27.0
 """Pixels of a bar, and from bar to bar."""
+
+OVER = 15.0
+"""Pixels of a name above a bar."""
 
 LONGEST_NAME = 210.0
 """Most pixels of a name beside a bar."""
@@ -79,9 +82,12 @@ def bars(
     if not rows:
         return stacked([], title, unit, width=width)
     right = max(width_of(row.said) for row in rows) + 2 * GAP
-    names = short_names([row.name for row in rows], right, longest)
-    left = max(map(width_of, names)) + 14
-    fits = max(NARROWEST, min(width, room() - left - right))
+    names = [row.name for row in rows]
+    over = not _fit_beside(names, right)  # on narrow pages names stand above their bars
+    names = names if over else short_names(names, right, longest)
+    step = STEP + (OVER if over else 0.0)
+    left = 14.0 if over else max(map(width_of, names)) + 14
+    fits = max(NARROWEST, fitting(min(width, room() - left - right)))
     seen = [row.value for row in rows] + ([bound[1]] if bound else [])
     along = axis("value", unit, seen, share=share, full=full, room=0.0)
     if fits < WIDE:
@@ -91,24 +97,33 @@ def bars(
         schema={"name": str, "value": float, "begin": float, "colour": str},
         orient="row",
     )
-    height = STEP * max(len(rows), 1)
-    drawn = alt.Chart(table).mark_bar(height=BAR).encode(
+    height = step * max(len(rows), 1)
+    down = OVER / 2 if over else 0.0
+    beside = alt.Axis(labels=not over, labelLimit=1000, ticks=False, domain=False)
+    drawn = alt.Chart(table).mark_bar(height=BAR, yOffset=down).encode(
         x=along.encoding(alt.X),
         x2="begin:Q",
-        y=alt.Y("name:N", title=None, sort=names, scale=alt.Scale(domain=names),
-                axis=alt.Axis(labelLimit=1000, ticks=False, domain=False)),
+        y=alt.Y("name:N", title=None, sort=names, scale=alt.Scale(domain=names), axis=beside),
         color=alt.Color("colour:N", scale=None),
         tooltip=["name", "value"],
     )  # fmt: skip
     where = Panel(along, Axis("value", "", 0, 1), fits, height)
     tips = [max(row.value, *(row.between or (row.value,))) for row in rows]
     tips = [along.high] * len(tips) if bound else tips  # beside the line of the bound
-    texts = [(fits * max(along.at(tip), 0.0) + GAP, STEP * (at + 0.5), row.said)
+    texts = [(fits * max(along.at(tip), 0.0) + GAP, step * (at + 0.5) + down, row.said)
              for at, (tip, row) in enumerate(zip(tips, rows, strict=True))]  # fmt: skip
-    layers = [drawn, *_intervals(rows, names, along), *words(texts)]
+    layers = [drawn, *_intervals(rows, names, along, down), *words(texts)]
+    if over:
+        layers += words((0.0, step * (at + 0.5) - BAR / 2 - 2, fitted(name, room() - 24))
+                        for at, name in enumerate(names))  # fmt: skip
     if bound:
         layers += [*where.rule(bound[1]), *where.above({bound[0]: (bound[1], bound[1])})]
     return layered(layers, title, fits, height, right + left / 2)
+
+
+def _fit_beside(names: Sequence[str], right: float) -> bool:
+    """Whether there is room for whole names left of bars, or the page is wide."""
+    return room() > NARROW or max(map(width_of, names)) <= room() - NARROWEST - right - 14
 
 
 def short_names(names: Sequence[str], beside: float, longest: float = LONGEST_NAME) -> list[str]:
@@ -118,7 +133,9 @@ def short_names(names: Sequence[str], beside: float, longest: float = LONGEST_NA
     return short if len(set(short)) == len(set(names)) else list(names)
 
 
-def _intervals(rows: Sequence[Bar], names: Sequence[str], along: Axis) -> list[alt.Chart]:
+def _intervals(
+    rows: Sequence[Bar], names: Sequence[str], along: Axis, down: float
+) -> list[alt.Chart]:
     """Return the intervals of values, as lines over the ends of their bars."""
     import altair as alt
     import polars as pl
@@ -127,7 +144,7 @@ def _intervals(rows: Sequence[Bar], names: Sequence[str], along: Axis) -> list[a
     if not known:
         return []
     table = pl.DataFrame(known, schema=["name", "value", "until"], orient="row")
-    drawn = alt.Chart(table).mark_rule(style="ink", strokeWidth=2.5)
+    drawn = alt.Chart(table).mark_rule(style="ink", strokeWidth=2.5, yOffset=down)
     return [drawn.encode(x=along.encoding(alt.X), x2="until:Q", y=alt.Y("name:N", sort=names))]
 
 
@@ -143,6 +160,8 @@ def stacked(
 ) -> alt.LayerChart:
     """Return one bar of parts, the words of each above it. Those of nothing are left out.
 
+    A bar without parts has no numbers on its axis.
+
     ``whole`` is the length of the axis: of bars that are compared that of the longest.
     ``empty`` is what is said of a bar without parts.
     """
@@ -151,7 +170,7 @@ def stacked(
 
     shown = [part for part in parts if part.value > 0]
     total = sum(part.value for part in shown) or 1.0
-    fits = max(120.0, min(width, room() - 40))
+    fits = fitting(width)
     along = Axis("begin", unit, 0.0, max(whole or 0.0, total), share=share)
     where = Panel(along, Axis("value", "", 0, 1), fits, THICK)
     layers: list[alt.Chart] = []
@@ -162,7 +181,7 @@ def stacked(
                               "value": [part.value]})  # fmt: skip
         layers.append(
             alt.Chart(table)
-            .mark_rect(color=part.colour)
+            .mark_rect(style="part", color=part.colour)
             .encode(x=along.encoding(alt.X), x2="end:Q", y=alt.value(0), y2=alt.value(THICK),
                     tooltip=["part:N", "value:Q"])
         )  # fmt: skip
@@ -172,7 +191,7 @@ def stacked(
     if not shown:
         nothing = alt.Chart(pl.DataFrame({"begin": [0.0], "end": [total]}))
         hollow = nothing.mark_rect(filled=False, stroke=REFERENCE, strokeDash=[4, 3])
-        layers.append(hollow.encode(x=along.encoding(alt.X), x2="end:Q", y=alt.value(0),
-                                    y2=alt.value(THICK)))  # fmt: skip
+        bare = along.encoding(alt.X, labels=False, ticks=False, grid=False, domain=False)
+        layers.append(hollow.encode(x=bare, x2="end:Q", y=alt.value(0), y2=alt.value(THICK)))
         layers += words([(fits / 2, THICK / 2, empty)], align="center")
     return layered([*layers, *where.above(spans, colours)], title, fits, THICK, 20)

@@ -23,6 +23,19 @@ COLOURS = [THIS, BEST, *OTHERS]
 
 GREY = REFERENCE
 
+WORD_COLOURS = {
+    THIS: ("#c8323a", "#f2777d"),
+    BEST: ("#2b6cb0", "#6aa5e3"),
+    OTHERS[0]: ("#8f5f00", "#e0a43a"),
+    OTHERS[1]: ("#187a53", "#35bd86"),
+    OTHERS[2]: ("#7a3ce0", "#b493f5"),
+    REFERENCE: ("#5f6a78", "#a0abb8"),
+}
+"""The colors of words about series, on white and on near-black: with a contrast of 4.5 at least.
+
+Parts name neither: their style is ``word_style``.
+"""
+
 INK, DARK_INK = "#111418", "#e8ebef"
 """Bounds, on white and on near-black. Parts name neither: their style is ``bound``."""
 
@@ -35,20 +48,17 @@ ORDER_COLOURS = ["#7fb0de", "#4f8dc9", "#2b6cb0", "#154a86", "#0a2c58"]
 DARK_ORDER_COLOURS = ["#2f629b", "#4a86c5", "#74abe2", "#a6cdf3", "#dbeeff"]
 """The same on near-black. Parts name neither: their scale is Vega's ``ordinal``."""
 
-LOAD_COLOURS = ["#e3e6ea", "#f6c886", "#e8743b", "#a50f15"]
-"""From channels that carry nothing to the busiest, on white."""
+HEAT_COLOURS = ["#e4e7eb", "#c3c9d1", "#f0b06c", "#e0632f", "#ab1a27", "#560a22"]
+"""From what is idle or empty to what is hottest, on white: of utilization and of all other loads.
 
-DARK_LOAD_COLOURS = ["#333a44", "#8a5526", "#e8743b", "#ffb199"]
-"""The same on near-black.
-
-Parts name neither: their scale is Vega's ``ramp``, so that one part fits both backgrounds.
+Of loads relative to their mean the second is the mean.
 """
 
-HEAT_COLOURS = ["#e4e7eb", "#c3c9d1", "#f0b06c", "#e0632f", "#ab1a27", "#560a22"]
-"""Channels of a network, on white: grey up to the mean, which is the second, and hot above it."""
-
 DARK_HEAT_COLOURS = ["#353e48", "#525d6a", "#9c6026", "#e8743b", "#ffa182", "#ffe9df"]
-"""The same on near-black. Parts name neither: their scale is Vega's ``heatmap``."""
+"""The same on near-black.
+
+Parts name neither: their scale is Vega's ``heatmap``, so that one part fits both backgrounds.
+"""
 
 CHANGE_COLOURS = ["#08306b", "#4a90c9", "#dde1e6", "#e8743b", "#a50f15"]
 """What channels carry less, the same, and more than before, on white."""
@@ -78,14 +88,34 @@ def network_styles(
     }
 
 
-def bound_styles(ink: str) -> dict[str, dict[str, object]]:
-    """Return what the styles of bounds and of their names are on one background."""
+def bound_styles(ink: str, paper: str) -> dict[str, dict[str, object]]:
+    """Return what the styles of bounds, of their names and of parts are on one background."""
     line = {"color": ink, "stroke": ink, "strokeWidth": 1.5, "strokeDash": BOUND_DASH}
-    return {"bound": line, "ink": {"color": ink, "fill": ink}}
+    part = {"stroke": paper, "strokeWidth": 1.4}
+    return {"bound": line, "ink": {"color": ink, "fill": ink}, "part": part}
 
 
-STYLES = network_styles("#1c232b", "#4f5a66", "#ffffff", "#eceff3", "#d9dde3") | bound_styles(INK)
-DARK_STYLES = network_styles("#e8ebef", "#a9b3be", "#181c22", "#2b333d", "#39424d") | bound_styles(
-    DARK_INK
+def word_style(colour: str) -> str:
+    """Return the name of the style of words about a series of a color."""
+    return f"words-{colour.removeprefix('#')}"
+
+
+def word_styles(background: int) -> dict[str, dict[str, object]]:
+    """Return what the styles of words about series are on white (0) or near-black (1)."""
+    return {
+        word_style(colour): {"color": shades[background], "fill": shades[background]}
+        for colour, shades in WORD_COLOURS.items()
+    }
+
+
+STYLES = (
+    network_styles("#1c232b", "#4f5a66", "#ffffff", "#eceff3", "#d9dde3")
+    | bound_styles(INK, "#ffffff")
+    | word_styles(0)
+)
+DARK_STYLES = (
+    network_styles("#e8ebef", "#a9b3be", "#181c22", "#2b333d", "#39424d")
+    | bound_styles(DARK_INK, "#181c22")
+    | word_styles(1)
 )
 """The styles of pictures on white and on near-black."""

@@ -9,11 +9,11 @@ from netloom.drawing.colours import (
     CHANGE_COLOURS,
     GREY,
     HEAT_COLOURS,
-    LOAD_COLOURS,
     ORDER_COLOURS,
     STYLES,
 )
 from netloom.drawing.names import base_names
+from netloom.drawing.networks.letters import width_of
 from netloom.drawing.room import room
 
 if TYPE_CHECKING:
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 TITLE_LINE, FOOTER_LINE = 96, 150
 """Letters of a line of the sentence over a picture, and of the words below it."""
+
+TITLE_SIZE = 17
+"""Pixels of the letters of the sentence."""
 
 AXES, LETTER = 75.0, 7.6
 """Pixels beside a panel for its axis, and of a letter of its title, about."""
@@ -45,26 +48,24 @@ AXIS: dict[str, Any] = {
 def framed(parts: Sequence[Part], title: str, footer: Sequence[str] = ()) -> alt.VConcatChart:
     """Return charts side by side on white: one sentence above, what was asked in grey below.
 
-    Of files the sentence and the footer show names only.
+    Of files the sentence and the footer show names only. A picture is as wide as its sentence in a
+    wide font, so that no font has it cut off.
     """
     import altair as alt
 
     lines = [part for each in footer for part in wrap(base_names(each), FOOTER_LINE)]
+    said = in_lines(base_names(title), TITLE_LINE)
+    wide = max((width_of(line, bold=True, size=TITLE_SIZE) for line in said), default=0.0)
     beside: Any = alt.hconcat(*parts, spacing=36)
     rows = [beside.resolve_scale(color="independent", stroke="independent")]
     whole: alt.VConcatChart = (
-        alt.vconcat(*rows, *map(_footer, [lines] if lines else []), spacing=22)
-        .properties(
-            title=alt.TitleParams(
-                wrap(base_names(title), TITLE_LINE), anchor="start", fontSize=17, offset=18
-            )
-        )
+        alt.vconcat(*rows, *([_footer(lines, wide)] if lines else []), spacing=22)
+        .properties(title=alt.TitleParams(said, anchor="start", fontSize=TITLE_SIZE, offset=18))
         .configure(
             background="white",
             padding=18,
             view=alt.ViewConfig(stroke=None),
             range=alt.RangeConfig(
-                ramp=LOAD_COLOURS,
                 heatmap=HEAT_COLOURS,
                 ordinal=ORDER_COLOURS,
                 diverging=CHANGE_COLOURS,
@@ -79,15 +80,15 @@ def framed(parts: Sequence[Part], title: str, footer: Sequence[str] = ()) -> alt
     return whole
 
 
-def _footer(lines: list[str]) -> alt.Chart:
-    """Return lines of small grey words, as a part of their own."""
+def _footer(lines: list[str], wide: float) -> alt.Chart:
+    """Return lines of small grey words, as a part of its own of so many pixels."""
     import altair as alt
 
     named: alt.Chart = (
         alt.Chart(alt.InlineData([{}]))
         .mark_text(text=lines, align="left", baseline="top", fontSize=10.5, lineHeight=14)
         .encode(x=alt.value(0), y=alt.value(0), color=alt.value(GREY))
-        .properties(width=10, height=14 * len(lines))
+        .properties(width=round(wide), height=14 * len(lines))
     )
     return named
 
@@ -107,10 +108,35 @@ def layered(
     return drawn
 
 
+def in_lines(text: str, letters: int) -> list[str]:
+    """Return as few lines as so many letters allow, of about the same length.
+
+    Examples
+    --------
+    >>> in_lines("Keeps up at rate 0.15: 15.4 steps", 30)
+    ['Keeps up at rate', '0.15: 15.4 steps']
+    """
+    lines = wrap(text, letters)
+    while letters > 1 and len(wrap(text, letters - 1)) == len(lines):
+        letters -= 1
+    return wrap(text, letters)
+
+
+def fitting(width: float) -> float:
+    """Return the width of a panel, no more than there is room for.
+
+    Examples
+    --------
+    >>> fitting(400.0)
+    400.0
+    """
+    return min(width, room() - AXES)
+
+
 def _titled(title: str, width: float, beside: float = 0.0) -> dict[str, Any]:
     """Return the width of a panel, no more than there is room for, and its title in lines."""
-    fits = min(width, room() - AXES)
-    lines = wrap(title, int((fits + beside) / LETTER))
+    fits = fitting(width)
+    lines = in_lines(title, int((fits + beside) / LETTER))
     return {"width": fits, "title": lines if len(lines) > 1 else title}
 
 

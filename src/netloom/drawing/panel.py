@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from netloom.drawing.colours import BEST, COLOURS, REFERENCE, THIS
+from netloom.drawing.above import places
+from netloom.drawing.colours import BEST, BOUND_DASH, COLOURS, REFERENCE, THIS, word_style
 from netloom.drawing.frame import layered
+from netloom.drawing.line_names import GAP, LINE, look_alike, named
 from netloom.drawing.networks.letters import fitted, width_of
 from netloom.drawing.room import room
 
@@ -23,12 +25,6 @@ WIDTH, HEIGHT = 430.0, 300.0
 BESIDE = 78.0
 """Pixels beside the axes, for the numbers and the title of the vertical one."""
 
-LINE = 15.0
-"""Pixels from name to name."""
-
-GAP = 9.0
-"""Pixels from the end of a line to its name."""
-
 NARROWEST = 190.0
 """Pixels of axes that have names beside them. Of narrower ones names stand below."""
 
@@ -37,6 +33,9 @@ FEW_STEPS = 4
 
 BELOW = 54.0
 """Pixels from the horizontal axis to names below."""
+
+SAMPLE = 26.0
+"""Pixels of a piece of a line before its name."""
 
 SOLID, DASHED, DOTTED = (1, 0), (6, 4), (2, 3)
 
@@ -81,12 +80,27 @@ def ordered(names: Sequence[str]) -> dict[str, Look]:
 
 
 class End(NamedTuple):
-    """The end of a line: its name, where it is, and its color. None is that of words."""
+    """The end of a line: its name, where it is, and how it looks.
+
+    Without a color it has that of words. Without dashes it is a point.
+    """
 
     name: str
     x: float
     y: float
     colour: str | float | None = None
+    dash: tuple[int, ...] = SOLID
+    width: float = 2.2
+
+    @property
+    def said(self) -> str:
+        """The name as it stands at the end: that of points after a point."""
+        return self.name if self.dash else f"● {self.name}"
+
+    @classmethod
+    def of_bound(cls, name: str, x: float, y: float) -> End:
+        """Return the end of a bound."""
+        return cls(name, x, y, None, tuple(BOUND_DASH), 1.5)
 
 
 @dataclass(frozen=True)
@@ -149,57 +163,75 @@ class Panel:
             drawn.append(_coloured(base, looks[name], kind, clip=True, **mark))
         return drawn
 
-    def ends(self, ends: Iterable[End]) -> list[alt.Chart]:
+    def ends(
+        self, ends: Iterable[End], lines: Iterable[Sequence[tuple[float, float]]] = ()
+    ) -> list[alt.Chart]:
         """Return names at the ends of lines, moved apart if they would touch.
 
-        Those of lines that end near the right side stand beside the axes. On narrow pages all stand
-        below, in the order of the lines.
+        Those of lines that end near the right side stand beside the axes, and so do those that
+        would stand on ``lines``, which are in pixels. On narrow pages all stand below, in the order
+        of the lines.
         """
         if self.below:
             return self._names_below(sorted(ends, key=lambda each: -self.y.at(each.y)))
-        beside, within = [], []
-        for each in ends:
-            x = self.width * min(max(self.x.at(each.x), 0), 1)
-            y = self.height * (1 - min(max(self.y.at(each.y), 0), 1))
-            fits = x + GAP + width_of(each.name, bold=True) < 0.85 * self.width
-            if fits:  # above the line, where others that go on do not cross it
-                within.append((y - LINE / 2, x - GAP / 2, each))
-            else:
-                beside.append((y, self.width, each))
+        ends = list(ends)
+        found = named([(each.said, *self._pixels(each.x, each.y)) for each in ends],
+                      self.width, self.height, lines)  # fmt: skip
         drawn = []
-        for group in (beside, within):
-            group.sort(key=lambda each: each[0])
-            places = apart([place for place, _, _ in group], self.height)
-            for place, (_, x, each) in zip(places, group, strict=True):
-                drawn += words([(x + GAP, place, each.name)], colour=each.colour, bold=True)
+        for each, place in zip(ends, found, strict=True):
+            drawn += words([(place.x, place.y, place.said)], colour=_readable(each), bold=True)
         return drawn
 
+    def _drawn_at(self, x: float, y: float) -> tuple[float, float]:
+        """Return where a point is in pixels, also outside of the axes."""
+        return self.width * self.x.at(x), self.height * (1 - self.y.at(y))
+
+    def _pixels(self, x: float, y: float) -> tuple[float, float]:
+        """Return where a point is in pixels, or the side of the axes that it is beyond."""
+        across, down = self._drawn_at(x, y)
+        return min(max(across, 0.0), self.width), min(max(down, 0.0), self.height)
+
     def _names_below(self, ends: Sequence[End]) -> list[alt.Chart]:
-        """Return names below the axes, one below the other, each after a dot."""
+        """Return names below the axes, one below the other, each after a piece of its line."""
         drawn = []
         for at, each in enumerate(ends):
-            name = fitted(f"● {each.name}", room() - 24, bold=True)
-            place = (0.0, self.height + BELOW + LINE * at, name)
-            drawn += words([place], colour=each.colour, bold=True)
+            down = self.height + BELOW + LINE * at
+            name = fitted(each.name, room() - SAMPLE - 24, bold=True)
+            drawn += [_sample(each, down)]
+            drawn += words([(SAMPLE + 6.0, down, name)], colour=_readable(each), bold=True)
         return drawn
 
     def ends_of(
-        self, table: pl.DataFrame, by: str, looks: Mapping[str, Look], more: Sequence[End] = ()
-    ) -> list[alt.Chart]:
+        self, table: pl.DataFrame, by: str, looks: Mapping[str, Look], more: Sequence[End] = (),
+        upright: Iterable[float] = (),
+    ) -> list[alt.Chart]:  # fmt: skip
         """Return the names of the lines of a table at their last points, and ``more``.
 
-        Lines that lie on each other have their names together, each after the first with "=".
+        Names stand on no line of the table, and on none of the ``upright`` lines. Lines that lie on
+        each other have their names together, each after the first with "=", or "≈" if they only
+        look like one.
         """
-        found: dict[tuple[Any, ...], list[End]] = {}
+        found: list[tuple[list[tuple[float, float]], list[End]]] = []
+        ends = (self.y.low, self.y.high)
+        lines = [[self._drawn_at(x, y) for y in ends] for x in upright]
         for name, look in looks.items():
             mine = table.filter(table[by] == name).drop_nulls([self.x.field, self.y.field])
             mine = mine.sort(self.x.field)
-            if look.named and mine.height:
-                same = tuple(mine.select(self.x.field, self.y.field).rows())
+            if not mine.height:
+                continue
+            line = [
+                self._drawn_at(*each) for each in mine.select(self.x.field, self.y.field).rows()
+            ]
+            lines.append(line)
+            if look.named:
                 x, y = self._last_seen(mine)
-                alike = found.setdefault(same, [])
-                alike.append(End(f"= {name}" if alike else name, x, y, look.colour))
-        return self.ends([*(end for alike in found.values() for end in alike), *more])
+                known = (each for each in found if look_alike(line, each[0]))
+                first, alike = next(known, (line, []))
+                sign = ("= " if line == first else "≈ ") if alike else ""
+                alike.append(End(f"{sign}{name}", x, y, look.colour, look.dash, look.width))
+                if len(alike) == 1:
+                    found.append((line, alike))
+        return self.ends([*(end for _, alike in found for end in alike), *more], lines)
 
     def _last_seen(self, table: pl.DataFrame) -> tuple[float, float]:
         """Return where a line ends, or leaves the axes at the top."""
@@ -255,34 +287,49 @@ class Panel:
     def above(
         self, spans: Mapping[str, tuple[float, float]], colours: Mapping[str, str] | None = None
     ) -> list[alt.Chart]:
-        """Return words above the axes, in the middle of intervals, in rows if they would touch.
+        """Return words above the axes, over the middle of intervals, in rows if they would touch.
 
-        Words of the same interval stand side by side. Those that have a color are bold.
+        Words of the same interval stand side by side. Those that have a color are bold. From these
+        and from upper rows a line leads down to what they name, also for eyes without colors.
         """
-        rows: list[list[tuple[float, float]]] = []
-        drawn: list[alt.Chart] = []
         together: dict[tuple[float, float], list[str]] = {}
         for name, span in spans.items():
             together.setdefault(span, []).append(name)
-        for (low, high), names in together.items():
-            name, colour = ", ".join(names), (colours or {}).get(names[0])
-            wide = width_of(name, bold=colour is not None) / 2
-            middle = self.width * (self.x.at(low) + self.x.at(high)) / 2
-            middle = max(min(middle, self.width - wide), wide)
-            mine = (middle - wide - 8, middle + wide + 8)
-            free = (at for at, row in enumerate(rows)
-                    if all(mine[1] < low or high < mine[0] for low, high in row))  # fmt: skip
-            row = next(free, len(rows))
-            if row == len(rows):
-                rows.append([])
-            rows[row].append(mine)
-            place = (middle, -10 - LINE * row, name)
-            drawn += words([place], align="center", colour=colour, bold=colour is not None)
-        return drawn
+        said = {", ".join(names): (colours or {}).get(names[0]) for names in together.values()}
+        middles = [
+            self.width * min(max(self.x.at((low + high) / 2), 0.0), 1.0) for low, high in together
+        ]
+        wide = [width_of(name, bold=colour is not None) for name, colour in said.items()]
+        drawn, lines = [], []
+        found = places(list(zip(middles, wide, strict=True)), self.width)
+        for (name, colour), middle, place in zip(said.items(), middles, found, strict=True):
+            down = -10 - LINE * place.row
+            at = ((place.left + place.right) / 2, down, name)
+            drawn += words([at], align="center", colour=colour, bold=colour is not None)
+            if place.led and (place.row or colour):
+                lines.append((middle, down + 6, -1.0))
+        return [*_leaders(lines), *drawn]
 
     def drawn(self, layers: Sequence[alt.Chart], title: str = "") -> alt.LayerChart:
-        """Return layers one over the other, under a title."""
-        return layered(layers, title, self.width, self.height, self.beside)
+        """Return layers one over the other, under a title.
+
+        The room beside is taken by words that are not seen, or a wider font than the one that is
+        measured would have its names cut off.
+        """
+        return layered([*layers, *self._taken()], title, self.width, self.height, self.beside)
+
+    def _taken(self) -> list[alt.Chart]:
+        import altair as alt
+        import polars as pl
+
+        if not self.beside:
+            return []
+        base = alt.Chart(pl.DataFrame({"across": [self.width + self.beside], "down": [0.0]}))
+        across, down = (
+            way(f"{field}:Q", scale=None, axis=None)
+            for way, field in ((alt.X, "across"), (alt.Y, "down"))
+        )
+        return [base.mark_point(opacity=0, size=1).encode(x=across, y=down)]
 
 
 def panel(
@@ -310,46 +357,25 @@ def words(
     texts: Iterable[tuple[float, float, str]],
     *,
     align: str = "left",
-    colour: str | float | None = None,
+    colour: str | None = None,
     bold: bool = False,
 ) -> list[alt.Chart]:
-    """Return words at places in pixels. Without a color they have that of words."""
+    """Return words at places in pixels. Without a color of a series they have that of words."""
     import altair as alt
     import polars as pl
 
-    shade = colour if isinstance(colour, float | int) else 0.0
-    rows = [{"across": x, "down": y, "said": said, "shade": shade} for x, y, said in texts]
+    rows = [{"across": x, "down": y, "said": said} for x, y, said in texts]
     if not rows:
         return []
     style: dict[str, Any] = {"fontSize": 12, "baseline": "middle", "align": align}
-    style |= {"color": colour} if isinstance(colour, str) else {}
+    style |= {"style": word_style(colour)} if colour is not None else {}
     style |= {"fontWeight": 600} if bold else {}
-    drawn = alt.Chart(pl.DataFrame(rows)).mark_text(**style)
-    if isinstance(colour, float | int):
-        drawn = drawn.encode(color=shades())
     return [
-        drawn.encode(
+        alt.Chart(pl.DataFrame(rows)).mark_text(**style).encode(
             x=alt.X("across:Q", scale=None, axis=None), y=alt.Y("down:Q", scale=None, axis=None),
             text="said:N",
         )
     ]  # fmt: skip
-
-
-def apart(places: Sequence[float], most: float, line: float = LINE) -> list[float]:
-    """Return places of labels from the top on, moved so that no two touch.
-
-    Examples
-    --------
-    >>> apart([0.0, 2.0, 90.0, 99.0], 100.0, 10.0)
-    [0.0, 10.0, 90.0, 100.0]
-    """
-    found = list[float]()
-    for each in places:
-        found.append(max(each, found[-1] + line) if found else each)
-    for number in range(len(found) - 1, -1, -1):
-        below = most if number == len(found) - 1 else found[number + 1] - line
-        found[number] = min(found[number], below)
-    return found
 
 
 def shades() -> alt.Color:
@@ -378,6 +404,53 @@ def _coloured(base: alt.Chart, look: Look, kind: str, **mark: Any) -> alt.Chart:
     colour = {} if ramp else {"color": look.colour}
     drawn: alt.Chart = getattr(base, f"mark_{kind}")(**mark, **colour)
     return drawn.encode(color=shades()) if ramp else drawn
+
+
+def _readable(end: End) -> str | None:
+    """Return the color of the name of a line. Those of ramps are too light or dark for words."""
+    return end.colour if isinstance(end.colour, str) else None
+
+
+def _sample(end: End, down: float) -> alt.Chart:
+    """Return a piece of a line as it looks, or a point, left of names below."""
+    import altair as alt
+    import polars as pl
+
+    drawn: alt.Chart
+
+    table = pl.DataFrame({"across": [0.0], "until": [SAMPLE], "down": [down], "shade": [0.0]})
+    ramp = isinstance(end.colour, float | int)
+    if ramp:
+        table = table.with_columns(shade=pl.lit(float(end.colour or 0.0)))
+    colour: dict[str, Any] = {"color": end.colour} if isinstance(end.colour, str) else {}
+    colour |= {} if end.colour is not None else {"style": "bound"}
+    base = alt.Chart(table).encode(
+        x=alt.X("across:Q", scale=None, axis=None), y=alt.Y("down:Q", scale=None, axis=None)
+    )
+    if not end.dash:
+        middle = base.transform_calculate(across=f"{SAMPLE / 2}")
+        drawn = middle.mark_circle(size=46, opacity=1, **colour)
+    else:
+        line = base.mark_rule(strokeDash=list(end.dash), strokeWidth=end.width, **colour)
+        drawn = line.encode(x2="until:Q")
+    return drawn.encode(color=shades()) if ramp else drawn
+
+
+def _leaders(lines: Sequence[tuple[float, float, float]]) -> list[alt.Chart]:
+    """Return thin upright lines: where they are across, and from where to where down."""
+    import altair as alt
+    import polars as pl
+
+    if not lines:
+        return []
+    table = pl.DataFrame(list(lines), schema=["across", "down", "until"], orient="row")
+    drawn = alt.Chart(table).mark_rule(color=REFERENCE, strokeWidth=1)
+    return [
+        drawn.encode(
+            x=alt.X("across:Q", scale=None, axis=None), y=alt.Y("down:Q", scale=None, axis=None),
+            y2="until:Q",
+        )
+    ]  # fmt: skip
 
 
 def _rule(base: alt.Chart, look: Look | None) -> alt.Chart:

@@ -184,16 +184,39 @@ def counter(name: str, begin: Nanoseconds, end: Nanoseconds, rate: NDArray[np.fl
     >>> both.time.tolist(), both.value.tolist()
     ([0, 10, 20, 30], [0.5, 0.75, 0.25, 0.0])
     """
+    times, value = _sums(begin, end, rate)
+    if len(times) > MOST_POINTS:
+        edges = np.unique(np.linspace(times[0], times[-1], MOST_POINTS).astype(np.int64))
+        times, value = edges, np.append(mean_rates(begin, end, rate, edges), 0.0)
+    return Counter(name, times, np.maximum(value.round(9), 0.0))
+
+
+def mean_rates(
+    begin: NDArray[Any], end: NDArray[Any], rate: NDArray[np.float64], edges: NDArray[Any]
+) -> NDArray[np.float64]:
+    """Return the mean sum of rates, each from when it begins until it ends, between edges.
+
+    Examples
+    --------
+    >>> begin, end, rate = np.array([0, 10]), np.array([20, 30]), np.array([0.5, 0.25])
+    >>> mean_rates(begin, end, rate, np.array([0.0, 15.0, 30.0])).round(3).tolist()
+    [0.583, 0.333]
+    """
+    times, value = _sums(begin, end, rate)
+    passed = np.append(0.0, np.cumsum(value[:-1] * np.diff(times)))
+    found: NDArray[np.float64] = np.diff(np.interp(edges, times, passed)) / np.diff(edges)
+    return found
+
+
+def _sums(
+    begin: NDArray[Any], end: NDArray[Any], rate: NDArray[np.float64]
+) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Return when the sum of rates changes, and what it is from then on."""
     times, inverse = np.unique(np.concatenate([begin, end]), return_inverse=True)
     change = np.bincount(inverse, np.concatenate([rate, -rate]), minlength=len(times))
-    value = np.cumsum(change)
+    value: NDArray[np.float64] = np.cumsum(change, dtype=np.float64)
     value[-1:] = 0
-    if len(times) > MOST_POINTS:
-        passed = np.append(0.0, np.cumsum(value[:-1] * np.diff(times)))
-        edges = np.unique(np.linspace(times[0], times[-1], MOST_POINTS).astype(np.int64))
-        value = np.append(np.diff(np.interp(edges, times, passed)) / np.diff(edges), 0.0)
-        times = edges
-    return Counter(name, times, np.maximum(value.round(9), 0.0))
+    return times, value
 
 
 def write_timeline(path: Path, timeline: Timeline) -> None:

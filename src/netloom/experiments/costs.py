@@ -14,6 +14,7 @@ from netloom.experiments.runner import asked_of, store_of
 from netloom.experiments.store import Store
 from netloom.experiments.workers import be_ready, local_workers, work, worker_count
 from netloom.progress import track
+from netloom.questions.verdict import Verdict
 from netloom.words import counted
 
 if TYPE_CHECKING:
@@ -87,6 +88,11 @@ class Estimate(NamedTuple):
         processes = counted(self.workers, "process")
         return f"{words}: {about} {_time(self.seconds)} on {processes} here."
 
+    @property
+    def verdict(self) -> Verdict:
+        """The same with its mark: ``fine``, as an estimate decides nothing."""
+        return Verdict("fine", self.sentence)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the estimate as plain data, the JSON of ``netloom run --dry-run``."""
         return {
@@ -96,7 +102,7 @@ class Estimate(NamedTuple):
             "start_seconds": self.start_seconds,
             "seconds": self.seconds,
             "sections": [each._asdict() for each in self.sections],
-            "verdict": self.sentence,
+            "verdict": self.verdict.to_dict(),
         }
 
 

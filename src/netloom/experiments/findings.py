@@ -10,6 +10,7 @@ from netloom.errors import InputError
 from netloom.experiments.curves import up_to_saturation
 from netloom.experiments.store import Store
 from netloom.questions.frames import to_pandas
+from netloom.questions.verdict import Verdict
 from netloom.words import counted
 
 if TYPE_CHECKING:
@@ -93,6 +94,12 @@ class Results:
             words += f", {len(self.refused)} that cannot be asked ({self.refused[0].reason})"
         return f"{words}."
 
+    @property
+    def verdict(self) -> Verdict:
+        """The same with its mark: ``act`` if points cannot be asked."""
+        mark = "limited" if self.missing else "fine"
+        return Verdict("act" if self.refused else mark, self.sentence)
+
     def table(self, *, provenance: bool = False) -> pl.DataFrame:
         """Return the rows of all answers: where they come from, what varies, what was found.
 
@@ -126,7 +133,7 @@ class Results:
                 for each in self.refused
             ],
             "rows": self.table(provenance=provenance).to_dicts(),
-            "verdict": self.sentence,
+            "verdict": self.verdict.to_dict(),
         }  # fmt: skip
 
     def __repr__(self) -> str:

@@ -25,6 +25,7 @@ from netloom.contention.cuts import router_sets
 from netloom.fabrics.bisection_bounds import bisection_bound
 from netloom.routing.hosted import PAIRS_AT_ONCE, legs
 from netloom.topology.faults import working_nodes
+from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -111,7 +112,7 @@ def busiest_bound(topology: Topology, *, hosts: NDArray[np.int32] | None = None)
     --------
     >>> from netloom.topology import topology
     >>> busiest_bound(topology("leaf-spine:4x2x4"))
-    Bound(value=24.0, why='48 paths leave leaf0, and 2 channels do', exact=True, channels=(0, 1))
+    Bound(value=24.0, why='48 paths leave leaf0 over 2 channels', exact=True, channels=(0, 1))
     >>> busiest_bound(topology("torus:4x4")).why
     'the mean over all channels, if each path is as short as can be'
     """
@@ -269,8 +270,8 @@ def _cuts_of(
         at = int(time.argmax())
         full = np.flatnonzero((across & (own == at))[arcs.arc])
         noun = unit if weight[at] == 1 else f"{unit}s"
-        several = "1 channel does" if len(full) == 1 else f"{len(full)} channels do"
-        why = f"{weight[at]:,.6g} {noun} {way} {name_of(at)}, and {several}"
+        verb = f"{way}s" if weight[at] == 1 else way
+        why = f"{weight[at]:,.6g} {noun} {verb} {name_of(at)} over {counted(len(full), 'channel')}"
         yield Bound(float(time[at]), why, channels=tuple(full.tolist()))
 
 

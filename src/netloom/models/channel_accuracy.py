@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from netloom.topology import Cube
+from netloom.words import counted
 from netloom.workload.traffic.targets import HotSpot
 
 if TYPE_CHECKING:
@@ -186,8 +187,9 @@ def accuracy_flags(
         )
     pairs, senders = len(np.unique(prepared.flows.pair)), len(np.unique(prepared.flows.source))
     if pairs <= FEW_TARGETS * senders:
+        others = counted(pairs / senders, "other", ".2g")
         yield (
-            f"a node sends to {pairs / senders:.2g} others on average: such regular flows mix less "
+            f"a node sends to {others} on average: such regular flows mix less "
             f"than the model assumes; saturation was off by {_range(beside('few targets'))}"
         )
     if isinstance(traffic.law, HotSpot):

@@ -61,5 +61,11 @@ def _said(value: Any) -> list[str] | None:
     if isinstance(value, list | tuple):
         if not value or not all(isinstance(each, str | int | float) for each in value):
             return None
-        return [str(each) for each in value]
-    return [str(value)] if isinstance(value, str | int | float) else None
+        return list(map(_word, value))
+    return [_word(value)] if isinstance(value, str | int | float) else None
+
+
+def _word(value: str | float) -> str:
+    """Return a value as a word: whole numbers without a decimal point."""
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e15
+    return str(int(value) if whole else value)

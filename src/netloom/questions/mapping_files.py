@@ -23,9 +23,27 @@ if TYPE_CHECKING:
     from netloom.topology import Topology
 
 
+CRAY = FORMATS[-1]
+"""The format that names no hosts."""
+
+FROM_FILES = ("graph:", "fabric:")
+"""Networks whose hosts have the names of a file."""
+
+
 def _write_mapping(answer: Any, path: Path, _: Mapping[str, str]) -> str:
-    write_mapping(path, answer.node_of, answer.topology.name)
-    return f"Mapping: {path}"
+    write_mapping(path, _applied(answer), answer.topology.name)
+    return f"Mapping: {path}{_kept(answer)}"
+
+
+def _applied(answer: Any) -> NDArray[np.int32]:
+    """Return the host of each task that files get: rank order if a search gains nothing."""
+    applied: NDArray[np.int32] = getattr(answer, "applied", answer.node_of)
+    return applied
+
+
+def _kept(answer: Any) -> str:
+    """Return what to add where files hold rank order, though something else was found."""
+    return "" if _applied(answer) is answer.node_of else ", in rank order"
 
 
 SAVE_MAPPING = Output(
@@ -36,6 +54,7 @@ SAVE_MAPPING = Output(
 def rank_file_output(
     refuse: Callable[[Any, str, Sequence[str] | None], None] | None = None,
     nodes_of: Callable[[Any], NDArray[np.int32] | None] = lambda _: None,
+    gains: Callable[[Any], bool] = lambda _: True,
 ) -> Output:
     """Return the output of the rank file that applies an answer's mapping.
 
@@ -46,6 +65,8 @@ def rank_file_output(
         arguments are what the question has prepared, the form, and host names if there are any.
     nodes_of
         Returns the allocated hosts of an answer, where not all are.
+    gains
+        Whether an answer's mapping is worth applying.
     """
 
     def check(question: Any, ready: Any, settings: Mapping[str, str]) -> None:
@@ -59,12 +80,16 @@ def rank_file_output(
         form = settings["rankfile_format"]
         topology, allocated = answer.topology, nodes_of(answer)
         names = _host_names(answer.provenance.configuration["hosts"], topology)
-        computers, slots = ranks_on_computers(answer.node_of, topology)
+        computers, slots = ranks_on_computers(_applied(answer), topology)
         if allocated is not None:
             allocated = np.unique(topology.node_of_host[allocated])
         write_text(path, rank_file(computers, form, names, allocated, slots))
+        if not gains(answer):
+            return f"Rank file: {path} (nothing is gained, so keep rank order)"
         busiest = int(np.bincount(computers).max())
-        return f"Run it: {how_to_apply(form, path, answer.graph.num_tasks, busiest)}"
+        command = how_to_apply(form, path, answer.graph.num_tasks, busiest)
+        own = "" if form == CRAY else _numbered(answer, names)
+        return f"Run it{_kept(answer)}: {command}" + (f"\n{path} {own}" if own else "")
 
     form = Setting("rankfile_format", FORMATS[0], f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
     said = "Rank file that applies the mapping."
@@ -74,3 +99,17 @@ def rank_file_output(
 def _host_names(hosts: str | PathLike[str] | None, network: Topology) -> Sequence[str] | None:
     """Return the names of computers in a file, or else the network's own. None if it has none."""
     return read_hosts(str(hosts)) if hosts is not None else computer_names(network)
+
+
+def _numbered(answer: Any, names: Sequence[str] | None) -> str:
+    """Return what to say of names that netloom gave the hosts, "" if they have their own."""
+    given = answer.provenance.configuration["hosts"] is not None
+    if given or answer.topology.name.startswith(FROM_FILES):
+        return ""
+    letter = "n" if names is None else names[0][:1]
+    if names is not None and list(names) != [f"{letter}{at}" for at in range(len(names))]:
+        return ""
+    return (
+        f"has the host names {letter}0, {letter}1 … Add --hosts FILE for yours: "
+        "line n names the host of node n, from 0 on."
+    )

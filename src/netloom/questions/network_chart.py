@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 import altair as alt
 import numpy as np
 import polars as pl
 
-from netloom.drawing.colours import COLOURS, LOAD_COLOURS
+from netloom.drawing.colours import COLOURS, HEAT_COLOURS
 from netloom.drawing.networks import Marked, Tips, Traffic, drawn, scene_of
 from netloom.drawing.room import room
 from netloom.errors import InputError
 from netloom.questions.named import find_network
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
     from numpy.typing import NDArray
 
     from netloom.drawing.networks.traffic import Shown
@@ -36,6 +41,77 @@ PATHS = "paths on the channel"
 
 USE = "flits/cycle on the channel"
 """Loads that are shares of what channels can carry."""
+
+LOAD = "weighted_channel_load"
+"""The column of loads whose unit is that of a program's ``weight``."""
+
+UNITS = {"bytes": "bytes on the channel", "messages": "messages on the channel"}
+"""What loads are, by the weight of a program. All others are paths."""
+
+_SCALES: ContextVar[Mapping[str, tuple[float, float]]] = ContextVar(
+    "scales", default=MappingProxyType({})
+)
+
+
+@contextmanager
+def one_scale(records: Iterable[Recorded]) -> Iterator[None]:
+    """Have all networks that show loads in one unit share its scale meanwhile.
+
+    Parameters
+    ----------
+    records
+        The answers that stand on one page.
+    """
+    found = scales_of(records)
+    before = _SCALES.set({title: (mean, most) for title, (mean, most, many) in found.items()
+                          if many > 1})  # fmt: skip
+    try:
+        yield
+    finally:
+        _SCALES.reset(before)
+
+
+def scales_of(records: Iterable[Recorded]) -> dict[str, tuple[float, float, int]]:
+    """Return the mean and the largest load of answers by what loads are, and how many answers.
+
+    Loads are times where channels have different bandwidths, as in pictures.
+    """
+    found: dict[str, list[NDArray[np.float64]]] = {}
+    for record in records:
+        loads = _loads(record)
+        if len(loads):
+            found.setdefault(load_title(record), []).append(loads)
+    joined = {title: (np.concatenate(each), len(each)) for title, each in found.items()}
+    return {
+        title: (float(loads.mean()), float(loads.max()) or 1.0, many)
+        for title, (loads, many) in joined.items()
+    }
+
+
+def load_title(record: Recorded) -> str:
+    """Return what the loads of a mapped program are."""
+    from netloom.questions.analyze.where import unit
+
+    figures = record.figures
+    known = figures if "busiest_channel" in figures else figures.get("before")
+    return UNITS.get(unit(known) if known else str(figures["weight"]), "paths on the channel")
+
+
+def _loads(record: Recorded) -> NDArray[np.float64]:
+    """Return what the channels of a mapped program carry between routers. Empty of all others."""
+    channels = record.tables.get("channels")
+    if channels is None or LOAD not in channels.columns or "weight" not in record.figures:
+        return np.zeros(0)
+    if "kind" in channels.columns:
+        channels = channels.filter(kind="network")
+    loads = channels[LOAD].to_numpy().astype(np.float64)
+    network = topology_of(record)
+    rate = np.ones(1) if network is None else network.channel_bandwidth
+    if not len(loads) or (rate == rate[0]).all():
+        return loads
+    assert network is not None
+    each = np.arange(len(loads)) % network.num_network_channels
+    return loads / rate[channels["channel"].to_numpy() if "channel" in channels.columns else each]
 
 
 def topology_of(record: Recorded) -> Topology | None:
@@ -91,6 +167,7 @@ def channels_chart(
     width: float | None = None,
     before: NDArray[np.float64] | None = None,
     when: str = "",
+    saturated: float | None = None,
 ) -> NetworkChart:
     """Return the network of a record by what its channels carry. See ``network_chart``.
 
@@ -98,7 +175,7 @@ def channels_chart(
     ----------
     channels
         A row per channel, in their order: the rows of one load of its table ``channels``.
-    load, title, scale, width, before, when
+    load, title, scale, width, before, when, saturated
         The column that is shown, and as for ``network_chart``.
     """
     values = channels[load].to_numpy() if load in channels.columns else np.zeros(0)
@@ -109,8 +186,8 @@ def channels_chart(
     known = load != "channel_load" and "channel_load" in channels.columns and title != PATHS
     return network_chart(
         network, values.astype(np.float64), title, scale=scale, width=width, before=before,
-        when=when, paths=channels["channel_load"].to_numpy().astype(np.float64) if known else None,
-        tips=tips,
+        when=when, saturated=saturated, tips=tips,
+        paths=channels["channel_load"].to_numpy().astype(np.float64) if known else None,
     )  # fmt: skip
 
 
@@ -134,6 +211,7 @@ def network_chart(
     when: str = "",
     marked: Marked | None = None,
     tips: Tips | None = None,
+    saturated: float | None = None,
 ) -> NetworkChart:
     """Return the network with its channels colored by load.
 
@@ -153,7 +231,7 @@ def network_chart(
         What the load is, with its unit: ``bytes on the channel``.
     scale
         The mean load and the one that has the last color, for networks to be compared. By default
-        this network's own. The first color is that of no load.
+        that of ``one_scale``, or else this network's own. The first color is that of no load.
     width
         Pixels of the picture. By default what a page has room for.
     paths
@@ -166,7 +244,10 @@ def network_chart(
         Channels that the picture is about, in place of the busiest.
     tips
         What is said where somebody points at a channel.
+    saturated
+        Which share of the busiest channel is used when the network saturates, if that is known.
     """
+    scale = _SCALES.get().get(title, scale)
     if topology is None:
         return _profile(load, title, None if scale is None else scale[1])
     if topology.broken:
@@ -189,6 +270,7 @@ def network_chart(
                 marked, words={int(at[each]): said for each, said in marked.words.items()}
             ),
             tips=None if tips is None else replace(tips, words=_whole_words(topology, at, tips)),
+            saturated=saturated,
         )
     first, counted, start = (
         None if each is None else each[: topology.num_network_channels]
@@ -199,7 +281,7 @@ def network_chart(
     shown = shown if marked is None else "marked"
     traffic = Traffic.of_load(
         topology, first if start is None else first - start, title.removesuffix(ON), scale,
-        shown=shown, paths=counted, before=start, marked=marked, tips=tips,
+        shown=shown, paths=counted, before=start, marked=marked, tips=tips, saturated=saturated,
     )  # fmt: skip
     wide = min(WIDTH, room()) if width is None else width
     scene = scene_of(traffic, wide)
@@ -241,7 +323,7 @@ def _profile(load: NDArray[np.float64], title: str, most: float | None) -> alt.C
     table = pl.DataFrame({"share": share, "load": falling[shown] if len(falling) else shown})
     profile: alt.Chart = (
         alt.Chart(table)
-        .mark_area(line={"color": COLOURS[0]}, color=LOAD_COLOURS[-2], opacity=0.45)
+        .mark_area(line={"color": COLOURS[0]}, color=HEAT_COLOURS[-3], opacity=0.45)
         .encode(
             x=alt.X("share:Q", title="% of channels, busiest first"),
             y=alt.Y(

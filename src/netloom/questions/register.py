@@ -27,12 +27,13 @@ from typing import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping
     from types import ModuleType
 
     from netloom.questions.answers import Answer
     from netloom.questions.base import Question
     from netloom.questions.curve_kind import CurveKind
+    from netloom.questions.measure import Measure
     from netloom.questions.outputs import Output
     from netloom.questions.recorded import Recorded
     from netloom.questions.verdict import Verdict
@@ -129,10 +130,13 @@ class Kind:
         found: list[str] = (self.hook("words", "sentences") or sentences)(record)
         return found
 
-    def best(self, records: Sequence[tuple[str, Recorded]]) -> list[str]:
-        """Return which of several answers, each with a name, is best. Nothing if no figure says."""
-        own = self.hook("words", "best")
-        found: list[str] = own(records) if own and len(records) > 1 else []
+    def measure(self, figures: Mapping[str, Any]) -> Measure | None:
+        """Return what decides between this answer and others: ``measure`` of ``words.py``, or None.
+
+        None also where this answer lacks the figure.
+        """
+        own = self.hook("words", "measure")
+        found: Measure | None = own(figures) if own else None
         return found
 
     def parts(self, record: Recorded) -> dict[str, Any]:

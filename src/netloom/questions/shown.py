@@ -29,6 +29,10 @@ GAP = 2
 """Letters between two columns of a table."""
 
 
+NARROW_BAND = 0.01
+"""Width of an interval of loads, in times its end, that is named by one load."""
+
+
 def lines(answer: Any) -> list[Any]:
     """Return the main figures of an answer."""
     return [table_of(answer.columns.key, answer.table().iter_rows(named=True))]
@@ -192,3 +196,16 @@ def interval(mean: float | None, half: float | None) -> str:
 def ended(words: str) -> str:
     """Return words with a full stop, if they have no end."""
     return words if words.endswith((".", "!", "?")) else f"{words}."
+
+
+def band_named(name: str, low: float, high: float) -> str:
+    r"""Return the name of an interval of loads with its ends, or with its middle if it is narrow.
+
+    Examples
+    --------
+    >>> band_named("saturates", 0.35, 0.4), band_named("saturates", 0.3581, 0.36)
+    ('saturates 0.35 to 0.4', 'saturates 0.359')
+    """
+    if high - low <= NARROW_BAND * high:
+        return f"{name} {number((low + high) / 2)}"
+    return f"{name} {number(low)} to {number(high)}"

@@ -28,7 +28,7 @@ from netloom.questions.recorded import plain
 from netloom.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -325,18 +325,27 @@ def _counters(it: Happened, crossed: Crossed, scale: float) -> tuple[Counter, ..
         until = begin + crossed.lasting
     start = nanoseconds(begin, scale)
     end = np.maximum(nanoseconds(until, scale), start + 1)
+    per = PER_MICROSECOND * scale  # nanoseconds of a unit of time
+    return tuple(
+        counter(crossed.name(link), start[who], end[who], taken * per / (end - start)[who])
+        for link, who, taken in busiest_links(crossed, it.size[rows])
+    )
+
+
+def busiest_links(
+    crossed: Crossed, size: Times
+) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.float64]]]:
+    """Yield the busiest links, each with the messages that crossed it and the time that each took.
+
+    ``size`` has the size of each of the rows that moved.
+    """
     message, links = crossed.links.owners(), crossed.links.values
-    taken = crossed.shares * it.size[rows][message] / crossed.capacity[links]
+    taken = crossed.shares * size[message] / crossed.capacity[links]
     total = np.bincount(links, taken, minlength=len(crossed.capacity))
     busiest = np.argsort(-total, kind="stable")[:MOST_CHANNELS]
-    per = PER_MICROSECOND * scale  # nanoseconds of a unit of time
-    found = []
     for link in busiest[total[busiest] > 0].tolist():
         here = np.flatnonzero(links == link)
-        who = message[here]
-        rate = taken[here] * per / (end - start)[who]
-        found.append(counter(crossed.name(link), start[who], end[who], rate))
-    return tuple(found)
+        yield link, message[here], taken[here]
 
 
 def _critical(path: CriticalPath, scale: float, track: int) -> Slices:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,12 @@ NARROWEST, WIDEST = 40, 100
 
 LABEL = 8
 """Letters for the labels of lines."""
+
+GOES_ON = " \\"
+"""The end of a line of a command that has another one."""
+
+_PART = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+(?: (?!-)(?:[^\s'"]|'[^']*'|"[^"]*")+)?""")
+"""A word of a command, and the one after it if that may be its value."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +78,11 @@ class Verdict:
         """The sentence after its mark."""
         return f"{MARKS[self.mark]} {self.sentence}"
 
-    def text(self, width: int) -> Iterator[Text]:
-        """Yield it as lines of at most so many letters. A command is never broken."""
+    def text(self, width: int, *, terminal: bool = False) -> Iterator[Text]:
+        r"""Yield it as lines of at most so many letters.
+
+        A command is one line. On a terminal a long one goes on after ``\``, as shells read it.
+        """
         width = min(max(width, NARROWEST), WIDEST)
         first, *more = _wrapped(self.marked, width, "  ")
         head = Text(first, STYLES[self.mark])
@@ -89,9 +99,27 @@ class Verdict:
             for number, each in enumerate(_wrapped(said, width - len(space), "")):
                 yield Text.assemble((start if not number else space, "dim"), each)
         if self.next:
-            yield Text.assemble((f"  {'next':<{LABEL}}", "dim"), (self.next, "bold"))
+            start = f"  {'next':<{LABEL}}"
+            parts = _command(self.next, width - len(space)) if terminal else [self.next]
+            for number, each in enumerate(parts):
+                yield Text.assemble((start if not number else space, "dim"), (each, "bold"))
         if self.note:
             yield from (Text(each, "dim") for each in _wrapped(f"  {self.note}", width, "  "))
+
+
+def _command(command: str, width: int) -> list[str]:
+    """Return a command as lines that a shell reads as one, parted between options."""
+    lines = [""]
+    parts = _PART.findall(command)
+    for place, part in enumerate(parts):
+        longer = f"{lines[-1]} {part}".lstrip()
+        room = width - len(GOES_ON) * (place + 1 < len(parts))
+        if lines[-1] and len(longer) > room:
+            lines[-1] += GOES_ON
+            lines.append(part)
+        else:
+            lines[-1] = longer
+    return lines
 
 
 def _wrapped(said: str, width: int, indent: str) -> list[str]:

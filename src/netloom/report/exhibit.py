@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from netloom.drawing.axes import Axis, axis
 from netloom.drawing.colours import COLOURS
 from netloom.drawing.frame import framed
+from netloom.drawing.line_names import GAP as BEFORE_NAME
+from netloom.drawing.line_names import LINE
 from netloom.drawing.networks.letters import width_of
-from netloom.drawing.panel import GAP as BEFORE_NAME
-from netloom.drawing.panel import LINE, End, Panel
+from netloom.drawing.panel import End, Panel
 from netloom.figures import COMPUTED, MODELLED, PRINTED, Grid, Plot
 from netloom.report.exhibit_grid import MEANING, grid_chart, grid_size, has_printed
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from netloom._version import __version__
 from netloom.errors import InputError
 from netloom.figures import PRINTED, Grid, Plot
+from netloom.questions.verdict import Verdict
 from netloom.studies.running import STUDIES
 from netloom.studies.validation import Validation, published
 
@@ -116,6 +117,14 @@ class Exhibited:
             return "The paper prints no numbers here to compare with; the shape is what it shows."
         return Validation(rows).sentence
 
+    @property
+    def verdict(self) -> Verdict:
+        """The same with its mark, what it is of, and what is outside."""
+        of = f"{self.name}: {self.line}"
+        if self.shown.rows:
+            return replace(Validation(self.shown.rows).verdict, of=of)
+        return Verdict("fine", self.sentence, of)
+
     def table(self) -> pl.DataFrame:
         """Return everything shown, one row per point or cell, with the panel it belongs to."""
         import polars as pl
@@ -135,7 +144,7 @@ class Exhibited:
             ],
             "rows": [row.to_dict() for row in self.shown.rows],
             "remarks": list(self.shown.remarks),
-            "verdict": self.sentence,
+            "verdict": self.verdict.to_dict(),
             "netloom": __version__,
         }
 

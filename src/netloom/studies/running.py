@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom._version import __version__
 from netloom.errors import InputError
+from netloom.questions.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -127,6 +128,12 @@ class StudyResult:
             words += f" by the {self.simulated} of {self.asked} cases that were simulated"
         return f"{words}."
 
+    @property
+    def verdict(self) -> Verdict:
+        """The same with its mark: ``act`` if a goal is missed."""
+        mark = "fine" if all(goal.met for goal in self.goals) else "act"
+        return Verdict("unknown" if self.interrupted else mark, self.sentence)
+
     def table(self) -> pl.DataFrame:
         """Return all tables as one, whose column ``table`` says which. Null where one has none."""
         import polars as pl
@@ -148,7 +155,7 @@ class StudyResult:
             "cases": {"asked": self.asked, "simulated": self.simulated},
             "interrupted": self.interrupted,
             "kept": str(self.kept),
-            "verdict": self.sentence,
+            "verdict": self.verdict.to_dict(),
             "netloom": __version__,
         }
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.progress import counting
+from netloom.questions.verdict import Verdict
 from netloom.simulation.intervals import batch_interval
 from netloom.studies.kinds import causes, kind_of, rates, tolerance_class, verdict
 
@@ -127,15 +128,27 @@ class Validation:
     @property
     def sentence(self) -> str:
         """The result in one line: reproduced by kind, and how many rows are outside."""
+        return " ".join(filter(None, (verdict(self.rows), self._outside)))
+
+    @property
+    def verdict(self) -> Verdict:
+        """The result: ``act`` if a number is outside and nobody knows why."""
+        mark = "limited" if self._outside else "fine"
+        lines = {"outside": self._outside.removeprefix("Outside: ")} if self._outside else {}
+        return Verdict("act" if self.failures else mark, verdict(self.rows), lines=lines)
+
+    @property
+    def _outside(self) -> str:
+        """How many rows are outside. "" if none is."""
         outside = [row for row in self.rows if not row.within]
         if not outside:
-            return verdict(self.rows)
+            return ""
         unknown = sum(not row.reason for row in outside)
         reasons = f"{unknown} without a known reason" if unknown else "each with its reason"
         rows = f"{len(outside)} row{'s' * (len(outside) != 1)}"
         misprints = causes(outside).get("misprint", 0)
         slips = f", {misprints} misprint{'s' * (misprints != 1)} of the paper" if misprints else ""
-        return f"{verdict(self.rows)} Outside: {rows}, {reasons}{slips}."
+        return f"Outside: {rows}, {reasons}{slips}."
 
     def table(self) -> pl.DataFrame:
         """Return one line per row, as ``Row.to_dict`` has it."""
@@ -148,7 +161,7 @@ class Validation:
         return {
             "rows": [row.to_dict() for row in self.rows],
             "rates": rates(self.rows),
-            "verdict": self.sentence,
+            "verdict": self.verdict.to_dict(),
         }
 
 

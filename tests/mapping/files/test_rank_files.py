@@ -2,12 +2,23 @@
 
 import re
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from netloom.errors import InputError, NotAMappingError
-from netloom.mapping import FORMATS, how_to_apply, rank_file, read_hosts, write_rank_file
+from netloom.mapping import (
+    FORMATS,
+    how_to_apply,
+    rank_file,
+    read_hosts,
+    read_mapping,
+    write_rank_file,
+)
+from netloom.mapping.files.rank_files import ranks_on_computers
+from netloom.mapping.named import place_tasks
+from netloom.topology import topology
 
 mappings = st.lists(st.integers(0, 9), min_size=1, max_size=40)
 
@@ -30,6 +41,47 @@ def test_line_r_of_a_host_list_is_the_host_of_rank_r(node_of, kind):
     hosts = [f"rack{node}.example" for node in range(10)]
     ending = ":1" if kind == "mpich" else ""
     assert rank_file(node_of, kind, hosts).splitlines() == [hosts[n] + ending for n in node_of]
+
+
+@given(mappings, st.sampled_from(["openmpi-rankfile", "openmpi-seq", "mpich", "slurm"]))
+def test_rank_files_are_mapping_files(tmp_path_factory, node_of, kind):
+    path = tmp_path_factory.getbasetemp() / "ranks.txt"
+    write_rank_file(path, node_of, kind)
+    names = {f"n{node}": node for node in range(10)}
+    assert read_mapping(path, names).tolist() == node_of
+
+
+def test_a_rank_file_names_the_host_of_a_computer_by_its_slot(tmp_path):
+    network = topology("rail:1x2x2x1")
+    hosts = np.array([3, 0, 1, 3, 1])
+    computers, slots = ranks_on_computers(hosts, network)
+    (tmp_path / "ranks.txt").write_text(rank_file(computers, slots=slots))
+    found = place_tasks(tmp_path / "ranks.txt", 5, network, seed=1, tasks_per_node=4)
+    assert found.tolist() == hosts.tolist()
+
+
+def test_lines_of_rank_files_that_people_wrote(tmp_path):
+    path, names = tmp_path / "ranks.txt", {"a": 0, "b": 1}
+    path.write_text("rank 1=b slot=0:0-3\nrank 0 = a\n")
+    assert read_mapping(path, names).tolist() == [0, 1]
+    path.write_text("b:2\na\n")
+    assert read_mapping(path, names).tolist() == [1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("rank 0=a slot=0\nrank 0=b slot=0\n", "ranks.txt:2: found rank 0 again"),
+        ("rank 0=a slot=0\nrank 2=b slot=0\n", "ranks.txt: found 2 ranks without rank 1"),
+        ("rank 0=a slot=0\nb\n", "ranks.txt:2: found 'b'; expected a line such as 'rank 0=n12"),
+        ("rank 0=c slot=0\n", "ranks.txt:1: found 'c'; expected a node's number or name"),
+        ("a:0\n", "ranks.txt:1: found 0 ranks"),
+    ],
+)
+def test_mistakes_in_rank_files_name_the_line(tmp_path, text, message):
+    (tmp_path / "ranks.txt").write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_mapping(tmp_path / "ranks.txt", {"a": 0, "b": 1})
 
 
 @given(st.integers(1, 5), st.integers(1, 12), st.integers(0, 4), st.randoms(use_true_random=False))

@@ -95,7 +95,7 @@ def colour(traffic: Traffic, room: float) -> alt.Stroke:
 def _labels(traffic: Traffic, room: float) -> dict[float, str]:
     """Return what stands below the colors, 0 … 1: nothing that begins left of them."""
     if traffic.shown == "use":
-        return {0.0: f"idle {percent(0)}", 0.5: percent(0.5), 1.0: f"full {percent(1)}"}
+        return _labels_of_use(traffic.saturated, room)
     if traffic.shown == "change":
         most = traffic.of_all(traffic.most)
         return {0.0: f"−{most}", 0.5: "0", 1.0: f"+{most}"} if traffic.most else {0.5: "0"}
@@ -107,6 +107,22 @@ def _labels(traffic: Traffic, room: float) -> dict[float, str]:
     mean, last = f"{whose} {traffic.of_all(traffic.mean)}", traffic.of_all(traffic.last)
     fits = width_of(mean) / 2 <= MEAN_HEAT * room
     return ({MEAN_HEAT: mean} if fits else {0.0: "0"}) | {1.0: last}
+
+
+def _labels_of_use(saturated: float | None, room: float) -> dict[float, str]:
+    """Return what stands below shares of channels: an estimate of the busiest at saturation."""
+    marks = {0.0: f"idle {percent(0)}", 0.5: percent(0.5), 1.0: f"full {percent(1)}"}
+    if saturated is None or not 0 < saturated < 1:
+        return marks
+    said, place = f"saturates* {percent(round(saturated, 2))}", saturated * room
+    first, half, last = (width_of(each) for each in ("idle", percent(0.5), "full"))
+    side = width_of(said) / 2
+    if not first + side < place < room - last - side:
+        return marks
+    found = {0.0: "idle", 0.5: marks[0.5], saturated: said, 1.0: "full"}
+    if abs(place - room / 2) < side + half:
+        del found[0.5]
+    return dict(sorted(found.items()))
 
 
 def _table(part: Channels, traffic: Traffic) -> dict[str, Any]:

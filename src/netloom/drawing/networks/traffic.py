@@ -113,6 +113,8 @@ class Traffic:
         The channels that are marked in place of the busiest.
     tips
         What is said where a channel is pointed at, such as the pairs that load it most.
+    saturated
+        Which share of the busiest channel is used when the network saturates, if that is known.
     """
 
     topology: Topology
@@ -124,6 +126,7 @@ class Traffic:
     paths: NDArray[np.float64] | None = None
     marked: Marked | None = None
     tips: Tips | None = None
+    saturated: float | None = None
 
     @cached_property
     def weight(self) -> NDArray[np.float64]:
@@ -190,12 +193,18 @@ class Traffic:
         return np.asarray(below + (1 - MEAN_HEAT) * above, np.float64)
 
     def strength(self, time: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return how thick channels are, 0 … 1: loads up to the mean are as thin as can be."""
+        """Return how thick channels are, 0 … 1.
+
+        Loads up to the mean are as thin as can be. In pictures that are compared, thickness is in
+        proportion to load: so a network whose loads are all low beside another's is not empty.
+        """
         heat = self.heat(time)
         if self.shown == "change":
             return np.asarray(np.abs(2 * heat - 1), np.float64)
         if self.shown in ("use", "marked"):
             return heat
+        if self.scale is not None:
+            return np.asarray(np.clip(time / (self.last or 1.0), 0.0, 1.0), np.float64)
         return np.asarray(np.maximum(heat - MEAN_HEAT, 0) / (1 - MEAN_HEAT), np.float64)
 
     @cached_property
@@ -251,13 +260,14 @@ class Traffic:
         paths: NDArray[np.float64] | None = None,
         marked: Marked | None = None,
         tips: Tips | None = None,
+        saturated: float | None = None,
     ) -> Traffic:
         """Return the traffic of loads, float64[num_network_channels]. Of use, in flits/cycle.
 
         Times are loads where all channels between routers have one bandwidth, whichever. Use is
         always a share of a channel's bandwidth.
         """
-        found = cls(topology, load, unit, scale, shown, before, paths, marked, tips)
+        found = cls(topology, load, unit, scale, shown, before, paths, marked, tips, saturated)
         if (found.even and shown != "use") or shown == "marked":
             return found
         rate = topology.channel_bandwidth[: len(load)]

@@ -12,7 +12,7 @@ import numpy as np
 
 from netloom._version import __version__
 from netloom.errors import InputError
-from netloom.spec import whole_number
+from netloom.spec import MAX_ELEMENTS, whole_number
 from netloom.textfiles import read_lines, read_text, write_text
 
 if TYPE_CHECKING:
@@ -21,14 +21,19 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
+RANK = re.compile(r"rank\s+(?P<rank>\d+)\s*=\s*(?P<host>\S+)(\s+slots?\s*=\s*(?P<slot>\S+))?")
+"""A line of a rank file of Open MPI."""
+
+
 def read_mapping(
     path: str | Path, names: Mapping[str, int | Sequence[int]] | None = None
 ) -> NDArray[np.int64]:
     """Read the node of each task, int64[num_tasks], from a mapping file.
 
     A ``.json`` file is an object whose ``node_of`` lists the nodes. Any other has one node a
-    line, that of task 0 first, where ``#`` starts a comment and blank lines do not count. Whether
-    the nodes exist and how often each may occur is for ``check_mapping`` to say.
+    line, that of task 0 first, where ``#`` starts a comment and blank lines do not count. Lines of
+    rank files are read too: ``rank 0=n12 slot=0`` (Open MPI) and ``n12:1`` (MPICH). Whether the
+    nodes exist and how often each may occur is for ``check_mapping`` to say.
 
     Parameters
     ----------
@@ -49,10 +54,31 @@ def read_mapping(
     if path.suffix == ".json":
         return _read_json(path, read_text(path, wanted=wanted), names)
     named = _Names(names)
-    nodes = [named.node(word, where) for where, word in read_lines(path, wanted=wanted)]
+    lines = list(read_lines(path, wanted=wanted))
+    if lines and RANK.match(lines[0][1]):
+        return _of_ranks(path, lines, named)
+    nodes = [node for where, word in lines for node in named.nodes(word, where)]
     if not nodes:
         raise InputError(str(path), "no tasks", "one node number a line, that of task 0 first")
     return np.array(nodes, dtype=np.int64)
+
+
+def _of_ranks(path: Path, lines: list[tuple[str, str]], named: _Names) -> NDArray[np.int64]:
+    """Return the nodes in a rank file of Open MPI, whose lines may have any order."""
+    node_of: dict[int, int] = {}
+    for where, line in lines:
+        found = RANK.fullmatch(line)
+        if found is None:
+            raise InputError(where, f"'{line:.60}'", "a line such as 'rank 0=n12 slot=0'")
+        rank = whole_number(found["rank"], where=where)
+        if rank in node_of:
+            raise InputError(where, f"rank {rank} again", "each rank once")
+        node_of[rank] = named.node(found["host"], where, slot=found["slot"])
+    missing = next((rank for rank in range(len(node_of)) if rank not in node_of), None)
+    if missing is not None:
+        found_ranks = f"{len(node_of)} ranks without rank {missing}"
+        raise InputError(str(path), found_ranks, "each rank from 0 on")
+    return np.array([node_of[rank] for rank in range(len(node_of))], dtype=np.int64)
 
 
 def write_mapping(path: str | Path, node_of: ArrayLike, topology_name: str) -> None:
@@ -89,10 +115,23 @@ class _Names:
         self.names = names or {}
         self.turns: Counter[str] = Counter()
 
-    def node(self, word: str, where: str) -> int:
-        """Return the node that a word of a mapping file means."""
+    def nodes(self, word: str, where: str) -> list[int]:
+        """Return the nodes that a line means: one, or with MPICH's ``host:n`` n times a host."""
+        host, _, many = word.rpartition(":")
+        if word in self.names or host not in self.names or not many.isdecimal():
+            return [self.node(word, where)]
+        ranks = whole_number(many, where=where)
+        if not 0 < ranks <= MAX_ELEMENTS:
+            raise InputError(where, f"{ranks} ranks", f"1 to {MAX_ELEMENTS:,}")
+        return [self.node(host, where) for _ in range(ranks)]
+
+    def node(self, word: str, where: str, slot: str | None = None) -> int:
+        """Return the node that a word of a mapping file means, perhaps by the slot of a rank."""
         if not self.names or not re.search(r"[^\s\d+-]", word):
             return whole_number(word, where=where)
+        hosts = self.names.get(word)
+        if slot is not None and not (hosts is None or isinstance(hosts, int)):
+            return hosts[whole_number(slot, where=where) % len(hosts)]
         node = self.named(word)
         if node is None:
             known = ", ".join(list(self.names)[:3])

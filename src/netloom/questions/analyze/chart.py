@@ -12,12 +12,10 @@ import polars as pl
 from netloom.drawing.axes import Axis, axis
 from netloom.drawing.bars import THICK
 from netloom.drawing.colours import OTHERS, REFERENCE, THIS
-from netloom.drawing.frame import column, layered
+from netloom.drawing.frame import column, fitting, layered
 from netloom.drawing.panel import MINE, End, Look, Panel, panel
-from netloom.drawing.room import room
-from netloom.questions.analyze.where import unit
 from netloom.questions.named import mapping_name
-from netloom.questions.network_chart import channels_chart
+from netloom.questions.network_chart import LOAD, channels_chart, load_title
 from netloom.questions.shown import percent
 from netloom.questions.subject import subject
 from netloom.words import counted
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
 
 OWN, RANDOM = "this mapping", "random mappings"
 LOOKS = {OWN: MINE, RANDOM: Look(REFERENCE, (6, 4))}
-UNITS = {"bytes": "bytes on the channel", "messages": "messages on the channel"}
 OFFERED = "offered by the average node (share of a channel)"
 
 LIMITS = {
@@ -39,9 +36,12 @@ LIMITS = {
 }
 """Limits of load as JSON names them, with what holds up to there and its color."""
 
-STANDS = {"worst_node": "First node delayed*", "average_node": "Most nodes delayed*",
-          "upper_bound": "Nothing carried beyond"}  # fmt: skip
-"""Limits by which mappings are compared, the first that is known."""
+STANDS = {
+    "worst_node": ("The first node is delayed at {} load*", "earlier", "later"),
+    "average_node": ("Most nodes are delayed from {} load* on", "earlier", "later"),
+    "upper_bound": ("At most {} load is carried", "less", "more"),
+}
+"""Limits by which mappings are compared, the first that is known, and words for less and more."""
 
 WIDTH, DOT = 400.0, 9.0
 
@@ -76,8 +76,7 @@ def parts(record: Recorded) -> dict[str, Part]:
 
 def channel_loads(record: Recorded) -> NetworkChart:
     """Return the network of an analysis, its channels by weighted channel load."""
-    title = UNITS.get(unit(record.figures), "paths on the channel")
-    return channels_chart(record, record.tables["channels"], "weighted_channel_load", title)
+    return channels_chart(record, record.tables["channels"], LOAD, load_title(record))
 
 
 def load_bar(record: Recorded) -> alt.LayerChart:
@@ -90,16 +89,32 @@ def load_bar(record: Recorded) -> alt.LayerChart:
         spans[name], colours[name] = (begin, end), colour
         segment, known = _segment(where, begin, end, name), colour != REFERENCE
         hollow: dict[str, Any] = {"filled": False, "stroke": REFERENCE, "strokeDash": [4, 3]}
-        layers.append(segment.mark_rect(**({"color": colour} if known else hollow)))
+        layers.append(
+            segment.mark_rect(**({"style": "part", "color": colour} if known else hollow))
+        )
         begin = end
-    said = "What load does to the nodes"
     if offered is not None:
-        said += f"; ▼ {percent(offered)} is offered"
         place = pl.DataFrame({"percent": [min(offered, 1.0)]})
         mark = alt.Chart(place).mark_point(style="ink", filled=True, size=170, opacity=1,
                                            shape="triangle-down")  # fmt: skip
         layers.append(mark.encode(x=where.x.encoding(alt.X), y=alt.value(7)))
-    return layered([*layers, *where.above(spans, colours)], said, where.width, THICK)
+    drawn = [*layers, *where.above(spans, colours)]
+    return layered(drawn, _delayed(own, offered), where.width, THICK)
+
+
+def _delayed(own: dict[str, Any], offered: float | None) -> str:
+    """Return whom the offered load delays, or from where on the first node is delayed."""
+    if offered is None:
+        limit = next(each for each in STANDS if own[each] is not None)
+        return STANDS[limit][0].format(percent(own[limit]))
+    at = f"▼ {percent(offered)} load"
+    for limit, said in zip(LIMITS, ("delays no node*", "delays some nodes*", "delays most nodes*"),
+                           strict=True):  # fmt: skip
+        if own[limit] is None:
+            return f"What {at} delays is not known"
+        if offered <= own[limit]:
+            return f"{at} {said}"
+    return f"{at} cannot be carried"
 
 
 def _segments(own: dict[str, Any]) -> list[tuple[str, float, str]]:
@@ -118,7 +133,7 @@ def _segments(own: dict[str, Any]) -> list[tuple[str, float, str]]:
 
 def _loads(height: float) -> Panel:
     along = Axis("percent", OFFERED, 0.0, 1.0, share=True)
-    return Panel(along, Axis("row", "", 0.0, 1.0), min(WIDTH, room() - 40), height)
+    return Panel(along, Axis("row", "", 0.0, 1.0), fitting(WIDTH), height)
 
 
 def _segment(where: Panel, begin: float, end: float, name: str) -> alt.Chart:
@@ -170,8 +185,11 @@ def saturation_among_random(record: Recorded) -> alt.LayerChart:
         name = f"its limit {percent(bound)}"
         spans[name] = (bound, bound)
     drawn += where.above(spans, colours)
-    better = sum(each < own[limit] for each in random)
-    said = f"{STANDS[limit]}: later than under {better} of {counted(len(random), RANDOM[:-1])}"
+    said, less, more = STANDS[limit]
+    higher = sum(each > own[limit] for each in random)
+    lower = sum(each < own[limit] for each in random)
+    rank = f"{less} than in {higher}" if higher > lower else f"{more} than in {lower}"
+    said = f"{said.format(percent(own[limit]))}, {rank} of {counted(len(random), RANDOM[:-1])}"
     return layered(drawn, f"{said} (grey)", where.width, height)
 
 
@@ -202,7 +220,7 @@ def path_contention(record: Recorded) -> alt.LayerChart:
     )  # fmt: skip
     mine: Any = table.filter(whose=OWN)["nu"].max()
     layers = where.lines(table, "whose", looks, points=0, interpolate="step-after")
-    ends = [End(*_ends_at(table.filter(whose=name), name), look.colour)
+    ends = [End(*_ends_at(table.filter(whose=name), name), look.colour, look.dash)
             for name, look in looks.items()]  # fmt: skip
     return where.drawn([*layers, *where.ends(ends)], f"A path meets {mine:,} others at most")
 

@@ -155,7 +155,13 @@ class MappedNetwork:
         """Return what each edge weighs. InputError if none weighs anything."""
         found = self.graph.weights(weight)
         if not found.any():
-            raise InputError(self.graph.name, f"no {weight} on any edge", "another weight")
+            nothing, wanted = (
+                f"no {weight} sent from a task to another",
+                "a program that communicates",
+            )
+            if self.graph.num_edges:
+                wanted += f", or another weight than {weight}"
+            raise InputError(self.graph.name, nothing, wanted)
         return found
 
     def measured(self, weight: Literal["bytes", "messages", "uniform"]) -> MappedProgram:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     Figures = Mapping[str, Any]
 
 ESTIMATE, SAME = "* estimate.", "the same as"
+PERCENT_MEANT = 2
+"""A load from which on a share was probably given in per cent."""
+
 GIVE_LOAD = "Give the load for a yes or no: --offered 0.2"
 
 
@@ -175,6 +178,8 @@ def _next(figures: Figures, mark: str) -> str:
     asked = dict(figures["provenance"]["configuration"])
     if isinstance(asked["app"], str):
         asked["app"] = figures["app"]  # with its size, if it is a pattern of all hosts
+    if (share := _meant(figures)) is not None:
+        return command_line(kind_of("analyze"), asked | {"offered": share})
     own_routes = str(asked["routing"]).startswith("routes:")
     movable = figures["busiest_channel"]["kind"] == "network" and not own_routes
     fixed = _rank(figures).startswith(SAME) or _all_to_all(figures)
@@ -183,6 +188,13 @@ def _next(figures: Figures, mark: str) -> str:
     if figures["offered"] is None:
         return command_line(kind_of("simulate.saturation"), asked)
     return command_line(kind_of("simulate.load"), asked, load=figures["offered"])
+
+
+def _meant(figures: Figures) -> float | None:
+    """Return the load as a fraction if it was probably given in per cent, and is too much."""
+    offered, asked = figures["offered"], figures["provenance"]["configuration"]["offered"]
+    percents = asked is not None and figures["verdict"]["beyond_capacity"]
+    return offered / 100 if percents and PERCENT_MEANT <= offered <= 100 else None
 
 
 def _all_to_all(figures: Figures) -> bool:
@@ -197,6 +209,8 @@ def _all_to_all(figures: Figures) -> bool:
 def _note(figures: Figures, lines: Mapping[str, str]) -> str:
     """Say which numbers are estimates, and how to get a plain answer."""
     said = [ESTIMATE] * ("*" in lines.get("limits", ""))
+    if (share := _meant(figures)) is not None:
+        said.append(f"Loads are fractions of a channel: {percent(share)} is --offered {share:g}.")
     if figures["offered"] is None and figures["verdict"]["level"] == "depends-on-load":
         decided = figures["saturation"]["worst_node"] is not None
         said.append(GIVE_LOAD if decided else GIVE_LOAD.replace("for a yes or no", "to compare"))

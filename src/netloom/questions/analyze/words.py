@@ -9,20 +9,20 @@ from rich.markup import escape
 from netloom.questions.analyze.switched_words import switched_remarks
 from netloom.questions.analyze.verdict import verdict
 from netloom.questions.analyze.where import unit
+from netloom.questions.measure import Measure
 from netloom.questions.shown import percent, plain_table, size_of
 from netloom.questions.subject import arrow
 from netloom.units import seconds, size
 from netloom.words import counted, listed, number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
     from rich.table import Table
 
     from netloom.questions.analyze.answer import Analysis
-    from netloom.questions.recorded import Recorded
 
-__all__ = ["best", "lines", "verdict"]
+__all__ = ["lines", "measure", "verdict"]
 
 ROWS = {
     "path length D, hops": "path_length",
@@ -59,6 +59,8 @@ def _footnote(data: dict[str, Any]) -> str:
     lemma = limits["lemma_3"]
     if lemma is not None and lemma > limits["upper_bound"]:
         notes.append(f"Lemma 3 alone would allow {percent(lemma)}.")
+    if data["busiest_channel"]["kind"] != "network":
+        notes.append("Channel load: only between routers.")
     if data["random_mapping"]["mappings"]:
         notes.append("Better than: by the maximum.")
     return " ".join(notes)
@@ -167,22 +169,14 @@ def _busy(neck: dict[str, Any], what: str) -> str:
     if f"{what}_busy_cycles" not in neck:
         return ""
     took = f", {seconds(neck[f'{what}_busy_us'] * 1e-6)}" if f"{what}_busy_us" in neck else ""
-    return f", busy for {number(neck[f'{what}_busy_cycles'])} cycles{took}"
+    busy = counted(number(neck[f"{what}_busy_cycles"]), "cycle")
+    return f", busy for {busy}{took}"
 
 
-def best(records: Sequence[tuple[str, Recorded]]) -> list[str]:
-    """Return which of several analyses, each with a name, has the highest bound."""
-    bounds = [(name, record.figures["saturation"]["upper_bound"]) for name, record in records]
-    carried = {name: bound for name, bound in bounds if bound is not None}
-    if len(carried) < 2:
-        return []
-    most = max(carried.values())
-    of_channel = f"{percent(most)} load from the average node"
-    names = [each for each, value in carried.items() if value == most]
-    worst = min(carried, key=lambda each: carried[each])
-    if len(names) == len(carried):
-        return [f"All have the same upper bound: {of_channel}."]
-    return [
-        f"The upper bound is highest with {listed(names)}: {of_channel}, "
-        f"{number(most / carried[worst])} times that with {worst}."
-    ]
+def measure(figures: Mapping[str, Any]) -> Measure | None:
+    """Return the load that the network carries at most."""
+    most = figures["saturation"]["upper_bound"]
+    if most is None:
+        return None
+    what = "load from the average node, at most"
+    return Measure(most, percent(most), "carries up to {} load", what, more=True)

@@ -83,7 +83,7 @@ def curves(record: Recorded) -> alt.LayerChart:
     others = {name: Look(REFERENCE, width=1.0, named=False)
               for name in grey["curve"].unique(maintain_order=True)}  # fmt: skip
     columns = ["curve", "size", "speed", "seconds", "ratio"]
-    ends = [End(BOUND, *bound.select("size", "speed").row(-1))] if len(bound) else []
+    ends = [End.of_bound(BOUND, *bound.select("size", "speed").row(-1))] if len(bound) else []
     layers = [
         *where.lines(grey.select(columns), "curve", others, points=0),
         *_bound_line(bound, where),

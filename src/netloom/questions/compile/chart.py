@@ -14,7 +14,7 @@ from netloom.drawing.colours import BEST, OTHERS, REFERENCE
 from netloom.drawing.frame import column, framed, layered
 from netloom.drawing.networks.letters import width_of
 from netloom.drawing.room import room
-from netloom.questions.network_chart import network_chart, topology_of
+from netloom.questions.network_chart import USE, network_chart, topology_of
 from netloom.questions.shown import percent
 from netloom.words import counted, number
 
@@ -45,7 +45,6 @@ NUMBERED = 20.0
 
 WAYS = {"sends": BEST, "receives": OTHERS[0]}
 SWITCH_OPACITY = 0.22
-LOAD = "words on the channel"
 WIDTH, LEAST_ROW, MOST_ROW, HEIGHT = 1000.0, 5.0, 22.0, 760.0
 
 NAME_ROW = 15.0
@@ -61,12 +60,12 @@ def arranged(record: Recorded) -> list[Part]:
 
 
 def phase_map(record: Recorded) -> alt.VConcatChart:
-    """Return every phase on the network, its channels colored by the words that cross them."""
+    """Return every phase on the network, its channels by the share of the phase that they work."""
     maps, shown = _maps(record)
     phases = record.figures["phases"]
     part = f"; the first {shown} of {counted(phases, 'phase')}" if shown < phases else ""
-    words = f"every channel by its words in each phase{part}"
-    return framed([maps], _title(record), [words])
+    words = f"every channel by the share of each phase in which it carries words{part}"
+    return framed([maps], _used_title(record), [_title(record), words])
 
 
 def footer(record: Recorded) -> list[str]:
@@ -167,18 +166,17 @@ def _maps(record: Recorded) -> tuple[alt.VConcatChart, int]:
     """Return the first phases on the network, and how many they are."""
     network, channels = topology_of(record), record.figures["network_channels"]
     shown = min(record.figures["phases"], max(1, MOST_CHANNELS // max(1, channels)))
-    crossed = record.tables["channels"]
-    makespan, most = _makespan(record), float(crossed["words"].max() or 1.0)  # type: ignore[arg-type]
-    mean = float(crossed["words"].sum()) / max(1, channels * record.figures["phases"])
+    makespan = _makespan(record)
     maps: list[NetworkChart] = []
-    for phase in range(shown):
-        used, words = crossed.filter(phase=phase), np.zeros(channels)
-        words[used["channel"].to_numpy()] = used["words"].to_numpy()
-        title = f"phase {phase}: {number(float(makespan[phase]))} clocks"
-        drawn = network_chart(network, words, LOAD, scale=(mean, most), width=MAP_SIDE)
-        if isinstance(drawn, alt.Chart):
+    for phase, used in enumerate(_used(record)[:shown]):
+        drawn = network_chart(network, used, USE, width=MAP_SIDE)
+        if isinstance(drawn, alt.Chart):  # the loads of an unknown network in falling order
             height = MAP_SIDE * float(drawn.height) / float(drawn.width)
-            drawn = _alike(drawn, most).properties(width=MAP_SIDE, height=height)
+            drawn = drawn.properties(width=MAP_SIDE, height=height)
+        title = alt.TitleParams(
+            f"phase {phase}: {number(float(makespan[phase]))} clocks",
+            subtitle=f"channels used {percent(float(used.mean()) if channels else 0.0)}",
+        )
         maps.append(drawn.properties(title=title))
     rows = [
         alt.hconcat(*maps[first : first + MAP_COLUMNS], spacing=14).resolve_scale(
@@ -192,24 +190,22 @@ def _maps(record: Recorded) -> tuple[alt.VConcatChart, int]:
     return whole, shown
 
 
-def _alike(drawn: alt.Chart, most: float) -> alt.Chart:
-    """Return a drawing whose colors and widths mean the same in all phases."""
-    if not isinstance(drawn.encoding.color, alt.Color):
-        return drawn  # of a network that cannot be drawn: its loads in falling order
-    domain = [0.0, most]
-    alike: alt.Chart = drawn.encode(
-        color=alt.Color(
-            "load:Q",
-            title=LOAD,
-            scale=alt.Scale(range="ramp", interpolate="rgb", domain=domain),
-            legend=alt.Legend(type="gradient", orient="bottom", gradientLength=240),
-        ),
-        strokeWidth=alt.StrokeWidth(
-            "load:Q", scale=alt.Scale(range=[0.8, 3.2], domain=domain), legend=None
-        ),
-        size=alt.Undefined,
-    )
-    return alike
+def _used(record: Recorded) -> NDArray[np.float64]:
+    """Return float64[num_phases, num_network_channels], how much of a phase each carries words."""
+    crossed, clocks = record.tables["channels"], _makespan(record)
+    words = np.zeros((record.figures["phases"], record.figures["network_channels"]))
+    words[crossed["phase"].to_numpy(), crossed["channel"].to_numpy()] = crossed["words"].to_numpy()
+    each = float(record.figures["costs"]["channel_clocks_per_word"])
+    return np.divide(each * words, clocks[:, None], out=np.zeros_like(words),
+                     where=clocks[:, None] > 0)  # fmt: skip
+
+
+def _used_title(record: Recorded) -> str:
+    """Return how much of all phases the channels work on average, in a sentence."""
+    used, clocks = _used(record), _makespan(record)
+    mean = float(np.average(used.mean(axis=1), weights=clocks)) if clocks.sum() and used.size else 0
+    many = counted(record.figures["phases"], "phase")
+    return f"Channels carry words {percent(mean)} of the time of {many}, without switches."
 
 
 def _title(record: Recorded) -> str:

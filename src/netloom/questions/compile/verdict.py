@@ -72,7 +72,7 @@ def _lines(figures: Mapping[str, Any]) -> dict[str, str]:
     limit, found = figures["limit"], dict[str, str]()
     better = "Faster switching" if phases == least else "Fewer phases"
     more = f" {better} would help, faster links would not." * (limit["kind"] == "switches")
-    found["why"] = f"{limit['sentence']}{more}"
+    found["why"] = f"{limit['sentence']}{more}".replace(" -> ", "→")
     many = counted(phases, "phase", ",")
     found["limits"] = f"{many}, and no plan has fewer: {figures['lower_bound_why']}"
     if phases > least:

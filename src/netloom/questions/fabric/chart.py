@@ -34,6 +34,9 @@ LED = {"down": "down, to hosts", "up": "up, from hosts", "across": "between swit
 LOOKS = dict(zip(LED, looks_of(LED).values(), strict=True))
 """How channels look by where they lead."""
 
+ONE_LINE = 420.0
+"""Pixels of axes up to which the names of the two ends of a channel stand in two lines."""
+
 MOST_POINTS = 1000
 """Points of a line."""
 
@@ -54,7 +57,7 @@ def arranged(record: Recorded) -> list[Part]:
 def parts(record: Recorded) -> dict[str, Part]:
     """Return the parts of the picture, by name."""
     drawn: dict[str, Part] = {}
-    if record.tables["channels"].height:
+    if record.tables["channels"].height and topology_of(record) is not None:
         drawn["network"] = network(record)
     if record.tables["job_table"].height:
         drawn["jobs"] = slowdowns(record)
@@ -113,7 +116,7 @@ def bound_of(where: Panel, bound: float | None) -> list[alt.Chart]:
 
 def bound_end(where: Panel, bound: float | None) -> list[End]:
     """Return the name of that line, at its end."""
-    return [End(said_bound(bound), where.x.high, bound)] if bound else []
+    return [End.of_bound(said_bound(bound), where.x.high, bound)] if bound else []
 
 
 def curve(paths: pl.Series, name: str, column: str = "tables") -> pl.DataFrame:
@@ -137,9 +140,9 @@ def _busiest(table: pl.DataFrame, found: dict[str, Any], where: Panel) -> list[a
     base = where.chart(pl.DataFrame([row]))
     return [
         base.mark_circle(size=70, opacity=1, color=THIS),
-        base.mark_text(align="left", dx=7, dy=-3, fontSize=12, baseline="bottom").encode(
-            text="said:N"
-        ),
+        base.mark_text(
+            align="left", dx=7, dy=-3, fontSize=12, baseline="bottom", lineBreak="\n"
+        ).encode(text="said:N"),
     ]
 
 

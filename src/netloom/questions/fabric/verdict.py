@@ -145,8 +145,10 @@ def _of_jobs(figures: Mapping[str, Any]) -> tuple[str, str, dict[str, str]]:
     """Return the mark, the sentence and the lines of the job that suffers most from others."""
     worst = max(figures["jobs"], key=lambda each: each["slowdown"])
     if worst["shared"] is None:
-        many = counted(len(figures["jobs"]), "job")
-        said = f"No job is slowed by another: {many} share 0 busy cables."
+        many = len(figures["jobs"])
+        said = f"No job is slowed by another: 0 cables are busiest for two of the {many} jobs."
+        if many == 1:
+            said = "The only job is slowed by no other: it shares 0 cables."
         return "fine", said, cable_lines(figures) if figures["busiest"] else {}
     whom = listed(worst["shared_with"])
     said = (

@@ -10,11 +10,13 @@ from rich.markup import escape
 from netloom.questions.fabric.verdict import (
     busiest_in_words,
     cable_in_words,
+    level_of,
     mark_of,
     plainly,
     shown,
     verdict,
 )
+from netloom.questions.measure import Measure
 from netloom.questions.shown import ended, percent, plain_table
 from netloom.questions.verdict import MARKS
 from netloom.words import counted, number
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from netloom.questions.fabric.answer import FabricCheck
     from netloom.questions.recorded import Recorded
 
-__all__ = ["lines", "sentences", "verdict"]
+__all__ = ["lines", "measure", "sentences", "verdict"]
 
 COLUMNS = 80
 """Letters of a line."""
@@ -66,6 +68,15 @@ def sentences(record: Recorded) -> list[str]:
     told += found["missing"]
     told += [_job_in_words(job) for job in found["jobs"]]
     return [ended(each[:1].upper() + each[1:]) for each in told if each]
+
+
+def measure(figures: Mapping[str, Any]) -> Measure | None:
+    """Return the paths on the busiest cable. None of jobs, lost packets and loops."""
+    most = figures["all_to_all"]["max"]
+    if most is None or figures["jobs"] or level_of(figures) in ("lost", "loop"):
+        return None
+    what = "paths of an all-to-all on the busiest cable"
+    return Measure(most, number(most), f"has {{}} {what}", what)
 
 
 def _asked(result: FabricCheck) -> list[str]:

@@ -10,9 +10,11 @@ import polars as pl
 from netloom.drawing.axes import Axis, axis
 from netloom.drawing.colours import BEST, OTHERS, REFERENCE, THIS
 from netloom.drawing.frame import column, layered
+from netloom.drawing.line_names import GAP
 from netloom.drawing.networks.letters import width_of
-from netloom.drawing.panel import BESIDE, DASHED, DOTTED, GAP, End, Look, panel, words
-from netloom.drawing.room import room
+from netloom.drawing.panel import BESIDE, DASHED, DOTTED, End, Look, panel, words
+from netloom.drawing.room import NARROW, room
+from netloom.questions.shown import band_named
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
@@ -29,7 +31,11 @@ KINDS = {
 }
 """What queues and wait buffers hold, and how that looks."""
 
+QUEUES = {REQUESTS: "Queues of requests", REPLIES: "Queues of replies", WAITING: "Wait buffers"}
+"""The same at the beginning of a sentence."""
+
 PES, MODULES = "PEs", "MMs"
+STAGE = "stage, from processors (PEs) to memory (MMs)"
 LENGTH, MOST = "mean length (packets)", "most packets ever held"
 RATE = "rate (requests/PE/step)"
 WIDTH, HEIGHT = 400.0, 300.0
@@ -95,7 +101,10 @@ def queues_by_stage(record: Recorded) -> alt.LayerChart:
             band = where.chart(mine, y2="high:Q")
             layers.append(band.mark_area(color=str(look.colour), opacity=0.16))
     layers += [*where.lines(table, "of", looks), *where.ends_of(table, "of", looks)]
-    said = f"Longest on average: {top['of']} at {top['where']}, {number(top['length'])} packets"
+    said = "No packet waited in a queue or a wait buffer"
+    if top["length"]:
+        long = counted(number(top["length"]), "packet")
+        said = f"{QUEUES[top['of']]} are longest at {top['where']}: {long} on average"
     return where.drawn(layers, said)
 
 
@@ -110,7 +119,7 @@ def longest_by_stage(record: Recorded) -> alt.LayerChart:
     )  # fmt: skip
     layers = [*where.lines(table, "of", looks), *where.ends_of(table, "of", looks)]
     most = counted(int(table["length"].max() or 0), "packet", ",")  # type: ignore[arg-type]
-    return where.drawn(layers, f"None ever held more than {most}")
+    return where.drawn(layers, f"No queue or wait buffer ever held more than {most}")
 
 
 def _stages(record: Recorded) -> tuple[pl.DataFrame, dict[str, Look]]:
@@ -145,7 +154,7 @@ def stage_axis(stages: list[int], modules: int) -> Axis:
     if len(named) > 1 and named[-1] - named[-2] < every:
         del named[-2]
     labels = [_label(stage, modules) for stage in named]
-    return Axis("stage", "stage", first - 0.2, last + 0.2, whole=True, marks=tuple(named),
+    return Axis("stage", STAGE, first - 0.2, last + 0.2, whole=True, marks=tuple(named),
                 names=tuple(labels))  # fmt: skip
 
 
@@ -167,7 +176,7 @@ def steps_by_rate(record: Recorded) -> alt.LayerChart:
         axis("steps", "steps of a request", [*tidy["steps"].to_list(), least], whole=False),
         [*looks, idle], 300, HEIGHT,
     )  # fmt: skip
-    ends = [End(idle, where.x.high, least, REFERENCE)]
+    ends = [End(idle, where.x.high, least, REFERENCE, DOTTED)]
     layers = [
         *_behind(record, where),
         *where.across(least, Look(REFERENCE, DOTTED)),
@@ -198,8 +207,8 @@ def queues_by_rate(record: Recorded, kind: str, most: float) -> alt.LayerChart:
     for at, rate in enumerate(rates):
         rows = table.filter(rate=rate).sort("length")
         mine, longest = rows.row(-1, named=True), rows["max"].max()
-        where = _place(mine["stage"], modules)
-        said = f"{number(mine['length'])} at {where}, max {number(longest)}"
+        wide = f" at {_place(mine['stage'], modules)}" * (room() > NARROW)
+        said = f"{number(mine['length'])}{wide}, max {number(longest)}"
         texts.append((ROW * (at + 0.5), said))
     beside = max(width_of(said) for _, said in texts) + GAP
     width = max(120.0, min(330.0, room() - BESIDE - beside))
@@ -207,11 +216,11 @@ def queues_by_rate(record: Recorded, kind: str, most: float) -> alt.LayerChart:
         rate=pl.format("rate {}", pl.col("rate").map_elements(number, return_dtype=pl.String)),
         stage=pl.col("stage") - 0.5, until=pl.col("stage") + 0.5,
     )  # fmt: skip
-    x = Axis("stage", "stage", along.low - 0.3, along.high + 0.3, marks=along.marks,
+    x = Axis("stage", STAGE, along.low - 0.3, along.high + 0.3, marks=along.marks,
              names=along.names)  # fmt: skip
     colour = alt.Color(
         "length:Q", title=LENGTH,
-        scale=alt.Scale(range="ramp", interpolate="rgb", domain=[0, most]),
+        scale=alt.Scale(range="heatmap", interpolate="rgb", domain=[0, most]),
         legend=alt.Legend(orient="bottom", gradientLength=160, values=[0, most],
                           format=".3~g"),
     )  # fmt: skip
@@ -221,9 +230,24 @@ def queues_by_rate(record: Recorded, kind: str, most: float) -> alt.LayerChart:
         y=alt.Y("rate:N", title=None, sort=names), color=colour,
         tooltip=["rate", "length", "max"],
     )  # fmt: skip
-    layers = [drawn, *words([(width + GAP, y, said) for y, said in texts])]
-    said = f"{KINDS[kind][0].capitalize()}: mean length by stage, the longest in numbers"
+    top = table.sort("length").row(-1, named=True)
+    mark = (
+        alt.Chart(_cell(cells, top["length"]))
+        .mark_rect(style="network-mark", filled=False)
+        .encode(x=x.encoding(alt.X, grid=False), x2="until:Q", y=alt.Y("rate:N", sort=names))
+    )
+    layers = [drawn, mark, *words([(width + GAP, y, said) for y, said in texts])]
+    whose = QUEUES[KINDS[kind][0]]
+    said = f"{whose} are longest at {_place(top['stage'], modules)}: "
+    said += f"{counted(number(top['length']), 'packet')} at rate {number(top['rate'])}"
+    said = said if top["length"] else f"{whose} stay empty: 0 packets on average"
     return layered(layers, said, width, ROW * len(rates), beside)
+
+
+def _cell(cells: pl.DataFrame, longest: float) -> pl.DataFrame:
+    """Return the place of the longest queue, or none if nothing waits."""
+    found = cells.filter((pl.col("length") == longest) & (pl.col("length") > 0)).head(1)
+    return found.select("rate", "stage", "until")
 
 
 def _behind(record: Recorded, where: Panel) -> list[alt.Chart]:
@@ -234,7 +258,7 @@ def _behind(record: Recorded, where: Panel) -> list[alt.Chart]:
         return []
     carried = rates.filter(pl.col("stable") & (pl.col("rate") < first))["rate"].max()
     low, high = float(carried or 0.0), float(first)  # type: ignore[arg-type]
-    return [*where.band(low, high), *where.above({"saturates": (low, high)})]
+    return [*where.band(low, high), *where.above({band_named("saturates", low, high): (low, high)})]
 
 
 def _label(stage: int, modules: int) -> str:

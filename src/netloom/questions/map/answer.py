@@ -226,6 +226,15 @@ class ProgramMapping(Answer):
         return bool((self.found.node_of == self.found.mappings["identity"]).all())
 
     @property
+    def applied(self) -> NDArray[np.int32]:
+        """The node of each task as files have it: rank order if the verdict keeps that.
+
+        A layout that was asked for, and routes of a mapping's own, are written as they are.
+        """
+        asked = self.layout is not None or self.routes is not None
+        return self.found.node_of if asked or self.gains else self.found.mappings["identity"]
+
+    @property
     def gains(self) -> bool:
         """Whether the mapping is better than rank order. See ``MappingVerdict``."""
         return self.verdict.gains

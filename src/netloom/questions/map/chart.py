@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -14,27 +15,38 @@ from netloom.drawing.axes import axis
 from netloom.drawing.bars import NARROWEST, STEP, WIDE, short_names
 from netloom.drawing.colours import BEST, THIS
 from netloom.drawing.frame import layered
+from netloom.drawing.line_names import GAP
 from netloom.drawing.networks.letters import width_of
-from netloom.drawing.panel import GAP, words
+from netloom.drawing.panel import AFTER, MINE, panel, words
 from netloom.drawing.room import room
-from netloom.questions.analyze.chart import UNITS
-from netloom.questions.network_chart import channels_chart
+from netloom.questions.analyze.where import carried
+from netloom.questions.map.verdict import unit_of
+from netloom.questions.map.words import began
+from netloom.questions.network_chart import LOAD, ON, channels_chart, load_title
 from netloom.questions.shown import percent
-from netloom.words import number
+from netloom.units import SIZE
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from numpy.typing import NDArray
 
     from netloom.drawing.axes import Axis
     from netloom.drawing.frame import Part
     from netloom.questions.recorded import Recorded
 
-LOAD = "weighted_channel_load"
-
 ASIDE = 400.0
 """Pixels of each of the networks beside each other."""
 
 WHEN = {"before": "Before (rank order)", "after": "After"}
+LINES = {"before": "rank order", "after": "found"}
+"""The mappings, as titles of networks and as names of lines."""
+
+"""Points of a line of channels at most."""
+
+CLEARLY = 1.005
+"""Times the busiest channel's load that counts as more."""
 
 MEASURES = {
     "hop_bytes": "hop-bytes",
@@ -47,6 +59,9 @@ MEASURES = {
 }
 """What mappings change, besides their objective."""
 
+TIMED = "time of the busiest channel"
+"""The objective, load / bandwidth, if channels differ or those of hosts count."""
+
 MOST_TIMES = 3.0
 """Changes beyond this are drawn at the edge."""
 
@@ -58,34 +73,35 @@ def arranged(record: Recorded) -> list[Part]:
     drawn = networks(record, ASIDE)
     rows = alt.hconcat(*drawn.values(), spacing=30)
     rows = rows.resolve_scale(color="independent", stroke="independent")
-    return [alt.vconcat(rows, changes(record), spacing=26)]
+    below = alt.hconcat(changes(record), falling(record), spacing=40)
+    return [alt.vconcat(rows, below, spacing=26)]
 
 
 def footer(record: Recorded) -> list[str]:
-    """Return what was mapped, by which objective."""
+    """Return what was mapped, by which objective, and what the search began with."""
     found = record.figures
     return [
         f"{found['app']} mapped onto {found['topology']}, {found['routing']}; objective "
-        f"{found['objective']['name']}; found by {found['found_by']}"
+        f"{found['objective']['name']}; {began(found['found_by'])}"
     ]
 
 
 def parts(record: Recorded) -> dict[str, Part]:
     """Return the parts of the picture of a mapping, by name."""
-    return {**networks(record), "objective": changes(record)}
+    return {**networks(record), "objective": changes(record), "falling": falling(record)}
 
 
 def networks(record: Recorded, width: float | None = None) -> dict[str, Part]:
-    """Return the network by channel load before and after, on one scale, and their difference."""
-    channels = record.tables["channels"]
-    if "kind" in channels.columns:  # those of hosts are in no picture
-        channels = channels.filter(kind="network")
-    loads = {when: channels.filter(mapping=when)[LOAD].to_numpy() for when in WHEN}
-    all_of_them = np.concatenate(list(loads.values()))
-    scale = (
-        (float(all_of_them.mean()), float(all_of_them.max()) or 1.0) if len(all_of_them) else None
-    )
-    title = UNITS.get(record.figures["weight"], "paths on the channel")
+    """Return the network by channel load before and after, on one scale, and their difference.
+
+    The scale is gray up to the lower of both means: so what is busiest afterwards can be seen too.
+    """
+    channels, loads = _channels(record), _loads(record)
+    scale = None
+    if all(map(len, loads.values())):
+        most = max(float(each.max()) for each in loads.values())
+        scale = min(float(each.mean()) for each in loads.values()), most or 1.0
+    title = load_title(record)
     drawn: dict[str, Part] = {
         when: channels_chart(
             record, channels.filter(mapping=when), LOAD, title, scale=scale, width=width, when=said
@@ -99,6 +115,50 @@ def networks(record: Recorded, width: float | None = None) -> dict[str, Part]:
             before=loads["before"].astype(np.float64),
         )  # fmt: skip
     return drawn
+
+
+def _channels(record: Recorded) -> pl.DataFrame:
+    """Return the channels between routers before and after: those of hosts are in no picture."""
+    channels = record.tables["channels"]
+    return channels.filter(kind="network") if "kind" in channels.columns else channels
+
+
+def _loads(record: Recorded) -> dict[str, NDArray[np.float64]]:
+    """Return the loads of the channels between routers, before and after."""
+    channels = _channels(record)
+    return {when: channels.filter(mapping=when)[LOAD].to_numpy() for when in WHEN}
+
+
+def falling(record: Recorded) -> alt.LayerChart:
+    """Return the loads of all channels in falling order, before and after, on one pair of axes."""
+    unit = load_title(record).removesuffix(ON)
+    loads = {LINES[when]: np.sort(load)[::-1] for when, load in _loads(record).items()}
+    highest = max((float(load[0]) for load in loads.values() if len(load)), default=0.0)
+    by, shown = SIZE.scale(highest) if unit == "bytes" and highest else (1.0, unit)
+    tables = []
+    for when, load in loads.items():
+        at = np.unique(np.linspace(0, max(len(load) - 1, 0), MOST_POINTS).astype(int))[: len(load)]
+        tables.append(pl.DataFrame({"when": when, "place": at + 1, "load": load[at] / by}))
+    table = pl.concat(tables)
+    along = axis("place", "channels, busiest first", [1, max(map(len, loads.values()))], room=0.0)
+    up = axis("load", f"load ({shown})", [highest / by, 0.0])
+    looks = {LINES["before"]: MINE, LINES["after"]: AFTER}
+    drawn = panel(along, up, looks, WIDTH, 200)
+    lines = drawn.lines(table, "when", looks, points=0)
+    return drawn.drawn([*lines, *drawn.ends_of(table, "when", looks)], _carried(record))
+
+
+def _carried(record: Recorded) -> str:
+    """Return how many channels carried more before than any does afterwards, or the reverse."""
+    before, after = _loads(record).values()
+    more, less = (int((before > after.max(initial=0) * CLEARLY).sum()),
+                  int((after > before.max(initial=0) * CLEARLY).sum()))  # fmt: skip
+    many = f"of {counted(len(before), 'channel')}"
+    if more:
+        return f"{more:,} {many} carried more than the busiest does afterwards"
+    if less:
+        return f"{less:,} {many} carry more than the busiest did in rank order"
+    return f"The busiest {many} carries as much as in rank order"
 
 
 def changes(record: Recorded) -> alt.LayerChart:
@@ -131,9 +191,9 @@ def changes(record: Recorded) -> alt.LayerChart:
         *words(texts),
         *_bound(table, along, names),
     ]
-    said = "What the mapping changes: ○ rank order, ● the mapping found"
+    said = "What the mapping changes: ○ rank order, ● found"
     if table["bound"].drop_nulls().len():
-        said += "; line: no mapping can pass"
+        said += "; line: the best possible"
     return layered(layers, said, width, height, right + left / 2)
 
 
@@ -149,9 +209,13 @@ def _bound(table: pl.DataFrame, along: Axis, names: list[str]) -> list[alt.Chart
 def _rows(record: Recorded) -> list[dict[str, Any]]:
     """Return the objective and other figures after, as parts of those before, and in words."""
     objective, table = record.figures["objective"], record.tables["table"]
+    name = objective["name"].replace("-", " ")
+    said: Callable[[Any], str] = number
+    if objective["name"] == "max-channel-load":
+        name = TIMED if objective["timed"] else MEASURES[f"{LOAD}_max"]
+        said = number if objective["timed"] else _said(record)
     rows = [
-        _row(objective["name"].replace("-", " "), objective["before"], objective["after"],
-             objective["bound"])
+        _row(name, objective["before"], objective["after"], objective["bound"], said)
     ]  # fmt: skip
     before, after = (table.filter(mapping=name) for name in ("identity", "result"))
     if before.height and after.height:
@@ -162,8 +226,14 @@ def _rows(record: Recorded) -> list[dict[str, Any]]:
             if pair in seen or any(each is None or not isfinite(each) for each in pair):
                 continue
             seen.add(pair)
-            rows.append(_row(name, *pair, said=percent if "saturation" in column else number))
+            load = _said(record) if column == f"{LOAD}_max" else number
+            rows.append(_row(name, *pair, said=percent if "saturation" in column else load))
     return rows
+
+
+def _said(record: Recorded) -> Callable[[Any], str]:
+    """Return how loads of channels are said, with their unit."""
+    return partial(carried, unit_of(record.figures))
 
 
 def _row(
@@ -186,5 +256,6 @@ PART_TITLES = {
     "after": "Channels by load, after",
     "difference": "What the mapping changes on each channel",
     "objective": "What the mapping changes",
+    "falling": "All channels by load, before and after",
 }
 """What parts are called that have no title of their own."""

@@ -128,7 +128,9 @@ def _refuse_ranks(task: MappingTask, form: str, hosts: Sequence[str] | None) -> 
         check_rank_file(form, task.graph.num_tasks, computers, places, hosts)
 
 
-RANK_FILE = rank_file_output(_refuse_ranks, lambda answer: answer.nodes)
+RANK_FILE = rank_file_output(
+    _refuse_ranks, lambda answer: answer.nodes, lambda answer: answer.to_dict()["verdict"]["gains"]
+)
 
 
 def _write_chosen_routes(answer: Any, path: Path, _: Mapping[str, str]) -> str:

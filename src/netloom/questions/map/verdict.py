@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from netloom.questions.analyze.verdict import shares
 from netloom.questions.analyze.where import carried, unit, where
 from netloom.questions.commands import command_line
 from netloom.questions.map.gains import CLOSE, LATENCY, WORTH
+from netloom.questions.measure import Measure
 from netloom.questions.register import kind_of
 from netloom.questions.shown import percent
 from netloom.questions.subject import IN_ORDER, short_name, subject
@@ -27,6 +29,8 @@ WORSE = 0.01
 
 LONGER = 6
 """Times as long a search that may still find something is worth."""
+
+MAPPED = "with the mapping found"
 
 OTHERS = {
     "hop_bytes": "hop-bytes",
@@ -70,6 +74,18 @@ def verdict(figures: Figures) -> Verdict:
         )
     of = subject(figures["app"], figures["topology"])
     return Verdict(mark, sentence, of, lines, _next(figures), " ".join(notes))
+
+
+def measure(figures: Figures) -> Measure | None:
+    """Return what the busiest channel carries with the mapping, if that was the objective."""
+    objective = figures["objective"]
+    if objective["name"] != "max-channel-load" or objective["timed"] or figures["after"] is None:
+        return None
+    most = min(objective["before"], objective["after"])
+    said = carried(unit_of(figures), most)
+    return Measure(
+        most, said, f"has {{}} on its busiest channel {MAPPED}", f"on the busiest channel {MAPPED}"
+    )
 
 
 def change(before: float, after: float) -> str:
@@ -133,7 +149,7 @@ def _found(figures: Figures) -> tuple[str, str]:
 
 def _gain(figures: Figures) -> str:
     """Say how much better the objective is than in rank order."""
-    objective, weight = figures["objective"], _unit(figures)
+    objective, weight = figures["objective"], unit_of(figures)
     first, last, name = objective["before"], objective["after"], objective["name"]
     less = f"{change(first, last)} less than in {IN_ORDER}"
     if name == "max-channel-load" and objective["timed"]:
@@ -165,7 +181,7 @@ def _from_to(weight: str, first: float, last: float) -> str:
     return f"{value if alike else before} → {after}"
 
 
-def _unit(figures: Figures) -> str:
+def unit_of(figures: Figures) -> str:
     """Return what loads are counted in, by the analysis of rank order."""
     return str(figures["weight"]) if figures["before"] is None else unit(figures["before"])
 
@@ -191,7 +207,7 @@ def _noun(figures: Figures) -> str:
 
 def _value(figures: Figures) -> str:
     """Return the objective in rank order with its unit. "" if it has none that people know."""
-    objective, weight = figures["objective"], _unit(figures)
+    objective, weight = figures["objective"], unit_of(figures)
     value, name = objective["before"], objective["name"]
     if name == "max-channel-load" and not objective["timed"]:
         return carried(weight, value)
@@ -300,14 +316,14 @@ def _costs(figures: Figures) -> str:
     said = {}
     for name, label in OTHERS.items():
         before, after = first[name], last[name]
-        if name == aim or before is None or after is None or not before:
+        if name == aim or not (before and after and isfinite(before) and isfinite(after)):
             continue
         load = name.startswith("saturation")
-        worse = before / after - 1 if load and after else after / before - 1
+        worse = before / after - 1 if load else after / before - 1
         if worse < WORSE:
             continue
         shown = percent if load else number
-        if name == "weighted_channel_load_max" and _unit(figures) == "uniform":
+        if name == "weighted_channel_load_max" and unit_of(figures) == "uniform":
             continue
         said[worse, label.format(weight=figures["weight"])] = f"{shown(before)} → {shown(after)}"
     order = sorted(said, key=lambda each: -each[0])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from netloom.questions.map.verdict import verdict
+from netloom.questions.map.verdict import measure, verdict
 from netloom.questions.shown import percent, plain_table, size_of
 from netloom.words import counted, number
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from netloom.questions.map.answer import ProgramMapping
 
-__all__ = ["lines", "verdict"]
+__all__ = ["lines", "measure", "verdict"]
 
 NAMES = {
     "identity": "rank order",
@@ -50,12 +50,20 @@ def _how(result: ProgramMapping) -> str:
     if result.layout is not None:
         return f"layout {result.layout.name} ({result.layout.source})"
     ended = "interrupted after" if found.interrupted else "searched for"
-    began = "a random mapping" if found.found_by == "search" else NAMES.get(
-        found.found_by, found.found_by
-    )  # fmt: skip
     rounds = counted(found.rounds, "round") if found.rounds else "less than a whole round"
     effort = f"{found.seconds:.2g} s of processor time, {rounds}"
-    return f"{ended} {effort}, from {began}"
+    return f"{ended} {effort}, {began(found.found_by)}"
+
+
+def began(found_by: str) -> str:
+    """Return what a mapping was made from.
+
+    Examples
+    --------
+    >>> began("search"), began("identity"), began("partition")
+    ('from a random mapping', 'from rank order', 'from partition')
+    """
+    return f"from {'a random mapping' if found_by == 'search' else NAMES.get(found_by, found_by)}"
 
 
 def _table(data: dict[str, Any]) -> Table:

@@ -12,7 +12,7 @@ from netloom.drawing.axes import axis
 from netloom.drawing.bars import Bar, stacked
 from netloom.drawing.colours import BEST, REFERENCE, THIS
 from netloom.drawing.panel import DASHED, DOTTED, MODEL, End, Look, panel
-from netloom.questions.shown import percent
+from netloom.questions.shown import band_named, percent
 from netloom.words import number
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def latency_curve(
     )  # fmt: skip
     highest: Any = known["latency"].max() or idle
     top: Any = max(min(highest, MOST_TIMES * idle), measured["simulated_latency"].max() or 0)
-    names = [*LOOKS, *([MEASURED] if measured.height else []), f"{IDLE} {number(idle)}"]
+    names = [*LOOKS, *([f"● {MEASURED}"] if measured.height else []), f"{IDLE} {number(idle)}"]
     where = panel(along, axis("latency", "latency (cycles)", [0, top], whole=False), names)
     layers = _saturates(where, saturation, limit)
     layers += where.across(idle, Look(REFERENCE, DOTTED))
@@ -70,17 +70,18 @@ def latency_curve(
         for name, column in ((WHOLE, "latency"), (INSIDE, "network_latency"))
     )
     layers += where.lines(tidy, "of", LOOKS, points=0)
-    ends = [End(names[-1], where.x.high, idle, REFERENCE)]
+    ends = [End(names[-1], where.x.high, idle, REFERENCE, DOTTED)]
     if measured.height:
         points = where.chart(measured, tooltip=[by, "latency", "low", "high"])
         layers.append(points.mark_circle(size=46, opacity=1, color=THIS, clip=True))
         bars = where.chart(measured.with_columns(latency=pl.col("low")), y2="high:Q")
         layers.append(bars.mark_rule(color=THIS, strokeWidth=1.4, clip=True))
         last = measured.sort(by).row(-1, named=True)
-        ends.append(End(f"● {MEASURED}", last[by], last["latency"], THIS))
+        ends.append(End(MEASURED, last[by], last["latency"], THIS, ()))
     seen = tidy.filter(of=WHOLE) if _same(known) else tidy
     looks = {name: look for name, look in LOOKS.items() if name in set(seen["of"])}
-    layers += where.ends_of(seen, "of", looks, ends)
+    upright = [each for each in (*saturation, limit) if each is not None and each <= along.high]
+    layers += where.ends_of(seen, "of", looks, ends, upright)
     return where.drawn(layers, _latency_said(known, by))
 
 
@@ -105,10 +106,10 @@ def _saturates(
     low, high = saturation
     if low <= where.x.high:
         layers += where.band(low, high)
-        said["saturates*"] = (low, min(high, where.x.high))
+        said[band_named("saturates*", low, high)] = (low, min(high, where.x.high))
     if limit is not None and limit <= where.x.high:
         layers += where.rule(limit)
-        said["limit"] = (limit, limit)
+        said[f"limit {number(limit)}"] = (limit, limit)
     return [*layers, *where.above(said)]
 
 
@@ -149,7 +150,7 @@ def lines_by(
     """Return lines with their names at their ends, and perhaps a bound across with its name."""
     beside = [*looks, *([more[0]] if more else [])]
     where = panel(x, y, beside, WIDTH, HEIGHT)
-    ends = [End(more[0], x.high, more[1])] if more else []
+    ends = [End.of_bound(more[0], x.high, more[1])] if more else []
     rule = where.across(more[1]) if more else []
     drawn = [*rule, *where.lines(table, by, looks), *where.ends_of(table, by, looks, ends)]
     return where.drawn(drawn, title)

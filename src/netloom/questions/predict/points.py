@@ -8,7 +8,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.questions.answers import CYCLES, Answer, Column, Columns
-from netloom.words import give_or_take, number, share
+from netloom.words import give_or_take, share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,12 +35,11 @@ class Beside(NamedTuple):
 
     @property
     def cells(self) -> list[str]:
-        """Its latency, interval and error, for a table. Empty where it does not keep up."""
+        """Its latency with its interval, and error, for a table. Empty if it does not keep up."""
         if not self.stable:
-            return ["", "", ""]
-        half = "–" if self.ci95 is None else f"{self.ci95:.2g}"
+            return ["", ""]
         off = "" if self.error is None else share(self.error)
-        return [number(self.latency), half, off]
+        return [give_or_take(self.latency, self.ci95), off]
 
 
 def beside(

@@ -25,13 +25,13 @@ def curve_table(
     """Return a row per point: the model's figures, and the simulator's where there are any."""
     simulated = any(point["simulated"] for point in data["points"])
     columns = {name: of for name, of in columns.items() if of not in ASIDE or not simulated}
-    table = plain_table((*columns, *shares, *(["simulated", "± 95 %", "error"] * simulated), ""))
+    table = plain_table((*columns, *shares, *(["simulated (cycles)", "error"] * simulated), ""))
     for point in data["points"]:
         cells = [number(point[name]) for name in columns.values()]
         cells += [percent(point[name]) for name in shares.values()]
         measured = point["simulated"]
         if simulated:
-            cells += Beside(**measured).cells if measured else ["", "", ""]
+            cells += Beside(**measured).cells if measured else ["", ""]
         said = ["[red]✗ saturated[/]"] * point["saturated"]
         said += ["[yellow]! knee: simulate[/]"] * (point.get("state") == AT_THE_KNEE)
         said += ["[red]✗ simulation saturates[/]"] * bool(measured and not measured["stable"])

@@ -14,7 +14,7 @@ from netloom.questions.shown import percent
 from netloom.words import number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     import altair as alt
 
@@ -48,10 +48,10 @@ def highest(record: Recorded, load: str) -> float:
 
 def thresholds(where: Panel, marks: Mapping[str, float]) -> list[alt.Chart]:
     """Return upright lines: where contention is estimated to begin, and the limit as a bound."""
-    layers = where.above({name: (at, at) for name, at in marks.items() if at <= where.x.high})
-    for name, at in marks.items():
-        if at <= where.x.high:
-            layers += where.rule(at, None if name == LIMIT else ESTIMATE)
+    seen = {name: at for name, at in marks.items() if at <= where.x.high}
+    layers = where.above({f"{name} {number(at)}": (at, at) for name, at in seen.items()})
+    for name, at in seen.items():
+        layers += where.rule(at, None if name == LIMIT else ESTIMATE)
     return layers
 
 
@@ -60,6 +60,7 @@ def shares(
     load: Axis,
     looks: Mapping[str, Look],
     more: Callable[[Panel], list[alt.Chart]] = lambda _: [],
+    upright: Callable[[Panel], Iterable[float]] = lambda _: (),
 ) -> alt.LayerChart:
     """Return which share of the traffic gets through, by load.
 
@@ -69,21 +70,24 @@ def shares(
         The columns of ``load``, ``share`` and ``of``, the series.
     load, looks
         The horizontal axis, and how series look.
-    more
-        What returns that which lies behind them.
+    more, upright
+        What return that which lies behind them, and the loads of its upright lines.
     """
     up = axis("share", SHARE, table["share"].to_list(), share=True)
     where = panel(load, up, looks)
-    layers = [*more(where), *where.lines(table, "of", looks), *where.ends_of(table, "of", looks)]
+    names = where.ends_of(table, "of", looks, upright=upright(where))
+    layers = [*more(where), *where.lines(table, "of", looks), *names]
     return where.drawn(layers, _shares_said(table, load.field))
 
 
 def _shares_said(table: pl.DataFrame, load: str) -> str:
-    """Return what gets through at the highest load."""
+    """Return what gets through at the highest load: of the average node and of the worst."""
     if table.is_empty():
         return "Nothing is known of what gets through"
     last = table.filter(pl.col(load) == pl.col(load).max())
-    least, most = min(last["share"].to_list()), max(last["share"].to_list())
-    said = [percent(each) for each in (least, most)]
-    span = said[1] if said[0] == said[1] else f"{said[0]} to {said[1]}"
-    return f"At load {number(last[load][0])}, {span} gets through"
+    at, by_node = number(last[load][0]), dict(zip(last["of"], last["share"], strict=True))
+    if set(by_node) == {AVERAGE, WORST}:
+        mean, worst = percent(by_node[AVERAGE]), percent(by_node[WORST])
+        return f"At load {at}, {mean} gets through, {worst} of the worst node"
+    said = list(dict.fromkeys(percent(each) for each in sorted(last["share"])))
+    return f"At load {at}, {' to '.join([said[0], *said[1:][-1:]])} gets through"

@@ -7,11 +7,12 @@ from dataclasses import replace
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from netloom.drawing.names import base_names
 from netloom.drawing.room import HALF, NARROW, WIDE, narrow_page
 from netloom.questions.recorded import key_columns, parts_of
 from netloom.questions.shown import ended
+from netloom.questions.subject import short_name
 from netloom.questions.verdict import MARKS, Verdict
+from netloom.report.page.curve_names import THEMSELVES, said_field
 from netloom.report.page.figure import Figure, make_figure, table_of, units_of
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 NO_FIGURES = ("seed", "reason", "note")
 """Columns that a page has elsewhere."""
+
+ASIDE = frozenset({"latencies", "path contention"})
+"""Parts that are left out on paper where several answers are compared."""
 
 CHANNELS = {"channels": "Channels by load"}
 """What the part is called that most pictures have."""
@@ -46,7 +50,7 @@ def name_of(record: Recorded) -> str:
     found = record.figures
     what = found.get("app") or found.get("program") or found.get("traffic")
     where = found.get("topology") or (f"omega:{found['pes']}" if "pes" in found else None)
-    return base_names(" on ".join(str(each) for each in (what, where) if each))
+    return " on ".join(short_name(str(each)) for each in (what, where) if each)
 
 
 def verdict_of(record: Recorded) -> Verdict | None:
@@ -71,7 +75,10 @@ def key_table(records: Sequence[tuple[Mapping[str, Any], Recorded]], name: str =
     varied = list(dict.fromkeys(name for fields, _ in records for name in fields))
     columns = key_columns(first, name, but=[*varied, *NO_FIGURES])
     rows = [
-        [*(_said(fields.get(each)) for each in varied), *(row.get(each.name) for each in columns)]
+        [
+            *(_said(each, fields.get(each)) for each in varied),
+            *(row.get(each.name) for each in columns),
+        ]
         for fields, record in records
         for row in record.tables[name].iter_rows(named=True)
     ]
@@ -106,8 +113,9 @@ def figures_by_part(record: Recorded, beside: int = 1) -> dict[str, Figure]:
             spec = small
         span = 4 if beside > 2 else 12 if _width(spec) > HALF else 6
         figures[part] = replace(
-            figure, title=title, spec=spec, narrow=_differing(spec, small), span=span
-        )
+            figure, title=title, spec=spec, narrow=_differing(spec, small), span=span,
+            aside=beside > 1 and part in ASIDE,
+        )  # fmt: skip
     return figures
 
 
@@ -227,6 +235,8 @@ def _alone(spec: Mapping[str, Any]) -> dict[str, Any]:
     return {"datasets": spec.get("datasets", {}), "hconcat": [inside], "resolve": resolve}
 
 
-def _said(value: Any) -> Any:
+def _said(name: str, value: Any) -> Any:
     """Return a field's value for a cell of a table."""
+    if isinstance(value, str) and (name == "mapping" or name in THEMSELVES):
+        return said_field(name, value)
     return str(value) if isinstance(value, list | dict) else value

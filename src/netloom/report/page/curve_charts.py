@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import polars as pl
 
-from netloom.drawing.axes import Axis, axis
+from netloom.drawing.axes import LOAD_STEPS, Axis, axis
 from netloom.drawing.panel import DASHED, SOLID, Look, looks_of, ordered, panel
 from netloom.drawing.room import narrow_page, room
 from netloom.report.page.curve_names import said_field, shared_words
@@ -16,7 +18,7 @@ from netloom.report.page.figure import Figure, make_figure, narrowed, table_of
 from netloom.words import give_or_take, number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from netloom.drawing.panel import Panel
     from netloom.report.page.curves import Curve, CurveGroup
@@ -78,7 +80,10 @@ def _latency(group: CurveGroup) -> Figure:
     looks = _looks(group)
     for name, curves in _named(group).items():
         where = _panel(group, y, looks)
-        layers = [*_saturates(where, curves), *_curves(where, _latency_rows(curves), looks)]
+        layers = [
+            *_saturates(where, curves),
+            *_curves(where, _latency_rows(curves), looks, _intervals(curves)),
+        ]
         drawn[name] = where.drawn(layers, name)
     return make_figure(
         _arranged(drawn),
@@ -158,6 +163,7 @@ def _panel(group: CurveGroup, y: Axis, looks: dict[str, Look]) -> Panel:
     loads: list[Any] = [curve.table["load"].max() for curve in group.curves]
     loads += [curve.accepted["load"].max() for curve in group.simulated]
     x = axis("load", _with_unit(group.axes.load), loads, whole=False)
+    x = replace(x, steps=LOAD_STEPS)
     one = len(panels(group)) == 1
     width, height = (WIDTH, HEIGHT) if one else (PANEL_WIDTH, PANEL_HEIGHT)
     names = [name for name, look in looks.items() if look.named]
@@ -170,8 +176,14 @@ def _with_unit(words: str) -> str:
     return f"{what} ({unit})" if unit else what
 
 
-def _curves(where: Panel, table: pl.DataFrame, looks: dict[str, Look]) -> list[alt.Chart]:
-    """Return the curves of a panel with their intervals, points and names."""
+def _curves(
+    where: Panel, table: pl.DataFrame, looks: dict[str, Look],
+    saturated: Iterable[tuple[float, float]] = (),
+) -> list[alt.Chart]:  # fmt: skip
+    """Return the curves of a panel with their intervals, points and names.
+
+    No name stands on the sides of the intervals in which networks are ``saturated``.
+    """
     simulated, models = (table.filter(kind=kind) for kind in (SIMULATED, MODEL))
     dashed = {name: look._replace(dash=DASHED) for name, look in looks.items()}
     layers = [*_bands(where, simulated, looks), *where.lines(models, "curve", dashed, points=0)]
@@ -180,7 +192,9 @@ def _curves(where: Panel, table: pl.DataFrame, looks: dict[str, Look]) -> list[a
     if some.height:  # the line goes on, and its points are hollow
         layers += where.lines(simulated, "curve", looks, points=0)
         layers += where.hollow(some, "curve", looks)
-    return [*layers, *where.ends_of(simulated if simulated.height else models, "curve", looks)]
+    upright = [load for load in chain(*saturated) if load <= where.x.high]
+    told = simulated if simulated.height else models
+    return [*layers, *where.ends_of(told, "curve", looks, upright=upright)]
 
 
 def _bands(where: Panel, table: pl.DataFrame, looks: dict[str, Look]) -> list[alt.Chart]:
@@ -191,13 +205,15 @@ def _bands(where: Panel, table: pl.DataFrame, looks: dict[str, Look]) -> list[al
     return where.areas(known, "curve", looks, "high")
 
 
+def _intervals(curves: Sequence[tuple[Curve, str]]) -> list[tuple[float, float]]:
+    """Return the intervals in which networks saturate, each once."""
+    found = [curve.saturation for curve, _ in curves if not curve.model]
+    return list(dict.fromkeys(each for each in found if each is not None))
+
+
 def _saturates(where: Panel, curves: Sequence[tuple[Curve, str]]) -> list[alt.Chart]:
-    """Return the intervals in which networks saturate, each named if there is room."""
-    found: dict[tuple[float, float], list[str]] = {}
-    for curve, name in curves:
-        if not curve.model and curve.saturation is not None:
-            found.setdefault(curve.saturation, []).append(name)
-    return [layer for low, high in found for layer in where.band(low, high)]
+    """Return the intervals in which networks saturate."""
+    return [layer for low, high in _intervals(curves) for layer in where.band(low, high)]
 
 
 def _arranged(drawn: dict[str, alt.LayerChart]) -> Any:

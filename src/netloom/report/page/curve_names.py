@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from netloom.drawing.names import base_names
+from netloom.questions.subject import order_named, short_name
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
@@ -52,7 +53,9 @@ def said_field(name: str, value: Any) -> str:
     >>> said_field("topology", "torus:8x8"), said_field("vcs", 4), said_field("speculative", True)
     ('torus:8x8', '4 VCs', 'speculative')
     >>> said_field("traffic", "/runs/a.mtx"), said_field("router", "three-stage")
-    ('a.mtx', 'three-stage router')
+    ('a', 'three-stage router')
+    >>> said_field("mapping", "identity"), said_field("mapping", "random")
+    ('rank order', 'random mapping')
     """
     words = name.replace("_", " ")
     if value is None:
@@ -61,10 +64,12 @@ def said_field(name: str, value: Any) -> str:
         return words if value else f"not {words}"
     if name == "vcs":
         return counted(value, "VC")
+    if name == "mapping":
+        return order_named(value)
     if isinstance(value, (list, dict)):
         return f"own {words}"
     if name in THEMSELVES:
-        return base_names(str(value))
+        return short_name(str(value))
     if isinstance(value, str):
         return f"{base_names(value)} {words}"
     return f"{words} {number(value)}"
@@ -84,7 +89,7 @@ def names_of(about: Sequence[Mapping[str, Any]], differ: Sequence[str]) -> list[
     if len(set(names)) < len({repr([each.get(field) for field in differ]) for each in about}):
         names = [", ".join(_in_full(field, each.get(field)) for field in differ) for each in about]
     return [
-        name or base_names(str(each.get("topology", "the network")))
+        name or short_name(str(each.get("topology", "the network")))
         for name, each in zip(names, about, strict=True)
     ]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.drawing.names import base_names
+from netloom.questions.subject import short_name
 from netloom.report.page.curve_names import names_of, telling
 from netloom.report.page.curve_points import POINTS, RUNS, point_of, runs_of
 
@@ -340,7 +340,7 @@ def _groups(axes: Axes, curves: Sequence[Curve]) -> Iterator[CurveGroup]:
 def _traffic(curve: Curve) -> str:
     """Return what a curve's traffic is called: of a file its name without its folder."""
     name = str(curve.about.get("traffic") or f"hot spots in {curve.about['topology']}")
-    return f"{name} traffic" if name.replace("-", "").isalpha() else base_names(name)
+    return f"{name} traffic" if name.replace("-", "").isalpha() else short_name(name)
 
 
 def _group(name: str, axes: Axes, curves: Sequence[Curve]) -> CurveGroup:
@@ -360,7 +360,7 @@ def _group(name: str, axes: Axes, curves: Sequence[Curve]) -> CurveGroup:
     def labelled(curve: Curve) -> Curve:
         return replace(curve, label=by_curve[id(curve)])
 
-    networks = {base_names(str(curve.about.get("topology", ""))) for curve in curves}
+    networks = {short_name(str(curve.about.get("topology", ""))) for curve in curves}
     shared = networks.pop() if len(networks) == 1 else ""
     return CurveGroup(
         name=f"{name} on {shared}" if shared not in name else name,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from netloom.questions.commands import command_line
 from netloom.questions.recorded import key_columns
 from netloom.questions.register import kind_of
-from netloom.questions.shown import percent
+from netloom.questions.shown import ended, percent
+from netloom.questions.subject import short_name
 from netloom.questions.verdict import Verdict
+from netloom.report.page.curve_names import name_fields
 from netloom.report.page.curve_table import common_load
 from netloom.report.page.curve_verdicts import Tile
 from netloom.report.page.curves import deviations, find_curves
@@ -17,6 +19,8 @@ from netloom.words import counted, listed, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    import polars as pl
 
     from netloom.questions.recorded import Recorded
     from netloom.report.page.curves import CurveGroup
@@ -27,6 +31,12 @@ MOST_TILES = 3
 
 MOST_SENTENCES = 2
 """Sentences of the answer."""
+
+FEW = 3
+"""Answers whose figures a tile names one by one."""
+
+EXACT = frozenset({"analyze", "check_fabric"})
+"""Verbs whose answers count, and depend on no seed but in what they compare with."""
 
 GRAVEST = ("act", "limited", "unknown", "fine", "")
 """Marks by how much they ask of a reader."""
@@ -65,8 +75,10 @@ def answer_of(asked: Sequence[Asked], sections: Sequence[Section]) -> Answered:
     chosen = {
         each.decision.chosen.label for each in sections if each.decision and each.decision.chosen
     }
-    notes = list(dict.fromkeys(each.note for each in said if each.note))
-    sure = _sure_of(groups) or " ".join(notes) or _single(records)
+    chosen |= {name for each in sections if each.best for name in each.best.chosen}
+    notes = list(dict.fromkeys(_told(each.note) for each in said if each.note))
+    near = [_told(each.note) for each in said if each.note and _concerns(each)]
+    sure = _sure_of(groups) or " ".join(dict.fromkeys(near)) or _single(records)
     marks = sorted((each.mark for each in said), key=GRAVEST.index)
     sentence = " ".join(each.sentence for each in said)
     mark = marks[0] if marks else ""
@@ -79,9 +91,52 @@ def answer_of(asked: Sequence[Asked], sections: Sequence[Section]) -> Answered:
 
 
 def _deciding(sections: Sequence[Section]) -> list[Verdict]:
-    """Return the verdicts that make up the answer of a page: of each section the first."""
-    first = [each.verdicts[0] for each in _choices(sections) or sections if each.verdicts]
-    return first[:MOST_SENTENCES]
+    """Return the verdicts that make up the answer of a page: of each section the first.
+
+    Of a single section the first two, or which answer to take, and what that one says.
+    """
+    deciding = [each for each in _choices(sections) or _mending(sections) if each.verdicts]
+    if len(deciding) > 1 or any(each.decision for each in deciding):
+        return [_named(each.verdicts[0]) for each in deciding[:MOST_SENTENCES]]
+    of = [name for each in deciding if each.best for name in each.best.chosen]
+    told = [verdict for each in deciding for verdict in each.verdicts]
+    told = [each for each in told if not of or not each.of or each.of in of]
+    return [_named(each) for each in told[:MOST_SENTENCES]]
+
+
+def _mending(sections: Sequence[Section]) -> list[Section]:
+    """Return the sections that say what helps, or all if they only say what is wrong."""
+    return [each for each in sections if each.verb != "analyze"] or list(sections)
+
+
+def _named(verdict: Verdict) -> Verdict:
+    """Return a verdict whose sentence says what it is of."""
+    if not verdict.of or verdict.of in verdict.sentence:
+        return verdict
+    return replace(verdict, sentence=f"{verdict.of}: {verdict.sentence}")
+
+
+def _concerns(verdict: Verdict) -> bool:
+    """Whether the note of a verdict is about its sentence: what begins with a star may not be."""
+    return not verdict.note.startswith("*") or "*" in verdict.sentence
+
+
+def _told(note: str) -> str:
+    """Return a note as sentences.
+
+    Examples
+    --------
+    >>> _told("* estimate. Give the load for a yes or no: --offered 0.2")
+    'Numbers with * are estimates. Give the load for a yes or no: --offered 0.2'
+    >>> _told("* if nothing waited, another path would be critical")
+    'Numbers with *: if nothing waited, another path would be critical.'
+    """
+    if not note.startswith("* "):
+        return ended(note)
+    first, end, more = note[2:].partition(". ")
+    if first.rstrip(".") == "estimate":
+        return f"Numbers with * are estimates.{' ' + more if end else ''}"
+    return ended(f"Numbers with *: {note[2:]}")
 
 
 def _choices(sections: Sequence[Section]) -> list[Section]:
@@ -96,9 +151,7 @@ def _tiles(asked: Sequence[Asked], sections: Sequence[Section]) -> list[Tile]:
         each.decision.tiles for each in _choices(sections) if each.decision and each.decision.tiles
     ]
     if not decided:
-        return list(
-            _key_figures([each.record for each in asked if each.section == asked[0].section])
-        )
+        return _best_tiles(asked, _mending(sections)[0])
     found: list[Tile] = []
     for place, tiles in enumerate(decided):
         later = len(decided) - place - 1
@@ -106,8 +159,26 @@ def _tiles(asked: Sequence[Asked], sections: Sequence[Section]) -> list[Tile]:
     return found
 
 
-def _key_figures(records: Sequence[Recorded]) -> Iterator[Tile]:
-    """Yield the first key figures of answers to one question, from the least to the most."""
+def _best_tiles(asked: Sequence[Asked], section: Section) -> list[Tile]:
+    """Return the figure that decides a section, if there is one, and key figures of its answers."""
+    own = [each for each in asked if each.section == section.asked]
+    named = [(name_fields(each.varied), each.record) for each in own]
+    best = section.best
+    if best:  # what is taken comes first
+        named.sort(key=lambda each: each[0] not in best.chosen)
+    shown = list(_key_figures(named))
+    if best:
+        alike = best.tile.value.partition(" ")[0]
+        shown = [best.tile, *(each for each in shown if each.value.partition(" ")[0] != alike)]
+    return shown
+
+
+def _key_figures(named: Sequence[tuple[str, Recorded]]) -> Iterator[Tile]:
+    """Yield the first key figures of answers to one question, of few answers one by one.
+
+    Of more answers they go from the least to the most.
+    """
+    records = [record for _, record in named]
     first = records[0]
     name = first.answer.key_table
     columns = key_columns(first, name, but=("seed",))
@@ -115,13 +186,25 @@ def _key_figures(records: Sequence[Recorded]) -> Iterator[Tile]:
         values = [
             row[column.name]
             for each in records
-            for row in each.tables[name].iter_rows(named=True)
+            for row in _telling(each.tables[name])
             if isinstance(row.get(column.name), int | float)
             and not isinstance(row[column.name], bool)
         ]
-        if values:
-            ends = dict.fromkeys((number(min(values)), number(max(values))))
+        if not values:
+            continue
+        ends = list(dict.fromkeys((number(min(values)), number(max(values)))))
+        if 1 < len(values) == len(named) <= FEW and len(ends) > 1:
+            rest = zip(named[1:], values[1:], strict=True)
+            others = listed([f"{name} {number(each)}" for (name, _), each in rest])
+            yield Tile(number(values[0]), f"{column.head}, {named[0][0]} ({others})")
+        else:
             yield Tile(" to ".join(ends), column.head)
+
+
+def _telling(table: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table that are the answer: of mappings the one that was found."""
+    rows = table.to_dicts()
+    return [each for each in rows if each.get("mapping") == "result"] or rows
 
 
 def _next(sections: Sequence[Section], chosen: set[str]) -> str:
@@ -176,6 +259,8 @@ def _widest(group: CurveGroup) -> float | None:
 
 
 def _single(records: Sequence[Recorded]) -> str:
+    if {each.verb for each in records} <= EXACT:
+        return "Counts are exact."
     seeds = sorted({each.figures["provenance"]["seed"] for each in records})
     return f"{counted(len(records), 'answer', ',')}, {_seeds(seeds)}. Other seeds may differ."
 
@@ -210,12 +295,13 @@ def _contradictions(records: Sequence[Recorded], groups: Sequence[CurveGroup]) -
     }
     for record in records:
         bound = (record.figures.get("saturation") or {}).get("upper_bound")
-        most = carried.get((str(record.figures.get("app")), str(record.figures.get("topology"))))
+        program = short_name(str(record.figures.get("app")))
+        most = carried.get((program, str(record.figures.get("topology"))))
         if bound is None or most is None or bound >= most:
             continue
         note = record.figures.get("note")
         yield (
-            f"Static analysis of {record.figures['app']} allows {percent(bound)} on "
+            f"Static analysis of {program} allows {percent(bound)} on "
             f"{record.figures['topology']}, and the simulation carries {percent(most)}: they route "
             f"differently.{f' {note}' if note else ''}"
         )

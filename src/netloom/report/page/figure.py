@@ -66,6 +66,8 @@ class Figure:
         none. None where it is the same.
     span, tall
         How many of the 12 columns of a page it takes, and whether it takes two rows.
+    aside
+        Whether it is left out on paper.
     """
 
     title: str
@@ -76,6 +78,7 @@ class Figure:
     narrow: Mapping[str, Any] | None = None
     span: int = 6
     tall: bool = False
+    aside: bool = False
 
 
 def make_figure(

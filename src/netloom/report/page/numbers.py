@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from netloom.drawing.names import base_names
+from netloom.questions.subject import short_name
 from netloom.report.page.answers import key_table
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _what(records: Sequence[Recorded]) -> str:
         str(found.get("app") or found.get("program") or found.get("traffic") or "")
         for found in (each.figures for each in records)
     }
-    return base_names(names.pop()) if len(names) == 1 else ""
+    return short_name(names.pop()) if len(names) == 1 else ""
 
 
 def _slug(section: str) -> str:

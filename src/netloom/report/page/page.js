@@ -9,7 +9,6 @@
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const paper = matchMedia("print");
   const small = matchMedia("(max-width: 1179px)");
-  const largest = 1.5; // times its own size that a chart may have
   let printing = paper.matches;
   let drawn = "";
   let views = [];
@@ -33,7 +32,7 @@
       inside.removeAttribute("aria-label");
     }
     if (byKeyboard(place)) svg.setAttribute("role", "group"); // what is inside can be reached
-    svg.style.maxWidth = `${largest * svg.viewBox.baseVal.width}px`;
+    svg.style.setProperty("--own", `${svg.viewBox.baseVal.width}px`);
   }
 
   async function draw() {

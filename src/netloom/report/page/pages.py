@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
 from netloom.questions.commands import command_line
+from netloom.questions.network_chart import one_scale
 from netloom.questions.recorded import Recorded
 from netloom.report.page.answers import name_of
 from netloom.report.page.decision import answer_of
@@ -89,7 +90,8 @@ def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
     if not asked:
         raise InputError("report", "no answers", "an experiment that has some: see netloom run")
     facts = [fact for results in found for fact in _facts(results, several=len(found) > 1)]
-    sections = tuple(sections_of(asked))
+    with one_scale(each.record for each in asked):
+        sections = tuple(sections_of(asked))
     return Page(
         title=title or _title(live, found),
         question=" ".join(results.question for results in found if results.question),

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from netloom.questions.verdict import Verdict
 from netloom.report.page.answers import (
     figures_by_part,
     for_all_windows,
@@ -15,6 +14,7 @@ from netloom.report.page.answers import (
     name_of,
     verdict_of,
 )
+from netloom.report.page.best import best_of
 from netloom.report.page.curve_charts import curve_figures
 from netloom.report.page.curve_names import name_fields
 from netloom.report.page.curve_table import curve_numbers
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from netloom.questions.recorded import Recorded
+    from netloom.questions.verdict import Verdict
+    from netloom.report.page.best import Best
     from netloom.report.page.curves import Curve, CurveGroup
     from netloom.report.page.figure import DataTable, Figure
 
@@ -55,8 +57,10 @@ class Section:
         Numbers, and what is drawn from them: the figures of a row stand side by side.
     remark
         What is left out. Perhaps "".
-    decision
-        Which curve to take. None if there is no choice.
+    decision, best
+        Which curve to take, or which answer. None if there is no choice.
+    asked, verb
+        What its answers were asked together as, and by which verb. "" of curves.
     """
 
     title: str
@@ -65,6 +69,9 @@ class Section:
     rows: tuple[tuple[Figure, ...], ...] = ()
     remark: str = ""
     decision: Decision | None = None
+    best: Best | None = None
+    asked: str = ""
+    verb: str = ""
 
     @property
     def figures(self) -> tuple[Figure, ...]:
@@ -223,8 +230,8 @@ def _of_answers(asked: Sequence[Asked]) -> Section:
     records = [(each.varied, each.record) for each in asked]
     head = asked[0].record.kind.title
     one = len(asked) == 1
-    named = [(name_fields(each.varied), each.record) for each in asked]
-    verdicts = [Verdict("", said) for said in asked[0].record.kind.best(named)]
+    best = best_of(records)
+    verdicts = [best.verdict] if best else []
     verdicts += [
         replace(found, of="" if one else _told(each))
         for each in asked[:MOST_SENTENCES]
@@ -240,6 +247,9 @@ def _of_answers(asked: Sequence[Asked]) -> Section:
         tables=(key_table(records),),
         rows=tuple(_side_by_side(detailed)),
         remark=f"{counted(left_out, 'more answer', ',')} in the table only." if left_out else "",
+        best=best,
+        asked=asked[0].section,
+        verb=asked[0].record.verb,
     )
 
 

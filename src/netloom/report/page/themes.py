@@ -8,11 +8,9 @@ from netloom.drawing.colours import (
     CHANGE_COLOURS,
     DARK_CHANGE_COLOURS,
     DARK_HEAT_COLOURS,
-    DARK_LOAD_COLOURS,
     DARK_ORDER_COLOURS,
     DARK_STYLES,
     HEAT_COLOURS,
-    LOAD_COLOURS,
     ORDER_COLOURS,
     STYLES,
 )
@@ -48,13 +46,11 @@ def _theme(
 
 
 LIGHT = {
-    "ramp": LOAD_COLOURS,
     "heatmap": HEAT_COLOURS,
     "ordinal": ORDER_COLOURS,
     "diverging": CHANGE_COLOURS,
 }
 DARK = {
-    "ramp": DARK_LOAD_COLOURS,
     "heatmap": DARK_HEAT_COLOURS,
     "ordinal": DARK_ORDER_COLOURS,
     "diverging": DARK_CHANGE_COLOURS,

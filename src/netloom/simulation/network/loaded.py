@@ -303,7 +303,7 @@ def advice_of(settings: tuple[Setting, ...], loads: tuple[float, ...]) -> str | 
         lines.append(
             f"load {loads[0]:g} is above {bound.load:.4g}, the most that can be carried with "
             f"{bound.whose} (limited by {bound.what}): packets will pile up, and no latency will "
-            "be given. Offer less, or change traffic, mapping or routing so that less goes there"
+            "be given"
         )
     first = settings[0]
     loop = tightest_loop(first.routing.topology, first.routing, first.router)

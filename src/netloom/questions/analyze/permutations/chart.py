@@ -71,7 +71,7 @@ def paths_by_shift(record: Recorded) -> alt.LayerChart:
     layers = [
         *where.across(found["mean"], Look(REFERENCE, DASHED)),
         points.mark_circle(size=size, opacity=1, color=THIS),
-        *where.ends([End(name, where.x.high, found["mean"], REFERENCE)]),
+        *where.ends([End(name, where.x.high, found["mean"], REFERENCE, DASHED)]),
     ]
     return where.drawn(layers, said)
 

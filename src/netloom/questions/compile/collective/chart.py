@@ -69,7 +69,7 @@ def use(record: Recorded) -> alt.LayerChart:
             color=alt.Color(
                 "use:Q",
                 title="used of the channel: idle to full",
-                scale=alt.Scale(range="ramp", domain=FULL, interpolate="rgb"),
+                scale=alt.Scale(range="heatmap", domain=FULL, interpolate="rgb"),
                 legend=LEGEND,
             ),
             tooltip=["channel", "from", "to", "use"],

@@ -55,12 +55,25 @@ def parts(record: Recorded) -> dict[str, Part]:
 def _rise(table: pl.DataFrame, x: Axis, looks: dict[str, Look], least: float) -> alt.LayerChart:
     """Return by how much the queue of a stage is longer, by size of queues."""
     sized = table.drop_nulls(["size", "rise"])
-    name = f"counts from {percent(least)}"
+    name = f"critical {percent(least)}"
     y = axis("rise", RISE, [*sized["rise"].to_list(), least], share=True, full=False)
     where = panel(x, y, [*looks, name])
     layers = [*where.across(least), *where.lines(sized, "of", looks)]
-    layers += where.ends_of(sized, "of", looks, [End(name, x.high, least)])
-    return where.drawn(layers, "How much longer small queues make the longest one")
+    layers += where.ends_of(sized, "of", looks, [End.of_bound(name, x.high, least)])
+    return where.drawn(layers, _rise_said(sized, least))
+
+
+def _rise_said(sized: pl.DataFrame, least: float) -> str:
+    """Return the queues from which on the longest one is hardly longer, if there are any."""
+    if sized.is_empty():
+        return "No queue is known to be longer than if unbounded"
+    tried = sized.select("size", "rise").rows()
+    critical = max((size for size, rise in tried if rise >= least), default=0)
+    enough = [size for size, _ in tried if size > critical]
+    if enough:
+        return f"Queues of {min(enough)} make the longest one less than {percent(least)} longer"
+    size, rise = max(tried, key=lambda each: each[1])
+    return f"Queues of {size} make the longest one {percent(rise)} longer"
 
 
 def _steps(table: pl.DataFrame, x: Axis, looks: dict[str, Look]) -> alt.LayerChart:
@@ -74,4 +87,10 @@ def _steps(table: pl.DataFrame, x: Axis, looks: dict[str, Look]) -> alt.LayerCha
     where = panel(x, y, looks)
     layers = where.lines(ends, "of", dotted, points=0)
     layers += [*where.lines(sized, "of", looks), *where.ends_of(sized, "of", looks)]
-    return where.drawn(layers, "Steps of a request; dotted: unbounded queues")
+    said = "No request was answered"
+    if free.height and sized.height:
+        last = sized.sort("rate", "size").row(-1, named=True)
+        bare = free.sort("rate")["steps_mean"][-1]
+        said = f"A request takes {number(last['steps_mean'])} steps in queues of "
+        said += f"{last['size']:.0f}, {number(bare)} in unbounded ones (dotted)"
+    return where.drawn(layers, said)

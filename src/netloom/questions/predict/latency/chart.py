@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from netloom.drawing.axes import axis
-from netloom.questions.network_chart import channels_chart
+from netloom.drawing.axes import LOAD_STEPS, axis
+from netloom.questions.network_chart import USE, channels_chart
 from netloom.questions.predict.drawn import latency_curve, made_of
 from netloom.questions.subject import order_named
 from netloom.words import counted, number
@@ -41,10 +42,14 @@ def parts(record: Recorded) -> dict[str, Part]:
         limit = found["throughput_bound"]["load"]
         known = [each for each in (low, high, limit) if each <= 1.3 * reached]
         along = axis("offered", "offered traffic (flits/node/cycle)", [reached, *known])
+        along = replace(along, steps=LOAD_STEPS)
         near = limit if limit <= 1.3 * reached else None
         left = latency_curve(table, along, found["zero_load_latency"], (low, high), near)
-    channels = record.tables["channels"].filter(offered=_carried(record))
-    drawn = channels_chart(record, channels, "utilisation", "flits/cycle on the channel")
+    at = _carried(record)
+    channels = record.tables["channels"].filter(offered=at)
+    most: Any = channels["utilisation"].max() if at > 0 else None
+    saturated = None if most is None else most * found["saturation_offered"] / at
+    drawn = channels_chart(record, channels, "utilisation", USE, saturated=saturated)
     return {"latency": left, "channels": drawn}
 
 

@@ -9,6 +9,7 @@ from rich.markup import escape
 from netloom.questions.predict.latency.verdict import verdict
 from netloom.questions.predict.shown import curve_table
 from netloom.questions.shown import interruption, pairs, percent, size_of
+from netloom.questions.subject import arrow
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def lines(result: LatencyPrediction) -> list[Any]:
     shares = {"model\nerror": "expected_error", "busiest\nchannel": "utilisation_max"}
     lines = [curve_table(data, columns, shares), *told]
     if data["busiest_channel"]:
-        lines.append(f"• Busiest channel: {escape(data['busiest_channel'])}")
+        lines.append(f"• Busiest channel: {escape(arrow(data['busiest_channel']))}")
     return lines
 
 
@@ -68,7 +69,7 @@ def _tightest(data: Mapping[str, Any]) -> dict[str, str]:
     if data["tightest"] is None:
         return {}
     share = percent(data["tightest_utilisation"])
-    return {"tightest": f"{escape(data['tightest'])}, {share} of the time"}
+    return {"tightest": f"{escape(data['tightest'].replace(' -> ', '→'))}, {share} of the time"}
 
 
 def _between(ends: Sequence[float]) -> str:
@@ -77,4 +78,4 @@ def _between(ends: Sequence[float]) -> str:
 
 
 def _where(data: Mapping[str, Any]) -> str:
-    return f": {escape(data['busiest_channel'])}" if data["busiest_channel"] else ""
+    return f": {escape(arrow(data['busiest_channel']))}" if data["busiest_channel"] else ""

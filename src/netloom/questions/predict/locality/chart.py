@@ -10,9 +10,10 @@ from netloom.drawing.axes import axis
 from netloom.drawing.bars import Bar, stacked
 from netloom.drawing.colours import BEST, OTHERS, REFERENCE, THIS
 from netloom.drawing.frame import column
-from netloom.drawing.panel import AFTER, Look, looks_of
+from netloom.drawing.panel import AFTER, DASHES, Look, looks_of
 from netloom.questions.predict.drawn import lines_by, nodes_axis, ratio_axis
 from netloom.questions.predict.locality.answer import PARTS
+from netloom.questions.predict.locality.verdict import whose
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ PART_COLOURS = [THIS, BEST, *OTHERS, REFERENCE]
 
 KNOWN = {"ideal": AFTER, "random": Look(REFERENCE, (6, 4))}
 """How the best mapping and random ones look."""
+
+WHOSE = {"ideal": "An ideal mapping", "random": "Random mappings"}
 
 
 def footer(record: Recorded) -> list[str]:
@@ -57,16 +60,16 @@ def _between_transactions(table: pl.DataFrame) -> alt.VConcatChart:
             for at, (part, name) in enumerate(parts.items())
         ]
         total = number(row["inter_transaction_cycles"])
-        said = f"{row['mapping'].capitalize()} mapping: {total} cycles"
+        said = f"{WHOSE.get(row['mapping']) or whose(row['mapping'])}: a transaction every {total}"
         unit = "cycles of the network between transactions"
-        drawn.append(stacked(rows, said, unit, width=560, whole=whole))
+        drawn.append(stacked(rows, f"{said} cycles", unit, width=560, whole=whole))
     return column(*drawn)
 
 
 def _gains(table: pl.DataFrame) -> alt.LayerChart:
     """Gain over a random mapping, by size."""
     mine = table.filter(pl.col("mapping") != "random")
-    y = ratio_axis("gain_of_mapping", "transactions, times those of random mappings",
+    y = ratio_axis("gain_of_mapping", "gain over random mappings (times)",
                    [1.0, *mine["gain_of_mapping"].to_list()])  # fmt: skip
     last = mine.filter(mapping="ideal").sort("nodes").row(-1, named=True)
     said = f"An ideal mapping gains {number(last['gain_of_mapping'])} times at "
@@ -87,4 +90,6 @@ def _per_hop(table: pl.DataFrame, limit: float) -> alt.LayerChart:
 def _looks(table: pl.DataFrame) -> dict[str, Look]:
     names = table["mapping"].unique(maintain_order=True).to_list()
     others = looks_of([name for name in names if name not in KNOWN])
-    return {name: KNOWN.get(name) or others[name] for name in names}
+    dashed = {name: look._replace(dash=DASHES[(at + 2) % len(DASHES)]) for at, (name, look) in
+              enumerate(others.items())}  # fmt: skip
+    return {name: KNOWN.get(name) or dashed[name] for name in names}

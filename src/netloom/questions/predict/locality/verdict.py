@@ -75,26 +75,26 @@ def _of_random(point: Mapping[str, Any]) -> tuple[str, str]:
 
 def _of_mapping(point: Mapping[str, Any], name: str) -> tuple[str, str]:
     """Return the mark of a mapping, and what it comes to."""
-    whose, own, best = _whose(name), point["gain_of_mapping"], point["gain"]
+    mine, own, best = whose(name), point["gain_of_mapping"], point["gain"]
     left = best / own - 1
     if left <= WORTHLESS:
         beside = f"{number(own)}× as fast as" if own >= LARGE else f"{rounded(own - 1)} faster than"
-        return "fine", f"{whose} is as good as a perfect mapping: {beside} a random one."
+        return "fine", f"{mine} is as good as a perfect mapping: {beside} a random one."
     adds = f"a perfect one adds {_times(1 + left)}"
     if own < 1 - SAME:
-        return "act", f"{whose} is {rounded(1 / own - 1)} slower than a random mapping; {adds}."
+        return "act", f"{mine} is {rounded(1 / own - 1)} slower than a random mapping; {adds}."
     if own < 1 + SAME:
         others = "others" if name.startswith("random") else "a random mapping"
-        return "act", f"{whose} gains nothing over {others}; {adds}."
+        return "act", f"{mine} gains nothing over {others}; {adds}."
     if best < LARGE:
         had = rounded(own - 1).partition("\u00a0")[0]
         return "limited", (
-            f"{whose} already has {had} of the {rounded(best - 1)} that placement can give; {adds}."
+            f"{mine} already has {had} of the {rounded(best - 1)} that placement can give; {adds}."
         )
-    return "limited", f"{whose} gains {_times(own)} of the {_times(best)} that placement can give."
+    return "limited", f"{mine} gains {_times(own)} of the {_times(best)} that placement can give."
 
 
-def _whose(name: str) -> str:
+def whose(name: str) -> str:
     """Return a mapping as the subject of a sentence."""
     if name.startswith("of distance "):
         return f"A mapping {name}"

@@ -8,7 +8,7 @@ import polars as pl
 
 from netloom.drawing.panel import DASHED, DOTTED, SOLID, Look, looks_of
 from netloom.questions.predict.drawn import lines_by, nodes_axis, ratio_axis
-from netloom.words import number
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
     import altair as alt
@@ -26,8 +26,8 @@ def footer(record: Recorded) -> list[str]:
     return [
         "A square mesh against a hypercube that is wired as densely; "
         f"{found['form']} forms, messages over {found['distance']} distance; "
-        "colors: how the delay of a wire grows with its length; L/H: length of a message over that "
-        "of its header"
+        "constant, logarithmic, linear: how the delay of a wire grows with its length; 10 headers: "
+        "messages of ten times the length of their header"
     ]
 
 
@@ -41,10 +41,10 @@ def parts(record: Recorded) -> dict[str, Part]:
 
 def _bandwidth(table: pl.DataFrame, colours: dict[str, Look]) -> alt.LayerChart:
     mine = table.unique(["nodes", "delay"], maintain_order=True)
-    y = ratio_axis("channel_bandwidth_ratio", "bandwidth of a channel, mesh over hypercube",
+    y = ratio_axis("channel_bandwidth_ratio", "bandwidth of a channel, times the hypercube's",
                    mine["channel_bandwidth_ratio"].to_list())  # fmt: skip
     most = number(mine["channel_bandwidth_ratio"].max())
-    said = f"A mesh's channel has up to {most} times the bandwidth"
+    said = f"A mesh's channel has up to {most} times the hypercube's bandwidth"
     return lines_by(mine, nodes_axis(mine), y, "delay", colours, said)
 
 
@@ -52,14 +52,19 @@ def _speedup(table: pl.DataFrame, colours: dict[str, Look]) -> alt.LayerChart:
     """Return the gain of messages: a hue for each delay, a dash for each length."""
     lengths = table["message_headers"].unique(maintain_order=True).to_list()
     shown = table.with_columns(
-        of=pl.format("{}, L/H {}", "delay", pl.col("message_headers").map_elements(
-            number, return_dtype=pl.String))
+        of=pl.format("{}, {}", "delay", pl.col("message_headers").map_elements(
+            _headers, return_dtype=pl.String))
     )  # fmt: skip
     looks = {
-        f"{delay}, L/H {number(length)}": look._replace(dash=LENGTHS[at % len(LENGTHS)])
+        f"{delay}, {_headers(length)}": look._replace(dash=LENGTHS[at % len(LENGTHS)])
         for delay, look in colours.items()
         for at, length in enumerate(lengths)
     }
     y = ratio_axis("speedup", "times sooner on the mesh", shown["speedup"].to_list())
     said = f"Messages arrive up to {number(shown['speedup'].max())} times sooner on the mesh"
     return lines_by(shown, nodes_axis(shown), y, "of", looks, said)
+
+
+def _headers(length: float) -> str:
+    """Return the length of messages, in lengths of their header."""
+    return counted(number(length), "header")

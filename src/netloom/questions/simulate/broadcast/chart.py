@@ -54,7 +54,9 @@ def broadcast_latency(record: Recorded) -> alt.LayerChart:
         LOOKS,
     )
     said = "No message arrived"
-    last = tidy.filter(of=LAST)["latency"]
-    if len(last):
-        said = f"A broadcast reaches its last target after {number(last[-1])} cycles"
+    last = tidy.filter(of=LAST)
+    if last.height:
+        at = f"{number(last['rate'][-1])} messages/node/cycle"
+        said = f"At {at} a broadcast reaches its last target after {number(last['latency'][-1])} "
+        said += "cycles"
     return where.drawn([*where.lines(tidy, "of", LOOKS), *where.ends_of(tidy, "of", LOOKS)], said)

@@ -59,8 +59,10 @@ def slowdowns(record: Recorded) -> alt.LayerChart:
     layers = where.lines(table, "of", looks, points=0, interpolate="step-after")
     said = "How much longer flows take than alone"
     if mean:
-        said = f"Mean flow: {number(mean['mean'])} times as long as alone"
-        layers += where.upright({"mean": mean["mean"]}, Look(REFERENCE, DASHED))
+        said = f"The mean flow takes {number(mean['mean'])} times as long as alone"
+        layers += where.upright(
+            {f"mean {number(mean['mean'])}": mean["mean"]}, Look(REFERENCE, DASHED)
+        )
     return where.drawn(layers, said)
 
 
@@ -74,6 +76,6 @@ def busiest(record: Recorded) -> alt.LayerChart:
             THIS if held else REFERENCE)
         for name, used, held in zip(names, table["utilisation"], table["held_flows"], strict=True)
     ]  # fmt: skip
-    said = f"{names[0]} is used {percent(table['utilisation'][0])}"
+    said = f"No channel is used more than {names[0]}: {percent(table['utilisation'][0])}"
     unit = "share of the channel used until the end"
     return bars(rows, said, unit, width=BARS, share=True, longest=NAMES)

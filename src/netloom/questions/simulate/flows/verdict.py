@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from netloom import units
 from netloom.questions.commands import command_line
+from netloom.questions.measure import Measure
 from netloom.questions.register import kind_of
 from netloom.questions.shown import percent
 from netloom.questions.subject import arrow, subject
@@ -21,6 +22,14 @@ FEW_TIMES, MANY_TIMES = 1.05, 1.5
 
 ORDER = 0.9
 """A finish with all flows at once below so many times that in order: the order costs time."""
+
+
+def measure(figures: Mapping[str, Any]) -> Measure | None:
+    """Return how long the flows take. None if they were interrupted, or if their order decides."""
+    took = figures["finish_seconds"]
+    if not took or order_decides(figures):
+        return None
+    return Measure(took, units.seconds(took), "takes {}", "time to finish")
 
 
 def verdict(figures: Mapping[str, Any]) -> Verdict:

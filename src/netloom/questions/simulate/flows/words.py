@@ -8,7 +8,7 @@ from rich.markup import escape
 
 from netloom import units
 from netloom.questions.shown import ended, pairs, percent, plain_table, size_of
-from netloom.questions.simulate.flows.verdict import verdict
+from netloom.questions.simulate.flows.verdict import measure, verdict
 from netloom.questions.subject import arrow
 from netloom.words import counted, number
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from netloom.questions.recorded import Recorded
     from netloom.questions.simulate.flows.answer import FlowsAnswer
 
-__all__ = ["lines", "sentences", "verdict"]
+__all__ = ["lines", "measure", "sentences", "verdict"]
 
 MOST_SHOWN = 5
 """Busiest channels that are shown."""

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import chain
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import numpy as np
 import polars as pl
 
-from netloom.drawing.axes import axis
+from netloom.drawing.axes import LOAD_STEPS, axis
 from netloom.drawing.colours import REFERENCE, THIS
 from netloom.drawing.panel import DOTTED, MINE, End, Look, looks_of, panel
 from netloom.questions.network_chart import channels_chart
-from netloom.questions.simulate.drawn import ON_CHANNEL, shares
+from netloom.questions.shown import NARROW_BAND, band_named
+from netloom.questions.simulate.drawn import (
+    AVERAGE,
+    BY_NODE,
+    LIMIT,
+    ON_CHANNEL,
+    WORST,
+    shares,
+)
+from netloom.questions.simulate.said import SLOW
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
@@ -28,6 +40,12 @@ OFFERED = "offered traffic (flits/node/cycle)"
 LATENCY = "packet latency (cycles)"
 
 IDLE = Look(REFERENCE, DOTTED)
+
+MOST_TIMES = 6.0
+"""Times the latency of an idle network, up to which curves beyond saturation are drawn."""
+
+TAIL = 1.5
+"""Times the 99th percentile, up to which latencies of packets are drawn."""
 
 
 def footer(record: Recorded) -> list[str]:
@@ -65,31 +83,56 @@ def latency_curve(record: Recorded) -> alt.LayerChart:
         low=pl.col("packet_latency_mean") - half,
         high=pl.col("packet_latency_mean") + half,
     )
-    known = table.sort("offered")["zero_load_latency"].drop_nulls()
-    idle = float(known[-1]) if len(known) else None  # of the load that the verdict names
-    looks = _looks(record)
+    idle, looks = _idle(record), _looks(record)
     ends = [f"idle {number(idle)}"] if idle is not None else []
-    seen = [*table["high"].to_list(), idle]
-    where = panel(_loads(record), axis("latency", LATENCY, seen), [*_named(looks), *ends])
+    top = axis("latency", LATENCY, [*table["high"].to_list(), idle], whole=False)
+    most = MOST_TIMES * float(table["zero_load_latency"].max() or top.high)  # type: ignore[arg-type]
+    cut = replace(top, high=min(top.high, max(most, _carried(record, table)["latency"].max() or 0)))
+    where = panel(_loads(record), cut, [*_named(looks), *ends])
     shown = table.select("switching", "offered", "latency", "low", "high", "packet_latency_p99")
     layers = [*_saturated(record, where), *bands(where, shown, looks)]
     if idle is not None:
         layers += where.across(idle, IDLE)
     layers += where.lines(shown, "switching", looks)
-    more = [End(each, where.x.high, idle or 0, REFERENCE) for each in ends]
-    layers += where.ends_of(shown, "switching", looks, more)
-    return where.drawn(layers, _latency_said(table))
+    more = [End(each, where.x.high, idle or 0, REFERENCE, IDLE.dash) for each in ends]
+    layers += where.ends_of(shown, "switching", looks, more, _upright(record, where))
+    return where.drawn(layers, _latency_said(_carried(record, table)))
+
+
+def _carried(record: Recorded, table: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of a table that are not beyond where their techniques saturate."""
+    most = {name: high if high - low <= NARROW_BAND * high else low
+            for name, (low, high) in saturation_intervals(record).items()}  # fmt: skip
+    below = pl.col("switching").replace_strict(most, default=inf, return_dtype=pl.Float64)
+    return table.filter(pl.col("offered") <= below)
+
+
+def _idle(record: Recorded) -> float | None:
+    """Return the latency of the idle network that the verdict names, if it is that of all."""
+    if record.verb == "find_saturation":
+        found = [each["zero_load_latency"] for each in record.points]
+    else:
+        table = record.tables["table"].filter(pl.col("packet_latency_mean").is_not_null())
+        last = table.sort("offered").group_by("switching").last()
+        found = last["zero_load_latency"].to_list()
+    known = {number(each): float(each) for each in found if each is not None}
+    return next(iter(known.values())) if len(known) == 1 else None
 
 
 def _latency_said(table: pl.DataFrame) -> str:
-    """Return how long packets take at the least and the highest load that has a latency."""
+    """Return how long packets take at the least and the highest load that is carried."""
     if table.is_empty():
         return "No latency: every load saturates the network"
     first, last = table.row(0, named=True), table.row(-1, named=True)
+    at = number(last["offered"])
+    if table["switching"].n_unique() > 1:
+        there = table.filter(offered=last["offered"])["latency"].sort().to_list()
+        ends = list(dict.fromkeys(map(number, (there[0], there[-1]))))
+        return f"At load {at}, packets take {' to '.join(ends)} cycles"
     said = f"Packets take {number(first['latency'])} cycles at load {number(first['offered'])}"
     if last["offered"] == first["offered"]:
         return said
-    return f"{said}, {number(last['latency'])} at {number(last['offered'])}"
+    return f"{said}, {number(last['latency'])} at {at}"
 
 
 def bands(where: Panel, table: pl.DataFrame, looks: dict[str, Look]) -> list[alt.Chart]:
@@ -101,36 +144,36 @@ def bands(where: Panel, table: pl.DataFrame, looks: dict[str, Look]) -> list[alt
 
 
 def accepted_curve(record: Recorded) -> alt.LayerChart:
-    """Return which share of the offered traffic is accepted: of the mean node, and the worst."""
+    """Return which share of the offered traffic is accepted: of the mean node, and the worst.
+
+    Of the worst only from the highest load on that is carried: below, all nodes get all through,
+    and the worst is the one that happened to send least. Of several techniques only the mean.
+    """
     table = record.tables["table"].drop_nulls("accepted").sort("offered")
+    table = table.filter(pl.col("offered") > 0)
     techniques = list(_looks(record))
-    several = len(techniques) > 1
-    load, offered = _loads(record), pl.col("offered")
-    tidy = pl.concat(
-        [
-            table.filter(offered > 0).select(
-                "offered",
-                share=pl.col(column) / offered,
-                of=pl.lit(name) if not several else pl.format("{}{}", "switching", pl.lit(more)),
-            )
-            for column, name, more in (
-                ("accepted", "average node", ""),
-                ("accepted_worst_node", "worst node", ", worst"),
-            )
-        ]
-    )
-    looks = {"average node": MINE._replace(width=3.2), "worst node": MINE._replace(width=1.3)}
-    if several:
-        whole = looks_of(techniques)
-        looks = {name: look._replace(width=3.0) for name, look in whole.items()}
-        looks |= {f"{name}, worst": look._replace(width=1.3) for name, look in whole.items()}
-    return shares(tidy, load, looks, lambda where: _saturated(record, where))
+    looks, load = looks_of(techniques), _loads(record)
+    tidy = _share(table, "accepted", pl.col("switching"))
+    if len(techniques) == 1:
+        carried = table.filter("stable")["offered"].max()
+        some = table.filter(pl.col("offered") >= (carried or 0))
+        some = some if some.height > 1 else some.clear()
+        of_worst = _share(some, "accepted_worst_node", pl.lit(WORST))
+        tidy = pl.concat([_share(table, "accepted", pl.lit(AVERAGE)), of_worst])
+        looks = {name: look for name, look in BY_NODE.items() if name in set(tidy["of"])}
+    return shares(tidy, load, looks, lambda where: _saturated(record, where),
+                  lambda where: _upright(record, where))  # fmt: skip
+
+
+def _share(table: pl.DataFrame, column: str, of: pl.Expr) -> pl.DataFrame:
+    return table.select("offered", share=pl.col(column) / pl.col("offered"), of=of)
 
 
 def _loads(record: Recorded) -> Axis:
     """Return the axis of loads, up to the bound where that is near."""
     reached, bound = _reached(record), _bound(record)["load"]
-    return axis("offered", OFFERED, [reached, bound if bound <= 1.3 * reached else None])
+    found = axis("offered", OFFERED, [reached, bound if bound <= 1.3 * reached else None])
+    return replace(found, steps=LOAD_STEPS)
 
 
 def _reached(record: Recorded) -> float:
@@ -142,23 +185,27 @@ def _reached(record: Recorded) -> float:
 def _saturated(record: Recorded, where: Panel) -> list[alt.Chart]:
     """Return the intervals in which techniques saturate, and the load that nothing can exceed."""
     layers, said = [], dict[str, tuple[float, float]]()
-    found = saturation_intervals(record)
-    several = len(_looks(record)) > 1 and len(set(found.values())) > 1
-    for technique, (low, high) in found.items():
-        said[f"{technique} saturates" if several else "saturates"] = (low, high)
-    for low, high in said.values():
+    for low, high in sorted(set(saturation_intervals(record).values())):
+        said[band_named("saturates", low, high)] = (low, high)
         layers += where.band(low, high)
     bound = _bound(record)["load"]
     if bound <= where.x.high:
         layers += where.rule(bound)
-        said["limit"] = (bound, bound)
+        said[f"{LIMIT} {number(bound)}"] = (bound, bound)
     return [*layers, *where.above(said)]
+
+
+def _upright(record: Recorded, where: Panel) -> list[float]:
+    """Return the loads at which there are upright lines."""
+    found = {_bound(record)["load"], *chain(*saturation_intervals(record).values())}
+    return [each for each in found if each <= where.x.high]
 
 
 def saturation_intervals(record: Recorded) -> dict[str, tuple[float, float]]:
     """Return between which loads each technique saturates: the last it carried, the first not.
 
-    A search says that itself.
+    Traffic piles up at that, or packets take several times as long as on an idle network: the
+    definition of a search, which says itself where that is.
     """
     found = {}
     if record.verb == "find_saturation":
@@ -170,9 +217,10 @@ def saturation_intervals(record: Recorded) -> dict[str, tuple[float, float]]:
         return found
     for technique in _looks(record):
         mine = record.tables["table"].filter(switching=technique, interrupted=False)
-        behind = mine.filter(~pl.col("stable"))["offered"].min()
+        slow = pl.col("packet_latency_mean") > SLOW * pl.col("zero_load_latency")
+        behind = mine.filter(~pl.col("stable") | slow.fill_null(value=False))["offered"].min()
         if behind is not None:
-            carried = mine.filter(pl.col("stable") & (pl.col("offered") < behind))["offered"].max()
+            carried = mine.filter(pl.col("offered") < behind)["offered"].max()
             found[technique] = (float(carried or 0.0), float(behind))  # type: ignore[arg-type]
     return found
 
@@ -206,14 +254,17 @@ def latency_spread(record: Recorded) -> alt.LayerChart:
         y = axis("height", "nodes", [*counts.tolist(), 1], whole=True)
         return _histogram(edges, counts, x, y, f"{when}: nodes by what they get through", {})
     first, width, packets = bins["first_cycle"], bins["bin_cycles"], np.array(bins["packets"])
+    row = record.tables["table"].row(0, named=True)
     edges = first + width * np.arange(len(packets) + 1)
     heights = packets / packets.sum()
+    seen = max(int(np.searchsorted(edges, TAIL * row["packet_latency_p99"])), 1)
+    edges, heights = edges[: seen + 1], heights[:seen]
     y = axis("height", "share of the packets", heights.tolist(), share=True, full=False)
     x = axis("from", LATENCY, edges.tolist(), whole=True, room=0.02)
-    row = record.tables["table"].row(0, named=True)
     marks = {f"{name} {number(row[f'packet_latency_{name}'])}": row[f"packet_latency_{name}"]
              for name in ("p50", "p99")}  # fmt: skip
-    title = f"Packets took {number(row['packet_latency_mean'])} cycles on average"
+    title = f"Packets took {number(row['packet_latency_mean'])} cycles on average, the longest "
+    title += number(row["packet_latency_max"])
     return _histogram(edges, heights, x, y, title, marks)
 
 

@@ -50,9 +50,21 @@ def is_sure(point: Figures) -> bool:
     return bool(is_known(point) and point["stable"] and point["warmed_up"] and point["precise"])
 
 
-def _is_slow(point: Figures) -> bool:
+def is_slow(point: Figures) -> bool:
+    """Whether packets take so much longer than on an idle network that it counts as saturated."""
     idle = point["zero_load_latency"]
     return bool(idle and point["packet_latency"]["mean"] > SLOW * idle)
+
+
+def _saturates(point: Figures) -> bool:
+    """Whether the network is saturated, as a search for saturation defines it."""
+    return _is_overloaded(point) or (is_known(point) and point["stable"] and is_slow(point))
+
+
+def _is_surely_slow(point: Figures) -> bool:
+    """Whether latency is too long for certain, as far as its interval tells."""
+    latency, idle = point["packet_latency"], point["zero_load_latency"]
+    return bool(latency["mean"] - (latency["ci95"] or 0) > SLOW * idle)
 
 
 def _is_overloaded(point: Figures) -> bool:
@@ -86,7 +98,7 @@ def _of_one(point: Figures) -> Verdict:
     busiest = ""
     if (used := point["utilisation"])["max"] is not None:
         busiest = f" Busiest link {rough(used['max'])}."
-    if _is_slow(point):
+    if is_slow(point):
         times = number(latency["mean"] / point["zero_load_latency"])
         said = f"Carries {load}, but at {number(latency['mean'])} cycles, {times} times the idle "
         said += f"{number(point['zero_load_latency'])}."
@@ -108,6 +120,8 @@ def overload(point: Figures) -> str:
     if backlog["growth"] is not None:
         return f"{load} asked, {rough(backlog['growth'])} of it piles up"
     most = number(point["throughput_bound"]["load"])
+    if most == load:
+        return f"{load} flits/node/cycle asked, which is all that can be carried"
     return f"{load} flits/node/cycle asked, at most {most} can be carried"
 
 
@@ -171,8 +185,9 @@ def _shared(point: Figures) -> dict[str, str]:
 
 
 def _of_loads(figures: Figures, points: Sequence[Figures]) -> Verdict:
-    carried = [each for each in points if is_known(each) and each["stable"]]
-    failed = next((each for each in points if _is_overloaded(each)), None)
+    failed = next((each for each in points if _saturates(each)), None)
+    below = [each for each in points if failed is None or each["offered"] < failed["offered"]]
+    carried = [each for each in below if is_known(each) and each["stable"]]
     vague = [each for each in points if not is_known(each) and each is not failed]
     last = carried[-1] if carried else points[-1]
     lines = {**(_where(last) if carried else {}), **_limits(last)}
@@ -180,21 +195,35 @@ def _of_loads(figures: Figures, points: Sequence[Figures]) -> Verdict:
         return Verdict("unknown", _known_so_far(vague[0], carried), of(figures), _limits(last),
                        longer(LOAD, figures))  # fmt: skip
     more = again(SATURATION, figures, cycles=None)
+    slow = failed is not None and not _is_overloaded(failed)
     if failed is not None and not carried:
+        if slow:
+            said, mark = f"Saturated from the lowest load on: {_slow_said(failed)}.", "limited"
+            return Verdict(mark, said, of(figures), {**_where(failed), **lines}, more)
         said = f"Overloaded from the lowest load on: {overload(failed)}."
         return Verdict("act", said, of(figures), {**_accepted(failed), **lines}, more)
-    latency = last["packet_latency"]["mean"]
-    mark = "limited" if failed or _is_slow(last) else "fine"
+    latency = last["packet_latency"]
+    mean = number(latency["mean"]) if is_sure(last) else around(latency["mean"], latency["ci95"])
     if failed is not None:
-        at = f" ({number(latency)} cycles at {number(last['offered'])}{_comma_idle(last)})"
+        at = f" ({mean} cycles at {number(last['offered'])}{_comma_idle(last)})"
         said = f"Saturates between {number(last['offered'])} and {number(failed['offered'])}{at}."
+        lines = {"why": _slow_said(failed), **lines} if slow else lines
     else:
-        said = f"Carries all loads up to {number(last['offered'])}: {number(latency)} cycles there"
+        said = f"Carries all loads up to {number(last['offered'])}: {mean} cycles there"
         said += f"{_idle(last)}."
-    if not all(map(is_sure, carried)):
+    mark = "fine" if failed is None else "limited"
+    if not all(map(is_sure, carried)) or (failed and slow and not _is_surely_slow(failed)):
         mark, more = "unknown", longer(LOAD, figures)
         said = said.removesuffix(".") + ", in runs too short to be sure."
     return Verdict(mark, said, of(figures), lines, more)
+
+
+def _slow_said(point: Figures) -> str:
+    """Return why a load that is carried counts as too much."""
+    latency, idle = point["packet_latency"], point["zero_load_latency"]
+    mean = around(latency["mean"], latency["ci95"])
+    times = number(latency["mean"] / idle)
+    return f"packets take {mean} cycles at {number(point['offered'])}, {times} times idle"
 
 
 def _comma_idle(point: Figures) -> str:
@@ -256,7 +285,7 @@ def _of_techniques(figures: Figures, points: Sequence[Figures]) -> Verdict:
     if not all(map(is_sure, there)):
         said = said.removesuffix(".") + ", in runs too short to be sure."
         return Verdict("unknown", said, of(figures), lines, longer(LOAD, figures))
-    mark = "limited" if others or above or _is_slow(first) else "fine"
+    mark = "limited" if others or above or is_slow(first) else "fine"
     return Verdict(mark, said, of(figures), lines, more)
 
 

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from netloom.questions.shown import interval, pairs, percent, size_of
-from netloom.questions.simulate.load.verdict import is_known, verdict
+from netloom.questions.simulate.load.verdict import is_known, is_slow, verdict
 from netloom.questions.simulate.said import cycles, state, table_with_units
 from netloom.questions.subject import arrow
 from netloom.words import counted, give_or_take, number
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rich.table import Table
 
     from netloom.questions.simulate.load.answer import Simulation
@@ -131,10 +133,17 @@ def _curve(result: Simulation) -> Table:
             give_or_take(latency["mean"], latency["ci95"]),
             number(latency["p99"]),
             number(None if busiest is None else 100 * busiest),
-            state(figures, known=is_known(figures)),
+            _state(figures),
         ]
         table.add_row(*([figures["switching"]] if compares else []), *row)
     return table
+
+
+def _state(point: Mapping[str, Any]) -> str:
+    """Return in a word what is to be known of a run: a slow one counts as saturated."""
+    known = is_known(point)
+    slow = known and point["stable"] and is_slow(point)
+    return "! saturated" if slow else state(point, known=known)
 
 
 def remarks_of(network: SimulatedNetwork) -> list[str]:

@@ -63,4 +63,5 @@ def loop_traffic(record: Recorded) -> alt.LayerChart:
         axis("applied", APPLIED, [applied, *marks.values()]),
         BY_NODE,
         lambda where: thresholds(where, marks),
+        lambda _: marks.values(),
     )

@@ -48,7 +48,7 @@ def _of_one(found: Figures) -> Verdict:
     else:
         half = found["saturation_offered_width"] / 2
         where = around(found["saturation_offered"], half)
-        said = f"Saturates at {where}, {_of_bound(found)}"
+        said = f"Saturates at {where} flits/node/cycle, {_of_bound(found)}"
         mark = "limited"
     if not sure:
         ran = counted(last["cycles"], "cycle", ",")

@@ -12,6 +12,7 @@ from netloom.questions.answers import CYCLES, Answer, Column, Columns, table
 from netloom.questions.channel_table import USED, channel_ends, use_of_channels
 from netloom.questions.simulate.engines import NETWORK
 from netloom.questions.simulate.timelines import crossed_channels, trace_timeline
+from netloom.questions.simulate.trace.busy import busy_channels, busy_columns
 from netloom.questions.simulate.trace.entries import (
     MOST_ENTRIES,
     MOST_LISTED,
@@ -304,17 +305,23 @@ class TraceReplay(TraceRun, Answer):
         )
         return known(table)
 
-    @property
+    @cached_property
     def crossed(self) -> Crossed | None:
-        """The channels of messages that have arrived. None if the engine does not keep them."""
+        """The channels of each message that arrived. None if the engine does not keep them."""
         return crossed_channels(self.network, self.rows, self.channel_flits)
+
+    @table(busy_columns("cycles"))
+    def busy_channels(self) -> pl.DataFrame:
+        """Return how busy the busiest channels are over time. See ``busy.busy_channels``."""
+        ended = self.finish_cycles or self.ending.cycle
+        inside = self.network.topology.num_network_channels
+        return busy_channels(self.crossed, inside, self.rows, ended, self.critical_path, "cycles")
 
     def timeline(self) -> Timeline:
         """Return when each task computed, sent and received. Cycles in µs, or as 1 µs each."""
         return trace_timeline(
             self, self.trace, self.network.topology, unit="cycles", size="flits",
-            unit_us=self.network.cycle_us,
-            crossed=self.crossed,
+            unit_us=self.network.cycle_us, crossed=self.crossed,
         )  # fmt: skip
 
     def __repr__(self) -> str:

@@ -10,7 +10,7 @@ from netloom.drawing.frame import column
 from netloom.questions.network_chart import channels_chart
 from netloom.questions.shown import percent
 from netloom.questions.simulate.drawn import ON_CHANNEL, switched
-from netloom.questions.simulate.trace.timeline import timeline
+from netloom.questions.simulate.trace.timeline import busy_over_time, timeline
 from netloom.questions.subject import order_named
 from netloom.units import TIME, rate, seconds
 from netloom.words import number
@@ -51,7 +51,7 @@ def footer(record: Recorded) -> list[str]:
 
 
 def arranged(record: Recorded) -> list[Part]:
-    """Return the time of nodes above what the critical path is made of, beside the channels."""
+    """Return nodes and busy channels over time above the critical path, beside the channels."""
     *beside, channels = parts(record).values()
     return [column(*beside), channels]
 
@@ -63,8 +63,8 @@ def parts(record: Recorded) -> dict[str, Part]:
     if record.figures["engine"] == "flow":
         load = "flits" if _unit(record) == "cycles" else "bytes"
         title = f"{load} on the channel"
-    over_time = timeline(record)
-    drawn: dict[str, Part] = {} if over_time is None else {"time": over_time}
+    over_time = {"time": timeline(record), "busy": busy_over_time(record)}
+    drawn: dict[str, Part] = {name: part for name, part in over_time.items() if part is not None}
     drawn["critical path"] = critical_path_made_of(record)
     return drawn | {"channels": channels_chart(record, channels, load, title)}
 
@@ -104,5 +104,5 @@ def _flows(found: Mapping[str, Any]) -> str:
     return f"{found['routing']}, flows, each node's messages {sent}, {fast}"
 
 
-PART_TITLES = {"time": "Nodes over time"}
+PART_TITLES = {"time": "Nodes over time", "busy": "Busy channels over time"}
 """What parts are called that have no title of their own."""

@@ -13,6 +13,7 @@ from netloom.questions.answers import Answer, Column, Columns, table
 from netloom.questions.channel_table import channel_ends
 from netloom.questions.simulate.engines import FLOWS
 from netloom.questions.simulate.timelines import crossed_links, moved_rows, trace_timeline
+from netloom.questions.simulate.trace.busy import busy_channels, busy_columns
 from netloom.questions.simulate.trace.entries import (
     MOST_ENTRIES,
     MOST_LISTED,
@@ -343,17 +344,22 @@ class FlowReplay(FlowTraceRun, Answer):
         worst = self.moved.sort(by, descending=[True, *[False] * 4])
         return worst.head(MOST_LISTED).to_dicts()
 
-    @property
+    @cached_property
     def crossed(self) -> Crossed:
-        """The channels of messages that have arrived."""
+        """The channels of each message that arrived, those of hosts too."""
         return crossed_links(self.links, self.flows, moved_rows(self.rows))
+
+    @table(busy_columns("seconds"))
+    def busy_channels(self) -> pl.DataFrame:
+        """Return how busy the busiest channels are over time. See ``busy.busy_channels``."""
+        inside, ended = self.network.topology.num_network_channels, self.ended or 0.0
+        return busy_channels(self.crossed, inside, self.rows, ended, self.critical_path, self.unit)
 
     def timeline(self) -> Timeline:
         """Return when each task computed, sent and received. In µs, or cycles as 1 µs each."""
         return trace_timeline(
             self, self.trace, self.network.topology, unit=self.unit, size=self.size,
-            unit_us=1e6 if self.unit == "seconds" else None,
-            crossed=self.crossed,
+            unit_us=1e6 if self.unit == "seconds" else None, crossed=self.crossed,
         )  # fmt: skip
 
     def said(self, time: float | None) -> str:
@@ -403,3 +409,4 @@ class CycleFlowReplay(FlowReplay):
     messages = table(_messages("cycles", "flits"))(FlowReplay.messages)
     channels = table(_channels("cycles", "flits"))(FlowReplay.channels)
     critical_entries = table(_links("cycles"))(FlowReplay.critical_entries)
+    busy_channels = table(busy_columns("cycles"))(FlowReplay.busy_channels)

@@ -9,10 +9,14 @@ import numpy as np
 import polars as pl
 
 from netloom.drawing.axes import Axis
-from netloom.drawing.colours import BEST, THIS
+from netloom.drawing.bars import short_names
+from netloom.drawing.colours import BEST, FULL, THIS
 from netloom.drawing.frame import layered
-from netloom.drawing.panel import BESIDE
+from netloom.drawing.networks.letters import width_of
+from netloom.drawing.panel import BESIDE, GAP
 from netloom.drawing.room import room
+from netloom.questions.shown import percent
+from netloom.questions.subject import arrow
 from netloom.units import TIME
 from netloom.words import counted
 
@@ -33,14 +37,16 @@ WAITS, SENDS = "waits for its channel", "sends"
 KINDS = {WAITS: THIS, SENDS: BEST}
 
 WIDTH, LEAST, MOST = 620.0, 150.0, 448.0
-ROW = 14.0
+ROW, CHANNEL = 14.0, 16.0
+
+ENDS = ("begin", "end")
 
 
 def timeline(record: Recorded) -> alt.LayerChart | None:
     """Return when nodes send and wait to send, and the critical path, or None."""
     unit = str(record.figures.get("unit", "cycles"))
     bars, path = _bars(record, unit), _path(record, unit)
-    last = max((float(each["end"].max() or 0) for each in (bars, path)), default=0.0)  # type: ignore[arg-type]
+    last = _last(bars, path)
     if bars.is_empty() or not last:
         return None
     scale, shown = (1.0, "cycles") if unit == "cycles" else TIME.scale(last)
@@ -71,6 +77,56 @@ def timeline(record: Recorded) -> alt.LayerChart | None:
     if len(path):
         said += "; thin line: the critical path"
     return layered(layers, said, width, height)
+
+
+def busy_over_time(record: Recorded) -> alt.LayerChart | None:
+    """Return the busiest channels over time, a row each, and where the critical path uses them.
+
+    None if the channels of messages are not known.
+    """
+    unit = str(record.figures.get("unit", "cycles"))
+    table = record.tables["busy_channels"].rename({f"{each}_{unit}": each for each in ENDS})
+    last = _last(_bars(record, unit), _path(record, unit), table)
+    if table.is_empty() or not last:
+        return None
+    scale, shown = (1.0, "cycles") if unit == "cycles" else TIME.scale(last)
+    channels = table["name"].unique(maintain_order=True).to_list()
+    names = short_names([arrow(each) for each in channels], 0.0)
+    called = pl.col("name").replace_strict(channels, names)
+    said = pl.Series([percent(each) for each in table["utilisation"].to_list()], dtype=pl.String)
+    table = table.with_columns(pl.col(*ENDS) / scale, name=called, percent=said)
+    left = max(map(width_of, names)) + 14
+    along = Axis("begin", f"time ({shown})", 0.0, 1.01 * last / scale)
+    y = alt.Y("name:N", title=None, sort=names, scale=alt.Scale(paddingInner=0.2, paddingOuter=0.1),
+              axis=alt.Axis(labelLimit=1000, ticks=False, domain=False))  # fmt: skip
+    full = alt.Scale(domain=FULL, range="heatmap", interpolate="rgb")
+    legend = alt.Legend(
+        orient="bottom", gradientLength=200, values=[0, 0.5, 1],
+        labelExpr="datum.value == 0 ? 'idle' : datum.value == 1 ? 'full' : '50\u00a0%'",
+    )  # fmt: skip
+    cells = alt.Chart(table).mark_rect().encode(
+        x=along.encoding(alt.X, grid=False), x2="end:Q", y=y, tooltip=["name", "begin", "percent"],
+        color=alt.Color("utilisation:Q", title="channel in use", scale=full, legend=legend),
+    )  # fmt: skip
+    layers, title = [cells], _busiest(table)
+    if table["critical"].any():
+        marked = alt.Chart(table.filter("critical")).mark_bar(style="ink", height=3)
+        layers.append(marked.encode(x=along.encoding(alt.X, grid=False), x2="end:Q", y=y))
+        title += "; black: the critical path"
+    width = min(WIDTH, room() - left - GAP)
+    return layered(layers, title, width, CHANNEL * len(names))
+
+
+def _busiest(table: pl.DataFrame) -> str:
+    """Return which channel is busiest, and at most in a part of the time, in words."""
+    first = table["name"][0]
+    most = float(table.filter(name=first)["utilisation"].max())  # type: ignore[arg-type]
+    return f"Busy channels: {first} is up to {percent(most)} in use"
+
+
+def _last(*tables: pl.DataFrame) -> float:
+    """Return when the last of some bars ends."""
+    return max((float(each["end"].max() or 0) for each in tables), default=0.0)  # type: ignore[arg-type]
 
 
 def _bars(record: Recorded, unit: str) -> pl.DataFrame:

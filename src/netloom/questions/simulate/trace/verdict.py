@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from netloom.questions.commands import command_line
+from netloom.questions.measure import Measure
 from netloom.questions.register import kind_of
 from netloom.questions.shown import percent
 from netloom.questions.simulate.flows.verdict import FEW_TIMES, MANY_TIMES, estimated, order_decides
@@ -52,6 +53,14 @@ def verdict(figures: Mapping[str, Any]) -> Verdict:
     note = estimated(figures) if flow else _other_path(figures)
     next_ = "" if mark == "fine" else _next(figures)
     return Verdict(mark, sentence, of, _lines(figures), next_, note)
+
+
+def measure(figures: Mapping[str, Any]) -> Measure | None:
+    """Return when the program finishes. None if it did not."""
+    finish = figures[f"finish_{_unit(figures)}"]
+    if not finish:
+        return None
+    return Measure(finish, _said(figures, finish), "takes {}", "time to finish")
 
 
 def _other_path(figures: Mapping[str, Any]) -> str:

@@ -10,14 +10,14 @@ from netloom.questions.shown import pairs, percent, size_of
 from netloom.questions.simulate.flows.words import sentences
 from netloom.questions.simulate.trace.answer import ON_PATH
 from netloom.questions.simulate.trace.flow_answer import FlowReplay
-from netloom.questions.simulate.trace.verdict import verdict
+from netloom.questions.simulate.trace.verdict import measure, verdict
 from netloom.units import size
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from netloom.questions.simulate.trace.answer import TraceReplay
 
-__all__ = ["lines", "sentences", "verdict"]
+__all__ = ["lines", "measure", "sentences", "verdict"]
 
 
 def lines(result: TraceReplay | FlowReplay) -> list[Any]:

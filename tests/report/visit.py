@@ -8,6 +8,17 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 PATIENCE = 90_000
 """Milliseconds: a machine may be busy."""
 
+TOO_WIDE = """[...document.querySelectorAll('.plot, figure.chart, .tiles div, .command code')]
+    .filter(each => each.scrollWidth > each.clientWidth + 1)
+    .map(each => each.closest('[id]').id)"""
+"""What is wider than the place that it has."""
+
+SMALLEST = """Math.min(...[...document.querySelectorAll('figure.chart svg')].flatMap(svg => {
+    const shown = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+    return [...svg.querySelectorAll('text')].filter(each => each.textContent.trim())
+        .map(each => shown * parseFloat(getComputedStyle(each).fontSize)) }))"""
+"""The height of the smallest letters of charts as they are shown."""
+
 
 def unavailable(why):
     if os.environ.get("NETLOOM_BROWSER") == "required":
