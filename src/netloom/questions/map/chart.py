@@ -43,6 +43,7 @@ WHEN = {"before": "Before (rank order)", "after": "After"}
 LINES = {"before": "rank order", "after": "found"}
 """The mappings, as titles of networks and as names of lines."""
 
+MOST_POINTS = 500
 """Points of a line of channels at most."""
 
 CLEARLY = 1.005
