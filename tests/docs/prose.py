@@ -18,7 +18,6 @@ MOST_SEMICOLONS = 5
 """Semicolons in 1,000 words; one is always allowed."""
 
 ROOT = Path(__file__).resolve().parents[2]
-"""Pages and modules that break rules, each with the number of findings."""
 
 IDIOMS = {
     r"what (?:it|this|that|they) buys?": "what it gains",
