@@ -1,13 +1,10 @@
 """What can be counted of prose: long sentences, semicolons, idioms that say little, spelling.
 
 ``python -m tests.docs.prose docs/map.md src/netloom/words.py`` lists what it finds, by line.
-``python -m tests.docs.prose --write-table`` counts everything anew, into the table of
-``test_prose.py``.
 """
 
 import ast
 import inspect
-import json
 import re
 import sys
 from collections import Counter
@@ -21,8 +18,6 @@ MOST_SEMICOLONS = 5
 """Semicolons in 1,000 words; one is always allowed."""
 
 ROOT = Path(__file__).resolve().parents[2]
-TABLE = Path(__file__).with_name("not_clean_yet.json")
-"""Pages and modules that break rules, each with the number of findings."""
 
 IDIOMS = {
     r"what (?:it|this|that|they) buys?": "what it gains",
@@ -242,8 +237,6 @@ def counted():
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--write-table"]:
-        TABLE.write_text(json.dumps(counted(), indent=1) + "\n")
-    for name in [each for each in sys.argv[1:] if not each.startswith("-")]:
+    for name in sys.argv[1:]:
         for each in of_file(Path(name)):
             sys.stdout.write(f"{name}:{each.line}: {each.rule}: {each.text[:110]}\n")

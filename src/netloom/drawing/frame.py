@@ -63,7 +63,7 @@ def framed(parts: Sequence[Part], title: str, footer: Sequence[str] = ()) -> alt
         .properties(title=alt.TitleParams(said, anchor="start", fontSize=TITLE_SIZE, offset=18))
         .configure(
             background="white",
-            padding=18,
+            padding={"left": 44, "right": 18, "top": 18, "bottom": 18},  # names in a wide font
             view=alt.ViewConfig(stroke=None),
             range=alt.RangeConfig(
                 heatmap=HEAT_COLOURS,

@@ -289,8 +289,8 @@ class Panel:
     ) -> list[alt.Chart]:
         """Return words above the axes, over the middle of intervals, in rows if they would touch.
 
-        Words of the same interval stand side by side. Those that have a color are bold. From these
-        and from upper rows a line leads down to what they name, also for eyes without colors.
+        Words of the same interval stand side by side. Those that have a color are bold. A line
+        leads from these, and from upper rows, down to what they name.
         """
         together: dict[tuple[float, float], list[str]] = {}
         for name, span in spans.items():

@@ -105,7 +105,7 @@ class NamedParts:
         """Return the channels of the whole network that one of ``failed channels`` names.
 
         A link between two vertices is all channels that join them. ``#2`` behind it the second
-        each way. Where a file says the ports, ``leaf3 port 17`` is the cable in this port.
+        each way. If a file says the ports, ``leaf3 port 17`` is the cable in this port.
         """
         topology = self.topology
         wanted = self._wanted

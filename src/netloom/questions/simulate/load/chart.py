@@ -87,7 +87,8 @@ def latency_curve(record: Recorded) -> alt.LayerChart:
     ends = [f"idle {number(idle)}"] if idle is not None else []
     top = axis("latency", LATENCY, [*table["high"].to_list(), idle], whole=False)
     most = MOST_TIMES * float(table["zero_load_latency"].max() or top.high)  # type: ignore[arg-type]
-    cut = replace(top, high=min(top.high, max(most, _carried(record, table)["latency"].max() or 0)))
+    carried = float(_carried(record, table)["latency"].max() or 0)  # type: ignore[arg-type]
+    cut = replace(top, high=min(top.high, max(most, carried)))
     where = panel(_loads(record), cut, [*_named(looks), *ends])
     shown = table.select("switching", "offered", "latency", "low", "high", "packet_latency_p99")
     layers = [*_saturated(record, where), *bands(where, shown, looks)]

@@ -12,8 +12,9 @@ from netloom.drawing.axes import Axis
 from netloom.drawing.bars import short_names
 from netloom.drawing.colours import BEST, FULL, THIS
 from netloom.drawing.frame import layered
+from netloom.drawing.line_names import GAP
 from netloom.drawing.networks.letters import width_of
-from netloom.drawing.panel import BESIDE, GAP
+from netloom.drawing.panel import BESIDE
 from netloom.drawing.room import room
 from netloom.questions.shown import percent
 from netloom.questions.subject import arrow
