@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
 from netloom.experiments.curves import up_to_saturation
+from netloom.experiments.inputs import find_inputs, renamed
 from netloom.experiments.store import Store
 from netloom.questions.frames import to_pandas
 from netloom.questions.verdict import Verdict
@@ -69,6 +70,8 @@ class Results:
         Points whose questions have no answer.
     missing
         How many points have not been answered yet.
+    folder
+        Where the store is, and the files that answers name.
     """
 
     name: str
@@ -78,6 +81,7 @@ class Results:
     answered: tuple[Answered, ...]
     refused: tuple[Refused, ...]
     missing: int
+    folder: Path = Path()
 
     @property
     def cpu_seconds(self) -> float:
@@ -205,8 +209,35 @@ def load_kept(store: Store, kept: Kept) -> Results:
         )
         answered.append(Answered(point, record, answer.version, answer.finished, *cost))
     return Results(
-        kept.name, kept.title, kept.question, kept.text, tuple(answered), tuple(refused), missing
-    )
+        kept.name, kept.title, kept.question, kept.text, tuple(answered), tuple(refused), missing,
+        store.path.parent,
+    )  # fmt: skip
+
+
+def located(answered: Answered, folder: Path) -> Recorded:
+    """Return the record of an answer that can be asked again: its files are named from here.
+
+    Parameters
+    ----------
+    folder
+        Where the store is. Answers name files from there.
+
+    Raises
+    ------
+    InputError
+        If a file is gone, or another one since.
+    """
+    record, files = answered.record, answered.point.files
+    asked = find_inputs(record.kind.question, record.configuration, folder)
+    found = {each.name: each for each in asked}
+    for name, digest in files.items():
+        if name not in found or found[name].digest != digest:
+            what = "no such file any more" if name not in found else "another file than it was"
+            raise InputError(str(folder / name), what, "the same one, or a new run")
+    names = {name: str(folder / name) for name in found}
+    provenance = dict(record.figures["provenance"])
+    provenance["configuration"] = renamed(provenance["configuration"], names)
+    return replace(record, figures={**record.figures, "provenance": provenance})
 
 
 def _rows(answered: Answered, *, provenance: bool) -> pl.DataFrame:

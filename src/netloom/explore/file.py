@@ -21,7 +21,6 @@ from netloom.textfiles import read_text, write_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from netloom.experiments.findings import Answered
     from netloom.explore.view import View
 
 SUFFIXES = (".html", ".htm")
@@ -62,7 +61,7 @@ def explore(results: Any, path: str | Path, *, on: str = "") -> Path:
     chosen = _on_one_network(records, on)
     live = several[0] if len(several) == 1 and not isinstance(several[0], str | Path) else None
     with patience("Walking through the network"):
-        text = render(_views(chosen, None if isinstance(live, Recorded) else live))
+        text = render(named_views(chosen, None if isinstance(live, Recorded) else live))
     make_folder(path.parent)
     write_text(path, text)
     return path
@@ -105,35 +104,9 @@ def _of_file(path: Path) -> Iterable[Recorded]:
         return [_asked_again(path)]
     if path.suffix not in (".sqlite", ".toml"):
         raise InputError(str(path), f"suffix '{path.suffix}'", SOURCES)
-    from netloom.experiments.findings import all_results
+    from netloom.experiments.findings import all_results, located
 
-    return [_from(path.parent, each) for found in all_results(path) for each in found.answered]
-
-
-def _from(folder: Path, answered: Answered) -> Recorded:
-    """Return the record of an answer, its files named from here.
-
-    Raises
-    ------
-    InputError
-        If a file is gone, or another one since.
-    """
-    from netloom.experiments.inputs import find_inputs, renamed
-
-    record, files = answered.record, answered.point.files
-    found = {
-        each.name: each for each in find_inputs(record.kind.question, record.configuration, folder)
-    }
-    for name, digest in files.items():
-        if name not in found or found[name].digest != digest:
-            what = (
-                "a file that is gone" if name not in found else "another file than was asked about"
-            )
-            raise InputError(str(folder / name), what, "the same one; or run the experiment again")
-    names = {name: str(folder / name) for name in found}
-    provenance = dict(record.figures["provenance"])
-    provenance["configuration"] = renamed(provenance["configuration"], names)
-    return replace(record, figures={**record.figures, "provenance": provenance})
+    return [located(each, found.folder) for found in all_results(path) for each in found.answered]
 
 
 def _asked_again(path: Path) -> Recorded:
@@ -155,25 +128,33 @@ def _asked_again(path: Path) -> Recorded:
 
 def _on_one_network(records: Sequence[Recorded], on: str) -> list[Recorded]:
     """Return the records about one network that say what channels carry."""
-    known = [each for each in records if each.verb in EXPLORED]
+    known = by_network(records)
     if not known:
         words = sorted({each.kind.words.replace(".", " ") for each in records})
         found = f"answers of {', '.join(words)}" if words else "no answers"
         wanted = "answers that say what channels carry, such as those of analyze, map or simulate"
         raise InputError("explore", found, wanted)
-    names = list(dict.fromkeys(str(each.configuration["on"]) for each in known))
-    if on and on not in names:
-        raise InputError("on", f"'{on}'", f"one of {', '.join(names)}")
-    if not on and len(names) > 1:
-        raise InputError("on", f"answers about {len(names)} networks", f"one of {', '.join(names)}")
-    chosen = [each for each in known if str(each.configuration["on"]) == (on or names[0])]
+    if on and on not in known:
+        raise InputError("on", f"'{on}'", f"one of {', '.join(known)}")
+    if not on and len(known) > 1:
+        raise InputError("on", f"answers about {len(known)} networks", f"one of {', '.join(known)}")
+    chosen = known[on or next(iter(known))]
     if len(chosen) > MOST_VIEWS:
-        wanted = f"at most {MOST_VIEWS} on a page"
-        raise InputError("explore", f"{len(chosen)} answers about {on or names[0]}", wanted)
+        found = f"{len(chosen)} answers about {on or next(iter(known))}"
+        raise InputError("explore", found, f"at most {MOST_VIEWS} on a page")
     return chosen
 
 
-def _views(records: Sequence[Recorded], answer: Any) -> list[View]:
+def by_network(records: Iterable[Recorded]) -> dict[str, list[Recorded]]:
+    """Return the records that say what channels carry, by the network that was named."""
+    found: dict[str, list[Recorded]] = {}
+    for each in records:
+        if each.verb in EXPLORED:
+            found.setdefault(str(each.configuration["on"]), []).append(each)
+    return found
+
+
+def named_views(records: Sequence[Recorded], answer: Any = None) -> list[View]:
     """Return the views of all records, each with a name of its own. ``answer`` if it is known."""
     found: list[View] = []
     for each in records:

@@ -39,14 +39,20 @@ def render(views: Sequence[View]) -> str:
     InputError
         If the network cannot be drawn.
     """
-    from jinja2 import Environment, StrictUndefined
-    from markupsafe import Markup
+    return shell(title_of(views), data_of(views))
 
-    environment = Environment(autoescape=True, undefined=StrictUndefined)
-    first, said = views[0], next(each.verdict for each in views if each.verdict.sentence)
-    data = {
+
+def title_of(views: Sequence[View]) -> str:
+    """Return what the first answer says, and of what."""
+    said = next(each.verdict for each in views if each.verdict.sentence)
+    return f"{said.sentence} {said.of}"
+
+
+def data_of(views: Sequence[View]) -> str:
+    """Return all that the script needs of views, as JSON that may stand in a page."""
+    return as_json({
         "start": _start(views),
-        "network": network_json(first.topology),
+        "network": network_json(views[0].topology),
         "views": [view_json(each) for each in views],
         "colors": {
             "heat": HEAT_COLOURS,
@@ -54,12 +60,20 @@ def render(views: Sequence[View]) -> str:
             "change": CHANGE_COLOURS,
             "dark_change": DARK_CHANGE_COLOURS,
         },
-    }
+    })  # fmt: skip
+
+
+def shell(title: str, data: str) -> str:
+    """Return the page with a title around some data, which is JSON that may stand in a page."""
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined)
     found: str = environment.from_string(_file("page.html")).render(
-        title=f"{said.sentence} {said.of}",
+        title=title,
         style=Markup(_file("page.css")),  # noqa: S704 (netloom's own file)
         script=Markup(script()),  # noqa: S704 (netloom's own files)
-        data=Markup(as_json(data)),  # noqa: S704 (escaped by as_json)
+        data=Markup(data),  # noqa: S704 (escaped by as_json)
         version=__version__,
     )
     return found

@@ -65,7 +65,7 @@ class Explorer {
         panel.draw();
       }
     } else this.show();
-    history.replaceState(null, "", `#${addressOf(this.state)}`);
+    if (location.protocol !== "about:") history.replaceState(null, "", `#${addressOf(this.state)}`); // in a page of its own
   }
 
   pick(picked) {

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from netloom._version import __version__
 from netloom.drawing.save import by_keyboard
 from netloom.explore.blobs import as_json
+from netloom.explore.page_file import shell
 from netloom.questions.verdict import MARKS
 from netloom.report.page.figure import turned
 from netloom.report.page.pages import figures_on
@@ -63,8 +64,19 @@ def render(page: Page) -> str:
         themes=Markup(as_json(THEMES)),  # noqa: S704 (escaped by as_json)
         specs=Markup(as_json(specs)),  # noqa: S704 (escaped by as_json)
         csv=Markup(as_json(files)),  # noqa: S704 (escaped by as_json)
+        explorers=Markup(as_json(_explorers(page))),  # noqa: S704 (escaped by as_json)
     )
     return found
+
+
+def _explorers(page: Page) -> dict[str, Any]:
+    """Return the explorers of a page: what they have in common once, and the data of each."""
+    if not page.explorers:
+        return {}
+    return {
+        "shell": shell("the title", "the data"),
+        "each": [[each.title, each.data] for each in page.explorers],
+    }
 
 
 def _is_number(cell: str) -> bool:

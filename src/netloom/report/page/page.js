@@ -117,6 +117,19 @@
     });
   }
 
+  const explorers = read("explorers");
+  for (const place of document.querySelectorAll("details.explorer")) {
+    place.addEventListener("toggle", () => {
+      if (place.querySelector("iframe")) return;
+      const [title, data] = explorers.each[place.dataset.number];
+      const frame = document.createElement("iframe");
+      frame.title = title;
+      frame.srcdoc = explorers.shell.replace("the data", () => data);
+      frame.addEventListener("load", () => { frame.contentDocument.documentElement.dataset.theme = chosen(); });
+      place.append(frame);
+    });
+  }
+
   for (const button of document.querySelectorAll("button.copy")) {
     button.hidden = !navigator.clipboard;
     button.addEventListener("click", async () => {

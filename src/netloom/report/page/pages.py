@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
+from netloom.experiments.findings import located
 from netloom.questions.commands import command_line
 from netloom.questions.network_chart import one_scale
 from netloom.questions.recorded import Recorded
 from netloom.report.page.answers import name_of
 from netloom.report.page.decision import answer_of
+from netloom.report.page.explorers import explorers_of
 from netloom.report.page.numbers import numbers_of
 from netloom.report.page.sections import Asked, sections_of, varied_in
 from netloom.words import counted, listed, number
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
     from netloom.experiments.findings import Results
     from netloom.report.page.decision import Answered
+    from netloom.report.page.explorers import Explorer
     from netloom.report.page.figure import Figure
     from netloom.report.page.numbers import Numbers
     from netloom.report.page.sections import Section
@@ -54,6 +58,8 @@ class Page:
         Files and questions in full: their names and what they say.
     cost
         What the answers took, in a sentence.
+    explorers
+        The networks, to be looked at.
     """
 
     title: str
@@ -66,6 +72,7 @@ class Page:
     commands: tuple[str, ...]
     texts: tuple[tuple[str, str], ...]
     cost: str
+    explorers: tuple[Explorer, ...] = ()
 
 
 def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
@@ -107,7 +114,16 @@ def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
         commands=tuple(_commands(live, found)),
         texts=(*((each.name, each.text) for each in found), *_questions(live)),
         cost=_cost(len(asked), found, live),
+        explorers=tuple(explorers_of([*live, *_located(found)])),
     )
+
+
+def _located(found: Sequence[Results]) -> Iterator[Recorded]:
+    """Yield the answers of experiments whose files are where they were."""
+    for results in found:
+        for each in results.answered:
+            with suppress(InputError, OSError):
+                yield located(each, results.folder)
 
 
 def figures_on(sections: Sequence[Section]) -> Iterator[Figure]:
