@@ -56,16 +56,23 @@ class Network:
         self.router_names = unpacked(given["router_names"])
         self.host_names = self.router_names if self.direct else unpacked(given["host_names"])
         self.rate, self.host_rate = unpacked(given["rate"]), unpacked(given["host_rate"])
+        self.ports = None
+        if "out_port" in given:
+            ports = (unpacked(given[name]).tolist() for name in ("out_port", "in_port"))
+            self.ports = list(zip(*ports, strict=True))
         self.leaving, self.entering = defaultdict(list), defaultdict(list)
         for channel, (source, target) in enumerate(zip(self.source, self.target, strict=True)):
             self.leaving[source].append(channel)
             self.entering[target].append(channel)
 
     def twin(self, channel):
-        """Return the way back over the same cable: the n-th back of the n-th there. -1 for none."""
+        """Return the way back over the same cable: by its ports, else the n-th back of the n-th."""
         ends = self.source[channel], self.target[channel]
         alike = [each for each in self.leaving[ends[0]] if self.target[each] == ends[1]]
         back = [each for each in self.leaving[ends[1]] if self.target[each] == ends[0]]
+        if self.ports is not None:
+            ports = self.ports[channel][::-1]
+            return next((each for each in back if self.ports[each] == ports), -1)
         place = alike.index(channel)
         return back[place] if place < len(back) else -1
 
