@@ -181,13 +181,14 @@ def test_a_page_is_html(tmp_path, name):
         check_page(tmp_path / name)
 
 
-def test_what_has_no_words_is_refused(tmp_path):
+def test_a_routing_in_python_is_refused_in_a_line(tmp_path):
     def onward(_, source, target):
         return [(source + step) % 4 for step in range((target - source) % 4 + 1)]
 
     answer = nl.analyze("ring:4", "ring:4", routing=onward, random_mappings=0)
-    with pytest.raises(InputError, match="named a Python object"):
+    with pytest.raises(InputError, match="onward") as refused:
         nl.explore(answer, tmp_path / "page.html")
+    assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize(
