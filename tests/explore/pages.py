@@ -101,7 +101,9 @@ class Explorer(Visit):
 
     def amount(self, value, view=0):
         """Return how the page writes an amount."""
-        said = self.js("window.netloom.words.amount(...given)", [value, self.views[view].unit])
+        said = self.js(
+            "window.netloom.words.amount(...given)", [float(value), self.views[view].unit]
+        )
         return said.replace("\u00a0", " ")
 
 
