@@ -81,7 +81,8 @@ class View:
     """A view as the page has it: its flows, and the channels that they cross."""
 
     def __init__(self, given, network):
-        self.network, self.load, self.unit = network, unpacked(given["load"]), given["unit"]
+        self.network, self.unit = network, given["unit"]
+        self.load = unpacked(given["load"]).astype(np.float64)
         self.name, self.missing, self.given = given["name"], given["missing"], given
         flows, ways = given["flows"], given["ways"]
         if flows is not None:

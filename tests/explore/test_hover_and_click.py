@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tests.explore.decoded import busy
-from tests.explore.pages import ANSWERS
+from tests.explore.pages import SIX
 
-NAMES = list(ANSWERS)
+NAMES = list(SIX)
 WALKED = [name for name in NAMES if name != "dragonfly"]
 """Pages that know who sends what."""
 
