@@ -178,6 +178,18 @@ def test_a_critical_path_is_told_step_by_step():
     assert ends[-1] <= view.frames.edges[-1] * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("on", ["leaf-spine:16x4x4", "torus:4x4x4"])
+def test_messages_over_several_ways_put_their_parts_on_each(on):
+    halo, speed = "examples/halo.csv", {"bandwidth": "2GB/s", "flit_bytes": 16}
+    answer = nl.replay(on, trace=halo, engine="flow", routing="minimal", **speed)
+    (view,) = views_of(record(answer), answer)
+    page = as_read(view)
+    assert np.allclose(page.loads(), view.load)
+    shares = np.zeros(len(page.flows))
+    np.add.at(shares, [flow for flow, _, _ in page.walks], [part for _, part, _ in page.walks])
+    assert np.allclose(shares, 1)
+
+
 def test_jobs_are_told_apart():
     _, (_, view) = seen("check_fabric, jobs")
     flows = view.flows
