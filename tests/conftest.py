@@ -1,7 +1,7 @@
 """Hypothesis: no deadline (kernels compile on first use), and the same cases each time in CI.
 
-Files that take longest begin, and the garbage collector leaves alone what lasts. And Ctrl-C at a
-point of the work that a test names, whatever the machine does meanwhile.
+Files that take longest begin, and the garbage collector leaves alone what lasts. A browser for
+pages. And Ctrl-C at a point of the work that a test names, whatever the machine does meanwhile.
 """
 
 import gc
@@ -15,6 +15,7 @@ import pytest
 from hypothesis import settings
 
 from netloom import progress
+from tests.browser import launched
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so started in the background of a shell
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -70,6 +71,13 @@ def pytest_collection_finish():
     """Have the garbage collector pass over what lasts: it took an eighth of the time."""
     gc.freeze()
     gc.set_threshold(50_000)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A browser, one for all tests of a file."""
+    with launched() as found:
+        yield found
 
 
 ASKED_IN = (

@@ -12,7 +12,6 @@ import pytest
 import yaml
 
 from netloom.questions.register import all_kinds
-from tests.report.conftest import browser  # noqa: F401
 
 DOCS = Path("docs")
 REFERENCE = sorted(
@@ -139,7 +138,7 @@ FOUND = """
 """The pages that the search offers, with the words to mark there."""
 
 
-def test_the_search_works_from_disk(site, browser):  # noqa: F811
+def test_the_search_works_from_disk(site, browser):
     tab = browser.new_page()
     failed = []
     tab.on("requestfailed", lambda request: failed.append(request.url))
@@ -160,7 +159,7 @@ PAGES_ON_SCREENS = (
 
 
 @pytest.mark.parametrize("width", [390, 820, 1400])
-def test_pages_fit_screens(site, browser, width):  # noqa: F811
+def test_pages_fit_screens(site, browser, width):
     tab = browser.new_page(viewport={"width": width, "height": 900})
     for name in PAGES_ON_SCREENS:
         tab.goto((site / f"{name}.html").as_uri())
@@ -168,7 +167,7 @@ def test_pages_fit_screens(site, browser, width):  # noqa: F811
     tab.close()
 
 
-def test_verdicts_and_pictures_are_read_on_a_phone(site, browser):  # noqa: F811
+def test_verdicts_and_pictures_are_read_on_a_phone(site, browser):
     tab = browser.new_page(viewport={"width": 390, "height": 900})
     tab.goto((site / "index.html").as_uri())
     said = tab.locator("article pre:has(.gp)")

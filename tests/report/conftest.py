@@ -1,30 +1,11 @@
-"""A small report, and a browser to meet it in."""
-
-import shutil
+"""A small report, and a visit to it."""
 
 import pytest
 
 from netloom.report.page import page_of
 from netloom.report.page.html import render
+from tests.browser import Visit
 from tests.report.page_samples import small_results
-from tests.report.visit import NAMES, PATIENCE, Visit, unavailable
-
-
-@pytest.fixture(scope="module")
-def browser():
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        unavailable("playwright is not installed")
-    path = next(filter(None, map(shutil.which, NAMES)), None)
-    if path is None:
-        unavailable(f"there is none of {', '.join(NAMES)}")
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(
-            executable_path=path, args=["--no-sandbox", "--disable-gpu"], timeout=PATIENCE
-        )
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="module")

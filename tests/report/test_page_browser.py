@@ -1,7 +1,6 @@
 """The page as a person meets it: in a browser without network."""
 
 import re
-import struct
 import zlib
 from dataclasses import replace
 from itertools import pairwise
@@ -13,61 +12,9 @@ from netloom.report.page import page_of
 from netloom.report.page.html import render
 from netloom.report.page.pages import figures_on
 from netloom.report.page.themes import THEMES
+from tests.browser import SMALLEST, TOO_WIDE, Visit, background, hexed, pixels
 from tests.report.page_samples import small_results
 from tests.report.test_page import contrast
-from tests.report.visit import SMALLEST, TOO_WIDE, Visit
-
-
-def background(tab, of="body"):
-    return hexed(tab.evaluate(f"getComputedStyle(document.querySelector('{of}')).backgroundColor"))
-
-
-def hexed(colour):
-    parts = re.findall(r"[\d.]+", colour)
-    return "#" + "".join(f"{round(float(part)):02x}" for part in parts[:3])
-
-
-def pixels(png):
-    """Return the rows of a screenshot, each pixel as three bytes."""
-    assert png.startswith(b"\x89PNG")
-    at, data = 8, b""
-    while at < len(png):
-        size, kind = struct.unpack(">I4s", png[at : at + 8])
-        body = png[at + 8 : at + 8 + size]
-        if kind == b"IHDR":
-            width, height, depth, colours = struct.unpack(">IIBB", body[:10])
-            assert (depth, colours) in ((8, 2), (8, 6))
-            channels = 3 if colours == 2 else 4
-        if kind == b"IDAT":
-            data += body
-        at += size + 12
-    return width, height, unfiltered(zlib.decompress(data), width * channels, channels)
-
-
-def unfiltered(raw, stride, step):
-    """Undo the filters of PNG (section 9 of its specification), and return all pixels."""
-    above, found = bytes(stride), set()
-    for start in range(0, len(raw), stride + 1):
-        kind, line = raw[start], bytearray(raw[start + 1 : start + 1 + stride])
-        if kind:
-            for place in range(stride):
-                left = line[place - step] if place >= step else 0
-                up, corner = above[place], above[place - step] if place >= step else 0
-                if kind == 4:
-                    guess = left + up - corner
-                    nearest = min((left, up, corner), key=lambda each: abs(guess - each))
-                    line[place] = (line[place] + nearest) & 255
-                else:
-                    add = {1: left, 2: up, 3: (left + up) // 2}[kind]
-                    line[place] = (line[place] + add) & 255
-        above = bytes(line)
-        found.add(above)
-    colours = {}
-    for line in found:
-        for place in range(0, stride, step):
-            colour = line[place : place + 3]
-            colours[colour] = colours.get(colour, 0) + 1
-    return colours
 
 
 def test_nothing_is_wrong_and_nothing_is_asked_of_the_network(visit):

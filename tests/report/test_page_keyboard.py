@@ -8,7 +8,7 @@ import netloom as nl
 from netloom.drawing.save import save_chart
 from netloom.report import chart_of
 from netloom.report.page.pages import figures_on
-from tests.report.visit import PATIENCE
+from tests.browser import PATIENCE
 
 
 def tip(tab):

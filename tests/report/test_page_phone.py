@@ -8,7 +8,7 @@ import netloom as nl
 from netloom.questions.recorded import record
 from netloom.report.page import page_of
 from netloom.report.page.html import render
-from tests.report.visit import SMALLEST, TOO_WIDE, Visit
+from tests.browser import SMALLEST, TOO_WIDE, Visit
 
 
 @pytest.fixture(scope="module")

@@ -97,19 +97,22 @@ function parallel(network) {
   return found;
 }
 
-// The channel of the same cable that goes the other way; -1 where there is none.
+// The channel of the same cable that goes the other way; -1 where there is none. Cables between the
+// same routers are told apart by their ports, where these are known.
 function twins(network) {
   const waiting = new Map();
+  const { out_port: leaves, in_port: enters } = network;
   const twin = new Int32Array(network.channels).fill(-1);
   for (let channel = 0; channel < network.channels; channel++) {
-    const back = `${network.target[channel]} ${network.source[channel]}`;
+    const [out, into] = leaves ? [leaves[channel], enters[channel]] : [0, 0];
+    const back = `${network.target[channel]} ${network.source[channel]} ${into} ${out}`;
     const found = (waiting.get(back) || []).shift();
     if (found !== undefined) {
       twin[channel] = found;
       twin[found] = channel;
       continue;
     }
-    const key = `${network.source[channel]} ${network.target[channel]}`;
+    const key = `${network.source[channel]} ${network.target[channel]} ${out} ${into}`;
     if (!waiting.has(key)) waiting.set(key, []);
     waiting.get(key).push(channel);
   }

@@ -86,7 +86,7 @@ class Explorer {
     const frames = this.frames[this.models.indexOf(model)];
     const use = model.view.unit === "share" || (frames && frame >= 0);
     const valuesOf = (each) => (frame >= 0 && frames ? frames.busy(Math.min(frame, frames.many - 1)) : each.values(measure));
-    const compared = mode === "one" ? [model] : [model, this.other];
+    const compared = mode === "one" ? [model] : [this.model, this.other];
     if (mode === "change") {
       const [before, after] = [this.model, this.other].map(valuesOf);
       const values = Float64Array.from(after, (each, at) => each - before[at]);

@@ -8,7 +8,10 @@ const OUTWARD = UPWARD.slice().sort((one, other) => Math.abs(2 * one - LEVELS) -
 // The order in which levels of heat are drawn, so that what matters is in front.
 
 const CELL = 14;
-const SAMPLES = 14;
+const MANY = 30000;
+const PARTS = 12;
+// Pixels of a cell that channels are found in again; of how many curves cells are twice as wide; and
+// the parts that a curve is cut in to measure how far it is.
 
 export class Scene {
   constructor(drawing, network) {
@@ -96,24 +99,26 @@ export class Scene {
     return { curve: curve < 0 ? undefined : curve, square: square < 0 ? undefined : square };
   }
 
-  // Points of all channels in a grid of cells, to be found again by place.
+  // Points of all channels in a grid of cells, to be found again by place: no farther apart than a
+  // cell is wide.
   indexed() {
     if (this.grid) return this.grid;
-    const columns = Math.max(1, Math.ceil(this.width / CELL) + 2);
-    const rows = Math.max(1, Math.ceil(this.height / CELL) + 2);
+    const side = this.curves.channel.length > MANY ? 2 * CELL : CELL;
+    const columns = Math.max(1, Math.ceil(this.width / side) + 2);
+    const rows = Math.max(1, Math.ceil(this.height / side) + 2);
     const cellOf = (x, y) => {
-      const column = Math.max(0, Math.min(columns - 1, Math.floor(x / CELL) + 1));
-      const row = Math.max(0, Math.min(rows - 1, Math.floor(y / CELL) + 1));
+      const column = Math.max(0, Math.min(columns - 1, Math.floor(x / side) + 1));
+      const row = Math.max(0, Math.min(rows - 1, Math.floor(y / side) + 1));
       return row * columns + column;
     };
-    const samples = this.curves.channel.length > 30000 ? 5 : SAMPLES;
-    const many = this.curves.channel.length * samples + this.squares.channel.length;
+    const samples = Uint16Array.from(this.curves.channel, (_, at) => Math.max(1, Math.ceil(fastest(this.curves.places, 8 * at) / side)));
+    const many = samples.reduce((sum, each) => sum + each, 0) + this.squares.channel.length;
     const cells = new Uint32Array(many);
     const items = new Uint32Array(many);
     let next = 0;
     for (let at = 0; at < this.curves.channel.length; at++) {
-      for (let part = 0; part < samples; part++) {
-        const [x, y] = pointOn(this.curves.places, 8 * at, (part + 0.5) / samples);
+      for (let part = 0; part < samples[at]; part++) {
+        const [x, y] = pointOn(this.curves.places, 8 * at, (part + 0.5) / samples[at]);
         cells[next] = cellOf(x, y);
         items[next++] = 2 * at;
       }
@@ -129,16 +134,17 @@ export class Scene {
     const free = first.slice();
     const item = new Uint32Array(many);
     for (let at = 0; at < many; at++) item[free[cells[at]]++] = items[at];
-    this.grid = { columns, rows, first, item };
+    this.grid = { side, columns, rows, first, item };
     return this.grid;
   }
 
   // The channel nearest to a place, within a reach; -1 for none. Of several as near the busiest.
   hit(x, y, reach, values) {
     const grid = this.indexed();
-    const wide = this.squares.channel.length ? Math.max(reach, this.squares.places[2]) : reach;
-    const [left, right] = [x - wide, x + wide].map((at) => Math.max(0, Math.min(grid.columns - 1, Math.floor(at / CELL) + 1)));
-    const [top, bottom] = [y - wide, y + wide].map((at) => Math.max(0, Math.min(grid.rows - 1, Math.floor(at / CELL) + 1)));
+    const { side } = grid;
+    const wide = reach + Math.max(side / 2, this.squares.channel.length ? this.squares.places[2] : 0);
+    const [left, right] = [x - wide, x + wide].map((at) => Math.max(0, Math.min(grid.columns - 1, Math.floor(at / side) + 1)));
+    const [top, bottom] = [y - wide, y + wide].map((at) => Math.max(0, Math.min(grid.rows - 1, Math.floor(at / side) + 1)));
     let best = -1;
     let least = Infinity;
     for (let row = top; row <= bottom; row++) {
@@ -207,17 +213,34 @@ export function pointOn(places, at, part) {
   return [x, y];
 }
 
+// Pixels of a curve where it is drawn fastest: it is no longer than that.
+function fastest(places, at) {
+  let most = 0;
+  for (let point = 0; point < 6; point += 2) {
+    most = Math.max(most, Math.hypot(places[at + point + 2] - places[at + point], places[at + point + 3] - places[at + point + 1]));
+  }
+  return 3 * most;
+}
+
+// How far a place is from a curve: near its nearest part this is cut finer.
 function farFromCurve(places, at, x, y) {
-  let least = Infinity;
-  let [x0, y0] = [places[at], places[at + 1]];
-  for (let part = 1; part <= 12; part++) {
-    const [x1, y1] = pointOn(places, at, part / 12);
+  const rough = farFromParts(places, at, x, y, 0, 1);
+  return farFromParts(places, at, x, y, Math.max(0, rough.part - 1 / PARTS), Math.min(1, rough.part + 1 / PARTS)).least;
+}
+
+function farFromParts(places, at, x, y, low, high) {
+  const found = { least: Infinity, part: low };
+  let [x0, y0] = pointOn(places, at, low);
+  for (let part = 1; part <= PARTS; part++) {
+    const share = low + ((high - low) * part) / PARTS;
+    const [x1, y1] = pointOn(places, at, share);
     const [dx, dy] = [x1 - x0, y1 - y0];
     const along = Math.max(0, Math.min(1, ((x - x0) * dx + (y - y0) * dy) / (dx * dx + dy * dy || 1)));
-    least = Math.min(least, Math.hypot(x - x0 - along * dx, y - y0 - along * dy));
+    const far = Math.hypot(x - x0 - along * dx, y - y0 - along * dy);
+    if (far < found.least) Object.assign(found, { least: far, part: share });
     [x0, y0] = [x1, y1];
   }
-  return least;
+  return found;
 }
 
 function farFromSquare(places, at, x, y) {

@@ -121,8 +121,12 @@ function entering(network) {
   return network.into;
 }
 
+// What a table does with packets for a host that are at a router.
+const [LEADS, FAILS, UNKNOWN] = [1, 2, 3];
+
 // The table when cables are out. An entry stays if its way still leads to the host. Any other takes
-// the channel on a shortest way that fewest entries of its router use.
+// the channel on a shortest way that fewest entries of its router use; so do routers without an
+// entry, where packets may now come by.
 function detoured(network, view, hostOf, out) {
   const { hosts, router_of: routerOf } = network;
   const old = view.ways.table;
@@ -139,24 +143,26 @@ function detoured(network, view, hostOf, out) {
     const end = routerOf[host] - 1;
     if (end < 0) continue;
     const kept = reaching(network, old, host, end, out);
-    if (kept.every(Boolean)) continue;
+    if (!kept.includes(FAILS)) continue;
     if (!distance.has(end)) distance.set(end, hopsTo(network, end, out, entering(network)));
     const hops = distance.get(end);
-    for (let router = 0; router < network.routers; router++) {
-      if (kept[router]) continue;
-      const port = leastUsed(network, router, hops, out, used);
-      table[router * hosts + host] = port;
-      if (port) used[network.out.channel[network.out.first[router] + port - 1]]++;
+    for (const state of [FAILS, UNKNOWN]) {
+      for (let router = 0; router < network.routers; router++) {
+        if (kept[router] !== state) continue;
+        const port = leastUsed(network, router, hops, out, used);
+        table[router * hosts + host] = port;
+        if (port && state === FAILS) used[network.out.channel[network.out.first[router] + port - 1]]++;
+      }
     }
   }
   return table;
 }
 
-// Whether the table leads from each router to a host without a channel that is out. Routers that
-// never had a way are left as they are.
+// Whether the table leads from each router to a host without a channel that is out; unknown where it
+// never had a way.
 function reaching(network, table, host, end, out) {
   const known = new Int8Array(network.routers);
-  known[end] = 1;
+  known[end] = LEADS;
   for (let start = 0; start < network.routers; start++) {
     const seen = [];
     let router = start;
@@ -165,20 +171,20 @@ function reaching(network, table, host, end, out) {
       seen.push(router);
       const port = table[router * network.hosts + host];
       if (!port) {
-        known[router] = 1;
+        known[router] = UNKNOWN;
         break;
       }
       const channel = network.out.channel[network.out.first[router] + port - 1];
       if (out.has(channel)) {
-        known[router] = 2;
+        known[router] = FAILS;
         break;
       }
       router = network.target[channel];
     }
-    const found = known[router] === 1 ? 1 : 2;
+    const found = known[router] < 0 ? FAILS : known[router];
     for (const each of seen) known[each] = found;
   }
-  return Array.from(known, (each) => each === 1);
+  return known;
 }
 
 function leastUsed(network, router, hops, out, used) {
@@ -196,6 +202,18 @@ function leastUsed(network, router, hops, out, used) {
   return best;
 }
 
+// The routers where channels begin and end: a path leaves the first once more than it enters it. The
+// channels of a message over several ways stand in no order.
+function endsOf(network, channels) {
+  const more = new Map();
+  for (const channel of channels) {
+    more.set(network.source[channel], (more.get(network.source[channel]) || 0) + 1);
+    more.set(network.target[channel], (more.get(network.target[channel]) || 0) - 1);
+  }
+  const ends = [1, -1].map((sign) => [...more.keys()].find((router) => Math.sign(more.get(router)) === sign));
+  return ends[0] === undefined ? [network.source[channels[0]], network.source[channels[0]]] : ends;
+}
+
 // Given paths when cables are out: those that crossed them take a shortest way, the least used first.
 function aroundGone(network, walks, flows, hostOf, out) {
   const load = loadsOf(network, walks, flows);
@@ -208,8 +226,8 @@ function aroundGone(network, walks, flows, hostOf, out) {
     if (!own.some((each) => out.has(each))) {
       channel.push(...own);
     } else {
-      let router = network.source[own[0]];
-      const end = network.target[own[own.length - 1]];
+      const [begin, end] = endsOf(network, own);
+      let router = begin;
       if (!distance.has(end)) distance.set(end, hopsTo(network, end, out, entering(network)));
       const hops = distance.get(end);
       if (hops[router] < 0) lost++;

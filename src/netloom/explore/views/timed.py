@@ -10,7 +10,7 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.explore.view import Flows, Frames, View
 from netloom.explore.views.made import asked, verdict_of
-from netloom.explore.ways import MOST_HOPS
+from netloom.explore.ways import MOST_HOPS, loads_of, ways_of
 from netloom.questions.collective.timeline import fastest_run
 from netloom.questions.commands import command_line
 from netloom.questions.simulate.engines import PreparedFlows
@@ -23,9 +23,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.explore.view import Table
     from netloom.questions.answers import Answer
     from netloom.questions.recorded import Recorded
+    from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.questions.timelines import Crossed
+    from netloom.routing import Routing
     from netloom.topology import Topology
 
     Steps: TypeAlias = tuple[tuple[int, int, float, float, str], ...]
@@ -54,7 +57,7 @@ def trace_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     )
     sent = Sent(source, target, size, entered, arrived, found.crossed)
     yield sent_view(
-        record, found.network.topology, sent, name=order_named(found.mapping), unit=unit,
+        record, found.network, sent, name=order_named(found.mapping), unit=unit,
         known=known.astype(np.float64), critical=tuple(_critical(record)),
     )  # fmt: skip
 
@@ -77,7 +80,7 @@ def collective_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
         run.arrived[moved], crossed=crossed_links(found.network.links, run, moved),
     )  # fmt: skip
     known = np.asarray(run.link_sizes[: topology.num_network_channels], np.float64)
-    yield sent_view(record, topology, sent, name=best.algorithm, unit="bytes", known=known)
+    yield sent_view(record, found.network, sent, name=best.algorithm, unit="bytes", known=known)
 
 
 class Sent(NamedTuple):
@@ -92,10 +95,11 @@ class Sent(NamedTuple):
 
 
 def sent_view(
-    record: Recorded, topology: Topology, sent: Sent, *, name: str, unit: str,
+    record: Recorded, network: PreparedFlows | PreparedNetwork, sent: Sent, *, name: str, unit: str,
     known: NDArray[np.float64], critical: Steps = (),
 ) -> View:  # fmt: skip
     """Return what messages put on channels, pair by pair and over time."""
+    topology = network.topology
     base = View(
         name, verdict_of(record), command_line(record.kind, record.configuration), topology, unit,
         known,
@@ -112,10 +116,21 @@ def sent_view(
     frames = _frames(sent.entered[message], sent.arrived[message], channel, taken, inside)
     spread = Frames(*frames, "cycles" if unit == "flits" else "seconds", critical)
     fits = SPANS * inside <= MOST_SHARES
-    return replace(
-        base, flows=flows, ways=_paths(message, channel, size, pair, flows),
-        frames=spread if fits else None,
-    )  # fmt: skip
+    ways: Table | Paths | None = _paths(message, channel, size, pair, flows)
+    missing = ""
+    if isinstance(network, PreparedFlows) and (share < 1).any():
+        ways, missing = _spread(topology, network.routing, flows, known)
+    return replace(base, flows=flows, ways=ways, missing=missing, frames=spread if fits else None)
+
+
+def _spread(
+    topology: Topology, routing: Routing, flows: Flows, known: NDArray[np.float64]
+) -> tuple[Table | Paths | None, str]:
+    """Return the ways of messages that take several at once, if they make up what is known."""
+    ways, missing = ways_of(topology, routing, flows)
+    if ways is not None and not np.allclose(loads_of(topology, flows, ways), known):
+        return None, UNKNOWN
+    return ways, missing
 
 
 def _found(record: Recorded, answer: Answer | None) -> Any:

@@ -1,0 +1,244 @@
+"""What is pointed at and clicked tells the numbers that Python has."""
+
+import re
+
+import numpy as np
+import pytest
+
+from tests.explore.decoded import busy
+from tests.explore.pages import SIX
+
+NAMES = list(SIX)
+WALKED = [name for name in NAMES if name != "dragonfly"]
+"""Pages that know who sends what."""
+
+BY_HAND = """given => {
+  const { scene } = netloom.explorer.panels[0];
+  const { places, channel } = scene.curves, { squares } = scene;
+  const far = (x, y) => {
+    let least = Infinity;
+    for (let at = 0; at < channel.length; at++) {
+      let [x0, y0] = [places[8 * at], places[8 * at + 1]];
+      for (let part = 1; part <= 40; part++) {
+        const t = part / 40, r = 1 - t, w = [r * r * r, 3 * t * r * r, 3 * t * t * r, t * t * t];
+        let [x1, y1] = [0, 0];
+        for (let p = 0; p < 4; p++) {
+          x1 += w[p] * places[8 * at + 2 * p];
+          y1 += w[p] * places[8 * at + 2 * p + 1];
+        }
+        const [dx, dy] = [x1 - x0, y1 - y0];
+        const along = ((x - x0) * dx + (y - y0) * dy) / (dx * dx + dy * dy || 1);
+        const s = Math.max(0, Math.min(1, along));
+        least = Math.min(least, Math.hypot(x - x0 - s * dx, y - y0 - s * dy));
+        [x0, y0] = [x1, y1];
+      }
+    }
+    for (let at = 0; at < squares.channel.length; at++) {
+      const [left, top, side] = squares.places.subarray(3 * at, 3 * at + 3);
+      const dx = Math.max(left - x, 0, x - left - side), dy = Math.max(top - y, 0, y - top - side);
+      least = Math.min(least, Math.hypot(dx, dy));
+    }
+    return least;
+  };
+  const { values } = netloom.explorer.panels[0].look;
+  return given.map(([x, y, reach]) => [far(x * scene.width, y * scene.height),
+    scene.hit(x * scene.width, y * scene.height, reach, values)]);
+}"""
+"""How far the nearest channel is from places, and the channel that the page finds there."""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_complains_of_nothing_and_asks_for_nothing(visits, name):
+    visit = visits(name)
+    assert visit.errors == []
+    assert visit.requests == []
+    assert visit.tab.evaluate("document.body.dataset.ready") == "yes"
+    assert visit.tab.title() == visit.tab.evaluate("document.title")
+    assert visit.text("sentence")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_page_reads_what_python_wrote(visits, name):
+    visit = visits(name)
+    for at, view in enumerate(visit.views):
+        assert visit.js("Array.from(it.models[given].view.load)", at) == view.load.tolist()
+        if view.table is None and view.walks is None:
+            continue
+        assert np.allclose(visit.loads(f"it.models[{at}]"), view.load)
+        visit.set(view=at)
+        again = visit.js("Array.from(it.model.carried(it.model.crossing && Uint8Array.from("
+                         "{length: it.model.walks.many}, () => 1)))")  # fmt: skip
+        assert np.allclose(again, view.load)
+
+
+@pytest.mark.parametrize("reach", [7.0, 1.0])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_channel_is_found_wherever_it_is_near(visits, name, reach):
+    random = np.random.default_rng(5)
+    given = [[*each, reach] for each in random.random((150, 2)).tolist()]
+    found = visits(name).tab.evaluate(BY_HAND, given)
+    near = [channel >= 0 for far, channel in found if far <= 0.8 * reach]
+    away = [channel for far, channel in found if far > 1.2 * reach]
+    assert near
+    assert all(near), f"{near.count(False)} of {len(near)} places near a channel tell nothing"
+    assert set(away) <= {-1}
+
+
+def channels_to_try(visit):
+    """Return the busiest channel that stands alone, the least busy, and one between."""
+    order = np.argsort(-visit.views[0].load, kind="stable").tolist()
+    return [order[0], order[len(order) // 3], order[-1]]
+
+
+def hover(visit, channel):
+    """Point at a channel and return what is pointed at, and the lines of the tooltip."""
+    x, y = visit.at(channel)
+    visit.tab.mouse.move(x, y)
+    shown = visit.tab.evaluate(
+        "[...document.querySelectorAll('#tip:not([hidden]) div')].map(each => each.textContent)"
+    )
+    return visit.js("it.pointed"), [line.replace("\u00a0", " ") for line in shown]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_tooltip_tells_what_a_channel_carries(visits, name):
+    visit = visits(name)
+    view = visit.views[0]
+    for channel in channels_to_try(visit):
+        pointed, lines = hover(visit, channel)
+        assert pointed >= 0
+        load = view.load[pointed]
+        said = f"{visit.amount(load)}" if view.unit != "share" else f"{100 * load:.3g} % busy"
+        assert said in lines[0]
+        assert lines[0].startswith(visit.name_of(pointed).replace("\u00a0", " "))
+        if name in WALKED:
+            over = sorted(view.over(pointed).values(), reverse=True)[:3]
+            told = [line.rpartition(": ")[2] for line in lines if " → " in line and ": " in line]
+            assert told == [visit.amount(each) for each in over]
+    visit.tab.mouse.move(0, 0)
+    assert visit.tab.is_hidden("#tip")
+
+
+@pytest.mark.parametrize("name", WALKED)
+def test_a_channel_that_is_clicked_tells_its_pairs(visits, name):
+    visit = visits(name)
+    view = visit.views[0]
+    x, y = visit.at(int(view.load.argmax()))
+    visit.tab.mouse.click(x, y)
+    picked = visit.js("it.state.picked")
+    assert picked["kind"] == "channel"
+    channel, over = picked["channel"], view.over(picked["channel"])
+    assert sum(over.values()) == pytest.approx(view.load[channel])
+    assert visit.name_of(channel) in visit.tab.inner_text("#sentence")
+    assert visit.amount(view.load[channel]) in visit.text("sentence")
+    senders = {view.flows[flow][0] for flow in over}
+    receivers = {view.flows[flow][1] for flow in over}
+    told = visit.text("told")
+    for many, word in ((over, "pair"), (senders, "sender"), (receivers, "receiver")):
+        assert f"{len(many):,} {word}{'' if len(many) == 1 else 's'}" in told
+    rows = visit.tab.locator("#pairs-body tr td:nth-child(3)").all_inner_texts()
+    amounts = sorted(over.values(), reverse=True)
+    assert [row.replace("\u00a0", " ") for row in rows] == [visit.amount(e) for e in amounts[:12]]
+    if len(over) > 12:
+        assert f"and {len(over) - 12:,} more" in visit.text("more")
+    assert visit.js(
+        "it.model.flowsOver(given).reduce((sum, each) => sum + each[1], 0)", channel
+    ) == (pytest.approx(view.load[channel]))
+    chosen = visit.js("Array.from(it.chosenFlows())")
+    assert {flow for flow, each in enumerate(chosen) if each} == set(over)
+    visit.tab.keyboard.press("Escape")
+    assert visit.js("it.state.picked") is None
+    assert visit.tab.is_hidden("#details")
+
+
+def brushed(visit, rows, columns):
+    """Drag over a block of the matrix, and return the state's block."""
+    matrix = visit.tab.locator("#matrix canvas")
+    matrix.scroll_into_view_if_needed()
+    box = matrix.bounding_box()
+    side, ranks = visit.js("[it.matrix.side, it.matrix.ranks]")
+    place = [(each + 0.5) * side / ranks for each in (columns[0], rows[0], columns[1], rows[1])]
+    visit.tab.mouse.move(box["x"] + 44 + place[0], box["y"] + 22 + place[1])
+    visit.tab.mouse.down()
+    visit.tab.mouse.move(box["x"] + 44 + place[2], box["y"] + 22 + place[3], steps=3)
+    visit.tab.mouse.up()
+    return visit.js("it.state.picked")
+
+
+def inside(view, rows, columns):
+    """Return the flows from some ranks to some others."""
+    return {
+        at for at, (source, target, _) in enumerate(view.flows)
+        if rows[0] <= source <= rows[1] and columns[0] <= target <= columns[1]
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WALKED)
+def test_a_block_of_the_matrix_selects_its_pairs(visits, name):
+    visit = visits(name)
+    view = visit.views[0]
+    rows, columns = [0, view.ranks // 2], [view.ranks // 3, view.ranks - 1]
+    assert brushed(visit, rows, columns) == {"kind": "pairs", "from": rows, "to": columns}
+    wanted = inside(view, rows, columns)
+    chosen = visit.js("Array.from(it.chosenFlows())")
+    assert {flow for flow, each in enumerate(chosen) if each} == wanted
+    load = view.loads([each for each in view.walked()[0] if each[0] in wanted])
+    assert np.allclose(visit.js("Array.from(it.model.carried(it.chosen))"), load)
+    lit = visit.js("Array.from(it.panels[0].look.selected.load, (each) => each > 0)")
+    assert lit == (load > 0).tolist()
+    total = sum(view.flows[flow][2] for flow in wanted)
+    said = f"{len(wanted):,} pairs, {visit.amount(total)}; most of it on"
+    assert said in visit.text("sentence")
+    assert visit.text("sentence").endswith(visit.amount(load.max()))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_part_of_the_strip_selects_its_channels(visits, name):
+    visit = visits(name)
+    strip = visit.tab.locator("#loads canvas")
+    strip.scroll_into_view_if_needed()
+    box = strip.bounding_box()
+    visit.tab.mouse.move(box["x"] + 2, box["y"] + 40)  # left of the first
+    visit.tab.mouse.down()
+    visit.tab.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 40, steps=3)
+    visit.tab.mouse.up()
+    picked = visit.js("it.state.picked")
+    load = visit.views[0].load
+    wanted = np.flatnonzero((load >= picked["low"]) & (load <= picked["high"])).tolist()
+    assert 0.25 * len(load) <= len(wanted)
+    assert picked["high"] == pytest.approx(load.max())
+    assert visit.js("it.model.channelsOf(it.state.picked, 'load')") == wanted
+    if name in WALKED:
+        chosen = visit.js("Array.from(it.chosenFlows())")
+        walks, known = visit.views[0].walked()[0], set(wanted)
+        crossing = {flow for flow, _, channels in walks if known & set(channels)}
+        assert {flow for flow, each in enumerate(chosen) if each} == crossing
+    visit.tab.keyboard.press("Escape")
+
+
+def test_shares_over_time_are_those_of_python(visits):
+    visit = visits("trace")
+    view = visit.views[0]
+    frames = busy(view.given["frames"], visit.network.channels)
+    for frame in (0, 20, 59, 21):  # also backwards
+        visit.set(frame=frame)
+        found = visit.js("Array.from(it.frames[0].busy(it.state.frame))")
+        assert found == pytest.approx(frames[frame].tolist())
+        most = int(frames[frame].argmax())
+        said = f"is busy {100 * frames[frame, most]:.3g} %"
+        assert said in visit.text("sentence")
+        assert visit.js("it.frames[0].peaks[given]", frame) == pytest.approx(frames[frame].max())
+        values = visit.js("Array.from(it.panels[0].look.values)")
+        assert values == pytest.approx(frames[frame].tolist())
+
+
+def test_the_slider_goes_through_time(visits):
+    visit = visits("trace")
+    slider = visit.tab.locator("#time input")
+    slider.focus()
+    for _ in range(3):
+        visit.tab.keyboard.press("ArrowRight")
+    assert visit.js("it.state.frame") == 2
+    ends = re.findall(r"[\d.]+", visit.tab.inner_text("#time output"))
+    assert len(ends) == 2
+    assert slider.get_attribute("aria-valuetext") == visit.tab.inner_text("#time output")
