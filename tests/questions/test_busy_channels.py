@@ -60,7 +60,7 @@ def test_the_picture_says_which_channel_is_busiest(chain):
     assert title.startswith("Busy channels: 0→1 is up to ")
     most = chain.busy_channels().filter(name="0 -> 1")["utilisation"].max()
     assert f"{100 * most:.3g}\u00a0%" in title
-    assert title.endswith("; black: the critical path")
+    assert title.endswith("; thick line: the critical path")
     times = [drawn[part].to_dict()["layer"][0]["encoding"]["x"] for part in ("time", "busy")]
     assert times[0]["scale"]["domain"] == times[1]["scale"]["domain"]
     assert drawn["time"].to_dict()["width"] == drawn["busy"].to_dict()["width"]

@@ -150,7 +150,7 @@ def test_falling_behind_is_said_and_figures_are_given():
     assert f"{100 * data['piled_up']:.3g}\u00a0% of the requests pile up" in whole["sentence"]
     assert 64 * 0.15 * (1 - data["piled_up"]) == pytest.approx(1, rel=0.1)  # the rest is served
     assert "wait buffer" not in whole["sentence"]
-    assert whole["next"] == "netloom hotspot --pes 64 --hot-spots 1 --assign 1.0"
+    assert whole["next"] == "netloom hotspot --pes 64 --hot-spots 1 --assign 1"
     assert data["wait_buffer"]["max"] == 0
     assert 64 * data["throughput"] == pytest.approx(1, rel=0.01)  # all that the module can do
     assert data["steps"]["ci95"] is None  # the mean never settles

@@ -52,7 +52,7 @@ def _smallest(values: NDArray[Any]) -> tuple[str, NDArray[Any]]:
 
 
 def packed_words(words: Sequence[str]) -> dict[str, Any]:
-    """Return words as JSON: one a line, compressed, in base64."""
+    """Return words as JSON: one per line, compressed, in base64."""
     raw = "\n".join(word.replace("\n", " ") for word in words).encode("utf-8")
     text = base64.b64encode(zlib.compress(raw, 9)).decode("ascii")
     return {"type": "words", "many": len(words), "data": text}

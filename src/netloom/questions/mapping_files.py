@@ -66,7 +66,7 @@ def rank_file_output(
     nodes_of
         Returns the allocated hosts of an answer, where not all are.
     gains
-        Whether an answer's mapping is worth applying.
+        Whether an answer's mapping is to be applied. Else files hold rank order.
     """
 
     def check(question: Any, ready: Any, settings: Mapping[str, str]) -> None:
@@ -84,12 +84,13 @@ def rank_file_output(
         if allocated is not None:
             allocated = np.unique(topology.node_of_host[allocated])
         write_text(path, rank_file(computers, form, names, allocated, slots))
-        if not gains(answer):
-            return f"Rank file: {path} (nothing is gained, so keep rank order)"
-        busiest = int(np.bincount(computers).max())
-        command = how_to_apply(form, path, answer.graph.num_tasks, busiest)
+        if gains(answer):
+            busiest = int(np.bincount(computers).max())
+            said = f"Run it: {how_to_apply(form, path, answer.graph.num_tasks, busiest)}"
+        else:
+            said = f"Rank file: {path}, in rank order (nothing is gained)"
         own = "" if form == CRAY else _numbered(answer, names)
-        return f"Run it{_kept(answer)}: {command}" + (f"\n{path} {own}" if own else "")
+        return said + (f"\n{path} {own}" if own else "")
 
     form = Setting("rankfile_format", FORMATS[0], f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
     said = "Rank file that applies the mapping."

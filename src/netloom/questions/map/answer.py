@@ -231,8 +231,13 @@ class ProgramMapping(Answer):
 
         A layout that was asked for, and routes of a mapping's own, are written as they are.
         """
-        asked = self.layout is not None or self.routes is not None
-        return self.found.node_of if asked or self.gains else self.found.mappings["identity"]
+        kept = not (self.as_asked or self.gains)
+        return self.found.mappings["identity"] if kept else self.found.node_of
+
+    @property
+    def as_asked(self) -> bool:
+        """Whether files hold the mapping even if it gains nothing: a layout, or with routes."""
+        return self.layout is not None or self.routes is not None
 
     @property
     def gains(self) -> bool:

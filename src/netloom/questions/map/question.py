@@ -129,7 +129,7 @@ def _refuse_ranks(task: MappingTask, form: str, hosts: Sequence[str] | None) -> 
 
 
 RANK_FILE = rank_file_output(
-    _refuse_ranks, lambda answer: answer.nodes, lambda answer: answer.to_dict()["verdict"]["gains"]
+    _refuse_ranks, lambda answer: answer.nodes, lambda answer: answer.gains or answer.as_asked
 )
 
 

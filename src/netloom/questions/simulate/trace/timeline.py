@@ -113,7 +113,7 @@ def busy_over_time(record: Recorded) -> alt.LayerChart | None:
     if table["critical"].any():
         marked = alt.Chart(table.filter("critical")).mark_bar(style="ink", height=3)
         layers.append(marked.encode(x=along.encoding(alt.X, grid=False), x2="end:Q", y=y))
-        title += "; black: the critical path"
+        title += "; thick line: the critical path"
     width = min(WIDTH, room() - left - GAP)
     return layered(layers, title, width, CHANNEL * len(names))
 
