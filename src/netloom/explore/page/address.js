@@ -47,7 +47,8 @@ export function stateOf(address, data) {
   const { flows } = data.views[state.view];
   if (flows && swap.length === 2 && swap.every((each) => inside(each, flows.ranks))) state.swap = swap;
   const [frame] = numbers("frame");
-  if (frame >= 0) state.frame = frame;
+  const { frames } = data.views[state.view];
+  if (frames && inside(frame, frames.edges.length - 1)) state.frame = frame;
   const camera = numbers("camera");
   if (camera.length === 3 && camera.every(Number.isFinite) && camera[0] >= 1) {
     state.camera = { k: camera[0], x: camera[1], y: camera[2] };
@@ -64,14 +65,15 @@ function pickedOf(text, data, view) {
   }
   const { network } = data;
   const ranks = data.views[view].flows ? data.views[view].flows.ranks : 0;
-  const span = (each) => Array.isArray(each) && each.length === 2 && each.every((rank) => rank >= 0 && rank < ranks);
+  const inside = (value, many) => Number.isInteger(value) && value >= 0 && value < many;
+  const span = (each) => Array.isArray(each) && each.length === 2 && each.every((rank) => inside(rank, ranks));
   const known = {
-    channel: (it) => it.channel >= 0 && it.channel < network.channels,
-    router: (it) => it.router >= 0 && it.router < network.routers,
-    rank: (it) => it.rank >= 0 && it.rank < ranks,
-    job: (it) => data.views[view].flows && data.views[view].flows.jobs && it.job < data.views[view].flows.jobs.length,
+    channel: (it) => inside(it.channel, network.channels),
+    router: (it) => inside(it.router, network.routers),
+    rank: (it) => inside(it.rank, ranks),
+    job: (it) => data.views[view].flows && data.views[view].flows.jobs && inside(it.job, data.views[view].flows.jobs.length),
     pairs: (it) => span(it.from) && span(it.to),
     loads: (it) => Number.isFinite(it.low) && Number.isFinite(it.high),
   };
-  return found && known[found.kind] && known[found.kind](found) ? found : null;
+  return found && Object.hasOwn(known, found.kind) && known[found.kind](found) ? found : null;
 }

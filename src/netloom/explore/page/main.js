@@ -40,7 +40,7 @@ class Explorer {
     });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.show());
     addEventListener("beforeprint", () => this.printed());
-    addEventListener("afterprint", () => document.querySelectorAll(".print").forEach((each) => each.remove()));
+    addEventListener("afterprint", () => this.unprinted());
     addEventListener("keydown", (event) => {
       if (event.key === "Escape") this.pick(null);
     });
@@ -266,8 +266,12 @@ class Explorer {
     });
   }
 
-  // A bitmap prints blurred: lines are put in its place.
+  // A bitmap prints blurred: lines are put in its place. Paper is light.
   printed() {
+    const { dataset } = document.documentElement;
+    this.theme = dataset.theme;
+    dataset.theme = "light";
+    this.show();
     for (const panel of this.panels) {
       if (!panel.scene || panel.place.hidden) continue;
       const image = document.createElement("div");
@@ -275,6 +279,13 @@ class Explorer {
       image.innerHTML = panel.svg(this.side.sentence());
       panel.place.append(image);
     }
+  }
+
+  unprinted() {
+    document.querySelectorAll(".print").forEach((each) => each.remove());
+    if (this.theme) document.documentElement.dataset.theme = this.theme;
+    else delete document.documentElement.dataset.theme;
+    this.show();
   }
 }
 

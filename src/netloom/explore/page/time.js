@@ -70,7 +70,7 @@ export class Player {
     this.place.querySelector("output").textContent = frame < 0 ? "all of the time" : frames.said(frame);
     this.slider.setAttribute("aria-valuetext", frame < 0 ? "all of the time" : frames.said(frame));
     const [step] = frame < 0 ? [] : frames.steps(frame);
-    this.place.querySelector("p").textContent = step ? stepSaid(step) : frames.frames.critical.length ? "Above: the busiest channel. Below: the critical path, dark where it computes." : "";
+    this.place.querySelector("p").textContent = step ? stepSaid(step) : frames.frames.critical.length ? "Above: the busiest channel. Below: the critical path, in color where it sends." : "";
     return this.strip(frames, frame, look);
   }
 

@@ -1,0 +1,300 @@
+"""How explorers look and are used: widths, themes, keyboard, addresses, files, and paper."""
+
+import csv
+import hashlib
+import io
+import json
+from urllib.parse import quote
+from xml.etree import ElementTree
+
+import pytest
+
+import netloom as nl
+from netloom.explore import EXPLORED
+from tests.browser import hexed
+from tests.explore.pages import SIX, Explorer
+from tests.questions.small_answers import ANSWERS
+from tests.report.test_page import contrast
+
+NAMES = list(SIX)
+SVG = "{http://www.w3.org/2000/svg}"
+
+INKS = """[...document.querySelectorAll('body *')].filter(each => each.checkVisibility()
+    && [...each.childNodes].some(one => one.nodeType === 3 && one.data.trim())
+    && !each.matches('script, style, option')).map(each => {
+      let on = each;
+      while (on && /rgba\\(0, 0, 0, 0\\)/.test(getComputedStyle(on).backgroundColor))
+        on = on.parentElement;
+      return getComputedStyle(each).color + '|' + getComputedStyle(on).backgroundColor })"""
+"""The colors of all text that is seen, and of what is behind it."""
+
+
+@pytest.mark.parametrize("verb", EXPLORED)
+def test_pages_of_all_verbs_open(browser, tmp_path, verb):
+    name = next(each for each in ANSWERS if each.split(",")[0] == verb)
+    visit = Explorer(browser, nl.explore(ANSWERS[name](), tmp_path / "page.html"))
+    assert (visit.errors, visit.requests) == ([], [])
+    assert visit.text("sentence")
+    for view in range(len(visit.views)):
+        visit.set(view=view)
+        assert visit.loads() == pytest.approx(visit.views[view].load.tolist())
+    assert visit.errors == []
+    visit.context.close()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pages_fit_any_window_in_both_themes(visits, name):
+    visit = visits(name)
+    for theme in ("dark", "light"):
+        visit.tab.emulate_media(color_scheme=theme)
+        for width in (390, 820, 1400):
+            visit.tab.set_viewport_size({"width": width, "height": 900})
+            visit.js("it.show()")
+            assert visit.tab.evaluate("document.documentElement.scrollWidth") <= width
+            assert visit.js("it.panels[0].size.width") <= width
+    visit.tab.set_viewport_size({"width": 1280, "height": 900})
+    visit.js("it.show()")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", NAMES)
+def test_text_can_be_read(visits, name, theme):
+    visit = visits(name)
+    visit.tab.emulate_media(color_scheme=theme)
+    visit.js("it.show()")
+    if name != "dragonfly":
+        visit.set(picked={"kind": "channel", "channel": 0})
+    visit.tab.evaluate("document.querySelectorAll('details').forEach(each => (each.open = true))")
+    pairs = set(visit.tab.evaluate(INKS))
+    assert len(pairs) >= 4
+    for pair in pairs:
+        ink, paper = map(hexed, pair.split("|"))
+        assert contrast(ink, paper) >= 4.5, (theme, ink, paper)
+    colors = visit.js("it.colors")
+    for ink in ("ink", "quiet"):
+        for paper in ("paper", "card", "box"):
+            assert contrast(hexed(colors[ink]), hexed(colors[paper])) >= 4.5, (ink, paper)
+    visit.tab.emulate_media(color_scheme="light")
+    visit.tab.evaluate("document.querySelectorAll('details').forEach(each => (each.open = false))")
+    visit.js("it.show()")
+
+
+def state_of(visit):
+    return visit.js("JSON.parse(JSON.stringify(it.state))")
+
+
+@pytest.mark.parametrize(
+    ("name", "state"),
+    [
+        ("fabric", {"view": 0, "mode": "change", "beside": 1}),
+        ("fabric", {"view": 1, "out": [5, 9], "swap": [3, 7], "measure": "slowdown"}),
+        ("torus", {"picked": {"kind": "pairs", "from": [0, 7], "to": [8, 63]}, "view": 1}),
+        ("torus", {"picked": {"kind": "rank", "rank": 5}, "camera": {"k": 2, "x": -0.25, "y": 0}}),
+        ("trace", {"frame": 12, "drawing": 1}),
+        ("tree", {"view": 1, "picked": {"kind": "job", "job": 1}}),
+        ("dragonfly", {"range": [0.1, 0.5], "picked": {"kind": "router", "router": 3}}),
+    ],
+)
+def test_an_address_leads_back(browser, files, visits, name, state):
+    visit = visits(name)
+    visit.set(**state)
+    before, address = state_of(visit), visit.tab.evaluate("location.hash.slice(1)")
+    assert {key: before[key] for key in state} == state
+    other = Explorer(browser, files(name), address)
+    assert state_of(other) == before
+    assert other.loads() == pytest.approx(visit.loads())
+    assert other.text("sentence") == visit.text("sentence")
+    assert other.errors == []
+    other.context.close()
+
+
+WRONG = [
+    "view=9", "view=-1", "view=x", "mode=change", "mode=change%209", "drawing=7", "out=999999",
+    "out=a%20b", "swap=1", "swap=0%2099999", "frame=1000000", "frame=1.5", "camera=0%200%200",
+    "camera=2%20x%200", "picked=%7B", "picked=3", f"picked={quote(json.dumps({'kind': 'rank'}))}",
+    f"picked={quote(json.dumps({'kind': 'channel', 'channel': 10**6}))}",
+    f"picked={quote(json.dumps({'kind': 'channel', 'channel': 1.5}))}",
+    f"picked={quote(json.dumps({'kind': 'constructor'}))}",
+    f"picked={quote(json.dumps({'kind': 'job', 'job': -1}))}", "range=1", "measure=color", "%",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["trace", "dragonfly"])
+def test_addresses_of_what_is_not_there_do_no_harm(visits, name):
+    visit = visits(name)
+    for address in WRONG:
+        visit.go(address)
+        assert visit.errors == [], address
+        assert visit.tab.inner_text("#sentence"), address
+    visit.go("")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_busiest_are_walked_through_by_keyboard(visits, name):
+    visit = visits(name)
+    visit.tab.focus("#busiest")
+    picked = []
+    for _ in range(3):
+        visit.tab.keyboard.press("ArrowDown")
+        picked.append(visit.js("it.state.picked.channel"))
+    load = visit.views[0].load
+    order = sorted(range(len(load)), key=lambda channel: (-load[channel], channel))
+    assert picked == order[:3]
+    active = visit.tab.get_attribute("#busiest", "aria-activedescendant")
+    assert visit.tab.get_attribute(f"#{active}", "aria-selected") == "true"
+    visit.tab.keyboard.press("ArrowUp")
+    assert visit.js("it.state.picked.channel") == order[1]
+    visit.tab.keyboard.press("End")
+    assert visit.js("it.state.picked.channel") == order[min(9, len(order) - 1)]
+    visit.tab.keyboard.press("Escape")
+    assert visit.js("it.state.picked") is None
+
+
+def test_the_matrix_is_used_by_keyboard(visits):
+    visit = visits("torus")
+    visit.tab.focus("#matrix canvas")
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "Shift+ArrowRight", "Shift+ArrowDown"):
+        visit.tab.keyboard.press(key)
+    assert "rank 2" in visit.tab.inner_text("#heard")
+    visit.tab.keyboard.press("Enter")
+    assert visit.js("it.state.picked") == {"kind": "pairs", "from": [2, 3], "to": [1, 2]}
+
+
+def test_the_strip_is_used_by_keyboard(visits):
+    visit = visits("torus")
+    visit.tab.focus("#loads canvas")
+    many = []
+    for _ in range(12):
+        visit.tab.keyboard.press("ArrowRight")
+        many.append(visit.js("it.model.channelsOf(it.state.picked, 'load').length"))
+    assert many[0] > 0
+    assert many == sorted(many)
+    visit.tab.keyboard.press("ArrowLeft")
+    assert visit.js("it.model.channelsOf(it.state.picked, 'load').length") <= many[-1]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "picked"),
+    [
+        ("tree", "spine1", {"kind": "router", "router": 5}),
+        ("tree", "h7", {"kind": "rank", "rank": 7}),
+        ("tree", "LEAF2", {"kind": "router", "router": 2}),
+        ("torus", "rank 12", {"kind": "rank", "rank": 12}),
+        ("torus", "12", {"kind": "rank", "rank": 12}),
+        ("torus", "(0,3)", {"kind": "rank", "rank": 3}),
+        ("dragonfly", "g1r2", {"kind": "router", "router": 6}),
+    ],
+)
+def test_names_are_found(visits, name, text, picked):
+    visit = visits(name)
+    visit.tab.fill("#find", text)
+    visit.tab.press("#find", "Enter")
+    assert visit.js("it.state.picked") == picked
+    assert visit.tab.inner_text("#find-said") == ""
+
+
+def test_a_name_that_is_not_there_is_said(visits):
+    visit = visits("tree")
+    visit.tab.fill("#find", "spine77")
+    visit.tab.press("#find", "Enter")
+    assert "spine77" in visit.tab.inner_text("#find-said")
+    assert visit.js("it.state.picked") is None
+    visit.tab.fill("#find", "")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_picture_as_svg_has_every_channel(visits, name):
+    visit = visits(name)
+    root = ElementTree.fromstring(visit.js("it.panels[0].svg('a <b> & \"c\"')"))
+    assert root.tag == f"{SVG}svg"
+    assert root.find(f"{SVG}title").text == 'a <b> & "c"'
+    drawing = "it.network.drawings[0]"
+    curves, squares, rims, boxes = visit.js(
+        f"[{drawing}.curves.channel.length, {drawing}.squares.channel.length,"
+        f" {drawing}.rims.length / 9, {drawing}.boxes.length]"
+    )
+    assert len(root.findall(f"{SVG}path")) == curves + rims
+    assert len(root.findall(f"{SVG}rect")) == squares + boxes + 1
+    assert all(each.get("stroke").startswith("rgb(") for each in root.findall(f"{SVG}path"))
+
+
+def saved(visit, button):
+    """Return the name and the bytes of a file that a button saves."""
+    visit.tab.evaluate("document.querySelector('#method').open = true")
+    with visit.tab.expect_download() as taken:
+        visit.tab.click(f"#{button}")
+    return taken.value.suggested_filename, taken.value.path().read_bytes()
+
+
+def test_files_are_saved(visits):
+    visit = visits("torus")
+    name, text = saved(visit, "save-svg")
+    assert name == "torus-8x8-rank-order.svg"
+    assert ElementTree.fromstring(text).tag == f"{SVG}svg"
+    name, image = saved(visit, "save-png")
+    assert name == "torus-8x8-rank-order.png"
+    assert image.startswith(b"\x89PNG")
+
+
+def test_a_selection_is_saved_as_csv(visits):
+    visit = visits("torus")
+    view = visit.views[0]
+    channel = int(view.load.argmax())
+    visit.set(picked={"kind": "channel", "channel": channel})
+    _, text = saved(visit, "save-csv")
+    head, *rows = csv.reader(io.StringIO(text.decode()))
+    assert head[:3] == ["from", "to", "bytes"]
+    wanted = sorted(view.flows[flow][2] for flow in view.over(channel))
+    assert sorted(float(row[2]) for row in rows) == wanted
+    visit.set(picked=None)
+    _, text = saved(visit, "save-csv")
+    _, *rows = csv.reader(io.StringIO(text.decode()))
+    assert [float(row[1]) for row in rows] == sorted(view.load.tolist(), reverse=True)
+
+
+def test_paper_has_lines_in_place_of_pixels(visits):
+    visit = visits("tree")
+    paper = visit.tab.pdf(format="A4", print_background=True)
+    assert paper.startswith(b"%PDF")
+    visit.tab.emulate_media(media="print")
+    visit.tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert visit.tab.locator(".print svg path").count() >= visit.network.channels
+    assert visit.tab.is_visible(".print svg")
+    assert not visit.tab.is_visible("#network canvas.base")
+    assert not visit.tab.is_visible(".controls")
+    visit.tab.evaluate("dispatchEvent(new Event('afterprint'))")
+    visit.tab.emulate_media(media="screen")
+    assert visit.tab.locator(".print").count() == 0
+
+
+def test_paper_of_a_dark_page_is_light(browser, files):
+    visit = Explorer(browser, files("tree"), color_scheme="dark")
+    visit.tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+    visit.tab.emulate_media(media="print")
+    paper = visit.tab.evaluate("document.querySelector('.print svg > rect').getAttribute('fill')")
+    assert contrast(hexed(paper), "#ffffff") < 1.3
+    visit.tab.evaluate("dispatchEvent(new Event('afterprint'))")
+    visit.tab.emulate_media(media="screen", color_scheme="dark")
+    assert contrast(hexed(visit.js("it.colors.paper")), "#ffffff") > 10
+    visit.context.close()
+
+
+def test_a_page_looks_the_same_each_time(browser, files):
+    found = set()
+    for _ in range(3):
+        visit = Explorer(browser, files("graph"))
+        found.add(hashlib.sha256(visit.tab.screenshot(full_page=True)).hexdigest())
+        visit.context.close()
+    assert len(found) == 1
+
+
+def test_names_and_labels_are_there(visits):
+    visit = visits("fabric")
+    unnamed = visit.tab.evaluate(
+        "[...document.querySelectorAll('button, input, canvas[role=img], [role=listbox]')]"
+        ".filter(each => each.checkVisibility() && !each.ariaLabel && !each.textContent.trim()"
+        " && !each.labels?.length && !each.getAttribute('aria-labelledby')).map(each => each.id)"
+    )
+    assert unnamed == []
+    assert visit.tab.locator("h1").count() == 1
+    assert visit.tab.evaluate("document.documentElement.lang") == "en"
