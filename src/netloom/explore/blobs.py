@@ -21,7 +21,8 @@ UNSIGNED: dict[str, Any] = {"u1": np.uint8, "u2": np.uint16, "u4": np.uint32}
 def packed(values: NDArray[Any], *, delta: bool = False) -> dict[str, Any]:
     """Return an array as JSON: its type, its length, and its bytes, compressed, in base64.
 
-    Whole numbers from 0 are kept in as few bytes as they need, other numbers in eight. With
+    Whole numbers from 0 are kept in as few bytes as they need. Other numbers are kept in four if
+    seven digits are all they have, else in eight. With
     ``delta`` each but the first is the difference to the one before, modulo the type, which
     compresses what rises steadily.
 
@@ -31,13 +32,14 @@ def packed(values: NDArray[Any], *, delta: bool = False) -> dict[str, Any]:
     ('u2', 'f8')
     """
     kind, flat = _smallest(np.ravel(values))
-    if delta and kind != "f8":
+    delta = delta and kind in UNSIGNED
+    if delta:
         flat = np.diff(flat, prepend=flat.dtype.type(0))
     raw = flat.astype(flat.dtype.newbyteorder("<")).tobytes()
-    if kind != "f8" and flat.itemsize > 1:  # bytes of one weight together compress better
+    if kind in UNSIGNED and flat.itemsize > 1:  # bytes of one weight together compress better
         raw = np.frombuffer(raw, np.uint8).reshape(-1, flat.itemsize).T.tobytes()
     text = base64.b64encode(zlib.compress(raw, 9)).decode("ascii")
-    return {"type": kind, "many": len(flat), "delta": delta and kind != "f8", "data": text}
+    return {"type": kind, "many": len(flat), "delta": delta, "data": text}
 
 
 def _smallest(values: NDArray[Any]) -> tuple[str, NDArray[Any]]:
@@ -48,6 +50,9 @@ def _smallest(values: NDArray[Any]) -> tuple[str, NDArray[Any]]:
     for kind, dtype in UNSIGNED.items():
         if whole and low >= 0 and high <= np.iinfo(dtype).max:
             return kind, values.astype(dtype)
+    single = values.astype(np.float32)
+    if np.array_equal(single.astype(np.float64), values):
+        return "f4", single
     return "f8", values.astype(np.float64)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from netloom._version import __version__
 from netloom.drawing.colours import (
     CHANGE_COLOURS,
+    COLOURS,
     DARK_CHANGE_COLOURS,
     DARK_HEAT_COLOURS,
     HEAT_COLOURS,
@@ -59,6 +60,7 @@ def data_of(views: Sequence[View]) -> str:
             "dark_heat": DARK_HEAT_COLOURS,
             "change": CHANGE_COLOURS,
             "dark_change": DARK_CHANGE_COLOURS,
+            "jobs": COLOURS,
         },
     })  # fmt: skip
 
@@ -94,11 +96,12 @@ def _start(views: Sequence[View]) -> dict[str, Any]:
 
 
 def script() -> str:
-    """Return the modules as one script: no import and no export is left."""
-    return "\n".join(
+    """Return the modules as one script, without imports, exports, comments and indents."""
+    joined = "\n".join(
         re.sub(r"(?m)^import [^;]*;\n", "", _file(f"{name}.js")).replace("\nexport ", "\n")
         for name in MODULES
     )
+    return re.sub(r"(?m)^ +|^ *//.*\n", "", joined)
 
 
 def _file(name: str) -> str:

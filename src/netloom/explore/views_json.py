@@ -22,7 +22,7 @@ def view_json(view: View) -> dict[str, Any]:
         "verdict": view.verdict.to_dict() | {"of": view.verdict.of},
         "command": view.command,
         "unit": view.unit,
-        "load": packed(view.load),
+        "load": packed(view.load.astype(np.float32) if view.unit == "share" else view.load),
         "flows": None if view.flows is None else _flows(view.flows),
         "ways": _ways(view),
         "missing": view.missing,

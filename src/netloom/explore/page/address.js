@@ -38,7 +38,7 @@ export function stateOf(address, data) {
   }
   const [drawing] = numbers("drawing");
   if (inside(drawing, data.network.drawings.length)) state.drawing = drawing;
-  if (["load", "time", "slowdown"].includes(given.get("measure"))) state.measure = given.get("measure");
+  if (["load", "time", "slowdown", "jobs"].includes(given.get("measure"))) state.measure = given.get("measure");
   const range = numbers("range");
   if (range.length === 2 && range.every(Number.isFinite)) state.range = range;
   state.picked = pickedOf(given.get("picked"), data, state.view);

@@ -1,6 +1,6 @@
 // What the page was given: arrays are compressed, in base64.
 
-const TYPES = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, f8: Float64Array };
+const TYPES = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, f4: Float32Array, f8: Float64Array };
 
 async function inflated(text) {
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
@@ -25,7 +25,7 @@ async function unpacked(packed) {
   }
   const Type = TYPES[packed.type];
   const size = Type.BYTES_PER_ELEMENT;
-  const plain = packed.type === "f8" || size === 1 ? bytes : interleaved(bytes, size);
+  const plain = packed.type[0] === "f" || size === 1 ? bytes : interleaved(bytes, size);
   const values = new Type(plain.buffer, 0, packed.many);
   if (packed.delta) for (let at = 1; at < values.length; at++) values[at] += values[at - 1];
   return values;

@@ -6,7 +6,7 @@ import { Loads } from "./loads.js";
 import { Matrix } from "./matrix.js";
 import { LISTED, Model } from "./model.js";
 import { Panel } from "./panel.js";
-import { rampOf, scaleOf } from "./scale.js";
+import { LEVELS, rampOf, rampOfJobs, scaleOf } from "./scale.js";
 import { Frames, Player } from "./time.js";
 import { saveCsv, saveImage, saveSvg } from "./saved.js";
 import { $, Side } from "./side.js";
@@ -62,7 +62,7 @@ class Explorer {
       for (const panel of this.panels) {
         if (!panel.scene || panel.place.hidden) continue;
         panel.camera = this.state.camera;
-        panel.draw();
+        panel.move();
       }
     } else this.show();
     if (location.protocol !== "about:") history.replaceState(null, "", `#${addressOf(this.state)}`); // in a page of its own
@@ -91,6 +91,9 @@ class Explorer {
       const [before, after] = [this.model, this.other].map(valuesOf);
       const values = Float64Array.from(after, (each, at) => each - before[at]);
       return { values, scale: scaleOf([values], "change"), colors, ramp: rampOf(this.data.colors[dark ? "dark_change" : "change"]) };
+    }
+    if (measure === "jobs" && mode === "one" && model.view.flows.jobs && !(frames && frame >= 0)) {
+      return { values: model.jobs, scale: { kind: "jobs", low: 0, high: LEVELS, most: LEVELS, mean: 0 }, colors, ramp: rampOfJobs(this.data.colors.jobs, colors) };
     }
     let scale = scaleOf(compared.map(valuesOf), use ? "use" : "load");
     if (range) scale = { ...scale, low: Math.min(...range), high: Math.max(...range) };
@@ -126,7 +129,7 @@ class Explorer {
     this.chosen = this.model.chosen(state.picked, state.measure);
     shown.forEach((model, at) => this.showPanel(this.panels[at], model));
     this.shownLook = { ...this.look(this.model), measure: state.measure, chosen: this.chosenFlows(), picked: state.picked };
-    const whole = state.mode === "change" || state.frame >= 0 ? { ...this.shownLook, ...this.plainLook() } : this.shownLook;
+    const whole = state.mode === "change" || state.frame >= 0 || state.measure === "jobs" ? { ...this.shownLook, ...this.plainLook() } : this.shownLook;
     const matrix = Boolean(this.model.walks) && this.model.view.flows.source.length > 0;
     $("matrix").hidden = !matrix;
     if (matrix) this.matrix.show(this.model, whole);
@@ -139,7 +142,7 @@ class Explorer {
   // The look of the first answer alone, in all: for parts that show no difference and no time.
   plainLook() {
     const before = this.state;
-    this.state = { ...before, mode: "one", frame: -1 };
+    this.state = { ...before, mode: "one", frame: -1, measure: before.measure === "jobs" ? "load" : before.measure };
     const found = this.look(this.model);
     this.state = before;
     return found;
@@ -149,7 +152,7 @@ class Explorer {
     const look = this.look(model);
     const { measure, picked, mode } = this.state;
     look.listed = mode === "change" ? this.changed(look.values).slice(0, 3) : this.state.frame >= 0 ? [] : model.busiest(measure, 3);
-    if (look.scale.high <= look.scale.low || look.values.every((each) => each <= 1.05 * look.scale.mean) && mode !== "change") look.listed = [];
+    if (look.scale.kind === "jobs" || look.scale.high <= look.scale.low || look.values.every((each) => each <= 1.05 * look.scale.mean) && mode !== "change") look.listed = [];
     look.pointed = this.pointed;
     const chosen = model === this.model ? this.chosen : model.chosen(picked, measure);
     if (picked) {

@@ -1,5 +1,6 @@
 // One answer, with what people change in the page: what channels carry, and who puts it there.
 
+import { LEVELS } from "./scale.js";
 import { canSwap, crossing, flowOf, loadsOf, shareOf, walksOf } from "./walks.js";
 
 // How many of the busiest channels are listed by name.
@@ -79,9 +80,26 @@ export class Model {
     if (!this.found[key]) {
       const { rate } = this.network;
       const bound = measure === "slowdown" ? this.hostTime || 1 : 1;
-      this.found[key] = measure === "load" ? this.load : Float64Array.from(this.load, (each, at) => each / rate[at] / bound);
+      this.found[key] = measure === "load" || measure === "jobs" ? this.load : Float64Array.from(this.load, (each, at) => each / rate[at] / bound);
     }
     return this.found[key];
+  }
+
+  // The job of each channel: 0 none, job + 1 of a single one, LEVELS of several.
+  get jobs() {
+    if (!this.found.jobs) {
+      const { flows } = this.view;
+      const found = new Uint8Array(this.network.channels);
+      for (let walk = 0; walk < this.walks.many; walk++) {
+        const job = 1 + (flows.job_of[flows.source[flowOf(this.walks, walk)]] % (LEVELS - 1));
+        for (let at = this.walks.first[walk]; at < this.walks.first[walk + 1]; at++) {
+          const channel = this.walks.channel[at];
+          found[channel] = found[channel] === 0 || found[channel] === job ? job : LEVELS;
+        }
+      }
+      this.found.jobs = found;
+    }
+    return this.found.jobs;
   }
 
   // The channels by their values, the busiest first.

@@ -6,6 +6,10 @@ import { Scene, paint } from "./scene.js";
 import { heatOf, levelOf } from "./scale.js";
 
 const REACH = 7;
+const SLOW = 40;
+const REST = 140;
+// Milliseconds that a picture may take while the camera moves, and after which the camera rests.
+
 const ALONG = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8];
 // Pixels between the pointer and a channel that it points at. Where on a channel its number may be.
 
@@ -60,13 +64,43 @@ export class Panel {
     return context;
   }
 
+  // While the camera moves over a picture that takes long, the last picture is moved and scaled. The
+  // new one comes as soon as the camera rests.
+  move() {
+    if (!this.kept || this.drawn < SLOW) return this.draw();
+    const before = this.kept.lens;
+    const lens = this.lens();
+    const times = lens.k / before.k;
+    const context = this.context(this.base);
+    const { width, height } = this.size;
+    context.drawImage(this.kept.picture, lens.x - times * before.x, lens.y - times * before.y, times * width, times * height);
+    this.context(this.top);
+    clearTimeout(this.rests);
+    this.rests = setTimeout(() => this.draw(), REST);
+    return undefined;
+  }
+
+  keep(lens) {
+    if (this.drawn < SLOW) {
+      this.kept = null;
+      return;
+    }
+    const picture = document.createElement("canvas");
+    picture.width = this.base.width;
+    picture.height = this.base.height;
+    picture.getContext("2d", { willReadFrequently: true }).drawImage(this.base, 0, 0);
+    this.kept = { picture, lens };
+  }
+
   draw() {
+    clearTimeout(this.rests);
     const begun = performance.now();
     const lens = this.lens();
     const brush = new CanvasBrush(this.context(this.base), lens);
     paint(this.scene, brush, this.look, lens, this.size);
     this.paintNumbers(brush);
     this.drawn = performance.now() - begun;
+    this.keep(lens);
     this.mark();
   }
 

@@ -5,6 +5,7 @@ const HEAT_AT_MEAN = 0.2;
 export const LEVELS = 32;
 
 export function heatOf(scale, value) {
+  if (scale.kind === "jobs") return value / LEVELS;
   if (scale.kind === "change") return 0.5 + 0.5 * Math.max(-1, Math.min(1, value / (scale.high || 1)));
   if (scale.low <= 0) return Math.max(0, Math.min(1, value / (scale.high || 1)));
   if (value <= scale.low) return HEAT_AT_MEAN * (value / scale.low);
@@ -13,6 +14,7 @@ export function heatOf(scale, value) {
 
 // How much a channel stands out, 0 … 1: up to the mean it is as thin as can be.
 export function strengthOf(scale, heat) {
+  if (scale.kind === "jobs") return heat === 0 ? 0 : heat === 1 ? 1 : 0.5;
   if (scale.kind === "change") return Math.abs(2 * heat - 1);
   return scale.low > 0 ? Math.max(0, heat - HEAT_AT_MEAN) / (1 - HEAT_AT_MEAN) : heat;
 }
@@ -55,3 +57,8 @@ export function rampOf(colors) {
 }
 
 export const levelOf = (heat) => Math.round(heat * LEVELS);
+
+// The colors of jobs: of no job, of each job alone, and of several at once, which is the last.
+export function rampOfJobs(colors, { faint, ink }) {
+  return Array.from({ length: LEVELS + 1 }, (_, level) => (level === 0 ? faint : level === LEVELS ? ink : colors[(level - 1) % colors.length]));
+}

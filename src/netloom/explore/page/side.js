@@ -3,13 +3,13 @@
 
 import { START } from "./address.js";
 import { LISTED } from "./model.js";
-import { heatOf, levelOf, scaleOf } from "./scale.js";
+import { LEVELS, heatOf, levelOf, scaleOf } from "./scale.js";
 import { amount, channelName, channelSaid, channelTold, counted, flowRow, number, percent, rankName, valued } from "./words.js";
 
 const ROWS = 12;
 const IN_TABLE = 50;
 const MARKS = { fine: "✓", limited: "!", act: "✗", unknown: "?" };
-const MEASURES = { load: "load", time: "time", slowdown: "× the busiest host" };
+const MEASURES = { load: "load", time: "time", slowdown: "× the busiest host", jobs: "jobs" };
 export const $ = (name) => document.getElementById(name);
 const made = (tag, properties = {}, ...inside) => {
   const element = Object.assign(document.createElement(tag), properties);
@@ -36,7 +36,7 @@ export class Side {
     $("views").hidden = views.length < 2;
     this.group("drawings", network.drawings.map((each, at) => [each.label, { drawing: at, camera: START.camera }]), (state) => state.drawing);
     $("drawings").hidden = network.drawings.length < 2;
-    const some = data.views.every((view) => view.unit === "share") ? ["load"] : Object.keys(MEASURES).filter((each) => each !== "time" || !network.even);
+    const some = data.views.every((view) => view.unit === "share") ? ["load"] : Object.keys(MEASURES).filter((each) => (each !== "time" || !network.even) && (each !== "jobs" || data.views.some((view) => view.flows && view.flows.jobs)));
     this.group("measures", some.map((each) => [MEASURES[each], { measure: each, range: null }]), (state) => some.indexOf(state.measure));
     $("measures").hidden = some.length < 2;
   }
@@ -212,6 +212,9 @@ export class Side {
     const { explorer } = this;
     const { scale, ramp } = explorer.look(explorer.model);
     const { model, state } = explorer;
+    $("jobs").replaceChildren(...(scale.kind === "jobs" ? this.jobNames(ramp) : []));
+    $("scale").hidden = scale.kind === "jobs";
+    if (scale.kind === "jobs") return;
     this.most = Math.max(scale.most, scale.high) || 1;
     const stops = [];
     for (let at = 0; at <= 60; at++) {
@@ -232,6 +235,16 @@ export class Side {
     $("low").setAttribute("aria-valuetext", said(scale.low));
     $("high").setAttribute("aria-valuetext", said(scale.high));
     $("whole").hidden = !state.range;
+  }
+
+  jobNames(ramp) {
+    const { jobs } = this.explorer.model.view.flows;
+    const known = [...jobs.map((job, at) => [job, ramp[1 + (at % (LEVELS - 1))]]), ["several jobs", ramp[LEVELS]]];
+    return known.map(([name, color]) => {
+      const chip = made("i");
+      chip.style.background = color;
+      return made("span", { className: "job" }, chip, name);
+    });
   }
 
   list() {
