@@ -8,7 +8,7 @@ from collections import defaultdict
 
 import numpy as np
 
-TYPES = {"u1": np.uint8, "u2": np.uint16, "u4": np.uint32, "f8": np.float64}
+TYPES = {"u1": np.uint8, "u2": np.uint16, "u4": np.uint32, "f4": np.float32, "f8": np.float64}
 
 
 def unpacked(packed):
@@ -17,7 +17,7 @@ def unpacked(packed):
     if packed["type"] == "words":
         return raw.decode("utf-8").split("\n") if packed["many"] else []
     dtype = np.dtype(TYPES[packed["type"]])
-    if packed["type"] != "f8":
+    if not packed["type"].startswith("f"):
         raw = np.frombuffer(raw, np.uint8).reshape(dtype.itemsize, -1).T.tobytes()
     values = np.frombuffer(raw, dtype.newbyteorder("<")).astype(dtype)
     assert len(values) == packed["many"]

@@ -87,5 +87,5 @@ def test_rates_are_rows_of_colours_on_one_scale_with_the_longest_in_numbers():
 def test_where_it_falls_behind_is_marked():
     slow = {"hot_spots": 1, "assign": 1.0, "rate": [0.01, 0.2, 0.4], "combining": "none"}
     drawn = chart_of(nl.simulate_hot_spots(64, **slow)).to_dict()
-    assert '"said": "saturates"' in json.dumps(drawn)
+    assert '"said": "saturates 0.01 to 0.2' in json.dumps(drawn)
     assert [{"rate": 0.01, "until": 0.2}] in drawn["datasets"].values()  # an interval

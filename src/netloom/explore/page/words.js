@@ -55,7 +55,7 @@ export function rankName(model, rank) {
 export function valued(model, measure, value) {
   const { unit } = model.view;
   if (measure === "slowdown") return `${number(value)} × the busiest host's own time`;
-  if (measure === "load") return amount(value, unit);
+  if (measure === "load" || measure === "jobs") return amount(value, unit);
   if (unit === "bytes" && model.network.rate_unit === "Gb/s") return seconds((8 * value) / 1e9);
   if (model.network.rate_unit === "Gb/s") return `${number(value)} ${unit} per Gb/s`;
   return unit === "bytes" ? `${bytes(value)} at full rate` : `${number(value)} ${unit} at full rate`;
