@@ -322,7 +322,7 @@ def test_hostile_words_stay_words(tmp_path):
     curve = replace(several, figures=several.figures | {"traffic": bad, "topology": bad})
     path = write_report([hostile, curve], tmp_path / "bad.html", title=f"<b>{bad}")
     tree = Tree(path.read_text())
-    assert [each.get("type", "") for each in tree.all("script")] == ["application/json"] * 3 + [
+    assert [each.get("type", "") for each in tree.all("script")] == ["application/json"] * 4 + [
         ""
     ] * 2
     assert tree.all("h1")[0]["text"] == f"<b>{bad}"

@@ -200,7 +200,7 @@ def mean_rates(
     --------
     >>> begin, end, rate = np.array([0, 10]), np.array([20, 30]), np.array([0.5, 0.25])
     >>> mean_rates(begin, end, rate, np.array([0.0, 15.0, 30.0])).round(3).tolist()
-    [0.583, 0.333]
+    [0.583, 0.417]
     """
     times, value = _sums(begin, end, rate)
     passed = np.append(0.0, np.cumsum(value[:-1] * np.diff(times)))

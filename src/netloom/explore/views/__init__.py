@@ -45,8 +45,8 @@ def views_of(record: Recorded, answer: Answer | None = None) -> list[View]:
     >>> from netloom import analyze
     >>> from netloom.questions.recorded import record
     >>> (view,) = views_of(record(analyze("ring:8", "mesh:2x4", random_mappings=0)))
-    >>> view.name, view.unit, view.load.max()
-    ('rank order', 'bytes', 1.0)
+    >>> view.name, view.unit, float(view.load.max())
+    ('rank order', 'bytes', 2.0)
     """
     if "on" not in record.configuration:
         wanted = "an answer about a network that --on names"

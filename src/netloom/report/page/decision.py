@@ -161,7 +161,7 @@ def _tiles(asked: Sequence[Asked], sections: Sequence[Section]) -> list[Tile]:
 
 def _best_tiles(asked: Sequence[Asked], section: Section) -> list[Tile]:
     """Return the figure that decides a section, if there is one, and key figures of its answers."""
-    own = [each for each in asked if each.section == section.asked]
+    own = [each for each in asked if each.section == section.asked] or asked  # curves have none
     named = [(name_fields(each.varied), each.record) for each in own]
     best = section.best
     if best:  # what is taken comes first
