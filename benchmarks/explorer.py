@@ -20,18 +20,19 @@ from tests.browser import launched
 
 NETWORKS = ("torus:32x32", "torus:158x158", "dragonfly:8x16x8")
 
-FRAMES = """([k, many]) => {
+FRAMES = """([k, many, all]) => {
   const [panel] = netloom.explorer.panels, found = [];
   for (let frame = 0; frame < many; frame++) {
     panel.camera = { k, x: k > 1 ? -k / 3 - frame / 100 : 0, y: k > 1 ? -k / 3 : 0 };
     const begun = performance.now();
-    panel.draw();
+    if (all) panel.draw();
+    else panel.move();
     panel.base.getContext('2d').getImageData(0, 0, 1, 1);
     found.push(performance.now() - begun);
   }
   return found;
 }"""
-"""Milliseconds of drawing all anew, to the last pixel."""
+"""Milliseconds of a frame, to the last pixel: all drawn anew, or as the camera moves."""
 
 HOVERS = """many => {
   const [panel] = netloom.explorer.panels, box = panel.top.getBoundingClientRect(), found = [];
@@ -75,8 +76,9 @@ def main():
             print(f"{on}: {channels:,} channels, {path.stat().st_size:,} bytes")
             for place, label in enumerate(drawings):
                 tab.evaluate("place => netloom.explorer.set({drawing: place})", place)
-                told(f"{label}, frame", tab.evaluate(FRAMES, [1, 30]))
-                told(f"{label}, frame at ×8", tab.evaluate(FRAMES, [8, 30]))
+                for k, at in ((1, ""), (8, " at ×8")):
+                    told(f"{label}, anew{at}", tab.evaluate(FRAMES, [k, 30, True]))
+                    told(f"{label}, moving{at}", tab.evaluate(FRAMES, [k, 30, False]))
                 tab.evaluate(
                     "() => { netloom.explorer.set({camera: {k: 1, x: 0, y: 0}}, 'camera') }"
                 )

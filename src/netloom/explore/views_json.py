@@ -11,6 +11,8 @@ from netloom.explore.network import ports
 from netloom.explore.view import Table
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from netloom.explore.view import Flows, Frames, View
     from netloom.routing import Paths
 
@@ -22,12 +24,17 @@ def view_json(view: View) -> dict[str, Any]:
         "verdict": view.verdict.to_dict() | {"of": view.verdict.of},
         "command": view.command,
         "unit": view.unit,
-        "load": packed(view.load.astype(np.float32) if view.unit == "share" else view.load),
+        "load": packed(_seven_digits(view.load)),
         "flows": None if view.flows is None else _flows(view.flows),
         "ways": _ways(view),
         "missing": view.missing,
         "frames": None if view.frames is None else _frames(view.frames),
     }
+
+
+def _seven_digits(load: NDArray[np.float64]) -> NDArray[Any]:
+    """Return loads that are no whole numbers with half of their digits: a page shows three."""
+    return load if (load == np.floor(load)).all() else load.astype(np.float32)
 
 
 def _flows(flows: Flows) -> dict[str, Any]:

@@ -5,13 +5,17 @@ import { CanvasBrush, SvgBrush } from "./brushes.js";
 import { Scene, paint } from "./scene.js";
 import { heatOf, levelOf } from "./scale.js";
 
+// Pixels between the pointer and a channel that it points at, and above the picture.
 const REACH = 7;
-const SLOW = 40;
-const REST = 140;
-// Milliseconds that a picture may take while the camera moves, and after which the camera rests.
+const TOP = 6;
 
+// Curves that take too long to be drawn anew while the camera moves, and the milliseconds after
+// which it rests.
+const MOST_MOVED = 5000;
+const REST = 140;
+
+// Where on a channel its number may be.
 const ALONG = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8];
-// Pixels between the pointer and a channel that it points at. Where on a channel its number may be.
 
 export class Panel {
   constructor(place, network, heard) {
@@ -35,8 +39,9 @@ export class Panel {
   sized() {
     const width = this.place.clientWidth;
     const fitted = width / this.scene.width;
-    const height = Math.round(Math.min(Math.max(this.scene.height * fitted, 220), 0.9 * Math.max(window.innerHeight, 500)));
-    this.fit = Math.min(fitted, height / this.scene.height);
+    const room = Math.min(Math.max(this.scene.height * fitted, 220), 0.9 * Math.max(window.innerHeight, 500));
+    const height = Math.round(room) + TOP;
+    this.fit = Math.min(fitted, (height - TOP) / this.scene.height);
     const sharp = window.devicePixelRatio || 1;
     for (const canvas of [this.base, this.top]) {
       if (canvas.width === Math.round(width * sharp) && canvas.height === Math.round(height * sharp)) continue;
@@ -53,7 +58,7 @@ export class Panel {
   lens() {
     const { k, x, y } = this.camera;
     const left = (this.size.width - this.scene.width * this.fit) / 2;
-    return { k: k * this.fit, x: x * this.size.width + left * k, y: y * this.size.width };
+    return { k: k * this.fit, x: x * this.size.width + left * k, y: y * this.size.width + TOP };
   }
 
   context(canvas) {
@@ -67,7 +72,7 @@ export class Panel {
   // While the camera moves over a picture that takes long, the last picture is moved and scaled. The
   // new one comes as soon as the camera rests.
   move() {
-    if (!this.kept || this.drawn < SLOW) return this.draw();
+    if (!this.kept) return this.draw();
     const before = this.kept.lens;
     const lens = this.lens();
     const times = lens.k / before.k;
@@ -81,7 +86,7 @@ export class Panel {
   }
 
   keep(lens) {
-    if (this.drawn < SLOW) {
+    if (this.scene.curves.channel.length < MOST_MOVED) {
       this.kept = null;
       return;
     }
@@ -208,7 +213,7 @@ export class Panel {
     const lens = this.lens();
     const [x, y] = [(px - lens.x) / lens.k, (py - lens.y) / lens.k];
     const left = (this.size.width - this.scene.width * this.fit) / 2;
-    const next = { k, x: (px - x * k * this.fit - left * k) / this.size.width, y: (py - y * k * this.fit) / this.size.width };
+    const next = { k, x: (px - x * k * this.fit - left * k) / this.size.width, y: (py - TOP - y * k * this.fit) / this.size.width };
     this.heard.moved(k === 1 ? { k: 1, x: 0, y: 0 } : next);
   }
 

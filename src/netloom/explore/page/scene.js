@@ -3,15 +3,15 @@
 
 import { LEVELS, heatOf, levelOf, strengthOf } from "./scale.js";
 
+// The order in which levels of heat are drawn, so that what matters is in front.
 const UPWARD = Array.from({ length: LEVELS + 1 }, (_, at) => at);
 const OUTWARD = UPWARD.slice().sort((one, other) => Math.abs(2 * one - LEVELS) - Math.abs(2 * other - LEVELS));
-// The order in which levels of heat are drawn, so that what matters is in front.
 
+// Pixels of a cell that channels are found in again; of how many curves cells are twice as wide; and
+// the parts that a curve is cut in to measure how far it is.
 const CELL = 14;
 const MANY = 30000;
 const PARTS = 12;
-// Pixels of a cell that channels are found in again; of how many curves cells are twice as wide; and
-// the parts that a curve is cut in to measure how far it is.
 
 export class Scene {
   constructor(drawing, network) {
