@@ -110,9 +110,12 @@ def test_phases_on_a_network_that_is_gone_still_have_their_words():
     other = renamed(kept, "graph:gone.graphml")
     assert topology_of(other) is None
     (row,) = drawn(parts_of(other)["phases"])["vconcat"]
-    words = [sum(each["load"] for each in phase["data"]["rows"]) for phase in row["hconcat"]]
+    used = [sum(each["load"] for each in phase["data"]["rows"]) for phase in row["hconcat"]]
     crossed = kept.tables["channels"].group_by("phase", maintain_order=True).sum()
-    assert words == crossed["words"].to_list()
+    a_word = kept.figures["costs"]["channel_clocks_per_word"]
+    assert used == pytest.approx(
+        (a_word * crossed["words"] / kept.tables["phases"]["makespan"]).to_list()
+    )
     bars = drawn(parts_of(other)["timetable"])["layer"][-1]["data"]["rows"]
     assert {bar["row"] for bar in bars} == {str(node) for node in range(16)}
 

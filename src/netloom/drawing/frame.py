@@ -14,7 +14,7 @@ from netloom.drawing.colours import (
 )
 from netloom.drawing.names import base_names
 from netloom.drawing.networks.letters import width_of
-from netloom.drawing.room import room
+from netloom.drawing.room import NARROW, room
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +33,8 @@ TITLE_SIZE = 17
 AXES, LETTER = 75.0, 7.6
 """Pixels beside a panel for its axis, and of a letter of its title, about."""
 
+LEFT = 44
+"""Pixels at the left edge: a font wider than the one that names were measured in has room."""
 
 TEXT, QUIET = "#1c232b", "#4f5a66"
 """The colors of words on white, and of those that matter less."""
@@ -63,7 +65,7 @@ def framed(parts: Sequence[Part], title: str, footer: Sequence[str] = ()) -> alt
         .properties(title=alt.TitleParams(said, anchor="start", fontSize=TITLE_SIZE, offset=18))
         .configure(
             background="white",
-            padding={"left": 44, "right": 18, "top": 18, "bottom": 18},  # names in a wide font
+            padding={"left": LEFT if room() > NARROW else 18, "right": 18, "top": 18, "bottom": 18},
             view=alt.ViewConfig(stroke=None),
             range=alt.RangeConfig(
                 heatmap=HEAT_COLOURS,
