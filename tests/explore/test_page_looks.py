@@ -12,6 +12,7 @@ import pytest
 import netloom as nl
 from netloom.explore import EXPLORED
 from tests.browser import hexed
+from tests.explore.decoded import unpacked
 from tests.explore.pages import SIX, Explorer
 from tests.questions.small_answers import ANSWERS
 from tests.report.test_page import contrast
@@ -108,6 +109,9 @@ def test_an_address_leads_back(browser, files, visits, name, state):
     other.context.close()
 
 
+SEVERAL = 32
+"""What stands for several jobs, where colors are of jobs."""
+
 WRONG = [
     "view=9", "view=-1", "view=x", "mode=change", "mode=change%209", "drawing=7", "out=999999",
     "out=a%20b", "swap=1", "swap=0%2099999", "frame=1000000", "frame=1.5", "camera=0%200%200",
@@ -116,6 +120,7 @@ WRONG = [
     f"picked={quote(json.dumps({'kind': 'channel', 'channel': 1.5}))}",
     f"picked={quote(json.dumps({'kind': 'constructor'}))}",
     f"picked={quote(json.dumps({'kind': 'job', 'job': -1}))}", "range=1", "measure=color", "%",
+    "measure=jobs", "measure=time", "measure=slowdown",
 ]  # fmt: skip
 
 
@@ -127,6 +132,20 @@ def test_addresses_of_what_is_not_there_do_no_harm(visits, name):
         assert visit.errors == [], address
         assert visit.tab.inner_text("#sentence"), address
     visit.go("")
+
+
+def test_jobs_color_the_channels_that_they_use(visits):
+    visit = visits("tree")
+    view = visit.views[1]
+    jobs = [set() for _ in range(visit.network.channels)]
+    job_of = unpacked(view.given["flows"]["job_of"])
+    for flow, _, channels in view.walked()[0]:
+        for channel in channels:
+            jobs[channel].add(int(job_of[view.flows[flow][0]]) + 1)
+    expected = [0 if not each else each.pop() if len(each) == 1 else SEVERAL for each in jobs]
+    assert {1, 2} < set(expected) <= {0, 1, 2, SEVERAL}
+    assert visit.js("[...it.models[1].jobs]") == expected
+    assert visit.js("it.models[0].measures") == ["load", "slowdown"]
 
 
 @pytest.mark.parametrize("name", NAMES)

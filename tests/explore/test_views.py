@@ -14,6 +14,7 @@ from netloom.explore.network import network_json
 from netloom.explore.views import views_of
 from netloom.explore.views_json import view_json
 from netloom.questions.recorded import record
+from netloom.questions.subject import arrow
 from tests.explore import decoded
 from tests.questions.small_answers import ANSWERS, there_and_back
 
@@ -222,3 +223,17 @@ def test_loads_that_are_not_the_answers_are_refused():
     changed = type(kept)(kept.verb, kept.figures, kept.tables | {"channels": channels})
     with pytest.raises(InputError, match="other loads than when it was answered"):
         views_of(changed)
+
+
+def test_frames_and_the_answers_own_table_spread_messages_alike():
+    answer = nl.replay("torus:4x4x4", trace="examples/halo.csv")
+    (view,) = views_of(record(answer), answer)
+    names = [arrow(view.topology.channel_name(each)) for each in range(len(view.load))]
+    busy = dict(zip(names, np.diff(view.frames.edges) @ view.frames.busy, strict=True))
+    parts = answer.busy_channels().with_columns(
+        time=pl.col("utilisation") * (pl.col("end_cycles") - pl.col("begin_cycles"))
+    )
+    own = parts.group_by("name").agg(pl.col("time").sum()).rows()
+    assert len(own) == 10
+    for name, time in own:
+        assert busy[arrow(name)] == pytest.approx(time, rel=1e-5)

@@ -145,7 +145,17 @@ def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> Path:
 @cache
 def by_keyboard() -> str:
     """Return the script that makes channels of networks reachable by keyboard."""
-    return files("netloom.drawing").joinpath("keyboard.js").read_text(encoding="utf-8")
+    return _file("keyboard.js")
+
+
+@cache
+def page_style() -> str:
+    """Return what pages have in common: their colors, light and dark, and marks of the focus."""
+    return _file("page.css")
+
+
+def _file(name: str) -> str:
+    return files("netloom.drawing").joinpath(name).read_text(encoding="utf-8")
 
 
 def _page(chart: alt.TopLevelMixin) -> str:

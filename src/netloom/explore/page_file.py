@@ -14,6 +14,7 @@ from netloom.drawing.colours import (
     DARK_HEAT_COLOURS,
     HEAT_COLOURS,
 )
+from netloom.drawing.save import page_style
 from netloom.explore.blobs import as_json
 from netloom.explore.network import network_json
 from netloom.explore.views_json import view_json
@@ -73,7 +74,7 @@ def shell(title: str, data: str) -> str:
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     found: str = environment.from_string(_file("page.html")).render(
         title=title,
-        style=Markup(_file("page.css")),  # noqa: S704 (netloom's own file)
+        style=Markup(page_style() + _file("page.css")),  # noqa: S704 (netloom's own files)
         script=Markup(script()),  # noqa: S704 (netloom's own files)
         data=Markup(data),  # noqa: S704 (escaped by as_json)
         version=__version__,
@@ -101,7 +102,7 @@ def script() -> str:
         re.sub(r"(?m)^import [^;]*;\n", "", _file(f"{name}.js")).replace("\nexport ", "\n")
         for name in MODULES
     )
-    return re.sub(r"(?m)^ +|^ *//.*\n", "", joined)
+    return re.sub(r"(?m)^ *//.*\n|^ +", "", joined)
 
 
 def _file(name: str) -> str:

@@ -92,7 +92,7 @@ class Explorer {
       const values = Float64Array.from(after, (each, at) => each - before[at]);
       return { values, scale: scaleOf([values], "change"), colors, ramp: rampOf(this.data.colors[dark ? "dark_change" : "change"]) };
     }
-    if (measure === "jobs" && mode === "one" && model.view.flows.jobs && !(frames && frame >= 0)) {
+    if (model.own(measure) === "jobs" && mode === "one" && !(frames && frame >= 0)) {
       return { values: model.jobs, scale: { kind: "jobs", low: 0, high: LEVELS, most: LEVELS, mean: 0 }, colors, ramp: rampOfJobs(this.data.colors.jobs, colors) };
     }
     let scale = scaleOf(compared.map(valuesOf), use ? "use" : "load");

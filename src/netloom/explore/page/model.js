@@ -74,13 +74,25 @@ export class Model {
     return this.found.hostTime;
   }
 
-  // The values that color channels.
-  values(measure) {
+  // What channels can be colored by: loads always, the rest if it is known and says more.
+  get measures() {
+    const { flows, unit } = this.view;
+    const known = { load: true, time: !this.network.even && unit !== "share", slowdown: this.hostTime > 0, jobs: Boolean(flows && flows.jobs && this.walks) };
+    return Object.keys(known).filter((each) => known[each]);
+  }
+
+  own(measure) {
+    return this.measures.includes(measure) ? measure : "load";
+  }
+
+  // The values that color channels. Jobs are ordered by load.
+  values(asked) {
+    const measure = this.own(asked) === "jobs" ? "load" : this.own(asked);
     const key = `values ${measure}`;
     if (!this.found[key]) {
       const { rate } = this.network;
-      const bound = measure === "slowdown" ? this.hostTime || 1 : 1;
-      this.found[key] = measure === "load" || measure === "jobs" ? this.load : Float64Array.from(this.load, (each, at) => each / rate[at] / bound);
+      const bound = measure === "slowdown" ? this.hostTime : 1;
+      this.found[key] = measure === "load" ? this.load : Float64Array.from(this.load, (each, at) => each / rate[at] / bound);
     }
     return this.found[key];
   }

@@ -36,8 +36,8 @@ export class Side {
     $("views").hidden = views.length < 2;
     this.group("drawings", network.drawings.map((each, at) => [each.label, { drawing: at, camera: START.camera }]), (state) => state.drawing);
     $("drawings").hidden = network.drawings.length < 2;
-    const some = data.views.every((view) => view.unit === "share") ? ["load"] : Object.keys(MEASURES).filter((each) => (each !== "time" || !network.even) && (each !== "jobs" || data.views.some((view) => view.flows && view.flows.jobs)));
-    this.group("measures", some.map((each) => [MEASURES[each], { measure: each, range: null }]), (state) => some.indexOf(state.measure));
+    const some = Object.keys(MEASURES).filter((each) => this.explorer.models.some((model) => model.measures.includes(each)));
+    this.group("measures", some.map((each) => [MEASURES[each], { measure: each, range: null }]), (state) => some.indexOf(this.explorer.model.own(state.measure)));
     $("measures").hidden = some.length < 2;
   }
 
@@ -260,7 +260,7 @@ export class Side {
     $("busiest-title").textContent = change ? "Largest changes" : `Busiest channels${timed ? " now" : model.changed ? ", as changed" : ""}`;
     const unit = model.view.unit;
     list.replaceChildren(...rows.map((channel, at) => {
-      const said = change ? `${own[channel] > 0 ? "+" : "−"}${amount(Math.abs(own[channel]), unit)}` : timed ? percent(own[channel]) : state.measure === "slowdown" ? `${number(own[channel])} ×` : valued(model, state.measure, own[channel]);
+      const said = change ? `${own[channel] > 0 ? "+" : "−"}${amount(Math.abs(own[channel]), unit)}` : timed ? percent(own[channel]) : model.own(state.measure) === "slowdown" ? `${number(own[channel])} ×` : valued(model, state.measure, own[channel]);
       const bar = made("i");
       bar.style.width = `${(100 * Math.abs(own[channel])) / most}%`;
       bar.style.background = ramp[levelOf(heatOf(scale, values[channel]))];

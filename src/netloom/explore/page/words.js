@@ -52,7 +52,8 @@ export function rankName(model, rank) {
 }
 
 // What a value of a measure is, with its unit.
-export function valued(model, measure, value) {
+export function valued(model, asked, value) {
+  const measure = model.own(asked);
   const { unit } = model.view;
   if (measure === "slowdown") return `${number(value)} × the busiest host's own time`;
   if (measure === "load" || measure === "jobs") return amount(value, unit);

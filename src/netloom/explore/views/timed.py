@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from netloom.questions.recorded import Recorded
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.questions.timelines import Crossed
-    from netloom.routing import Routing
-    from netloom.topology import Topology
 
     Steps: TypeAlias = tuple[tuple[int, int, float, float, str], ...]
 
@@ -39,6 +37,7 @@ SPANS = 60
 MOST_SHARES = 20_000_000
 """Most spans × channels of frames."""
 
+UNFINISHED = "What messages on their way put on channels is not known pair by pair."
 UNKNOWN = "The engine does not keep which channels its messages take under this routing."
 TOO_MANY = "The messages cross too many channels for a page that follows each."
 """Why there are no ways."""
@@ -119,18 +118,10 @@ def sent_view(
     ways: Table | Paths | None = _paths(message, channel, size, pair, flows)
     missing = ""
     if isinstance(network, PreparedFlows) and (share < 1).any():
-        ways, missing = _spread(topology, network.routing, flows, known)
-    return replace(base, flows=flows, ways=ways, missing=missing, frames=spread if fits else None)
-
-
-def _spread(
-    topology: Topology, routing: Routing, flows: Flows, known: NDArray[np.float64]
-) -> tuple[Table | Paths | None, str]:
-    """Return the ways of messages that take several at once, if they make up what is known."""
-    ways, missing = ways_of(topology, routing, flows)
+        ways, missing = ways_of(topology, network.routing, flows)
     if ways is not None and not np.allclose(loads_of(topology, flows, ways), known):
-        return None, UNKNOWN
-    return ways, missing
+        ways, missing = None, UNFINISHED
+    return replace(base, flows=flows, ways=ways, missing=missing, frames=spread if fits else None)
 
 
 def _found(record: Recorded, answer: Answer | None) -> Any:

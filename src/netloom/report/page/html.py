@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from netloom._version import __version__
-from netloom.drawing.save import by_keyboard
+from netloom.drawing.save import by_keyboard, page_style
 from netloom.explore.blobs import as_json
 from netloom.explore.page_file import shell
 from netloom.questions.verdict import MARKS
@@ -57,7 +57,7 @@ def render(page: Page) -> str:
         version=__version__,
         number=lambda figure: number[id(figure)],
         anchor=lambda section: anchor[id(section)],
-        style=inlined("page.css"),
+        style=Markup(page_style() + _file("page.css")),  # noqa: S704 (netloom's own files)
         script=inlined("page.js"),
         keyboard=Markup(by_keyboard()),  # noqa: S704 (netloom's own file)
         vega=Markup(_vega()),  # noqa: S704 (the libraries, which contain no end of a script)
