@@ -237,3 +237,13 @@ def test_frames_and_the_answers_own_table_spread_messages_alike():
     assert len(own) == 10
     for name, time in own:
         assert busy[arrow(name)] == pytest.approx(time, rel=1e-5)
+
+
+def test_a_mapping_on_routes_of_its_own_has_these_or_loads_alone():
+    answer = nl.find_mapping("examples/lammps-64.mtx", "torus:8x8", rounds=1, routes=True)
+    own, alone = (views_of(record(answer), each)[1] for each in (answer, None))
+    channels = answer.channels().filter(mapping="after")["weighted_channel_load"]
+    for view in (own, alone):
+        assert view.load == pytest.approx(channels.to_numpy())
+    assert own.ways is not None
+    assert (alone.ways, alone.missing[:10]) == (None, "The record")

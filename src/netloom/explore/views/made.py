@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from netloom.workload import ProcessGraph
 
 
+GONE = "The record does not keep the routes that were chosen with the mapping."
+"""Why there are no ways where a mapping has routes of its own."""
+
+
 def asked(record: Recorded) -> Any:
     """Return the question of a record.
 
@@ -50,7 +54,7 @@ def flows_of(
 def view_of(
     record: Recorded,
     topology: Topology,
-    routing: Routing,
+    routing: Routing | None,
     flows: Flows,
     *,
     unit: str,
@@ -62,6 +66,8 @@ def view_of(
 
     Parameters
     ----------
+    routing
+        None if it is not known any more: then only the loads of the answer are shown.
     known
         float64[num_network_channels], what the answer says of it. None if it does not.
     answered
@@ -72,7 +78,7 @@ def view_of(
     InputError
         If the answer says otherwise: a file has changed since.
     """
-    ways, missing = ways_of(topology, routing, flows)
+    ways, missing = (None, GONE) if routing is None else ways_of(topology, routing, flows)
     load = known
     if ways is not None:
         load = loads_of(topology, flows, ways)

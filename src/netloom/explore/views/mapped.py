@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from netloom.questions.subject import IN_ORDER, order_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
     from netloom.explore.view import View
     from netloom.questions.answers import Answer
@@ -36,24 +38,33 @@ def analyzed_views(record: Recorded, _: Answer | None) -> Iterator[View]:
     )  # fmt: skip
 
 
-def mapping_views(record: Recorded, _: Answer | None) -> Iterator[View]:
-    """Yield a program in rank order, and as it was mapped."""
+def mapping_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
+    """Yield a program in rank order, and as it was mapped: perhaps on routes of its own."""
     from netloom.questions.map.prepared import prepare
 
+    found: Any = answer
     task = prepare(asked(record))
     weight = record.configuration["weight"]
-    weights, unit = task.weights(weight), UNITS[weight]
+    weights = task.weights(weight)
     node_of = np.asarray(record.figures["mapping"], np.int32)
-    changed = not np.array_equal(node_of, task.node_of)
-    yield view_of(
-        record, task.network, task.routing, flows_of(task.graph, task.node_of, weights),
-        unit=unit, name=IN_ORDER, answered=not changed,
-    )  # fmt: skip
-    if changed:
+    own = bool(record.figures["own_routes"])
+    changed = own or not np.array_equal(node_of, task.node_of)
+    routes = found.routes if own and found is not None else None if own else task.routing
+    both = (IN_ORDER, task.node_of, task.routing, "before"), ("mapped", node_of, routes, "after")
+    for name, places, routing, when in both if changed else both[:1]:
         yield view_of(
-            record, task.network, task.routing, flows_of(task.graph, node_of, weights),
-            unit=unit, name="mapped",
+            record, task.network, routing, flows_of(task.graph, places, weights),
+            unit=UNITS[weight], name=name, known=_loads(record, when),
+            answered=not changed or when == "after",
         )  # fmt: skip
+
+
+def _loads(record: Recorded, when: str) -> NDArray[np.float64] | None:
+    """Return what channels between routers carry before or after. None if nothing crosses any."""
+    table = record.tables["channels"].filter(mapping=when)
+    if "kind" in table.columns:
+        table = table.filter(kind="network")
+    return None if table.is_empty() else table["weighted_channel_load"].to_numpy().astype(float)
 
 
 def flow_views(record: Recorded, _: Answer | None) -> Iterator[View]:
