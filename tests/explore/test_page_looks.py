@@ -92,7 +92,7 @@ def state_of(visit):
         ("torus", {"picked": {"kind": "pairs", "from": [0, 7], "to": [8, 63]}, "view": 1}),
         ("torus", {"picked": {"kind": "rank", "rank": 5}, "camera": {"k": 2, "x": -0.25, "y": 0}}),
         ("trace", {"frame": 12, "drawing": 1}),
-        ("tree", {"view": 1, "picked": {"kind": "job", "job": 1}}),
+        ("tree", {"measure": "jobs", "picked": {"kind": "job", "job": 1}}),
         ("dragonfly", {"range": [0.1, 0.5], "picked": {"kind": "router", "router": 3}}),
     ],
 )
@@ -136,7 +136,7 @@ def test_addresses_of_what_is_not_there_do_no_harm(visits, name):
 
 def test_jobs_color_the_channels_that_they_use(visits):
     visit = visits("tree")
-    view = visit.views[1]
+    view = visit.views[0]
     jobs = [set() for _ in range(visit.network.channels)]
     job_of = unpacked(view.given["flows"]["job_of"])
     for flow, _, channels in view.walked()[0]:
@@ -144,8 +144,8 @@ def test_jobs_color_the_channels_that_they_use(visits):
             jobs[channel].add(int(job_of[view.flows[flow][0]]) + 1)
     expected = [0 if not each else each.pop() if len(each) == 1 else SEVERAL for each in jobs]
     assert {1, 2} < set(expected) <= {0, 1, 2, SEVERAL}
-    assert visit.js("[...it.models[1].jobs]") == expected
-    assert visit.js("it.models[0].measures") == ["load", "slowdown"]
+    assert visit.js("[...it.models[0].jobs]") == expected
+    assert visit.js("it.models[1].measures") == ["load", "slowdown"]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -80,7 +80,8 @@ def test_loads_are_what_the_tables_say(name):
             zip(found.tables["channels"]["channel"].unique().sort(), expected[0], strict=True)
         )
         expected = [np.array([known.get(each, 0) for each in range(inside)], float)]
-    for view, load in zip(views, expected, strict=False):
+    whole = [view for view in views if view.flows is None or not view.flows.jobs]
+    for view, load in zip(whole, expected, strict=False):  # tables say nothing of jobs
         inside = view.topology.num_network_channels
         wanted = np.asarray(load, float)[:inside]
         if view.unit == "share":
@@ -192,7 +193,7 @@ def test_messages_over_several_ways_put_their_parts_on_each(on):
 
 
 def test_jobs_are_told_apart():
-    _, (_, view) = seen("check_fabric, jobs")
+    _, (view, _) = seen("check_fabric, jobs")
     flows = view.flows
     assert flows.jobs == ("a", "b", "c")
     assert np.bincount(flows.job_of).tolist() == [8, 8, 1]

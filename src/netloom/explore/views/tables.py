@@ -23,27 +23,31 @@ if TYPE_CHECKING:
 
 
 def fabric_views(record: Recorded, _: Answer | None) -> Iterator[View]:
-    """Yield an all-to-all under the tables that were checked, and the jobs that were named."""
+    """Yield an all-to-all under the tables that were checked. Before it the jobs, if any are named.
+
+    What the verdict is about comes first.
+    """
     from netloom.questions.fabric.question import prepare
 
     ready = prepare(asked(record))
     name = table_name(str(record.configuration["routing"]))
-    known = record.tables["channels"]["paths"].to_numpy().astype(np.float64)
-    yield view_of(
-        record, ready.network, ready.table, all_to_all(ready.network, ready.hosts), unit="paths",
-        name=name, known=known,
-    )  # fmt: skip
     if ready.jobs:
         together = jobs_together(ready.jobs)
         unit = "paths" if (together.amount == 1).all() else "bytes"
-        yield view_of(
-            record, ready.network, ready.table, together, unit=unit,
-            name=f"{name}, jobs", answered=False,
-        )  # fmt: skip
+        jobs = f"{name}, jobs"
+        yield view_of(record, ready.network, ready.table, together, unit=unit, name=jobs)
+    yield view_of(
+        record, ready.network, ready.table, all_to_all(ready.network, ready.hosts), unit="paths",
+        name=f"{name}, all-to-all" if ready.jobs else name, answered=not ready.jobs,
+        known=record.tables["channels"]["paths"].to_numpy().astype(np.float64),
+    )  # fmt: skip
 
 
 def route_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
-    """Yield an all-to-all under the tables that are installed, and under the new ones."""
+    """Yield an all-to-all under the tables that are installed, and under the new ones.
+
+    Whatever they were made for: names say so where that is not an all-to-all.
+    """
     from netloom.questions.route.question import prepare, routed
 
     found: Any = answer
@@ -56,9 +60,11 @@ def route_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     hosts = np.flatnonzero(network.vertex_up[: network.num_hosts]).astype(np.int32)
     told = record.tables["channel_table"]
     installed = table_name(str(record.configuration["installed"]))
+    made_for = record.configuration["wanted"]
+    what = "" if made_for == "all-to-all" else ", all-to-all"
     for name, forwarding, column in (
-        (installed, before, "before"),
-        ("new tables", after, "after"),
+        (f"{installed}{what}", before, "before"),
+        (f"new tables{what}", after, "after"),
     ):
         yield view_of(
             record, network, forwarding, all_to_all(network, hosts), unit="paths", name=name,
