@@ -40,7 +40,7 @@ app = make_app(
 def main() -> None:
     """Run the command line and exit. A user's mistake is one line, and exit code 2."""
     with advice_shown():
-        code = run_guarded(lambda: app(standalone_mode=False))
+        code = run_guarded(lambda: app(prog_name="netloom", standalone_mode=False))
     sys.exit(code)
 
 
