@@ -321,7 +321,7 @@ def all_words() -> dict[str, str]:
     """Return what each question is for, by its words: netloom's, and those declared since."""
     known = {words: each.summary for words, each in listed().items()}
     more = {words: each.told.partition("\n")[0] for words, each in _DECLARED.items()}
-    return more | known
+    return known | {words: told for words, told in more.items() if words not in known}
 
 
 def kind_of(words: str) -> Kind:
