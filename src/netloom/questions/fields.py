@@ -106,7 +106,17 @@ class OnFabric(Question):
         return f"fabric:{on}" if of_a_file else on
 
 
-class BrokenParts(Question, panel="Broken parts"):
+class InsideNodes(Question, panel="Network"):
+    """Whether messages inside nodes use the network. See ``Topology.local_group``."""
+
+    count_inside_nodes: bool = option(
+        "Count messages between hosts of one node on the network.",
+        default=False,
+        flags=("--count-inside-nodes",),
+    )
+
+
+class BrokenParts(InsideNodes, panel="Broken parts"):
     """What of the network is broken."""
 
     failed_channels: str | None = option(

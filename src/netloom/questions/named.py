@@ -14,7 +14,7 @@ from netloom.mapping.named import place_program
 from netloom.questions.recipes import traffic_of
 from netloom.spec import split_spec
 from netloom.textfiles import file_kind
-from netloom.topology import Topology, topology
+from netloom.topology import Topology, counting_inside, topology
 from netloom.topology.faults import first_broken, without, working_nodes
 from netloom.topology.kinds import check_all_compute
 from netloom.topology.named_parts import vertex_word
@@ -87,6 +87,7 @@ def find_network(
     *,
     failed_channels: str | None = None,
     failed_nodes: str | None = None,
+    count_inside_nodes: bool = False,
     switches: bool = False,
 ) -> tuple[Topology, Machine | None]:
     """Return the network that ``on`` is or names, and the machine if it is one.
@@ -99,6 +100,8 @@ def find_network(
         Whether a direct network may have switches, which run no tasks. See ``Topology.switches``.
     failed_channels, failed_nodes
         What of it is broken, such as ``3-4,7->8`` and ``5,9``. See ``topology.without``.
+    count_inside_nodes
+        Whether messages between hosts of one node use it. See ``Topology.local_group``.
 
     Raises
     ------
@@ -132,6 +135,8 @@ def find_network(
         check_all_compute(network)
     if failed_channels or failed_nodes:
         network = without(network, channels=failed_channels or "", nodes=failed_nodes or "")
+    if count_inside_nodes:
+        network = counting_inside(network)
     return network, on_machine
 
 
@@ -142,7 +147,7 @@ def network_of(question: Any, *, switches: bool = False) -> tuple[Topology, Mach
     """
     return find_network(
         question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes,
-        switches=switches,
+        count_inside_nodes=question.count_inside_nodes, switches=switches,
     )  # fmt: skip
 
 
