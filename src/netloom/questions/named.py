@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -154,6 +154,26 @@ def network_of(question: Any, *, switches: bool = False) -> tuple[Topology, Mach
 def placed(question: Any, graph: ProcessGraph, network: Topology, **more: Any) -> NDArray[np.int32]:
     """Return the host of each task of a program, as a question maps it. See ``place_program``."""
     return place_program(question.mapping, graph, network, **(placing(question) | more))
+
+
+def entering(
+    graph: ProcessGraph,
+    network: Topology,
+    node_of: NDArray[np.int32],
+    weight: Literal["bytes", "messages", "uniform"] = "bytes",
+) -> tuple[ProcessGraph, float]:
+    """Return what of a placed program enters the network, and the share that stays inside nodes.
+
+    Examples
+    --------
+    >>> from netloom.workload import ring
+    >>> sent, inside = entering(ring(4), topology("rail:1x2x2x1"), np.arange(4, dtype=np.int32))
+    >>> sent.num_edges, inside
+    (4, 0.5)
+    """
+    sent = graph.across(network.local_group[node_of])
+    part, whole = (float(each.weights(weight).sum()) for each in (sent, graph))
+    return sent, max(1 - part / whole, 0.0) if whole else 0.0
 
 
 def placing(question: Any) -> dict[str, Any]:
