@@ -248,8 +248,8 @@ class NodeList(Question, panel="Program"):
     )
 
 
-class Allocated(NodeList, panel="Program"):
-    """The nodes that a program may use, and how many of its tasks each takes."""
+class TasksPerNode(Question, panel="Program"):
+    """How many tasks of a program each node takes."""
 
     tasks_per_node: int = option(
         "Tasks (ranks) per node, round-robin over its hosts.",
@@ -258,6 +258,10 @@ class Allocated(NodeList, panel="Program"):
         le=MAX_ELEMENTS,
         flags=("--tasks-per-node", "--ranks-per-node"),
     )
+
+
+class Allocated(TasksPerNode, NodeList, panel="Program"):
+    """The nodes that a program may use, and how many of its tasks each takes."""
 
 
 class Placed(Allocated, panel="Program"):

@@ -324,6 +324,7 @@ def _simulated(
         raise InputError("offered", f"{loads[0]:g}", wanted)
     return simulate(
         network.topology,
+        count_inside_nodes=question.count_inside_nodes,
         traffic=network.traffic,
         load=some_of(offered),
         routing=network.given_routing,
