@@ -91,7 +91,9 @@ def prepare(question: FabricQuestion) -> ReadyFabric:
         raise InputError(network.name, "no cable between switches", "two switches at least")
     hosts = _taking(question.without_hosts, network)
     if not question.jobs:
-        refuse(question, ("tasks_per_node", "count_inside_nodes"), "job, which this says something of")
+        refuse(
+            question, ("tasks_per_node", "count_inside_nodes"), "job, which this says something of"
+        )
     jobs = read_jobs(question.jobs, network, question.tasks_per_node, question.seed)
     table, fallback = tables_of(question.routing, network)
     return ReadyFabric(network, table, hosts, jobs, fallback)

@@ -170,10 +170,18 @@ class ProgramMapping(Answer):
         Column("routing", kind=str),
         Column("weight", kind=str, value=asked("weight")),
         Column("inside_nodes"),
-        Column("between_before", unit="bytes", value=lambda found: found.between()[0],
-               json="between_nodes.before"),
-        Column("between_after", unit="bytes", value=lambda found: found.between()[1],
-               json="between_nodes.after"),
+        Column(
+            "between_before",
+            unit="bytes",
+            value=lambda found: found.between()[0],
+            json="between_nodes.before",
+        ),
+        Column(
+            "between_after",
+            unit="bytes",
+            value=lambda found: found.between()[1],
+            json="between_nodes.after",
+        ),
         Column("objective", kind=str, value="found.objective", json="objective.name"),
         Column(
             "objective_before",
