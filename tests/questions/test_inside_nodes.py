@@ -108,6 +108,12 @@ def by_loop(app, on, **how):
     return ready.graph.num_edges, float(ready.graph.bytes.sum())
 
 
+def by_uniform_loop(app, on, **how):
+    ready = prepared("simulate_loop", app="uniform", on=on, applied=0.1, **how)
+    hosts = ready.network.topology.num_hosts
+    return hosts * (hosts - 1) if ready.graph is None else ready.graph.num_edges, None
+
+
 def by_phases(app, on, **how):
     found = nl.compile_phases(app, on, word_bytes=1, **how)
     return len(found.plan.connections), float(found.plan.connections.words.sum())
@@ -136,6 +142,7 @@ def all_of(app, on, tmp_path, **how):
         "simulate load": by_load(app, on, **how),
         "simulate load, a pattern": by_pattern(app, on, **how),
         "simulate loop": by_loop(app, on, **how),
+        "simulate loop, uniform": by_uniform_loop(app, on, **how),
         "simulate trace, flows": by_trace(app, on, tmp_path, "flow", **how),
         "simulate trace, flits": by_trace(app, on, tmp_path, "network", **how),
         "predict latency": by_model(app, on, **how),

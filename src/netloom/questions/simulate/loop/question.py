@@ -228,12 +228,16 @@ def _tasks(question: LoopQuestion, topology: Topology) -> tuple[Any, ...]:
         sent, inside = entering(several.graph, topology, several.node_of, question.choice)
         busy = replace(several, graph=sent).without_idle()
         return busy.graph, busy.node_of, busy, *_left_out(several.graph, sent), inside
-    if only == UNIFORM:
-        return None, working_nodes(topology)
+    hosts = working_nodes(topology)
+    if only == UNIFORM and len(np.unique(topology.local_group[hosts])) == len(hosts):
+        return None, hosts
     graph = read_program(
-        only, messages=question.messages, parts=question.parts,
+        "all-to-all" if only == UNIFORM else only,
+        messages=question.messages, parts=question.parts,
         tasks=num_places(question, topology), seed=question.seed,
     )  # fmt: skip
+    if only == UNIFORM:  # to any task of another node
+        graph = replace(graph, name=UNIFORM)
     node_of = placed(question, graph, topology)
     sent, inside = entering(graph, topology, node_of, question.choice)
     if graph.num_edges and not sent.num_edges:
