@@ -37,7 +37,7 @@ class Flows(NamedTuple):
     Attributes
     ----------
     source, target
-        int32[num_flows] hosts of different computers, each pair once.
+        int32[num_flows] hosts whose messages use the network, each pair once.
     volume
         float64[num_flows], bytes.
     """
@@ -55,7 +55,7 @@ def flows_of(
 ) -> Flows:
     """Return what hosts send through the network, given messages between hosts.
 
-    What a host sends to another of its computer stays inside, on its own links.
+    What stays inside a node does not. See ``Topology.local_group``.
 
     Examples
     --------
@@ -64,8 +64,7 @@ def flows_of(
     >>> flows_of(topology("rail:1x2x2x1"), *pairs, np.array([5.0, 3.0, 4.0])).volume
     array([7.])
     """
-    computer = topology.node_of_host
-    outside = (computer[source] != computer[target]) & (volume > 0)
+    outside = topology.crosses(source, target) & (volume > 0)
     keys = source[outside].astype(np.int64) * topology.num_hosts + target[outside]
     known, place = np.unique(keys, return_inverse=True)
     sums = np.bincount(place, weights=volume[outside], minlength=len(known)).astype(np.float64)

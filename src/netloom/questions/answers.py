@@ -201,6 +201,10 @@ class Columns:
         return found
 
 
+INSIDE = Columns(Column("inside_nodes"))
+"""The share of the traffic that stays inside nodes: what answers of placed programs say of it."""
+
+
 def table(
     columns: Columns,
 ) -> Callable[[Callable[[AnyAnswer], pl.DataFrame]], Callable[[AnyAnswer], pl.DataFrame]]:

@@ -106,7 +106,17 @@ class OnFabric(Question):
         return f"fabric:{on}" if of_a_file else on
 
 
-class BrokenParts(Question, panel="Broken parts"):
+class InsideNodes(Question, panel="Network"):
+    """Whether messages inside nodes use the network. See ``Topology.local_group``."""
+
+    count_inside_nodes: bool = option(
+        "Count messages between hosts of one node on the network.",
+        default=False,
+        flags=("--count-inside-nodes",),
+    )
+
+
+class BrokenParts(InsideNodes, panel="Broken parts"):
     """What of the network is broken."""
 
     failed_channels: str | None = option(
@@ -238,8 +248,8 @@ class NodeList(Question, panel="Program"):
     )
 
 
-class Allocated(NodeList, panel="Program"):
-    """The nodes that a program may use, and how many of its tasks each takes."""
+class TasksPerNode(Question, panel="Program"):
+    """How many tasks of a program each node takes."""
 
     tasks_per_node: int = option(
         "Tasks (ranks) per node, round-robin over its hosts.",
@@ -248,6 +258,10 @@ class Allocated(NodeList, panel="Program"):
         le=MAX_ELEMENTS,
         flags=("--tasks-per-node", "--ranks-per-node"),
     )
+
+
+class Allocated(TasksPerNode, NodeList, panel="Program"):
+    """The nodes that a program may use, and how many of its tasks each takes."""
 
 
 class Placed(Allocated, panel="Program"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from netloom.mapping.named import place_program
 from netloom.questions.recipes import traffic_of
 from netloom.spec import split_spec
 from netloom.textfiles import file_kind
-from netloom.topology import Topology, topology
+from netloom.topology import Topology, counting_inside, topology
 from netloom.topology.faults import first_broken, without, working_nodes
 from netloom.topology.kinds import check_all_compute
 from netloom.topology.named_parts import vertex_word
@@ -87,6 +87,7 @@ def find_network(
     *,
     failed_channels: str | None = None,
     failed_nodes: str | None = None,
+    count_inside_nodes: bool = False,
     switches: bool = False,
 ) -> tuple[Topology, Machine | None]:
     """Return the network that ``on`` is or names, and the machine if it is one.
@@ -99,6 +100,8 @@ def find_network(
         Whether a direct network may have switches, which run no tasks. See ``Topology.switches``.
     failed_channels, failed_nodes
         What of it is broken, such as ``3-4,7->8`` and ``5,9``. See ``topology.without``.
+    count_inside_nodes
+        Whether messages between hosts of one node use it. See ``Topology.local_group``.
 
     Raises
     ------
@@ -132,6 +135,8 @@ def find_network(
         check_all_compute(network)
     if failed_channels or failed_nodes:
         network = without(network, channels=failed_channels or "", nodes=failed_nodes or "")
+    if count_inside_nodes:
+        network = counting_inside(network)
     return network, on_machine
 
 
@@ -142,13 +147,33 @@ def network_of(question: Any, *, switches: bool = False) -> tuple[Topology, Mach
     """
     return find_network(
         question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes,
-        switches=switches,
+        count_inside_nodes=question.count_inside_nodes, switches=switches,
     )  # fmt: skip
 
 
 def placed(question: Any, graph: ProcessGraph, network: Topology, **more: Any) -> NDArray[np.int32]:
     """Return the host of each task of a program, as a question maps it. See ``place_program``."""
     return place_program(question.mapping, graph, network, **(placing(question) | more))
+
+
+def entering(
+    graph: ProcessGraph,
+    network: Topology,
+    node_of: NDArray[np.int32],
+    weight: Literal["bytes", "messages", "uniform"] = "bytes",
+) -> tuple[ProcessGraph, float]:
+    """Return what of a placed program enters the network, and the share that stays inside nodes.
+
+    Examples
+    --------
+    >>> from netloom.workload import ring
+    >>> sent, inside = entering(ring(4), topology("rail:1x2x2x1"), np.arange(4, dtype=np.int32))
+    >>> sent.num_edges, inside
+    (4, 0.5)
+    """
+    sent = graph.across(network.local_group[node_of])
+    part, whole = (float(each.weights(weight).sum()) for each in (sent, graph))
+    return sent, max(1 - part / whole, 0.0) if whole else 0.0
 
 
 def placing(question: Any) -> dict[str, Any]:

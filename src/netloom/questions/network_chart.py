@@ -128,7 +128,10 @@ def topology_of(record: Recorded) -> Topology | None:
     <mesh:2x2 without 0-1: 4 nodes, 6 directed channels>
     """
     asked = record.configuration
-    found = _network(asked["on"], asked.get("failed_channels"), asked.get("failed_nodes"))
+    found = _network(
+        asked["on"], asked.get("failed_channels"), asked.get("failed_nodes"),
+        count_inside_nodes=asked.get("count_inside_nodes", False),
+    )  # fmt: skip
     if found is None or found.num_nodes != record.figures.get("nodes", found.num_nodes):
         return None
     seen = record.tables.get("channels")
@@ -150,9 +153,14 @@ def topology_of(record: Recorded) -> Topology | None:
 
 
 @lru_cache(maxsize=16)
-def _network(on: str, failed_channels: str | None, failed_nodes: str | None) -> Topology | None:
+def _network(
+    on: str, failed_channels: str | None, failed_nodes: str | None, *, count_inside_nodes: bool
+) -> Topology | None:
     try:
-        return find_network(on, failed_channels=failed_channels, failed_nodes=failed_nodes)[0]
+        return find_network(
+            on, failed_channels=failed_channels, failed_nodes=failed_nodes,
+            count_inside_nodes=count_inside_nodes,
+        )[0]  # fmt: skip
     except (InputError, OSError):
         return None
 

@@ -114,7 +114,9 @@ class Kind:
         from netloom.questions import shown
 
         found: list[Any] = (self.hook("words", "lines") or shown.lines)(answer)
-        return found
+        about = getattr(answer, "about", None)
+        inside = about["inside_nodes"].of(answer) if about and "inside_nodes" in about else None
+        return [*shown.inside_nodes(inside), *found]
 
     def verdict(self, figures: Mapping[str, Any]) -> Verdict:
         """Return what an answer comes to, by its figures: ``verdict`` of ``words.py``."""
@@ -125,10 +127,10 @@ class Kind:
 
     def sentences(self, record: Recorded) -> list[str]:
         """Return what a recorded answer comes to, in words."""
-        from netloom.questions.shown import sentences
+        from netloom.questions import shown
 
-        found: list[str] = (self.hook("words", "sentences") or sentences)(record)
-        return found
+        found: list[str] = (self.hook("words", "sentences") or shown.sentences)(record)
+        return [*found, *shown.inside_nodes(record.figures.get("inside_nodes"))]
 
     def measure(self, figures: Mapping[str, Any]) -> Measure | None:
         """Return what decides between this answer and others: ``measure`` of ``words.py``, or None.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.topology.bisection import bisection_bounds, bisection_width
 from netloom.topology.cabling import Cabling, OtherEnds, port_numbers, way_back
-from netloom.topology.core import Topology
+from netloom.topology.core import Topology, counting_inside
 from netloom.topology.cubes import Cube, cube, hypercube, mesh, torus
 from netloom.topology.distances import average_distance, diameter, hop_distances
 from netloom.topology.faults import without, working_nodes
@@ -31,6 +31,7 @@ __all__ = [
     "average_distance",
     "bisection_bounds",
     "bisection_width",
+    "counting_inside",
     "cube",
     "degree",
     "diameter",

@@ -8,7 +8,7 @@ router are not listed. In any other network hosts hang on routers by channels of
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -85,6 +85,8 @@ class Topology:
     switches
         The vertices of a direct network that only forward, ascending: a file that joins hosts to
         each other has switches too. Only collectives and traces as flows take such networks.
+    counts_inside
+        Whether messages between hosts of one node use the network. See ``local_group``.
     """
 
     name: str
@@ -109,6 +111,7 @@ class Topology:
     kept_channels: NDArray[np.int32] | None = field(default=None, repr=False)
     failed_nodes: tuple[int, ...] = ()
     switches: tuple[int, ...] = ()
+    counts_inside: bool = False
 
     def __post_init__(self) -> None:
         """Fill what was not given: a direct network, all of whose channels are alike."""
@@ -189,6 +192,61 @@ class Topology:
     def num_nodes(self) -> int:
         """Number of computers."""
         return int(self.node_of_host.max(initial=-1)) + 1
+
+    @cached_property
+    def local_group(self) -> NDArray[np.int32]:
+        """int32[num_hosts], alike for hosts whose messages to each other stay off the network.
+
+        They are the hosts of one node, unless ``counts_inside``. If the network shows the inside of
+        a node, its hosts communicate over that: routers that lead to hosts of this node alone.
+
+        Examples
+        --------
+        >>> from netloom.topology import topology
+        >>> topology("rail:1x2x2x1").local_group, topology("rail:1x1x2x1").local_group
+        (array([0, 0, 1, 1], dtype=int32), array([1, 2], dtype=int32))
+        """
+        node = self.node_of_host
+        if self.counts_inside or self.direct or self.num_nodes == self.num_hosts:
+            return np.arange(self.num_hosts, dtype=np.int32)
+        if self.unbroken is not None:
+            return self.unbroken.local_group
+        drawn = self._shown_inside()[node]
+        alone = self.num_nodes + np.arange(self.num_hosts, dtype=np.int32)
+        return np.where(drawn, alone, node).astype(np.int32)
+
+    def _shown_inside(self) -> NDArray[np.bool_]:
+        """Return of which nodes the network shows the inside, bool[num_nodes]."""
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        inside = self.routers
+        ends = inside.channel_source, inside.channel_target
+        joined = coo_array((np.ones(inside.num_channels), ends), (self.num_routers,) * 2)
+        count, part = connected_components(joined, directed=False)
+        owner, reached = self.node_of_host[self.port_host], part[self.injection_router]
+        first, last = np.full(count, self.num_nodes), np.full(count, -1)
+        np.minimum.at(first, reached, owner)
+        np.maximum.at(last, reached, owner)
+        hosts = np.unique(np.stack([reached, self.port_host]), axis=1)[0]
+        own = (first == last) & (np.bincount(hosts, minlength=count) > 1)
+        shown = np.zeros(self.num_nodes, np.bool_)
+        shown[first[own]] = True
+        return shown
+
+    def crosses(
+        self, source: NDArray[np.integer], target: NDArray[np.integer]
+    ) -> NDArray[np.bool_]:
+        """Return which messages from hosts to hosts use the network, bool[]. See ``local_group``.
+
+        Examples
+        --------
+        >>> from netloom.topology import topology
+        >>> topology("rail:1x2x2x1").crosses(np.array([0, 0, 0]), np.array([0, 1, 2]))
+        array([False, False,  True])
+        """
+        group = self.local_group
+        return np.asarray(group[source] != group[target])
 
     @cached_property
     def port_offsets(self) -> NDArray[np.int64]:
@@ -288,6 +346,23 @@ class Topology:
             f"<{self.name}: {self.num_hosts} hosts, {self.num_routers} routers, "
             f"{self.num_network_channels} directed channels>"
         )
+
+
+def counting_inside(topology: Topology) -> Topology:
+    """Return the network that messages between hosts of one node use too.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> counting_inside(topology("rail:1x2x2x1")).local_group
+    array([0, 1, 2, 3], dtype=int32)
+    """
+    if topology.num_nodes == topology.num_hosts:
+        return topology
+    whole = topology.unbroken
+    return replace(
+        topology, counts_inside=True, unbroken=None if whole is None else counting_inside(whole)
+    )
 
 
 def attach_hosts(

@@ -115,7 +115,7 @@ def _parts_of(
         cycle_ns=whole.cycle_ns,
         channel_bandwidth=whole.channel_bandwidth[kept], channel_cycles=whole.channel_cycles[kept],
         unbroken=whole, kept_channels=kept, failed_nodes=tuple(np.flatnonzero(failed).tolist()),
-        switches=whole.switches, **hosted,
+        switches=whole.switches, counts_inside=whole.counts_inside, **hosted,
     )  # fmt: skip
 
 

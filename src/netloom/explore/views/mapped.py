@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.explore.views.made import asked, flows_of, view_of
+from netloom.questions.named import entering
 from netloom.questions.subject import IN_ORDER, order_named
 
 if TYPE_CHECKING:
@@ -30,9 +31,10 @@ def analyzed_views(record: Recorded, _: Answer | None) -> Iterator[View]:
     weight = record.configuration["weight"]
     inside = ready.network.num_network_channels
     known = record.tables["channels"]["weighted_channel_load"].to_numpy()[:inside]
+    sent, _ = entering(ready.graph, ready.network, ready.node_of, weight)
     yield view_of(
         record, ready.network, ready.routing,
-        flows_of(ready.graph, ready.node_of, ready.weights(weight)),
+        flows_of(sent, ready.node_of, sent.weights(weight)),
         unit=UNITS[weight], name=order_named(record.configuration["mapping"]),
         known=known.astype(np.float64),
     )  # fmt: skip
@@ -45,15 +47,15 @@ def mapping_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     found: Any = answer
     task = prepare(asked(record))
     weight = record.configuration["weight"]
-    weights = task.weights(weight)
     node_of = np.asarray(record.figures["mapping"], np.int32)
     own = bool(record.figures["own_routes"])
     changed = own or not np.array_equal(node_of, task.node_of)
     routes = found.routes if own and found is not None else None if own else task.routing
     both = (IN_ORDER, task.node_of, task.routing, "before"), ("mapped", node_of, routes, "after")
     for name, places, routing, when in both if changed else both[:1]:
+        sent, _ = entering(task.graph, task.network, places, weight)
         yield view_of(
-            record, task.network, routing, flows_of(task.graph, places, weights),
+            record, task.network, routing, flows_of(sent, places, sent.weights(weight)),
             unit=UNITS[weight], name=name, known=_loads(record, when),
             answered=not changed or when == "after",
         )  # fmt: skip

@@ -260,7 +260,7 @@ def _merged(
     nodes = check_mapping(node_of, app.num_tasks, topology.num_hosts, app.num_tasks)
     carried = app.bytes if weights is None else np.asarray(weights, np.float64)
     source, target = nodes[app.source].astype(np.int64), nodes[app.target].astype(np.int64)
-    moving = source != target
+    moving = topology.crosses(source, target)
     if not carried[moving].sum() > 0:
         raise InputError(app.name, "no traffic between different nodes", "something to route")
     together = source[moving] * topology.num_hosts + target[moving]

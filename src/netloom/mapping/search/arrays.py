@@ -135,7 +135,7 @@ def search_arrays(
     place_row = place_node if topology.direct else np.searchsorted(nodes, place_node)
     if alike:
         used, held = np.unique(place_node, return_counts=True)
-        source, target = (each.ravel() for each in np.meshgrid(used, used, indexing="ij"))
+        source, target = _pairs(topology, used, used)
         sent = alike * np.outer(held, held).ravel()
         if len(net.offsets) > 1 and not topology.direct:
             carried = np.repeat(sent, np.diff(net.offsets))
@@ -238,7 +238,7 @@ def _net(
     step = max(1, MOST_ROUTED // len(nodes))
     for first in range(0, len(nodes), step):
         some = slice(first, first + step)
-        source, target = (e.ravel() for e in np.meshgrid(nodes[some], nodes, indexing="ij"))
+        source, target = _pairs(topology, nodes[some], nodes)
         pair = (rows[some, None] * number + rows).ravel()
         routed = paths(topology, routing, source, target)
         lengths[pair], hops[pair], *part = _crossed(topology, routed, len(pair), pace)
@@ -251,6 +251,14 @@ def _net(
         hops.reshape(number, number),
         np.zeros(0) if (shares == 1).all() else shares,
     )
+
+
+def _pairs(
+    topology: Topology, sources: NDArray[Any], targets: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return all pairs of hosts, the targets of those inside nodes as their sources."""
+    source, target = (each.ravel() for each in np.meshgrid(sources, targets, indexing="ij"))
+    return source, np.where(topology.crosses(source, target), target, source)
 
 
 def _crossed(

@@ -195,13 +195,16 @@ def _groupings(
     carries = np.full(topology.num_channels, np.inf)
     carries[pace > 0] = 1 / pace[pace > 0]
     each: Numbers = np.arange(len(nodes), dtype=np.int64)
-    if not topology.direct:
-        yield _around(topology, nodes, each, tasks_per_node, carries, alone=True)
+    owner = np.unique(topology.local_group[nodes], return_inverse=True)[1]
+    if not topology.direct:  # what stays inside a node leaves its hosts without a channel
+        found = _around(topology, nodes, each, tasks_per_node, carries, alone=True)
+        yield found._replace(places=tasks_per_node * np.bincount(owner)[owner])
     for _, _, label in _levels(hops(topology, nodes, nodes)):
         yield _around(topology, nodes, label, tasks_per_node, carries)
     if len(nodes) > 1:
         first = halves(ground_of(topology, nodes), nodes, DEFAULT_SEED)[0]
         second = (~np.isin(nodes, first)).astype(np.int64)
+        second = second[np.unique(owner, return_index=True)[1]][owner]  # nodes are whole
         yield _around(topology, nodes, second, tasks_per_node, carries)
 
 

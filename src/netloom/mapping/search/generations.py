@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import thread_time
 from typing import TYPE_CHECKING
 
@@ -103,7 +103,8 @@ def search_mapping(
     what that changes.
 
     Of mappings with the same objective, that with fewer hop-bytes comes first, then that with less
-    path contention. Identity stays where nothing is better.
+    path contention. Identity stays where nothing is better. No mapping sends more bytes between
+    nodes than identity.
 
     Parameters
     ----------
@@ -161,6 +162,7 @@ def search_mapping(
     if identity is not None:
         first = identity
     value_of = measure_by(wanted, app, topology, routed, carried, first, tasks_per_node)
+    value_of = replace(value_of, most_between=value_of.between(first))
     arrays = search_arrays(
         app, topology, routed, carried, allowed, tasks_per_node, value_of.counted
     )

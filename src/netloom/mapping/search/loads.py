@@ -18,8 +18,8 @@ def pace_of(topology: Topology, tasks_per_node: int) -> NDArray[np.float64]:
 
     Its time, 1 / bandwidth. If every host has one task and equal ports, the hosts' own channels
     carry the same under every mapping, and count nothing. Otherwise no mapping would be better than
-    another if these channels are the busiest. With several tasks per host, several ports or
-    different ports, they count like all others.
+    another if these channels are the busiest. With several tasks per host, several hosts per node,
+    several ports or different ports, they count like all others.
 
     Examples
     --------
@@ -45,7 +45,8 @@ def hosts_count(topology: Topology, tasks_per_node: int) -> bool:
         (each != each[:1]).any() for each in np.split(topology.channel_bandwidth[first:], [ports])
     )
     several = bool((np.diff(topology.port_offsets) > 1).any())
-    return ports > 0 and (tasks_per_node > 1 or several or differ)
+    shared = len(np.unique(topology.local_group)) < topology.num_hosts
+    return ports > 0 and (tasks_per_node > 1 or shared or several or differ)
 
 
 def on_paths(routed: Paths, weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -38,6 +38,12 @@ its one task runs. If that is not so, the load is of hosts' channels as well. Se
 DIGITS = 10
 """Digits of a value by which mappings are told apart."""
 
+CLOSE = 1e-12
+"""Part of a sum of bytes that rounding may add."""
+
+HOP_BYTES = 2
+"""The place of the hop-bytes in what mappings are ranked by."""
+
 
 @dataclass(frozen=True)
 class Objective:
@@ -95,7 +101,8 @@ class Measure:
     weights: NDArray[np.float64]
     objective: Objective  # what counts
     scale: Mapping[str, float]  # what each of several objectives is divided by
-    tasks_per_node: int = 1  # most tasks of a node
+    tasks_per_node: int = 1  # most tasks of a host
+    most_between: float = np.inf  # bytes between nodes that a mapping may have
 
     @cached_property
     def pace(self) -> NDArray[np.float64]:
@@ -111,8 +118,13 @@ class Measure:
 
     def crossing(self, node_of: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Return which edges carry something over the network."""
-        apart: NDArray[np.bool_] = node_of[self.app.source] != node_of[self.app.target]
+        apart = self.topology.crosses(node_of[self.app.source], node_of[self.app.target])
         return apart & (self.weights > 0)
+
+    def between(self, node_of: NDArray[np.integer]) -> float:
+        """Return the bytes between tasks of different nodes."""
+        node = self.topology.node_of_host[node_of]
+        return float(self.app.bytes[node[self.app.source] != node[self.app.target]].sum())
 
     def each(self, node_of: NDArray[np.integer]) -> dict[str, float]:
         """Return what the objectives that count are for a mapping."""
@@ -121,6 +133,7 @@ class Measure:
 
     def _all(self, node_of: NDArray[np.integer]) -> dict[str, float]:
         source, target = node_of[self.app.source], node_of[self.app.target]
+        target = np.where(self.topology.crosses(source, target), target, source)
         if not self.topology.direct or self.routing.several:
             return self._on_paths(source, target)
         found = measure(self.topology, self.routing, source, target, self.weights)
@@ -166,12 +179,14 @@ class Measure:
     def ranked(self, node_of: NDArray[np.integer]) -> tuple[float, tuple[float, ...]]:
         """Return the value of the objective, and what mappings are ranked by: the smaller comes.
 
-        First is the objective. If that is the same, the fewer hop-bytes, and then the least path
+        First are the bytes between nodes above ``most_between``, then the objective. If that is the
+        same, the fewer hop-bytes, the fewer bytes between nodes, and then the least path
         contention. The last digits, which rounding decides, are left out.
         """
-        values = self._all(node_of)
+        values, between = self._all(node_of), self.between(node_of)
         value = self._value(values)
-        deciding = value, values["hop-bytes"], values["path-contention"]
+        excess = between if between > self.most_between * (1 + CLOSE) else 0.0
+        deciding = excess, value, values["hop-bytes"], between, values["path-contention"]
         return value, tuple(float(f"{each:.{DIGITS - 1}e}") for each in deciding)
 
     def _value(self, values: Mapping[str, float]) -> float:

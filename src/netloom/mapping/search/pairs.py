@@ -50,8 +50,8 @@ def hops(
     """Return the shortest distances of some nodes from others: the way there or the way back.
 
     float64[len(sources), len(targets)], the smaller of both ways. Infinite where there is none.
-    Targets are all nodes by default. Hops are channels between routers: of two hosts of one router,
-    and of a host from itself, there are none. Of several ports, those count that are nearest.
+    Targets are all nodes by default. Hops are channels between routers: of two hosts of one router
+    or one node there are none. Of several ports, those count that are nearest.
 
     Examples
     --------
@@ -76,7 +76,8 @@ def _between_hosts(
     ends = np.arange(topology.num_hosts) if targets is None else targets
     found = _one_way(topology, sources, ends)
     np.minimum(found, _one_way(topology, ends, sources).T, out=found)
-    found[sources[:, None] == ends] = 0
+    group = topology.local_group
+    found[group[sources][:, None] == group[ends]] = 0
     return found
 
 

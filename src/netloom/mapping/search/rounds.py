@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from netloom.mapping.search.arrays import SearchArrays, search_arrays
+from netloom.mapping.search.objectives import HOP_BYTES
 from netloom.routing import DimensionOrder
 from netloom.topology import Cube, Topology, mesh
 from netloom.workload import process_graph
@@ -89,7 +90,7 @@ class Clock:
 class Round(NamedTuple):
     """What a round found."""
 
-    # The objective, hop-bytes and path contention: what rounds are compared by.
+    # What rounds are compared by: see ``Measure.ranked``.
     rank: tuple[float, ...]
     value: float  # of the objective
     # number, name: of the round, and of the mapping that it started from.
@@ -155,8 +156,8 @@ def run_round(
         if aims and not stage.aimed:
             gathered = known(nodes_of(arrays, held))
             best = min(best, gathered, key=lambda one: one.rank)
-            if gathered.rank[1] < fewest:  # hop-bytes
-                nearest, fewest = gathered.node_of, gathered.rank[1]
+            if gathered.rank[HOP_BYTES] < fewest:
+                nearest, fewest = gathered.node_of, gathered.rank[HOP_BYTES]
     best = _turned(arrays, value_of, best, rng) if aims else best
     if single in ("hop-bytes", "max-channel-load"):
         held = _held(arrays, best.node_of, rng)

@@ -81,6 +81,7 @@ def connections(
     words: int | None = None,
     word_bytes: int = 4,
     order: Sequence[tuple[Edge, Edge]] = (),
+    group: NDArray[np.int32] | None = None,
 ) -> Connections:
     """Return a connection for every edge of a mapped process graph whose tasks are apart.
 
@@ -100,6 +101,9 @@ def connections(
         Pairs of edges (source task, target task): the first has delivered its words before the
         second sends any. Edges between tasks of one node take no time: what comes before one
         comes before all that come after it.
+    group
+        int32[num_nodes], alike for nodes whose tasks need no connections, as
+        ``Topology.local_group`` has them. By default all differ.
 
     Raises
     ------
@@ -124,7 +128,8 @@ def connections(
     if outside.size:
         raise InputError("node_of", f"node {outside[0]}", f"0 to {num_nodes - 1}")
     source, target = nodes[app.source], nodes[app.target]
-    apart = np.flatnonzero(source != target)
+    places = nodes if group is None else group[nodes]
+    apart = np.flatnonzero(places[app.source] != places[app.target])
     carried = np.ceil(app.bytes / word_bytes) if words is None else np.full(app.num_edges, words)
     most = float(carried.max(initial=0.0))
     if most > MOST_WORDS:

@@ -18,7 +18,6 @@ from netloom.questions.analyze.busiest import (
     busiest_channel,
     busiest_router,
     injection_bandwidth,
-    inside_nodes,
     kinds_of_channels,
     oversubscription,
     sent_by_node,
@@ -202,7 +201,7 @@ class Analysis(Answer):
         Column("channels", kind=int, value="topology.num_network_channels"),
         Column("paths", kind=int, value=lambda found: found.mapped.moving.sum()),
         Column("local_edges", kind=int, value=lambda found: (~found.mapped.moving).sum()),
-        Column("inside_nodes", value=lambda found: inside_nodes(found.topology, found.mapped)),
+        Column("inside_nodes", value="mapped.inside_nodes"),
         Column("routing", kind=str),
         Column("weight", kind=str),
         Column("slowdown", kind=dict, value="slowdown_summary"),
@@ -328,8 +327,8 @@ class Analysis(Answer):
         columns = {
             "source_task": self.graph.source,
             "target_task": self.graph.target,
-            "source_node": self.mapped.source,
-            "target_node": self.mapped.target,
+            "source_node": self.node_of[self.graph.source],
+            "target_node": self.node_of[self.graph.target],
             "bytes": self.graph.bytes,
             "messages": self.graph.messages,
         }

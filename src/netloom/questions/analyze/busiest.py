@@ -73,13 +73,6 @@ def injection_bandwidth(topology: Topology) -> NDArray[np.float64]:
     return np.where(room > 0, room, 1.0)
 
 
-def inside_nodes(topology: Topology, mapped: MappedProgram) -> float:
-    """Return the share of the traffic that goes between hosts of one computer, by channels."""
-    computer = topology.node_of_host
-    within = (computer[mapped.source] == computer[mapped.target]) & mapped.moving
-    return float(mapped.weights[within].sum() / mapped.weights.sum())
-
-
 def kinds_of_channels(topology: Topology) -> NDArray[np.str_]:
     """Return what each channel is: ``network``, ``injection`` or ``ejection``."""
     counts = topology.num_network_channels, topology.num_ports, topology.num_ports

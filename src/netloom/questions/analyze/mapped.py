@@ -77,6 +77,7 @@ class MappedProgram:
     """One mapping's paths, measured.
 
     ``source`` and ``target`` are hosts, ``weights`` floats, one for each edge of the process graph.
+    The hosts of an edge are the same if it stays inside a node.
     ``contention`` is a ``Contention``. If a routing has several paths per pair, or there are more
     paths than can be compared, it is loads alone.
     """
@@ -91,6 +92,11 @@ class MappedProgram:
     def moving(self) -> NDArray[np.bool_]:
         """Which edges of the process graph use the network (bool[num_edges])."""
         return self.contention.moving
+
+    @property
+    def inside_nodes(self) -> float:
+        """The share of the traffic that stays inside nodes."""
+        return float(self.weights[~self.moving].sum() / self.weights.sum())
 
     @property
     def by_path(self) -> Contention | None:

@@ -151,6 +151,12 @@ class MappedNetwork:
     routing: Routing
     node_of: NDArray[np.int32]
 
+    @property
+    def ends(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The hosts of each edge: twice that of its source if it stays inside a node."""
+        source, target = self.node_of[self.graph.source], self.node_of[self.graph.target]
+        return source, np.where(self.network.crosses(source, target), target, source)
+
     def weights(self, weight: Literal["bytes", "messages", "uniform"]) -> NDArray[np.float64]:
         """Return what each edge weighs. InputError if none weighs anything."""
         found = self.graph.weights(weight)
@@ -165,9 +171,9 @@ class MappedNetwork:
         return found
 
     def measured(self, weight: Literal["bytes", "messages", "uniform"]) -> MappedProgram:
-        """Measure the paths of the mapping."""
+        """Measure the paths of the mapping. Those inside nodes have no channels."""
         weights = self.weights(weight)
-        source, target = self.node_of[self.graph.source], self.node_of[self.graph.target]
+        source, target = self.ends
         found = measured(self.network, self.routing, source, target, weights)
         limit = saturation(found, source, weights, self.network.num_hosts)
         return MappedProgram(source, target, weights, found, limit)
@@ -269,9 +275,10 @@ def _random_mappings(
         node_of = place_program(
             "random", graph, ready.network, **placing(question) | {"seed": question.seed + seed}
         )
-        if np.array_equal(node_of[graph.source], node_of[graph.target]):
+        drawn = replace(ready, node_of=node_of)
+        if np.array_equal(*drawn.ends):
             continue  # several tasks a node: nothing is left that crosses the network
-        mapped = replace(ready, node_of=node_of).measured(question.weight)
+        mapped = drawn.measured(question.weight)
         if asked is None and not rows:
             mappings = min(max(WORK // _work(mapped, ready.routing), 1), MOST_RANDOM)
         rows.append(figures(question.seed + seed, graph, mapped))

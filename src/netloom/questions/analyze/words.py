@@ -123,14 +123,7 @@ def _remarks(result: Analysis, data: dict[str, Any]) -> list[str]:
     if result.random_limited:
         lines.append(_few_random(result))
     if data["local_edges"]:
-        where = "node" if result.topology.direct else "host"
-        edges = counted(data["local_edges"], "edge")
-        lines.append(f"Inside a {where}, without a channel: {edges}.")
-    if data["inside_nodes"]:
-        lines.append(
-            f"Between hosts of one node: {percent(data['inside_nodes'])} of the traffic. It is "
-            "counted here; netloom fabric and netloom route leave it out."
-        )
+        lines.append(f"Inside nodes, without a channel: {counted(data['local_edges'], 'edge')}.")
     if data["shifts"]:
         loads = [each["channel_load"]["max"] for each in data["shifts"]]
         lines.append(

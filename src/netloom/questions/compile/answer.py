@@ -19,7 +19,7 @@ from netloom.phases.limits import (
     predicted_clocks,
     processor_words,
 )
-from netloom.questions.answers import Answer, Column, Columns, asked, table
+from netloom.questions.answers import INSIDE, Answer, Column, Columns, asked, table
 from netloom.words import counted
 
 if TYPE_CHECKING:
@@ -141,6 +141,8 @@ class CompiledPhases(Answer):
         What simulation found. None where it was not asked for.
     seconds
         That partition and schedule took.
+    inside_nodes
+        The share of the words that stays inside nodes, and needs no connections.
     """
 
     graph: ProcessGraph
@@ -153,12 +155,13 @@ class CompiledPhases(Answer):
     least_word_clocks: float
     simulated: SimulatedPhases | None
     seconds: float
+    inside_nodes: float
     provenance: Provenance
 
     columns: ClassVar = CONNECTIONS
     in_json: ClassVar = Columns()
     key_table: ClassVar = "phases"
-    about: ClassVar = Columns(
+    about: ClassVar = INSIDE + Columns(
         Column("app", kind=str, value="graph.name"),
         Column("topology", kind=str, value="plan.topology.name"),
         Column("tasks", kind=int, value="graph.num_tasks"),

@@ -26,7 +26,7 @@ from netloom.questions.base import MOST, MOST_WORDS, option
 from netloom.questions.compile.answer import CompiledPhases, SimulatedPhases
 from netloom.questions.compile.files import FILES
 from netloom.questions.fields import BrokenParts, MonitoredParts, Placed, ProgramOnNetwork, Seeded
-from netloom.questions.named import network_of, placed, read_program
+from netloom.questions.named import entering, network_of, placed, read_program
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.spec import MAX_ELEMENTS
@@ -134,12 +134,16 @@ class CompileQuestion(Seeded, BrokenParts, Placed, MonitoredParts, ProgramOnNetw
 
 @dataclass(frozen=True, eq=False)
 class MappedPattern:
-    """A pattern on a network: its tasks' nodes, and the connections that come of that."""
+    """A pattern on a network: its tasks' nodes, and the connections that come of that.
+
+    ``inside_nodes`` is the share of its words that needs none.
+    """
 
     graph: ProcessGraph
     network: Topology
     node_of: NDArray[np.int32]
     connections: Connections
+    inside_nodes: float
 
 
 def prepare(question: CompileQuestion) -> MappedPattern:
@@ -154,8 +158,11 @@ def prepare(question: CompileQuestion) -> MappedPattern:
     given = connections(
         graph, node_of, network.num_hosts,
         words=question.words, word_bytes=question.word_bytes, order=order,
+        group=network.local_group,
     )  # fmt: skip
-    return MappedPattern(graph, network, node_of, given)
+    weight: Literal["bytes", "uniform"] = "bytes" if question.words is None else "uniform"
+    _, inside = entering(graph, network, node_of, weight)
+    return MappedPattern(graph, network, node_of, given, inside)
 
 
 @asks(
@@ -209,6 +216,7 @@ def compile_phases(question: CompileQuestion, ready: MappedPattern) -> CompiledP
         least_word_clocks=least_clocks(given, network, costs) if len(given) else 0.0,
         simulated=_simulated(question, plan, timetable, costs) if question.execute else None,
         seconds=seconds,
+        inside_nodes=ready.inside_nodes,
         provenance=provenance_of(question, "compile_phases", network),
     )
 

@@ -12,7 +12,7 @@ from netloom.errors import InputError
 from netloom.fabrics.figures import pairs_reached, ways_of
 from netloom.fabrics.program import Flows, flows_of
 from netloom.fabrics.sharing import sharing
-from netloom.mapping.allocation import allocated_hosts
+from netloom.mapping.allocation import allocated_hosts, places_of
 from netloom.words import counted
 from netloom.workload import read
 
@@ -45,42 +45,48 @@ class Job(NamedTuple):
     inside: float
 
 
-def read_jobs(asked: str | list[str] | None, topology: Topology, seed: int) -> list[Job]:
+def read_jobs(
+    asked: str | list[str] | None, topology: Topology, tasks_per_node: int, seed: int
+) -> list[Job]:
     """Return the jobs that a question names.
 
-    Tasks fill the hosts in the order of the list, one each.
+    Tasks fill the hosts in the order of the list. See ``places_of``.
 
     Raises
     ------
     InputError
         If one is not written so, a node or a program cannot be found, or it has more tasks than
-        hosts.
+        places.
     """
     words = [asked] if isinstance(asked, str) else asked or []
     if len(words) > MOST_JOBS:
         raise InputError("job", f"{len(words)} jobs", f"at most {MOST_JOBS}")
     jobs: list[Job] = []
     for word in words:
-        job = _job(word, topology, seed)
+        job = _job(word, topology, tasks_per_node, seed)
         if job.name in (each.name for each in jobs):
             raise InputError("job", f"'{job.name}' twice", "each job by a name of its own")
         jobs.append(job)
     return jobs
 
 
-def _job(word: str, topology: Topology, seed: int) -> Job:
+def _job(word: str, topology: Topology, tasks_per_node: int, seed: int) -> Job:
     name, sign, rest = word.partition("=")
     if not name.strip() or not sign or not rest:
         raise InputError("job", f"'{word}'", FORM)
     nodes, program = apart(rest)
     hosts = allocated_hosts(nodes, topology)
-    graph = read(program or "all-to-all", tasks=len(hosts), seed=seed)
-    if graph.num_tasks > len(hosts):
+    places = places_of(hosts, topology, tasks_per_node)
+    graph = read(program or "all-to-all", tasks=places.count, seed=seed)
+    if graph.num_tasks > places.count:
         tasks = f"{counted(graph.num_tasks, 'task', ',')} of {graph.name}"
-        wanted = f"at most {len(hosts):,}, one for each host of job {name}"
+        wanted = f"at most {places.count:,}, one for each host of job {name}"
+        if tasks_per_node > 1:
+            wanted = f"at most {places.count:,}, the places that job {name} has on its nodes"
         raise InputError("job", tasks, wanted)
     volume = graph.bytes if graph.bytes.any() else np.ones(graph.num_edges)
-    flows = flows_of(topology, hosts[graph.source], hosts[graph.target], volume)
+    host_of = places.at(np.arange(graph.num_tasks))
+    flows = flows_of(topology, host_of[graph.source], host_of[graph.target], volume)
     inside = 1 - float(flows.volume.sum()) / float(volume.sum()) if len(volume) else 0.0
     return Job(name.strip(), hosts, graph.name, flows, max(inside, 0.0))
 

@@ -18,7 +18,7 @@ from netloom.progress import patience
 from netloom.questions.base import InstanceOf, option
 from netloom.questions.fabric.answer import FabricCheck, subnet_circle
 from netloom.questions.fabric.jobs import Job, read_jobs, shared_by
-from netloom.questions.fields import BrokenParts, OnFabric, Seeded
+from netloom.questions.fields import BrokenParts, OnFabric, Seeded, TasksPerNode, refuse
 from netloom.questions.named import network_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
@@ -38,7 +38,7 @@ WANTED = f"lfts:FILE, or one of {', '.join(ENGINES)}"
 """Forwarding tables, for messages."""
 
 
-class FabricQuestion(Seeded, BrokenParts, OnFabric):
+class FabricQuestion(Seeded, TasksPerNode, BrokenParts, OnFabric):
     """A fabric, and the tables by which its switches forward."""
 
     routing: str | InstanceOf[ForwardingTable] = option(
@@ -90,7 +90,11 @@ def prepare(question: FabricQuestion) -> ReadyFabric:
     if not network.num_network_channels:
         raise InputError(network.name, "no cable between switches", "two switches at least")
     hosts = _taking(question.without_hosts, network)
-    jobs = read_jobs(question.jobs, network, question.seed)
+    if not question.jobs:
+        refuse(
+            question, ("tasks_per_node", "count_inside_nodes"), "job, which this says something of"
+        )
+    jobs = read_jobs(question.jobs, network, question.tasks_per_node, question.seed)
     table, fallback = tables_of(question.routing, network)
     return ReadyFabric(network, table, hosts, jobs, fallback)
 

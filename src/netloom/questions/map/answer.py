@@ -13,6 +13,7 @@ from netloom.questions.analyze import pairs
 from netloom.questions.analyze.mapped import FIGURES as ANALYSED
 from netloom.questions.answers import Answer, Column, Columns, asked, table
 from netloom.questions.map.gains import worst_share
+from netloom.questions.named import entering
 from netloom.routing.hosted import between_routers
 from netloom.routing.layered import layers
 
@@ -168,6 +169,19 @@ class ProgramMapping(Answer):
         Column("allocated_nodes", kind=int, value=lambda found: len(found.nodes)),
         Column("routing", kind=str),
         Column("weight", kind=str, value=asked("weight")),
+        Column("inside_nodes"),
+        Column(
+            "between_before",
+            unit="bytes",
+            value=lambda found: found.between()[0],
+            json="between_nodes.before",
+        ),
+        Column(
+            "between_after",
+            unit="bytes",
+            value=lambda found: found.between()[1],
+            json="between_nodes.after",
+        ),
         Column("objective", kind=str, value="found.objective", json="objective.name"),
         Column(
             "objective_before",
@@ -219,6 +233,19 @@ class ProgramMapping(Answer):
     def bound(self) -> float:
         """No mapping is below. 0 if nothing better is known."""
         return self.found.bound
+
+    @property
+    def inside_nodes(self) -> float:
+        """The share of the traffic that stays inside nodes, as files have the mapping."""
+        weight = self.provenance.configuration["weight"]
+        return entering(self.graph, self.topology, self.applied, weight)[1]
+
+    def between(self) -> tuple[float, float]:
+        """Return the bytes between nodes in rank order, and with the mapping: never more."""
+        places = (self.found.mappings["identity"], self.applied)
+        node = self.topology.node_of_host
+        before, after = (float(self.graph.across(node[each]).bytes.sum()) for each in places)
+        return before, after
 
     @property
     def unchanged(self) -> bool:

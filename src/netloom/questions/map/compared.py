@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.contention import Saturation
     from netloom.mapping import FoundMapping
     from netloom.questions.analyze.answer import Analysis
     from netloom.questions.base import Question
@@ -33,7 +34,7 @@ PAIRS = 5
 """Runs of both mappings that are simulated, each pair with a seed of its own."""
 
 SAME = ("app", "on", "messages", "parts", "failed_channels", "failed_nodes", "routing", "weight",
-        "tasks_per_node", "seed")  # fmt: skip
+        "tasks_per_node", "seed", "count_inside_nodes")  # fmt: skip
 """What ``analyze`` and ``simulate`` are asked as well."""
 
 IDLE = {name: np.inf if name.startswith("saturation") else 0 for name in FIGURES}
@@ -104,7 +105,7 @@ def simulated_mappings(
     task: MappingTask, found: FoundMapping,
     before: Analysis | None, after: Analysis | None, routes: SourceRoutes | None,
 ) -> SimulatedMappings:  # fmt: skip
-    """Simulate identity and the result at the same load, in pairs of runs with the same seed.
+    """Simulate identity and the result at the same pace, in pairs of runs with the same seed.
 
     What cannot run says why.
     """
@@ -113,14 +114,15 @@ def simulated_mappings(
         return SimulatedMappings(None, None, None, f"nothing crosses the network {which}")
     if routes is None and np.array_equal(found.node_of, task.node_of):
         return SimulatedMappings(None, None, None, "ranks stay in order: nothing to compare")
-    load = task.question.load or load_to_compare(before.mapped.limit, after.mapped.limit)
+    loads = _loads(task.question.load, before.mapped.limit, after.mapped.limit)
+    load = loads["before"]
     mappings = {"before": (task.node_of, None), "after": (found.node_of, routes)}
     runs: dict[str, list[Simulation]] = {"before": [], "after": []}
     ready: dict[str, Any] = {}
     kind = kind_of("simulate.load")
     for number in range(PAIRS):
         for when, (node_of, own) in mappings.items():
-            fields = _same(task, node_of, own) | {"load": load}
+            fields = _same(task, node_of, own) | {"load": loads[when]}
             fields["seed"] += number
             try:
                 if when not in ready:
@@ -135,6 +137,18 @@ def simulated_mappings(
             if run.interrupted:
                 return _simulations(load, runs, f"{when}: interrupted")
     return _simulations(load, runs, None)
+
+
+def _loads(asked: float | None, before: Saturation, after: Saturation) -> dict[str, float]:
+    """Return the load of each mapping at which the program goes as fast under both.
+
+    A load is of what enters the network, of which one mapping may leave less than the other.
+    """
+    pace = before.mean_weight / after.mean_weight
+    if asked is None:
+        most = min(1.0, 1 / float(before.node_share.max()))
+        asked = min(load_to_compare(before, after) * pace, most)
+    return {"before": asked, "after": asked / pace}
 
 
 def _with_objects(asked: Question, task: MappingTask) -> Question:

@@ -291,6 +291,8 @@ def _lines(figures: Figures, *, gains: bool, counted_too: bool) -> Iterator[tupl
 
 def _limits(figures: Figures) -> str:
     """Return the loads at which the first node is delayed and the network is full, if changed."""
+    if abs(figures["before"]["inside_nodes"] - figures["after"]["inside_nodes"]) > CLOSE:
+        return ""  # loads are of what enters the network, which differs
     both = [figures[when]["saturation"] for when in ("before", "after")]
     node = "node" if figures["before"]["busiest_router"] is None else "host"
     said = []

@@ -8,6 +8,7 @@ from rich.markup import escape
 
 from netloom.questions.map.verdict import measure, verdict
 from netloom.questions.shown import percent, plain_table, size_of
+from netloom.units import size
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
@@ -125,6 +126,9 @@ def _remarks(result: ProgramMapping, data: dict[str, Any]) -> list[str]:
     if _times(data):
         whose = "of all channels, those of hosts included" if result.counts_hosts else "of channels"
         lines.append(f"max-channel-load is the largest load over bandwidth {whose}.")
+    if data["inside_nodes"]:
+        before, after = (size(data["between_nodes"][when]) for when in ("before", "after"))
+        lines.append(f"Between nodes: {before} in rank order, {after} as written.")
     layout = data["layout"]
     if layout is not None:
         own = " on its own routes" if data["own_routes"] else ""

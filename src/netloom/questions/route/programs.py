@@ -11,7 +11,7 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.fabrics.program import Flows, flows_of, merged_flows, program_times
 from netloom.fabrics.program_tables import busiest_time
-from netloom.questions.named import num_places, placed, read_program
+from netloom.questions.named import entering, num_places, placed, read_program
 from netloom.spec import real_number
 
 if TYPE_CHECKING:
@@ -55,11 +55,14 @@ class Program(NamedTuple):
         What its bytes count.
     flows
         What its hosts send through the network.
+    inside
+        The share of its bytes that stays inside nodes.
     """
 
     name: str
     weight: float
     flows: Flows
+    inside: float
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,8 @@ class ProgramCost:
         What no table of this network can beat, between routers.
     why
         What the floor comes from.
+    inside
+        The share of its bytes that stays inside nodes, and takes no cable.
     """
 
     name: str
@@ -87,6 +92,7 @@ class ProgramCost:
     hosts: float
     floor: float
     why: str
+    inside: float
 
     def to_dict(self) -> dict[str, Any]:
         """Return these figures as plain data."""
@@ -136,7 +142,8 @@ def _program(item: Any, question: Any, network: Topology) -> Program:
     if not len(flows.source):
         found = f"a program whose tasks send nothing from computer to computer: '{item}'"
         raise InputError("for", found, "one that uses the network")
-    return Program(str(getattr(item, "name", item)), weight, flows)
+    inside = entering(graph, network, host_of)[1]
+    return Program(str(getattr(item, "name", item)), weight, flows, inside)
 
 
 def costs_of(
@@ -157,5 +164,5 @@ def costs_of(
         new, own = (float(part.max(initial=0.0)) for part in (times[:inside], times[inside:]))
         floor = traffic_bound(network, *each.flows)
         known = old if np.isfinite(old) else None
-        found.append(ProgramCost(each.name, known, new, own, floor.value, floor.why))
+        found.append(ProgramCost(each.name, known, new, own, floor.value, floor.why, each.inside))
     return tuple(found)

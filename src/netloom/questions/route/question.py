@@ -16,7 +16,7 @@ from netloom.fabrics.program_tables import tables_for_program
 from netloom.progress import patience
 from netloom.questions.base import InstanceOf, option
 from netloom.questions.fabric.question import tables_of
-from netloom.questions.fields import BrokenParts, HostNames, OnFabric, Placed, Seeded
+from netloom.questions.fields import BrokenParts, HostNames, OnFabric, Placed, Seeded, refuse
 from netloom.questions.named import network_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
@@ -102,6 +102,8 @@ def prepare(question: RouteQuestion) -> FabricToRoute:
         raise InputError("engine", f"'{question.engine}'", wanted)
     installed, why = installed_tables(question, network)
     asked = asked_for(question, network)
+    if not asked.programs:
+        refuse(question, ("count_inside_nodes",), "for PROGRAM, which this says something of")
     if question.engine != BALANCED and (question.repair or question.wanted != "all-to-all"):
         what = "repair" if question.repair else "for"
         raise InputError(what, f"engine {question.engine}", f"engine {BALANCED}, which can do that")

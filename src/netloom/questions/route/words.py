@@ -96,8 +96,9 @@ def _remarks(data: Any) -> Iterator[str]:
     """Yield what else there is to know."""
     for each in data["programs"]:
         yield f"Limit of {each['name']}: {each['why']}."
-    if data["programs"]:
-        yield "Messages between ranks of one node take no cable. They are not counted."
+        if each["inside"]:
+            share = percent(each["inside"])
+            yield f"{share} of the traffic of {each['name']} stays inside nodes, without a cable."
     half = data["effective_bisection"]
     if half["mean"] is not None and half["mean"] > half["bound"]:
         yield "The effective bisection bandwidth is above its limit by chance of the matchings."

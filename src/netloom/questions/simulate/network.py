@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,14 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.questions.answers import Column, Columns
 from netloom.questions.fields import ROUTER_FIELDS, asked_router
-from netloom.questions.named import network_of, num_places, placed, read_program, read_traffic
+from netloom.questions.named import (
+    entering,
+    network_of,
+    num_places,
+    placed,
+    read_program,
+    read_traffic,
+)
 from netloom.questions.simulate.engines import NETWORK as PROGRAM_NETWORK
 from netloom.questions.simulate.programs import only_program, share_programs
 from netloom.simulation.network.arrays import MOST_NODES
@@ -25,7 +32,7 @@ from netloom.simulation.network.loaded import (
 from netloom.topology.faults import broken_parts
 from netloom.words import counted
 from netloom.workload import parse_arrivals, parse_lengths
-from netloom.workload.programs.shared import program_seeds, shared_traffic
+from netloom.workload.programs.shared import between_groups, program_seeds, shared_traffic
 from netloom.workload.traffic import from_process_graph
 
 if TYPE_CHECKING:
@@ -58,6 +65,8 @@ class SimulatedNetwork(LoadedNetwork):
         What was changed to make techniques comparable, and what failures cost.
     cost
         What failures cost, or None where nothing is broken.
+    inside_nodes
+        The share of the traffic that stays inside nodes.
     """
 
     machine: Machine | None
@@ -65,6 +74,7 @@ class SimulatedNetwork(LoadedNetwork):
     refused: dict[str, str]
     remarks: tuple[str, ...]
     cost: FailureCost | None
+    inside_nodes: float
 
     @property
     def compares(self) -> bool:
@@ -87,6 +97,7 @@ class SimulatedNetwork(LoadedNetwork):
 NETWORK = PROGRAM_NETWORK.pick("topology", "nodes", "channels") + Columns(
     Column("failures", kind=dict, value="network.failures"),
     Column("traffic", kind=str, value="network.traffic.name"),
+    Column("inside_nodes", value="network.inside_nodes"),
     Column("arrivals", kind=str, value="network.arrivals.name"),
     Column("packet_law", kind=str, value="network.lengths.name", json="packet_flits.law"),
     Column("packet_mean", unit="flits", value="network.lengths.mean", json="packet_flits.mean"),
@@ -123,7 +134,7 @@ def prepare(question: OpenLoad) -> SimulatedNetwork:
         raise InputError(topology.name, found, f"at most {MOST_NODES} to simulate flit by flit")
     name, base = asked_router(question, on_machine)
     lengths, arrivals = question.packet_flits, question.arrivals
-    traffic, programs, tasks = _traffic(question, topology)
+    traffic, programs, tasks, inside = _traffic(question, topology)
     loaded = LoadedNetwork(
         topology=topology,
         traffic=traffic,
@@ -151,41 +162,51 @@ def prepare(question: OpenLoad) -> SimulatedNetwork:
         refused=refused,
         remarks=remarks,
         cost=cost,
+        inside_nodes=inside,
     )
 
 
 def _traffic(
     question: OpenLoad, topology: Topology
-) -> tuple[Traffic, ProgramTraffic | None, tuple[Traffic, NDArray[np.int32]] | None]:
-    """Return the traffic, the programs that make it, and that of the tasks of a single one."""
+) -> tuple[Traffic, ProgramTraffic | None, tuple[Traffic, NDArray[np.int32]] | None, float]:
+    """Return the traffic, the programs that make it, and that of the tasks of a single one.
+
+    Last comes the share that stays inside nodes.
+    """
     if question.app is None:
         for field in OF_A_PROGRAM:
             default = type(question).model_fields[field].default
             if not np.array_equal(getattr(question, field), default):
                 raise InputError(field, "no program", f"app, for {field} to go with")
-        return read_traffic(question.traffic, topology), None, None
+        asked = read_traffic(question.traffic, topology)
+        traffic, inside = between_groups(asked, topology.local_group)
+        return traffic, None, None, inside
     if question.traffic is not None:
         raise InputError("traffic", "traffic as well as app", "one of them")
     only = only_program(question.app, topology)
     if only is None:
-        return *_of_programs(question, topology), None
+        together, programs, inside = _of_programs(question, topology)
+        return together, programs, None, inside
     graph = read_program(
         only, messages=question.messages, parts=question.parts,
         tasks=num_places(question, topology), seed=question.seed,
     )  # fmt: skip
     node_of = placed(question, graph, topology)
-    traffic = from_process_graph(graph, node_of, topology.num_hosts, weight=question.weight)
+    sent, inside = entering(graph, topology, node_of, question.weight)
+    traffic = from_process_graph(sent, node_of, topology.num_hosts, weight=question.weight)
     tasks = None
     if len(np.unique(node_of)) == graph.num_tasks:
         alike = np.arange(graph.num_tasks)
-        own = from_process_graph(graph, alike, graph.num_tasks, weight=question.weight)
+        own = from_process_graph(sent, alike, graph.num_tasks, weight=question.weight)
         tasks = own, np.asarray(node_of, np.int32)
-    return traffic, None, tasks
+    return traffic, None, tasks, inside
 
 
-def _of_programs(question: OpenLoad, topology: Topology) -> tuple[Traffic, ProgramTraffic]:
-    """Return the traffic of programs on nodes of their own."""
+def _of_programs(question: OpenLoad, topology: Topology) -> tuple[Traffic, ProgramTraffic, float]:
+    """Return the traffic of programs on nodes of their own, and the share inside nodes."""
     shared = share_programs(question, topology, question.seed)
+    sent, inside = entering(shared.graph, topology, shared.node_of, question.weight)
+    shared = replace(shared, graph=sent)
     together, load_factor = shared_traffic(shared, weight=question.weight)
     alone = [shared.alone(number) for number in range(len(shared.names))]
     traffics = tuple(
@@ -193,4 +214,4 @@ def _of_programs(question: OpenLoad, topology: Topology) -> tuple[Traffic, Progr
         for one in alone
     )
     seeds = program_seeds(shared, question.seed)
-    return together, ProgramTraffic(shared, traffics, seeds, load_factor)
+    return together, ProgramTraffic(shared, traffics, seeds, load_factor), inside

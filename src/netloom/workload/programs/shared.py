@@ -15,7 +15,7 @@ from netloom.spec import check_size, whole_number
 from netloom.workload.graphs.process_graph import ProcessGraph
 from netloom.workload.programs.loops import senders
 from netloom.workload.traffic import Traffic, from_process_graph, pairs
-from netloom.workload.traffic.targets import merged, weighted
+from netloom.workload.traffic.targets import Law, Shares, merged, weighted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,24 +50,23 @@ class SharedProgram:
         where = self.node_of[first:after]
         return SharedProgram((name,), self.num_nodes, graph, where, np.zeros_like(where))
 
-    def across_network(self) -> SharedProgram:
-        """Return programs without what they keep to a node, and without tasks left with nothing.
+    def without_idle(self) -> SharedProgram:
+        """Return programs without the tasks that neither send nor receive.
 
         Raises
         ------
         InputError
             If a program has nothing to send.
         """
-        sent = replace(self, graph=self.graph.across(self.node_of))
         for number in range(len(self.names)):
-            senders(sent.alone(number).graph)
-        graph = sent.graph
+            senders(self.alone(number).graph)
+        graph = self.graph
         busy = np.union1d(graph.source, graph.target)
         source, target = (
             np.searchsorted(busy, ends).astype(np.int32) for ends in (graph.source, graph.target)
         )
         return replace(
-            sent,
+            self,
             graph=ProcessGraph(graph.name, len(busy), source, target, graph.bytes, graph.messages),
             node_of=self.node_of[busy],
             program_of=self.program_of[busy],
@@ -284,11 +283,50 @@ def among(traffic: Traffic, nodes: ArrayLike) -> Traffic:
     if not inside.any():
         found = "no two nodes that are left and send to each other"
         raise InputError(f"traffic '{traffic.name}'", found, "traffic between nodes that work")
-    keys = source[inside].astype(np.int64) * traffic.num_nodes + target[inside]
-    law = weighted(traffic.num_nodes, merged(traffic.num_nodes, keys, part[inside]))
+    law = _law_of(traffic, Shares(source[inside], target[inside], part[inside]))
     rate = np.where(law.can_send(), traffic.rate, 0)
     name = f"{traffic.name} among {np.count_nonzero(kept)} nodes"
     return Traffic(name, traffic.num_nodes, rate / rate[rate > 0].mean(), law)
+
+
+def between_groups(traffic: Traffic, group: NDArray[np.integer]) -> tuple[Traffic, float]:
+    """Return what some traffic sends to other groups of hosts, and the share that stays in them.
+
+    ``group``: int[num_nodes]. A host sends the less, the more it would send inside its group. What
+    it sends to itself is kept.
+
+    Raises
+    ------
+    InputError
+        If nothing is left, or there are too many pairs of hosts.
+
+    Examples
+    --------
+    >>> from netloom.workload.traffic import uniform
+    >>> between, inside = between_groups(uniform(4), np.array([0, 0, 0, 1]))
+    >>> between.rate, inside
+    (array([0.66666667, 0.66666667, 0.66666667, 2.        ]), 0.5)
+    """
+    if len(np.unique(group)) == traffic.num_nodes:
+        return traffic, 0.0
+    source, target, part = traffic.law.shares(0, traffic.num_nodes)
+    leaves = (group[source] != group[target]) | (source == target)
+    leaves &= traffic.rate[source] > 0
+    if not leaves.any():
+        where, found = f"traffic '{traffic.name}'", "nothing sent between hosts of different nodes"
+        raise InputError(where, found, "communication that enters the network")
+    left = Shares(source[leaves], target[leaves], part[leaves])
+    sent = np.bincount(left.source, left.weight, traffic.num_nodes)
+    rate = traffic.rate * np.minimum(sent, 1.0)
+    inside = 1 - float(rate.sum() / traffic.rate.sum())
+    rate = np.asarray(rate / rate[rate > 0].mean())
+    return Traffic(traffic.name, traffic.num_nodes, rate, _law_of(traffic, left)), inside
+
+
+def _law_of(traffic: Traffic, pairs: Shares) -> Law:
+    """Return the law by which pairs of a traffic, in any order, are taken by their weights."""
+    keys = pairs.source.astype(np.int64) * traffic.num_nodes + pairs.target
+    return weighted(traffic.num_nodes, merged(traffic.num_nodes, keys, pairs.weight))
 
 
 def _check_nodes(

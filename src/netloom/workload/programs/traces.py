@@ -191,6 +191,7 @@ class Replay(Given):
     name: str  # what is replayed
     # int64[num_rows], the entry of the trace that each row belongs to; a multicast has many.
     entry: NDArray[np.int64]
+    inside_nodes: float = 0.0  # the share of what is sent that stays inside nodes
 
     def __repr__(self) -> str:
         return f"<{self.name}: {len(self.messages)} rows>"
@@ -314,6 +315,7 @@ def _placed(trace: Trace, topology: Topology, nodes: NDArray[np.int32], flit_tim
     row, other = np.concatenate(waits), np.concatenate(waited)
     offsets = np.append(0, np.cumsum(np.bincount(row, minlength=len(owner)), dtype=np.int64))
     after = other[np.argsort(row, kind="stable")]
+    inside = _keep_inside(columns, topology)
     cycles = _least_cycles(columns, flit_time)
     turn = _turn(cycles, Lists(offsets, after), owner, trace.ids)
     place = np.empty(len(turn), np.int64)
@@ -326,7 +328,19 @@ def _placed(trace: Trace, topology: Topology, nodes: NDArray[np.int32], flit_tim
         after_offsets=waiting.offsets,
         after=place[waiting.values],
     )
-    return Replay(checked(table), trace.name, owner[turn])
+    return Replay(checked(table), trace.name, owner[turn], inside)
+
+
+def _keep_inside(columns: dict[str, NDArray[Any]], topology: Topology) -> float:
+    """Let messages that stay inside nodes arrive at once. Return their share of what is sent.
+
+    A row without flits sends nothing, and its target's processor still takes it.
+    """
+    source, target, flits = (columns[name] for name in ("source", "target", "flits"))
+    stays = ~topology.crosses(source, target)
+    sent, kept = float(flits.sum()), float(flits[stays].sum())
+    flits[stays & (source != target)] = 0
+    return kept / sent if sent else 0.0
 
 
 def _least_cycles(columns: dict[str, NDArray[Any]], flit_time: float) -> NDArray[np.int64]:

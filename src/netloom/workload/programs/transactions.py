@@ -58,6 +58,9 @@ class Transactions(Rounds):
     seed
         The same seed makes the same program. Each thread begins at a time of its own, drawn from
         0 to 2 (T_r + T_f), lest all do the same at the same time.
+    group
+        int32[num_nodes], alike for nodes whose messages to each other arrive at once, as
+        ``Topology.local_group`` has them. By default all differ.
 
     Attributes
     ----------
@@ -91,6 +94,7 @@ class Transactions(Rounds):
         fixed_cycles: int = 0,
         protocol: Protocol | None = None,
         seed: int = DEFAULT_SEED,
+        group: NDArray[np.int32] | None = None,
     ) -> None:
         numbers = {"contexts": (contexts, 1), "fixed_cycles": (fixed_cycles, 0), "seed": (seed, 0)}
         for name, (value, least) in numbers.items():
@@ -104,6 +108,8 @@ class Transactions(Rounds):
         one, runs = _one_pass(
             graph, tasks, nodes, num_nodes, contexts, protocol or coherence(), fixed_cycles
         )
+        if group is not None:
+            one = replace(one, flits=np.where(group[one.source] == group[one.target], 0, one.flits))
         self._runs = runs
         self._sent = np.flatnonzero((one.flits > 0) & (one.source != one.target))
         begin = uniforms(seed, BEGINNING, np.arange(self.num_threads))

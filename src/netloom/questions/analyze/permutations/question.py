@@ -15,7 +15,14 @@ from netloom.mapping.allocation import allocated_hosts
 from netloom.progress import patience
 from netloom.questions.analyze.permutations.answer import PermutationAnalysis
 from netloom.questions.base import option
-from netloom.questions.fields import BrokenParts, NodeList, OnNetwork, PathRouting, Seeded
+from netloom.questions.fields import (
+    BrokenParts,
+    NodeList,
+    OnNetwork,
+    PathRouting,
+    Seeded,
+    refuse,
+)
 from netloom.questions.named import network_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
@@ -55,6 +62,8 @@ class RoutedHosts:
 
 def prepare(question: PermutationQuestion) -> RoutedHosts:
     """Build the network and its routing."""
+    wanted = "none of it: permutations are of all hosts, those of one node too"
+    refuse(question, ("count_inside_nodes",), wanted)
     network, _ = network_of(question)
     routing = question.routing
     if isinstance(routing, str):
@@ -81,7 +90,8 @@ def analyze_permutations(question: PermutationQuestion, ready: RoutedHosts) -> P
     The effective bisection bandwidth (Hoefler, Schneider & Lumsdaine 2008) is the mean share that
     pairs get in random matchings of random halves of the hosts. A pair's share is 1 / (the paths
     on the busiest channel of its path). A shift by d is the permutation by which host i sends to
-    host i + d, modulo their number. All shifts together are an all-to-all.
+    host i + d, modulo their number. All shifts together are an all-to-all. As ``fabric`` judges
+    tables, all pairs of hosts count, those of one node too.
 
     Examples
     --------

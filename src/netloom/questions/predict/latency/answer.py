@@ -166,6 +166,7 @@ class LatencyPrediction(CurveAnswer):
         Column("channels", kind=int, value="topology.num_network_channels"),
         Column("failures", kind=dict, value=lambda answer: broken_parts(answer.topology)),
         Column("traffic", kind=str, value="network.traffic.name"),
+        Column("inside_nodes", value="network.inside_nodes"),
         Column("mapping", kind=str),
         Column("routing", kind=str, value="network.routing"),
         Column("router", kind=dict, value="network.router_fields"),

@@ -50,6 +50,8 @@ class PredictedNetwork:
         where the model cannot be solved, and not where the network saturates.
     bound
         The load that no router could go beyond, and what limits it.
+    inside_nodes
+        The share of the traffic that stays inside nodes.
     """
 
     topology: Topology
@@ -63,6 +65,7 @@ class PredictedNetwork:
     limit: Busy
     limit_told: bool
     bound: Bound
+    inside_nodes: float
 
     @cached_property
     def kind(self) -> str:

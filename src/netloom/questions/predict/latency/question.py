@@ -35,6 +35,7 @@ from netloom.questions.fields import (
     refuse,
 )
 from netloom.questions.named import (
+    entering,
     mapping_name,
     network_of,
     num_places,
@@ -64,6 +65,7 @@ from netloom.topology import Cube, average_distance
 from netloom.topology.alike import check_alike
 from netloom.words import counted
 from netloom.workload import Traffic
+from netloom.workload.programs.shared import between_groups
 from netloom.workload.traffic import from_process_graph
 from netloom.workload.traffic.targets import Fixed, Weighted
 
@@ -120,7 +122,7 @@ def prepare(question: LatencyQuestion) -> PredictedNetwork:
     topology, on_machine = network_of(question)
     check_alike(topology, "the model of latency")
     router_name, router = _router(question, on_machine)
-    traffic = _traffic(question, topology)
+    traffic, inside = _traffic(question, topology)
     with patience(f"{traffic.name} on {topology.name}: channel queueing"):
         given = question.routing
         if isinstance(given, str):
@@ -140,6 +142,7 @@ def prepare(question: LatencyQuestion) -> PredictedNetwork:
         limit=limit,
         limit_told=told,
         bound=bound,
+        inside_nodes=inside,
     )
 
 
@@ -208,10 +211,12 @@ def _router(question: LatencyQuestion, on_machine: Machine | None) -> tuple[str,
     return name, router
 
 
-def _traffic(question: LatencyQuestion, topology: Topology) -> Traffic:
+def _traffic(question: LatencyQuestion, topology: Topology) -> tuple[Traffic, float]:
+    """Return the traffic, and the share that stays inside nodes."""
     if question.app is None:
         refuse(question, OF_A_PROGRAM, "app, which this says something of")
-        return read_traffic(question.traffic, topology)
+        asked = read_traffic(question.traffic, topology)
+        return between_groups(asked, topology.local_group)
     if question.traffic is not None:
         raise InputError("traffic", "traffic as well as app", "one of them")
     graph = read_program(
@@ -219,7 +224,9 @@ def _traffic(question: LatencyQuestion, topology: Topology) -> Traffic:
         tasks=num_places(question, topology), seed=question.seed,
     )  # fmt: skip
     node_of = placed(question, graph, topology)
-    return from_process_graph(graph, node_of, topology.num_hosts, weight=question.weight)
+    sent, inside = entering(graph, topology, node_of, question.weight)
+    traffic = from_process_graph(sent, node_of, topology.num_hosts, weight=question.weight)
+    return traffic, inside
 
 
 def _prepared(
@@ -317,6 +324,7 @@ def _simulated(
         raise InputError("offered", f"{loads[0]:g}", wanted)
     return simulate(
         network.topology,
+        count_inside_nodes=question.count_inside_nodes,
         traffic=network.traffic,
         load=some_of(offered),
         routing=network.given_routing,

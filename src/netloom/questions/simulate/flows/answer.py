@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from netloom.questions.answers import Answer, Column, Columns, table
+from netloom.questions.answers import INSIDE, Answer, Column, Columns, table
 from netloom.questions.simulate.engines import FLOWS
 from netloom.simulation.flow import trust
 from netloom.simulation.flow.run import TOLERATED
@@ -83,6 +83,8 @@ class FlowsAnswer(Answer):
         The edges that are flows.
     edges_within_nodes, empty_edges
         Edges that are not: between tasks of one node, and of no bytes.
+    inside_nodes
+        The share of the bytes between tasks of one node.
     """
 
     network: PreparedFlows
@@ -92,6 +94,7 @@ class FlowsAnswer(Answer):
     mapping: str
     edges_within_nodes: int
     empty_edges: int
+    inside_nodes: float
     provenance: Provenance
 
     columns: ClassVar = Columns(
@@ -106,18 +109,22 @@ class FlowsAnswer(Answer):
         Column("bytes", unit=BYTES, value=lambda it: it.found.size.sum()),
         Column("interrupted", kind=bool),
     )
-    about: ClassVar = FLOWS + Columns(
-        Column("program", kind=str, value="graph.name"),
-        Column("mapping", kind=str),
-        Column("edges_within_nodes", kind=int),
-        Column("empty_edges", kind=int),
-        Column("ended_flows", kind=int),
-        Column("tolerance_error"),
-        *map(_end, ("in_order", "shared", "lossless")),
-        Column("expected_error", kind=dict),
-        Column("critical_path", kind=dict),
-        Column("busiest", kind=list, value=lambda found: found.busiest().to_dicts()),
-        Column("note", kind=str),
+    about: ClassVar = (
+        FLOWS
+        + INSIDE
+        + Columns(
+            Column("program", kind=str, value="graph.name"),
+            Column("mapping", kind=str),
+            Column("edges_within_nodes", kind=int),
+            Column("empty_edges", kind=int),
+            Column("ended_flows", kind=int),
+            Column("tolerance_error"),
+            *map(_end, ("in_order", "shared", "lossless")),
+            Column("expected_error", kind=dict),
+            Column("critical_path", kind=dict),
+            Column("busiest", kind=list, value=lambda found: found.busiest().to_dicts()),
+            Column("note", kind=str),
+        )
     )
 
     @property

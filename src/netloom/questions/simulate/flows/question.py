@@ -22,7 +22,14 @@ from netloom.questions.fields import (
     ProgramFile,
     Seeded,
 )
-from netloom.questions.named import mapping_name, network_of, num_places, placed, read_program
+from netloom.questions.named import (
+    entering,
+    mapping_name,
+    network_of,
+    num_places,
+    placed,
+    read_program,
+)
 from netloom.questions.outputs import PLOT, table_output
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
@@ -89,12 +96,15 @@ class PreparedTraffic:
         int32[num_tasks], where each task runs.
     left_out
         Edges within a node, and edges of no bytes.
+    inside_nodes
+        The share of the bytes within nodes.
     """
 
     graph: ProcessGraph
     network: PreparedFlows
     node_of: NDArray[np.int32]
     left_out: tuple[int, int]
+    inside_nodes: float
 
 
 def prepare(question: FlowsQuestion) -> PreparedTraffic:
@@ -107,13 +117,13 @@ def prepare(question: FlowsQuestion) -> PreparedTraffic:
     )  # fmt: skip
     graph = _sized(graph, question.flow_bytes)
     node_of = placed(question, graph, topology)
-    across = graph.across(node_of)
+    across, inside = entering(graph, topology, node_of)
     sent = _without_empty(across)
     if not sent.num_edges:
         nothing = "nothing sent between tasks of different nodes"
         raise InputError(graph.name, nothing, "communication that enters the network")
     left_out = graph.num_edges - across.num_edges, across.num_edges - sent.num_edges
-    return PreparedTraffic(sent, network, node_of, left_out)
+    return PreparedTraffic(sent, network, node_of, left_out, inside)
 
 
 @asks(
@@ -191,6 +201,7 @@ def simulate_flows(question: FlowsQuestion, ready: PreparedTraffic) -> FlowsAnsw
         mapping=mapping_name(question.mapping),
         edges_within_nodes=ready.left_out[0],
         empty_edges=ready.left_out[1],
+        inside_nodes=ready.inside_nodes,
         provenance=provenance_of(question, "simulate_flows", network.topology),
     )
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from netloom.errors import InputError
-from netloom.questions.answers import CYCLES, FLITS, Answer, Column, Columns, table
+from netloom.questions.answers import CYCLES, FLITS, INSIDE, Answer, Column, Columns, table
 from netloom.questions.channel_table import channel_columns, channels_by
 from netloom.questions.curve_kind import Axes, CurveKind
 from netloom.questions.numbers import parse_numbers
@@ -104,6 +104,8 @@ class LoopSimulation(Answer):
         What static analysis says of the same traffic, or None where it says nothing.
     edges_within_nodes
         Edges of the program between tasks of one node, which are left out.
+    inside_nodes
+        The share of these edges, by what tasks choose their neighbors by.
     silent_tasks
         Tasks that send nothing over the network: they have no loop, and no part in means.
     finished
@@ -117,21 +119,26 @@ class LoopSimulation(Answer):
     limit: Saturation | None
     edges_within_nodes: int
     silent_tasks: int
+    inside_nodes: float
     points: tuple[LoopRun, ...]
     asked: tuple[float, ...]
     finished: bool
     provenance: Provenance
 
     columns: ClassVar = SPEEDS
-    about: ClassVar = NETWORK + Columns(
-        Column("program", kind=str),
-        Column("mapping", kind=str),
-        Column("message_flits", kind=int),
-        Column("edges_within_nodes", kind=int),
-        Column("silent_tasks", kind=int),
-        Column("asked", kind=list),
-        Column("saturation", kind=dict, value=_limit),
-        Column("interrupted", kind=bool),
+    about: ClassVar = (
+        NETWORK
+        + INSIDE
+        + Columns(
+            Column("program", kind=str),
+            Column("mapping", kind=str),
+            Column("message_flits", kind=int),
+            Column("edges_within_nodes", kind=int),
+            Column("silent_tasks", kind=int),
+            Column("asked", kind=list),
+            Column("saturation", kind=dict, value=_limit),
+            Column("interrupted", kind=bool),
+        )
     )
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,7 +13,7 @@ from netloom.errors import InputError
 from netloom.progress import counting
 from netloom.questions.base import Numbers, Question, option
 from netloom.questions.fields import refuse
-from netloom.questions.named import mapping_name, num_places, placed, read_program
+from netloom.questions.named import entering, mapping_name, num_places, placed, read_program
 from netloom.questions.numbers import parse_numbers
 from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
@@ -88,6 +88,8 @@ class PreparedLoop:
         Of several programs: which one each task is of.
     edges_within_nodes, silent_tasks
         The edges and the tasks of the program that are left out.
+    inside_nodes
+        The share of these edges.
     """
 
     applied: tuple[float, ...]
@@ -97,6 +99,7 @@ class PreparedLoop:
     shared: SharedProgram | None = None
     edges_within_nodes: int = 0
     silent_tasks: int = 0
+    inside_nodes: float = 0.0
 
 
 def prepare(question: LoopQuestion) -> PreparedLoop:
@@ -159,6 +162,7 @@ def simulate_loop(question: LoopQuestion, ready: PreparedLoop) -> LoopSimulation
         limit=_limit(question, ready),
         edges_within_nodes=ready.edges_within_nodes,
         silent_tasks=ready.silent_tasks,
+        inside_nodes=ready.inside_nodes,
         points=beside_alone(found[: len(applied)], found[len(applied) :]),
         asked=applied,
         finished=len(found) == len(loops) and not any(one.ending.interrupted for one in found),
@@ -221,20 +225,25 @@ def _tasks(question: LoopQuestion, topology: Topology) -> tuple[Any, ...]:
     only = only_program(question.app, topology)
     if only is None:
         several = share_programs(question, topology, question.seed)
-        busy = several.across_network()
-        return busy.graph, busy.node_of, busy, *_left_out(several.graph, busy.graph)
-    if only == UNIFORM:
-        return None, working_nodes(topology)
+        sent, inside = entering(several.graph, topology, several.node_of, question.choice)
+        busy = replace(several, graph=sent).without_idle()
+        return busy.graph, busy.node_of, busy, *_left_out(several.graph, sent), inside
+    hosts = working_nodes(topology)
+    if only == UNIFORM and len(np.unique(topology.local_group[hosts])) == len(hosts):
+        return None, hosts
     graph = read_program(
-        only, messages=question.messages, parts=question.parts,
+        "all-to-all" if only == UNIFORM else only,
+        messages=question.messages, parts=question.parts,
         tasks=num_places(question, topology), seed=question.seed,
     )  # fmt: skip
+    if only == UNIFORM:  # to any task of another node
+        graph = replace(graph, name=UNIFORM)
     node_of = placed(question, graph, topology)
-    sent = graph.across(node_of)
+    sent, inside = entering(graph, topology, node_of, question.choice)
     if graph.num_edges and not sent.num_edges:
         nothing = "nothing sent between tasks of different nodes"
         raise InputError(graph.name, nothing, "communication that enters the network")
-    return sent, node_of, None, *_left_out(graph, sent)
+    return sent, node_of, None, *_left_out(graph, sent), inside
 
 
 def _left_out(whole: ProcessGraph, sent: ProcessGraph) -> tuple[int, int]:

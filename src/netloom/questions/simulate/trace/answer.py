@@ -122,6 +122,7 @@ class TraceReplay(TraceRun, Answer):
         Column("tasks", kind=int, value="trace.num_tasks"),
         Column("entries", kind=int, value=lambda found: len(found.trace)),
         Column("mapping", kind=str),
+        Column("inside_nodes", value="program.inside_nodes"),
         Column("finish_us", unit="µs", value=lambda found: found.us(found.finish_cycles)),
         Column(
             "ideal_finish_us", unit="µs", value=lambda found: found.us(found.ideal_finish_cycles)

@@ -124,6 +124,7 @@ def _about(unit: str) -> Columns:
         Column("tasks", kind=int, value="trace.num_tasks"),
         Column("entries", kind=int, value=lambda found: len(found.trace)),
         Column("mapping", kind=str),
+        Column("inside_nodes", value="program.inside_nodes"),
         Column(f"in_order_finish_{unit}", value=lambda it: it.finish_by_injection["in-order"]),
         Column(f"shared_finish_{unit}", value=lambda it: it.finish_by_injection["shared"]),
         Column("expected_error", kind=dict),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from netloom.errors import InputError
-from netloom.questions.answers import CYCLES, Answer, Column, Columns, table
+from netloom.questions.answers import CYCLES, INSIDE, Answer, Column, Columns, table
 from netloom.questions.channel_table import channel_columns, channels_by, use_of_channels
 from netloom.questions.simulate.engines import NETWORK
 from netloom.questions.simulate.loop.answer import silent
@@ -47,6 +47,8 @@ class TransactionSimulation(TransactionRun, Answer):
         What was run: its name, p and T_r.
     distance
         d, the mean path length of the program's edges under its mapping, hops.
+    inside_nodes
+        The share of these edges inside nodes.
     silent_tasks
         Tasks without edges, which have no transactions and no part in means.
     """
@@ -57,6 +59,7 @@ class TransactionSimulation(TransactionRun, Answer):
     run_cycles: float
     distance: float
     silent_tasks: int
+    inside_nodes: float
     provenance: Provenance
 
     columns: ClassVar = Columns(
@@ -80,8 +83,8 @@ class TransactionSimulation(TransactionRun, Answer):
         Column("cycles", "simulated", CYCLES, "cycle", int),
         Column("interrupted", kind=bool),
     )  # fmt: skip
-    about: ClassVar = NETWORK + Columns(
-        Column("program", kind=str), Column("silent_tasks", kind=int)
+    about: ClassVar = (
+        NETWORK + INSIDE + Columns(Column("program", kind=str), Column("silent_tasks", kind=int))
     )
 
     @property

@@ -13,7 +13,7 @@ from netloom.progress import patience
 from netloom.questions.answers import CYCLES
 from netloom.questions.base import InstanceOf, Question, option
 from netloom.questions.fields import ContextSwitches, Placed, ProgramFile
-from netloom.questions.named import num_places, placed, read_program
+from netloom.questions.named import entering, num_places, placed, read_program
 from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
@@ -94,7 +94,7 @@ class PreparedTransactions:
     """A program whose tasks have transactions, and the network that it runs on.
 
     ``batch`` is the length of a batch of measuring, cycles, ``distance`` the mean path length of
-    the program's edges.
+    the program's edges, ``inside_nodes`` the share of these inside nodes.
     """
 
     graph: ProcessGraph
@@ -102,6 +102,7 @@ class PreparedTransactions:
     program: Transactions
     batch: int
     distance: float
+    inside_nodes: float
 
 
 def prepare(question: TransactionQuestion) -> PreparedTransactions:
@@ -114,14 +115,17 @@ def prepare(question: TransactionQuestion) -> PreparedTransactions:
         tasks=num_places(question, network.topology), seed=question.seed,
     )  # fmt: skip
     node_of = placed(question, graph, network.topology)
-    if graph.num_edges and not graph.across(node_of).num_edges:
+    topology = network.topology
+    sent, inside = entering(graph, topology, node_of, "uniform")
+    if graph.num_edges and not sent.num_edges:
         nothing = "nothing sent between tasks of different nodes"
         raise InputError(graph.name, nothing, "communication that enters the network")
-    routed = paths(network.topology, ShortestPath(), node_of[graph.source], node_of[graph.target])
+    routed = paths(topology, ShortestPath(), node_of[sent.source], node_of[sent.target])
     program = Transactions(
         graph,
         node_of,
-        network.topology.num_hosts,
+        topology.num_hosts,
+        group=topology.local_group,
         contexts=question.contexts,
         run_cycles=question.run_cycles,
         law=question.law,
@@ -129,10 +133,10 @@ def prepare(question: TransactionQuestion) -> PreparedTransactions:
         protocol=protocol,
         seed=question.seed,
     )
-    between_routers = routed.channels < network.topology.num_network_channels
-    distance = np.count_nonzero(between_routers) / len(routed)
+    between_routers = routed.channels < topology.num_network_channels
+    distance = np.count_nonzero(between_routers) / graph.num_edges
     batch = _batch(question, network.zero_load_latency(distance, sum(lengths)))
-    return PreparedTransactions(graph, network, program, batch, distance)
+    return PreparedTransactions(graph, network, program, batch, distance, inside)
 
 
 def _batch(question: TransactionQuestion, message: float) -> int:
@@ -189,6 +193,7 @@ def simulate_transactions(
         contexts=question.contexts,
         run_cycles=question.run_cycles,
         distance=ready.distance,
+        inside_nodes=ready.inside_nodes,
         **vars(measured),
         silent_tasks=graph.num_tasks - len(np.unique(graph.source)),
         provenance=provenance_of(question, "simulate_transactions", network.topology),
