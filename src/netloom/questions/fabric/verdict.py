@@ -138,7 +138,20 @@ def _looked_at(figures: Mapping[str, Any]) -> dict[str, str]:
     if figures["fallback"]:
         asked = figures["provenance"]["configuration"]["routing"]
         lines["care"] = f"OpenSM, asked for {asked}, falls back to minhop: {figures['fallback']}"
-    return lines
+    return lines | ports_line(figures)
+
+
+def ports_line(figures: Mapping[str, Any]) -> dict[str, str]:
+    """Return which of a host's ports are looked at, where any host has ports on several routers."""
+    many = figures["several_switches"]
+    if not many:
+        return {}
+    have = "has" if many == 1 else "have"
+    return {"ports": (
+        f"{counted(many, 'host', ',')} {have} ports on several switches: loads count each pair of "
+        "hosts on the ports with the fewest hops between them, loops are looked for between all "
+        "ports"
+    )}  # fmt: skip
 
 
 def _of_jobs(figures: Mapping[str, Any]) -> tuple[str, str, dict[str, str]]:
