@@ -259,10 +259,14 @@ class FabricCheck(Answer):
         if cause is None:
             return None
         names = [self.network.name_of(host) for host in cause.hosts[:MOST_NAMED]]
+        unit = self.network.reference_gbps or 1.0
         return {
             "way": cause.way, "share": cause.share, "beside": cause.beside,
             "least": cause.least, "most": cause.most, "alike": cause.alike,
             "usual": cause.usual, "destinations": len(cause.hosts),
+            "rate": cause.rate * unit, "usual_rate": cause.usual_rate * unit,
+            "rate_unit": "Gb/s" if self.network.reference_gbps else "",
+            "as_usual": cause.as_usual, "mended_ratio": cause.mended,
             "hosts": [
                 {"name": name, "paths": paths}
                 for name, paths in zip(names, cause.paths, strict=False)
