@@ -49,7 +49,7 @@ class Cause:
     paths
         How many lead to each.
     rate, usual_rate
-        Its bandwidth, and that of most of the other ones; its own where there are none.
+        Its bandwidth, and that of most of the other ones (its own where there are none).
     as_usual
         How many of the other ones have the latter.
     mended
