@@ -1,16 +1,19 @@
 from collections import Counter
+from dataclasses import replace
 
 import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from netloom.fabrics.bounds import busiest_bound
 from netloom.fabrics.causes import cause_of
 from netloom.fabrics.figures import table_figures
 from netloom.fabrics.program import flows_of
 from netloom.fabrics.sharing import sharing
 from netloom.routing import parse_routing, paths
 from netloom.topology import topology, without
+from netloom.topology.cabling import way_back
 
 SPECS = ["leaf-spine:3x2x3", "fat-tree:2x3", "torus:3x3/2", "rail:2x2x2x2"]
 
@@ -80,3 +83,41 @@ def test_the_only_cable_left_between_two_switches_is_told():
     (one,) = (c for c in only if cause_of(cut, table, figures, c).alike == 1)
     cause = cause_of(cut, table, figures, one)
     assert (cause.way, cause.beside, cause.usual) == ("down", 3, 1)
+
+
+def slowed(net, rates):
+    """Return a network in which some cables, by the names of a channel, are slower."""
+    bandwidth, back = net.channel_bandwidth.copy(), way_back(net)
+    for name, rate in rates.items():
+        channel = next(
+            c for c in range(net.num_network_channels) if net.channel_name(c).startswith(name)
+        )
+        bandwidth[[channel, back[channel]]] = rate
+    return replace(net, channel_bandwidth=bandwidth)
+
+
+def test_a_slow_cable_is_why_and_what_mending_brings_is_counted():
+    whole = topology("leaf-spine:8x4x6")
+    net = slowed(whole, {"leaf3 -> spine2": 0.4})
+    table = parse_routing("minhop", net)
+    figures = table_figures(net, table, samples=0)
+    cause = cause_of(net, table, figures, figures.busiest(1)[0].channel)
+    assert (cause.rate, cause.usual_rate, cause.as_usual) == (0.4, 1.0, 3)
+    mended = table_figures(whole, table, samples=0)
+    assert cause.mended == mended.longest_time / busiest_bound(whole).value
+    assert cause.mended < figures.longest_time / busiest_bound(net).value
+    fast = next(c for c in range(net.num_network_channels) if net.channel_bandwidth[c] == 1)
+    assert cause_of(net, table, figures, fast).mended is None
+
+
+def test_a_slow_cable_is_not_all_where_there_is_another():
+    whole = topology("leaf-spine:8x4x6")
+    net = slowed(whole, {"leaf3 -> spine2": 0.4, "leaf5 -> spine0": 0.4})
+    table = parse_routing("minhop", net)
+    figures = table_figures(net, table, samples=0)
+    channel = figures.busiest(1)[0].channel
+    name = net.channel_name(channel)
+    other = "leaf5 -> spine0" if "leaf3" in name else "leaf3 -> spine2"
+    rest = slowed(whole, {other: 0.4})
+    wanted = table_figures(rest, table, samples=0).longest_time / busiest_bound(rest).value
+    assert cause_of(net, table, figures, channel).mended == pytest.approx(wanted)

@@ -84,6 +84,23 @@ def test_a_full_tree_is_proved_as_good_as_can_be():
     assert "no routing can do better (proved)" in " ".join(said.split())
 
 
+def test_a_slow_cable_is_named_as_slow(tmp_path):
+    lines = [f"hosts: {' '.join(f'leaf{leaf}h[0-23]' for leaf in range(32))}"]
+    for leaf in range(32):
+        lines += [f"leaf{leaf}h{host} leaf{leaf} 25Gb/s" for host in range(24)]
+        lines += [f"leaf{leaf} spine{spine} {10 if (leaf, spine) == (3, 5) else 25}Gb/s"
+                  for spine in range(8)]  # fmt: skip
+    path = tmp_path / "slow.txt"
+    path.write_text("\n".join(lines))
+    data = check_fabric(f"graph:{path}", samples=0).to_dict()
+    assert data["all_to_all"]["ratio"] == pytest.approx(2.3125)
+    said = data["verdict"]["lines"]["why"].replace("\u00a0", " ")
+    assert said == (
+        "one of 8 cables down into leaf3; it runs at 10 Gb/s beside 7 of 25 Gb/s: mended, the "
+        "busiest falls to 1× what it must."
+    )
+
+
 def test_a_circle_comes_before_the_busiest_cable_and_is_named():
     found = check_fabric("torus:4x4", samples=2)
     data = found.to_dict()

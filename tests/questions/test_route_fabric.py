@@ -8,7 +8,7 @@ import pytest
 
 import netloom as nl
 from netloom.errors import InputError
-from netloom.fabrics import write_lfts
+from netloom.fabrics import balancing, bounds, write_lfts
 from netloom.questions.recorded import parts_of, record
 from netloom.questions.register import kind_of
 from netloom.routing import ForwardingTable
@@ -210,3 +210,26 @@ def test_two_tables_are_compared_and_the_picture_names_the_cable_that_changes_mo
     text = str(kind_of("route").chart(record(found)).to_dict())
     assert "installed: lfts:dgx-40-minhop.lfts" in text
     assert "examples/" not in text
+
+
+def test_a_program_takes_one_search_and_the_bound_of_the_fabric_one_program(monkeypatch):
+    programs, descents = [], []
+    solved, descended = bounds._best_lengths, balancing.descended
+
+    def counted_program(arcs, demand):
+        programs.append(demand.sum())
+        return solved(arcs, demand)
+
+    def counted_descent(*args, **more):
+        descents.append(args)
+        return descended(*args, **more)
+
+    monkeypatch.setattr(bounds, "_best_lengths", counted_program)
+    monkeypatch.setattr(balancing, "descended", counted_descent)
+    nl.route_fabric(DGX, samples=10)
+    alone = len(descents)
+    assert len(programs) == 1
+    descents.clear()
+    nl.route_fabric(DGX, wanted="examples/lammps-64.mtx", samples=10)
+    assert len(programs) == 3, "the fabric's, and that of the program"
+    assert len(descents) <= alone + 1

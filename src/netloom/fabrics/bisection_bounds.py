@@ -109,17 +109,34 @@ def crossing(count: int, here: int) -> NDArray[np.float64]:
     >>> crossing(4, 2).round(4).tolist()
     [0.5, 0.3333, 0.1667]
     """
-    from scipy.stats import hypergeom
-
     half = count // 2
-    sending = np.arange(here + 1)
-    chance = hypergeom.pmf(sending, count, here, half)
+    chance = _drawn(count, here, half)
     found = np.zeros(here + 1)
     for senders in np.flatnonzero(chance).tolist():
-        inward = np.arange(senders + 1)  # pairs of these that stay in the set
-        staying = hypergeom.pmf(inward, count - half, here - senders, senders)
-        np.add.at(found, senders - inward, chance[senders] * staying)
+        staying = _drawn(count - half, senders, here - senders)
+        found[: senders + 1] += chance[senders] * staying[::-1]
     return found
+
+
+def _drawn(count: int, marked: int, drawn: int) -> NDArray[np.float64]:
+    """Return how likely 0, 1 … of the ``marked`` items of all are among those drawn."""
+    hits = np.arange(marked + 1, dtype=np.float64)
+    ways = _log_choices(np.array([float(marked)]), hits)
+    ways = ways + _log_choices(np.array([float(count - marked)]), drawn - hits)
+    found: NDArray[np.float64] = np.exp(
+        ways - _log_choices(np.array([float(count)]), np.array([float(drawn)]))
+    )
+    return found
+
+
+def _log_choices(items: NDArray[np.float64], taken: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the logarithm of how many ways there are to take some of the items."""
+    from scipy.special import gammaln
+
+    possible = (taken >= 0) & (items >= taken)
+    left = np.where(possible, items - taken, 0)
+    whole, part = gammaln(items + 1), gammaln(np.where(possible, taken, 0) + 1)
+    return np.where(possible, whole - part - gammaln(left + 1), -np.inf)
 
 
 def _shared(leaving: NDArray[np.float64], rooms: NDArray[np.float64]) -> float:
@@ -145,18 +162,10 @@ def _idle(away: int, leaving: NDArray[np.float64], most: int) -> NDArray[np.floa
 
     Any of the ``away`` hosts outside is equally likely to be in such a pair.
     """
-    from scipy.special import gammaln
-
-    def choices(items: NDArray[np.float64], taken: NDArray[np.float64]) -> NDArray[np.float64]:
-        possible = items >= taken
-        left = np.where(possible, items - taken, 0)
-        return np.where(
-            possible, gammaln(items + 1) - gammaln(taken + 1) - gammaln(left + 1), -np.inf
-        )
-
     pairs = np.arange(len(leaving), dtype=np.float64)[:, None]
     others = away - np.arange(most + 1, dtype=np.float64)
     reach = np.minimum(pairs, away)  # more pairs than hosts outside have no chance at all
-    missed = np.exp(choices(others, reach) - choices(np.array([float(away)]), reach))
+    all_ways = _log_choices(np.array([float(away)]), reach)
+    missed = np.exp(_log_choices(others, reach) - all_ways)
     found: NDArray[np.float64] = leaving @ missed
     return found

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -44,6 +45,9 @@ MOST_HOPS = 2**26
 
 TOLERANCE = 1e-6
 """Bounds that differ by less, as a share, are the same."""
+
+_ALL_TO_ALL: WeakKeyDictionary[Topology, Bound] = WeakKeyDictionary()
+"""Bounds of all-to-alls of all hosts that work: their linear programs take most of the time."""
 
 
 @dataclass(frozen=True)
@@ -116,8 +120,13 @@ def busiest_bound(topology: Topology, *, hosts: NDArray[np.int32] | None = None)
     >>> busiest_bound(topology("torus:4x4")).why
     'the mean over all channels, if each path is as short as can be'
     """
-    taking = working_nodes(topology) if hosts is None else np.asarray(hosts, np.int32)
-    return _bound(topology, _all_to_all(topology, taking), "path")
+    every = working_nodes(topology)
+    taking = every if hosts is None else np.asarray(hosts, np.int32)
+    if not np.array_equal(taking, every):
+        return _bound(topology, _all_to_all(topology, taking), "path")
+    if topology not in _ALL_TO_ALL:
+        _ALL_TO_ALL[topology] = _bound(topology, _all_to_all(topology, taking), "path")
+    return _ALL_TO_ALL[topology]
 
 
 def traffic_bound(

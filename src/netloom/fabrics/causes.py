@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from netloom.fabrics.bounds import busiest_bound
 from netloom.fabrics.figures import rises, ways_of
+from netloom.topology.cabling import way_back
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,6 +48,13 @@ class Cause:
         The hosts that its paths lead to, those with most paths first.
     paths
         How many lead to each.
+    rate, usual_rate
+        Its bandwidth, and that of most of the other ones (its own where there are none).
+    as_usual
+        How many of the other ones have the latter.
+    mended
+        If it is slower: how many times its bound the busiest channel of the network carries once
+        its cable is as fast as most beside it. None if it is not slower.
     """
 
     way: Literal["up", "down", "across"]
@@ -57,6 +66,10 @@ class Cause:
     usual: int
     hosts: tuple[int, ...]
     paths: tuple[int, ...]
+    rate: float
+    usual_rate: float
+    as_usual: int
+    mended: float | None
 
     @property
     def fair(self) -> float:
@@ -90,8 +103,11 @@ def cause_of(
     else:
         beside = (source == source[channel]) & (rise == rise[channel])
         far = target
-    paths = figures.paths[beside]
-    others = np.delete(paths, np.flatnonzero(np.flatnonzero(beside) == channel))
+    paths, apart = figures.paths[beside], np.flatnonzero(beside) != channel
+    others = paths[apart]
+    rate, bandwidth = float(topology.channel_bandwidth[channel]), topology.channel_bandwidth
+    rates, times = np.unique(bandwidth[np.flatnonzero(beside)[apart]], return_counts=True)
+    usual_rate = float(rates[np.argmax(times)]) if len(rates) else rate
     ends, counts = np.unique(far[beside], return_counts=True)
     hosts, each = _destinations(topology, table, figures, channel)
     return Cause(
@@ -104,7 +120,21 @@ def cause_of(
         usual=int(np.bincount(counts).argmax()),
         hosts=tuple(hosts.tolist()),
         paths=tuple(each.tolist()),
+        rate=rate,
+        usual_rate=usual_rate,
+        as_usual=int(times.max(initial=0)),
+        mended=_mended(topology, figures, channel, usual_rate) if rate < usual_rate else None,
     )
+
+
+def _mended(topology: Topology, figures: TableFigures, channel: int, rate: float) -> float:
+    """Return how many times its bound the busiest channel carries if a cable has this rate."""
+    bandwidth, back = topology.channel_bandwidth.copy(), int(way_back(topology)[channel])
+    cable = [channel] if back < 0 else [channel, back]
+    bandwidth[cable] = np.maximum(bandwidth[cable], rate)
+    mended = replace(topology, channel_bandwidth=bandwidth)
+    longest = (figures.paths / bandwidth[: len(figures.paths)]).max()
+    return float(longest) / busiest_bound(mended, hosts=figures.taking).value
 
 
 def busiest_destinations(

@@ -75,8 +75,8 @@ class TableFigures:
     lanes
         How many virtual lanes packets take.
     circle
-        Channels, each with its lane, in which packets of hosts can wait for each other in a circle;
-        () where there is none.
+        Channels, each with its lane, in which packets between any two ports of hosts can wait for
+        each other in a circle; () where there is none.
     """
 
     topology: Topology
@@ -130,7 +130,7 @@ class TableFigures:
 
     @property
     def deadlock_free(self) -> bool:
-        """Whether packets between hosts cannot wait for each other in a circle."""
+        """Whether packets between ports of hosts cannot wait for each other in a circle."""
         return not self.circle
 
     def busiest(self, most: int = MOST_BUSIEST) -> tuple[BusyChannel, ...]:
@@ -350,6 +350,21 @@ def rises(topology: Topology) -> NDArray[np.int64]:
     inside, level = topology.routers, shape_of(topology).level
     found: NDArray[np.int64] = np.sign(level[inside.channel_target] - level[inside.channel_source])
     return found
+
+
+def on_several_switches(topology: Topology) -> int:
+    """Return how many hosts have ports on more than one router.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> on_several_switches(topology("leaf-spine:2x1x3"))
+    0
+    """
+    if topology.direct or topology.num_ports == topology.num_hosts:
+        return 0
+    ends = np.unique(np.stack([topology.port_host, topology.injection_router]), axis=1)
+    return int((np.bincount(ends[0]) > 1).sum())
 
 
 def num_cables(topology: Topology) -> int:

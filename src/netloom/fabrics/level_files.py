@@ -92,6 +92,8 @@ def write_levels(topology: Topology, table: ForwardingTable, path: str | Path) -
     """Write the service level of each adapter to each LID. Return how many lines.
 
     ``0xGUID LID LEVEL``, as ``ibdmchk --psl`` takes them, and ``lfts:TABLES,sl2vl:LANES,psl:FILE``.
+    An adapter with ports on several switches has levels for each port, under the port's GUID.
+    ``ibdmchk`` has one level for an adapter and a LID, so it does not know these lines.
 
     Raises
     ------
@@ -100,28 +102,46 @@ def write_levels(topology: Topology, table: ForwardingTable, path: str | Path) -
         cannot be written.
     """
     level = _levels(topology, table, path)
-    every, cabling = addresses(topology), topology.cabling
-    assert cabling is not None
+    every, senders = addresses(topology), _named_senders(topology, path)
     rows = np.flatnonzero(every.lid[: len(level)] > 0)
-    if len(rows) * topology.num_ports > MOST_PAIRS:
-        found = f"levels of {len(rows) * topology.num_ports} pairs"
+    if len(rows) * len(senders) > MOST_PAIRS:
+        found = f"levels of {len(rows) * len(senders)} pairs"
         raise InputError(
             str(path), found, f"at most {MOST_PAIRS:,}; a policy of service has groups"
         )
     written = 0
     with replacing(path) as new, new.open("w", encoding="utf-8", newline="\n") as stream:
-        for port, router in enumerate(topology.injection_router.tolist()):
-            guid = int(cabling.host_guid[topology.port_host[port]])
-            if port and topology.port_host[port] == topology.port_host[port - 1]:
-                continue
+        for guid, own, router in senders:
             said = level[rows, router].tolist()
             for row, number in zip(rows.tolist(), said, strict=True):
-                if row < topology.num_ports and topology.port_host[row] == topology.port_host[port]:
+                if row == own:
                     continue
                 for lid in range(every.lid[row], every.lid[row] + (1 << every.lmc[row])):
                     stream.write(f"0x{guid:016x} {lid} {number}\n")
                     written += 1
     return written
+
+
+def _named_senders(topology: Topology, path: str | Path) -> list[tuple[int, int, int]]:
+    """Return the GUID of each sender of packets, its own row (-1: several), and its router.
+
+    A sender is an adapter if all its ports are on one switch, and a port otherwise.
+    """
+    cabling, found = topology.cabling, []
+    assert cabling is not None
+    for host in np.unique(topology.port_host).tolist():
+        ports = range(*topology.port_offsets[host : host + 2].tolist())
+        routers = topology.injection_router[ports].tolist()
+        if len(set(routers)) == 1:
+            own = ports[0] if len(ports) == 1 else -1
+            found.append((int(cabling.host_guid[host]), own, routers[0]))
+            continue
+        guids = cabling.port_guid[ports].tolist()
+        if len({*guids} - {0}) < len(ports):
+            name = f"'{topology.name_of(host)}', whose ports on several switches have no GUIDs"
+            raise InputError(str(path), name, "the GUID of each port, as ibnetdiscover prints it")
+        found += zip(guids, ports, routers, strict=True)
+    return found
 
 
 def _levels(topology: Topology, table: ForwardingTable, path: str | Path) -> NDArray[np.uint8]:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from netloom.routing import ForwardingTable
     from netloom.topology import Topology
 
-FEW = 3
-"""Descents to the table that a search begins with: more would not be seen in the last."""
+FEW = 1
+"""Descents to the table that a search begins with: all but the program's rows are found anew."""
 
 SAME = 1 + 1e-9
 """Times that differ by less are the same."""
@@ -67,7 +67,7 @@ def tables_for_program(
     The rows of the hosts that the program sends to are made for it (``best_for_program``). They use
     shortest paths, or those of a tree if shortest paths need more lanes than there are. Then all
     other rows are balanced around them. The table is never worse for the program than ``balanced``
-    with ``FEW`` tries. It is never worse than the installed table, unless that needs more lanes.
+    with ``FEW`` descents. It is never worse than the installed table, unless that needs more lanes.
 
     Parameters
     ----------

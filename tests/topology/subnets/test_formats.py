@@ -26,7 +26,7 @@ def test_what_the_genuine_tools_print_of_a_fabric_is_one_network(name):
     assert net.labels[4:] == plain.labels[4:] == ("leaf 1 'a'", "leaf 2", "spine 1", "spine 2")
     for what in ("channel_source", "channel_target", "channel_bandwidth", "node_of_host"):
         assert np.array_equal(getattr(net, what), getattr(plain, what)), what
-    assert net.reference_gbps == 10
+    assert net.reference_gbps == 8
     assert net.channel_bandwidth.min() == 0.25
     said, mine = plain.cabling, net.cabling
     for what in ("out_port", "in_port", "port_guid", "port_lid", "router_guid", "router_lid"):
@@ -96,7 +96,7 @@ def test_one_rate_of_several_is_the_reference():
     text = OLD.replace('[1]\n[4] "S-', '[1] # "up" lid 5 12xSDR\n[4] "S-')
     text = text.replace("[2][ext 2]", '[2] # "up" lid 5 1xSDR')
     net = read_text_as_fabric(text)
-    assert net.reference_gbps == 10
+    assert net.reference_gbps == 8
     assert net.channel_bandwidth[:4].tolist() == [3.0, 0.25, 3.0, 0.25]
     assert net.cabling.router_lid.tolist() == [1, 5]
     unknown = read_text_as_fabric(text.replace("12xSDR", "12xNEW"))

@@ -169,7 +169,7 @@ def test_slow_cables_unplugged_adapters_and_gaps_in_numbers():
     text += 'Ca 1 "H-9" # "node9 HCA-1"\n\nSwitch 8 "S-a" # "leaf6"\n'
     assert missing_parts(read_text_as_fabric(text)) == (
         "switch leaf6 has no cable to another switch",
-        "cable between leaf0 port 1 and spine0 port 1 runs at 212.5 of 425 Gb/s",
+        "cable between leaf0 port 1 and spine0 port 1 runs at 200 of 400 Gb/s",
         "1 adapter without a cable: node9/HCA-1",
     )
 

@@ -135,5 +135,5 @@ def test_ends_of_ibsim_that_allow_no_width_together_are_refused():
     with pytest.raises(InputError, match="net:3: found a width and speed that the other end"):
         read_text_as_fabric(WHOLE["plain ibsim"].replace("w=12", "w=1", 1))
     net = read_text_as_fabric(WHOLE["plain ibsim"])
-    assert net.reference_gbps == 10
+    assert net.reference_gbps == 8
     assert net.channel_bandwidth[:2].tolist() == [3.0, 1.0]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from netloom.fabrics.causes import busiest_destinations
-from netloom.fabrics.figures import rises
+from netloom.fabrics.figures import on_several_switches, rises
 from netloom.questions.answers import Answer, Column, Columns, table
 from netloom.questions.fabric.verdict import level_of
 from netloom.routing.forwarding.lanes import lane_circle
@@ -157,6 +157,8 @@ class FabricCheck(Answer):
         _of("switches", kind=int),
         _of("cables", kind=int),
         Column("other_end_points", kind=int, value="num_others"),
+        Column("several_switches", "hosts with ports on several switches", kind=int,
+               value=lambda answer: on_several_switches(answer.network)),
         Column("routing", kind=str, value="forwarding.name"),
         Column("fallback", kind=str, value=lambda answer: answer.fallback or None),
         Column("lids", kind=bool, value=lambda answer: answer.num_lids > 0),
@@ -257,10 +259,14 @@ class FabricCheck(Answer):
         if cause is None:
             return None
         names = [self.network.name_of(host) for host in cause.hosts[:MOST_NAMED]]
+        unit = self.network.reference_gbps or 1.0
         return {
             "way": cause.way, "share": cause.share, "beside": cause.beside,
             "least": cause.least, "most": cause.most, "alike": cause.alike,
             "usual": cause.usual, "destinations": len(cause.hosts),
+            "rate": cause.rate * unit, "usual_rate": cause.usual_rate * unit,
+            "rate_unit": "Gb/s" if self.network.reference_gbps else "",
+            "as_usual": cause.as_usual, "mended_ratio": cause.mended,
             "hosts": [
                 {"name": name, "paths": paths}
                 for name, paths in zip(names, cause.paths, strict=False)

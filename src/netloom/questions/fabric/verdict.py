@@ -138,7 +138,20 @@ def _looked_at(figures: Mapping[str, Any]) -> dict[str, str]:
     if figures["fallback"]:
         asked = figures["provenance"]["configuration"]["routing"]
         lines["care"] = f"OpenSM, asked for {asked}, falls back to minhop: {figures['fallback']}"
-    return lines
+    return lines | ports_line(figures)
+
+
+def ports_line(figures: Mapping[str, Any]) -> dict[str, str]:
+    """Return which of a host's ports are looked at, where any host has ports on several routers."""
+    many = figures["several_switches"]
+    if not many:
+        return {}
+    have = "has" if many == 1 else "have"
+    return {"ports": (
+        f"{counted(many, 'host', ',')} {have} ports on several switches: loads count each pair of "
+        "hosts on the ports with the fewest hops between them, loops are looked for between all "
+        "ports"
+    )}  # fmt: skip
 
 
 def _of_jobs(figures: Mapping[str, Any]) -> tuple[str, str, dict[str, str]]:
@@ -175,17 +188,34 @@ def cause_in_words(figures: Mapping[str, Any]) -> str:
     if cause["least"] == cause["most"]:
         carry = number(cause["least"])
     rest = f"the other {other} carry {carry}" if other > 1 else f"the other carries {carry}"
-    share = "all" if cause["share"] == 1 else percent(cause["share"])
     which = {
         "down": f"one of {cause['beside']} cables down into {target}",
         "up": f"one of {cause['beside']} uplinks of {source}",
         "across": f"one of {cause['beside']} cables from {source} to other switches",
     }[cause["way"]]
+    if cause["mended_ratio"] is not None:
+        which += f"; {_slow(figures, cause)}"
+        if cause["share"] * cause["beside"] <= FAIR:
+            return f"{which}."
+    share = "all" if cause["share"] == 1 else percent(cause["share"])
     said = f"{which}, with {share} of their paths ({rest})."
     if cause["alike"] < cause["usual"] and cause["way"] != "across":
         only = "The only cable" if cause["alike"] == 1 else f"One of {cause['alike']} cables"
         said += f" {only} between the two switches, where most have {cause['usual']}."
     return said + _destinations(cause, busy["paths"])
+
+
+def _slow(figures: Mapping[str, Any], cause: Mapping[str, Any]) -> str:
+    """Return how slow the busiest cable is, and what the busiest carries once it is mended."""
+    unit = f"\u00a0{cause['rate_unit']}" * bool(cause["rate_unit"])
+    said = (
+        f"it runs at {number(cause['rate'])}{unit} beside {cause['as_usual']} of "
+        f"{number(cause['usual_rate'])}{unit}"
+    )
+    ratio = f"{number(cause['mended_ratio'])}× what it must"
+    if cause["mended_ratio"] * PROVED < figures["all_to_all"]["ratio"]:
+        return f"{said}: mended, the busiest falls to {ratio}"
+    return f"{said}: mended alone, the busiest stays at {ratio}"
 
 
 def _destinations(cause: Mapping[str, Any], total: float) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from netloom.fabrics.figures import on_several_switches
 from netloom.questions.answers import Answer, Column, Columns, table
 from netloom.questions.fabric.verdict import PROVED
 from netloom.questions.table_columns import figure_columns
@@ -143,6 +144,12 @@ class RoutedFabric(Answer):
         Column("hosts", kind=int, value="after.hosts"),
         Column("switches", kind=int, value="topology.num_routers"),
         Column("cables", kind=int, value="after.cables"),
+        Column(
+            "several_switches",
+            "hosts with ports on several switches",
+            kind=int,
+            value=lambda found: on_several_switches(found.topology),
+        ),
         Column("engine", kind=str),
         Column("objective", kind=str),
         Column("installed", kind=str, value=lambda found: str(found.installed)),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.drawing.names import base_names
 from netloom.questions.commands import command_line
-from netloom.questions.fabric.verdict import CLOSE, PROVED
+from netloom.questions.fabric.verdict import CLOSE, PROVED, ports_line
 from netloom.questions.register import kind_of
 from netloom.questions.shown import interval, percent
 from netloom.questions.subject import short_name
@@ -207,4 +207,4 @@ def _lines(figures: Mapping[str, Any]) -> dict[str, str]:
             lines["lanes"] += ": -Q -Y qos-policy.conf"
     if figures["fallback"]:
         lines["care"] = figures["fallback"]
-    return lines
+    return lines | ports_line(figures)

@@ -8,7 +8,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.routing.cycles import cycle_of_waits
-from netloom.routing.forwarding.tables import ForwardingTable, Lanes, exits, senders
+from netloom.routing.forwarding.tables import ForwardingTable, Lanes, exits, port_senders
 from netloom.topology.cabling import port_numbers
 
 if TYPE_CHECKING:
@@ -94,7 +94,8 @@ def layered(
 ) -> Lanes:
     """Return lanes in which the packets of a table never wait for each other in a circle.
 
-    Destination by destination, the path from each router with hosts goes into the first lane whose
+    All ports send to all others, those of one adapter included, as OpenSM takes it. Destination by
+    destination, the path from each router with hosts goes into the first lane whose
     dependencies stay free of circles with it. A packet's lane is its service level.
 
     Parameters
@@ -165,6 +166,8 @@ def lane_circle(
     topology: Topology, table: ForwardingTable, *, everyone: bool = False
 ) -> tuple[tuple[int, int], ...]:
     """Return channels with lanes that packets can wait for in a circle, or () if there are none.
+
+    All ports send to all others, as OpenSM takes it, whichever ports are nearest to each other.
 
     Parameters
     ----------
@@ -241,17 +244,17 @@ def _rows(
 
 
 def _senders(topology: Topology, *, everyone: bool) -> NDArray[np.int64]:
-    """Return how many sources send from each router to each row of ``_rows``.
+    """Return how many ports send from each router to each row of ``_rows``.
 
     int64[num_routers, rows], or [num_routers, 1] where that is the same for all.
     """
-    sent = senders(topology)
-    if not topology.direct and len(np.unique(topology.port_host)) == topology.num_ports:
-        only = np.bincount(topology.injection_router, minlength=topology.num_routers) == 1
-        apart = only[topology.injection_router] & (topology.injection_router != exits(topology))
-        if apart.any():  # the one host of a router sends nothing to its own port at another
+    sent = port_senders(topology)
+    if not topology.direct:
+        own = topology.injection_router
+        apart = (sent[own, 0] == 1) & (own != exits(topology))
+        if apart.any():  # the one port of a router sends nothing to itself at another
             sent = np.repeat(sent, topology.num_ports, axis=1)
-            sent[topology.injection_router[apart], np.flatnonzero(apart)] = 0
+            sent[own[apart], np.flatnonzero(apart)] = 0
     if not everyone or topology.cabling is None:
         return sent
     more = np.bincount(topology.cabling.others.router, minlength=topology.num_routers)

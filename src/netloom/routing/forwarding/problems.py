@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from netloom.routing.forwarding.addresses import NO_PORT, addresses, whole_table
-from netloom.routing.forwarding.tables import exits, senders
+from netloom.routing.forwarding.tables import exits, port_senders, senders
 from netloom.topology.cabling import port_numbers
 
 if TYPE_CHECKING:
@@ -149,6 +149,8 @@ def _faults(
     target = topology.routers.channel_target
     up = topology.routers.vertex_up
     sends = np.zeros(topology.num_routers, np.int64)
+    if not topology.direct:
+        sends = port_senders(topology)[:, 0]
     if topology.cabling is not None:
         sends[topology.cabling.others.router] = 1
     cabled = _cabled(topology, every)

@@ -3,7 +3,8 @@
 OpenSM's ``opensm-sl2vl.dump`` says by which virtual lane (VL) a switch sends packets of a service
 level (SL) from each port to each other. The SL of each pair of hosts is with the subnet manager
 alone. A list of them is in the form that ``ibdmchk --psl`` takes: ``GUID of the source's adapter,
-destination's LID, SL`` on each line.
+destination's LID, SL`` on each line. An adapter whose ports differ has lines under the GUIDs of its
+ports.
 """
 
 from __future__ import annotations
@@ -156,24 +157,23 @@ def _check_all(topology: Topology, lanes: NDArray[np.uint8], path: str) -> None:
 def read_levels(topology: Topology, path: str) -> NDArray[np.uint8]:
     """Return the service levels of a list: see ``Lanes.level``.
 
-    Every host must have one to each other. LIDs of other end points may be there, and level 0 is
-    theirs where they are not. Of a port's several LIDs the first counts.
+    Every port must have one to each other. LIDs of other end points may be there, and level 0 is
+    theirs where they are not. Of a port's several LIDs the first counts. The GUID of an adapter
+    stands for all its ports, unless lines name one of these by a GUID of its own.
 
     Raises
     ------
     InputError
         Naming file and line.
     """
-    cabling = addressed(topology, f"levels {path}")
+    addressed(topology, f"levels {path}")
     every, owner = addresses(topology), rows_of_lids(topology, topology.name)
-    ports_of: dict[int, list[int]] = {}
-    for port, host in enumerate(topology.port_host.tolist()):
-        for guid in {int(cabling.host_guid[host]), int(cabling.port_guid[port])}:
-            ports_of.setdefault(guid, []).append(port)
+    lines = read_text(path, wanted=_LEVELS_WANTED).split("\n")
+    ports_of = _ports_of(topology, lines)
     ends = len(every) - topology.num_routers
     level = np.full((ends, topology.num_routers), UNSAID, np.uint8)
     at = topology.injection_router.tolist()
-    for number, line in enumerate(read_text(path, wanted=_LEVELS_WANTED).split("\n"), start=1):
+    for number, line in enumerate(lines, start=1):
         where, words = f"{path}:{number}", line.split("#")[0].split()
         if not words:
             continue
@@ -199,6 +199,22 @@ def read_levels(topology: Topology, path: str) -> NDArray[np.uint8]:
             if port != row:
                 level[row, at[port]] = said
     return _filled(topology, level, path)
+
+
+def _ports_of(topology: Topology, lines: list[str]) -> dict[int, list[int]]:
+    """Return the ports that each GUID in a list of levels stands for."""
+    cabling, found = topology.cabling, {}
+    assert cabling is not None
+    firsts = {word for line in lines for word in line.split("#")[0].split()[:1]}
+    named = {int(word, 16) for word in firsts if re.fullmatch(r"(0x)?[0-9a-f]+", word, re.I)}
+    for host in np.unique(topology.port_host).tolist():
+        ports = list(range(*topology.port_offsets[host : host + 2].tolist()))
+        adapter, own = int(cabling.host_guid[host]), cabling.port_guid[ports].tolist()
+        if len(ports) == 1 or not (set(own) - {adapter}) & named:
+            found[adapter] = ports
+        found |= {guid: [port] for guid, port in zip(own, ports, strict=True)
+                  if guid and guid not in found}  # fmt: skip
+    return found
 
 
 def _filled(topology: Topology, level: NDArray[np.uint8], path: str) -> NDArray[np.uint8]:

@@ -158,20 +158,33 @@ def senders(topology: Topology, taking: NDArray[np.int32] | None = None) -> NDAr
     return sent
 
 
+def port_senders(topology: Topology) -> NDArray[np.int64]:
+    """Return how many ports send from each router: int64[num_routers, 1].
+
+    Each port is an end point, as a subnet manager routes from each to the address of each. Those
+    that are not nearest to any other count, too (``senders`` counts hosts by their nearest ports).
+    The nodes of a direct network have one port each.
+    """
+    if topology.direct:
+        return topology.vertex_up.astype(np.int64)[:, None]
+    sent = np.bincount(topology.injection_router, minlength=topology.num_routers)
+    return sent.astype(np.int64)[:, None]
+
+
 def table_dependencies(
     topology: Topology, next_channel: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return what packets between hosts hold and what they ask for, in one lane.
+    """Return what packets between ports hold and what they ask for, in one lane.
 
-    Each two channels in a row once. For ``cycles.cycle_of_waits``.
+    Of all pairs of ports. Each two channels in a row once. For ``cycles.cycle_of_waits``.
     """
     from netloom.routing.kernels.forwarding import table_waits
 
     inside = topology.routers
-    own = np.full(topology.num_ports or topology.num_hosts, -1, np.int32)
-    if not topology.direct and len(np.unique(topology.port_host)) == topology.num_ports:
-        own = topology.injection_router  # whose one host is the destination itself
+    own = np.full(topology.num_hosts, -1, np.int32)
+    if not topology.direct:
+        own = topology.injection_router  # where the destination itself sends
     waits = table_waits(
-        next_channel, senders(topology), own, inside.channel_target, *inside.outgoing()
+        next_channel, port_senders(topology), own, inside.channel_target, *inside.outgoing()
     )
     return slots_of(inside, waits)
