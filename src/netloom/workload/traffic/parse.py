@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 TRAFFICS = (
     "uniform, transpose, bit-complement, bit-reverse, shuffle, tornado, neighbour, asymmetric, "
-    "hot-spot:FRACTION:NODES, hot-spot:FRACTION:NODES:BASE (each also with -self), adversarial, "
+    "hotspot:FRACTION:NODES, hotspot:FRACTION:NODES:BASE (each also with -self), adversarial, "
     "adversarial:+K, incast:SENDERS:NODES or pairs:0-63,5-12"
 )
 
@@ -53,9 +53,9 @@ def parse_traffic(spec: str, topology: Topology) -> Traffic:
         ``tornado``, ``neighbour`` (of their coordinates). Nodes that it leaves where they are do
         not send. With ``-self`` (``uniform-self``, ``transpose-self``), packets to the source
         itself belong to it. ``asymmetric``: of N nodes, s sends to s mod N/2 and to that plus N/2.
-        Half of it to itself with ``-self``. ``hot-spot:0.1:0,63*2``: a tenth of the packets to
+        Half of it to itself with ``-self``. ``hotspot:0.1:0,63*2``: a tenth of the packets to
         nodes 0 and 63, twice as many to 63, the others uniform, or by a third part,
-        ``hot-spot:0.1:0,63:transpose``. A hot node never takes itself, but with ``hot-spot-self``.
+        ``hotspot:0.1:0,63:transpose``. A hot node never takes itself, but with ``hotspot-self``.
         ``incast:8:0,63``: 8 nodes each send to node 0 and to node 63 only, drawn at random (by a
         third part, ``incast:8:0,63:SEED``, others). ``incast:all:0``: all other nodes. Without
         nodes, to node 0. ``pairs:0-63,5-12*2``: between these pairs only, node 5 at twice the rate
@@ -77,13 +77,13 @@ def parse_traffic(spec: str, topology: Topology) -> Traffic:
     >>> from netloom.topology import mesh
     >>> parse_traffic("transpose", mesh(4, 4))
     <transpose: 12 of 16 nodes send>
-    >>> parse_traffic("hot-spot:0.1:15", mesh(4, 4))
-    <hot-spot:0.1:15: 16 of 16 nodes send>
+    >>> parse_traffic("hotspot:0.1:15", mesh(4, 4))
+    <hotspot:0.1:15: 16 of 16 nodes send>
     """
     name, argument = split_spec(spec)
     pattern = name.removesuffix("-self")
     to_self = pattern != name
-    if pattern == "hot-spot":
+    if pattern == "hotspot":
         return _hot_spot(argument, spec, topology, to_self=to_self)
     if name in _WITH_ARGUMENT:
         return _WITH_ARGUMENT[name](argument, spec, topology)
@@ -104,7 +104,7 @@ def _hot_spot(argument: str, spec: str, topology: Topology, *, to_self: bool) ->
     fraction, _, rest = argument.partition(":")
     listed, _, base = rest.partition(":")
     if not listed:
-        wanted = "hot-spot:FRACTION:NODES, such as hot-spot:0.1:0,63"
+        wanted = "hotspot:FRACTION:NODES, such as hotspot:0.1:0,63"
         raise InputError(where, "no hot nodes", wanted)
     nodes, weights = [], []
     for word in listed.split(","):

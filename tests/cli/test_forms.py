@@ -1,0 +1,129 @@
+"""One thing may be said in several forms: all are taken, one is shown. Mistakes name what would do.
+
+A program and a network may be named by ``--app`` and ``--on``, or stand as words, in every command.
+"""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from netloom.cli.app import app
+from netloom.questions.base import told_of
+from netloom.questions.commands import command_line
+from netloom.questions.register import all_kinds, kind_of
+
+SAME = {
+    "analyze": [
+        "analyze ring:4 --on mesh:2x2 --random-mappings 0",
+        "analyze --app ring:4 --on mesh:2x2 --random-mappings 0",
+        "analyze ring:4 mesh:2x2 --random-mappings 0",
+        "analyze --random-mappings 0 --app=ring:4 mesh:2x2",
+    ],
+    "fabric": [
+        "fabric --on mesh:2x2 --samples 0",
+        "fabric mesh:2x2 --samples 0",
+    ],
+    "route": [
+        "route --on fat-tree:2x2 --for ring:4 --tasks-per-node 2",
+        "route fat-tree:2x2 --for ring:4 --ranks-per-node 2",
+    ],
+    "flows": [
+        "simulate flows ring:4 --on mesh:4 --size 1MB --bandwidth 1GB/s",
+        "simulate flows --on mesh:4 --app ring:4 --bytes 1MB --bandwidth 1GB/s",
+        "simulate flows ring:4 mesh:4 --flow-bytes 1MB --bandwidth 1GB/s",
+    ],
+    "load": [
+        "simulate load --on mesh:2x2 --load 0.1 --cycles 200",
+        "simulate load mesh:2x2 --load 0.1 --cycles 200",
+    ],
+    "load of a program": [
+        "simulate load --app ring:4 --on mesh:2x2 --load 0.1 --cycles 200",
+        "simulate load ring:4 mesh:2x2 --load 0.1 --cycles 200",
+        "simulate load ring:4 --on mesh:2x2 --load 0.1 --cycles 200",
+    ],
+    "collective": [
+        "collective broadcast --on ring:4 --size 8 --bandwidth 1GB/s",
+        "collective broadcast ring:4 --size 8 --bandwidth 1GB/s",
+        "collective --collective broadcast ring:4 --size 8 --bandwidth 1GB/s",
+    ],
+    "hotspot": [
+        "hotspot --pes 8 --hotspots 2 --steps 50",
+        "hot-spot --pes 8 --hot-spots 2 --steps 50",
+    ],
+    "hot spots as traffic": [
+        "simulate load --on mesh:2x2 --load 0.1 --cycles 200 --traffic hotspot:0.1:3",
+        "simulate load --on mesh:2x2 --load 0.1 --cycles 200 --traffic hot-spot:0.1:3",
+    ],
+}  # fmt: skip
+
+
+def said_by(command):
+    return CliRunner().invoke(app, command.split())
+
+
+def refused(command):
+    found = said_by(command)
+    assert found.exit_code != 0
+    return str(found.exception)
+
+
+def without_run(figures):
+    """Return an answer without what is of each run, and what repeats how it was asked."""
+    if isinstance(figures, list):
+        return list(map(without_run, figures))
+    if not isinstance(figures, dict):
+        return figures
+    own = ("next", "configuration")
+    kept = {name: each for name, each in figures.items() if name not in own}
+    return {name: without_run(each) for name, each in kept.items() if "seconds" not in name}
+
+
+@pytest.mark.parametrize("forms", SAME.values(), ids=SAME)
+def test_all_forms_ask_the_same(forms):
+    found = [said_by(f"{form} --json") for form in forms]
+    assert [each.exit_code for each in found] == [0] * len(forms), [each.output for each in found]
+    first, *others = (without_run(json.loads(each.output)) for each in found)
+    assert others == [first] * len(others)
+
+
+def test_the_network_is_shown_as_an_option_and_a_subject_without_a_name():
+    """In help, which follows from the fields, and in the commands that answers name."""
+    for kind in all_kinds():
+        if "on" in kind.question.model_fields:
+            assert not told_of(kind.question, "on").argument, kind.words
+    assert command_line(kind_of("simulate.flows"), {"app": "ring:4", "on": "mesh:4"}) == (
+        "netloom simulate flows ring:4 --on mesh:4"
+    )
+    assert command_line(kind_of("route"), {"on": "mesh:4"}) == "netloom route --on mesh:4"
+
+
+def test_a_word_too_many_is_named():
+    assert refused("analyze ring:4 mesh:4 mesh:5") == (
+        "netloom analyze: found one word too many, 'mesh:5'; expected APP and ON, each once"
+    )
+    assert "'mesh:5'" in refused("fabric --on mesh:4 mesh:5")
+
+
+def test_what_is_missing_carries_an_example():
+    said = refused("analyze ring:4")
+    assert said.startswith("--on: found nothing; expected Network (torus:4x4x4")
+    assert said.endswith(kind_of("analyze").example)
+    assert refused("analyze --on mesh:4").startswith("APP: found nothing; expected Process graph")
+
+
+def test_an_option_of_another_command_is_named_as_that():
+    said = refused("analyze ring:4 --on mesh:4 --load 0.3")
+    assert said.startswith("--load: found no such option of netloom analyze; expected ")
+    assert "netloom simulate load" in said
+    assert said.endswith("which take it")
+    assert refused("analyze ring:4 --on mesh:4 --maping x").startswith(
+        "--maping: found no such option of netloom analyze; expected --mapping"
+    )
+
+
+def test_help_shows_the_commands_below():
+    said = " ".join(said_by("compile --help").output.split())
+    for below in ("netloom compile collective: ", "netloom compile verify: "):
+        assert below in said
+    assert "netloom hotspot critical-queue: " in " ".join(said_by("hotspot --help").output.split())
