@@ -127,3 +127,55 @@ def test_help_shows_the_commands_below():
     for below in ("netloom compile collective: ", "netloom compile verify: "):
         assert below in said
     assert "netloom hotspot critical-queue: " in " ".join(said_by("hotspot --help").output.split())
+
+
+@pytest.mark.parametrize(
+    ("command", "wanted"),
+    [
+        ("analyze ring:4 --on tours:8x8", "found 'tours'; expected torus:8x8 or "),
+        ("analyze ring:4 --on tours", "on: found 'tours'; expected torus (the nearest), or"),
+        ("analyze rings:4 --on ring:4", "no pattern of that name; expected ring (the nearest), or"),
+        (
+            "analyze ring:4 --on mesh:4x4 --nodes job.txt",
+            "nodes: found 'job.txt', no such file; expected hosts 0 to 15 of mesh:4x4",
+        ),
+        (
+            "analyze ring:4 --on leaf-spine:2x2x2 --nodes hh3",
+            "found 'hh3'; expected h3 (the nearest), or hosts 0 to 3 of leaf-spine:2x2x2, or "
+            "their names (netloom names --on leaf-spine:2x2x2)",
+        ),
+        (
+            "analyze ring:4 --on leaf-spine:2x2x2 --failed-nodes spin1",
+            "failed nodes: found 'spin1'; expected spine1 or spine0 (the nearest), or hosts",
+        ),
+        (
+            "analyze ring:4 --on leaf-spine:2x2x2 --failed-channels spin1-leaf0",
+            "found 'spin1-leaf0'; expected spine1 or spine0 (the nearest), or two neighbours",
+        ),
+        (
+            "analyze ring:4 --on examples/my-cluster.txt",
+            "expected graph:examples/my-cluster.txt, which reads it",
+        ),
+        (
+            "fabric --on examples/my-cluster.txt",
+            "found a list of links; expected graph:examples/my-cluster.txt, which reads it",
+        ),
+        (
+            "simulate trace examples/chakra --on mesh:2x2",
+            "found a folder of Chakra traces; expected chakra:examples/chakra/%d.et",
+        ),
+        (
+            "analyze examples/chakra --on mesh:2x2",
+            "expected netloom simulate trace chakra:examples/chakra/%d.et, which replays them",
+        ),
+    ],
+)
+def test_a_mistake_names_what_is_nearest(command, wanted):
+    assert wanted in refused(command)
+
+
+def test_names_lists_what_options_take():
+    found = json.loads(said_by("names --on rail:1x1x2x1 --json").output)
+    assert [each["name"] for each in found] == ["n0.0", "n0.1", "u0rail0", "u0rail1", "spine0"]
+    assert [each["computer"] for each in found] == ["n0", "n0", None, None, None]
+    assert "u0rail1  switch" in said_by("names --on rail:1x1x2x1").output

@@ -18,7 +18,9 @@ from netloom.topology import Topology, topology
 from netloom.topology.faults import first_broken, without, working_nodes
 from netloom.topology.kinds import check_all_compute
 from netloom.topology.named_parts import vertex_word
-from netloom.words import counted
+from netloom.topology.parse import SPECS
+from netloom.topology.subnets.files import spec_of_file
+from netloom.words import counted, or_near
 from netloom.workload import parse_traffic, read
 from netloom.workload.programs.shared import among
 
@@ -118,11 +120,12 @@ def find_network(
     if isinstance(on, str) and names_machine(on):
         on = machine(on)
     if isinstance(on, str) and ":" not in on and file_kind(on) == "a file":
-        kind = "graph" if on.endswith(".graphml") else "fabric"
-        raise InputError("on", f"the file '{on}'", f"{kind}:{on}, which reads it")
+        raise InputError("on", f"the file '{on}'", f"{spec_of_file(on)}, which reads it")
     if isinstance(on, str) and ":" not in on:
         machines = ", ".join(machine_names())
+        known = [*SPECS, *machine_names()]
         wanted = f"a network such as mesh:8x8, or a machine: {machines}, machine:FILE"
+        wanted = or_near(on, known, wanted)
         raise InputError("on", f"'{on}'", wanted)
     on_machine = on if isinstance(on, Machine) else None
     if isinstance(on, Machine):

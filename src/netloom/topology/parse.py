@@ -24,6 +24,7 @@ from netloom.topology.families.trees import fat_tree_of, leaf_spine_of, xgft_of
 from netloom.topology.families.twisted import twisted_torus_of
 from netloom.topology.graph import graph_topology, read_graph
 from netloom.topology.omegas import Omega, omega
+from netloom.words import or_near
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,7 +77,9 @@ def topology(spec: str | nx.Graph[Any]) -> Topology:
         return graph_topology(spec)
     name, argument = split_spec(spec)
     if name not in SPECS:
-        raise InputError(f"topology '{spec}'", f"'{name}'", TOPOLOGIES)
+        known = {f"{each}:{argument}": each for each in SPECS}
+        wanted = or_near(f"{name}:{argument}", known, TOPOLOGIES)
+        raise InputError(f"topology '{spec}'", f"'{name}'", wanted)
     return SPECS[name].make(argument, spec)
 
 
