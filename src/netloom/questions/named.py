@@ -49,8 +49,12 @@ def read_program(
     return app
 
 
-def read_traffic(asked: str | dict[str, Any] | Traffic | None, topology: Topology) -> Traffic:
+def read_traffic(
+    asked: str | dict[str, Any] | Traffic | None, topology: Topology, nodes: Any = None
+) -> Traffic:
     """Return the traffic asked for, uniform by default. A named pattern is kept to working nodes.
+
+    ``nodes`` are those between which it is, as ``allocated_hosts`` takes them: all by default.
 
     Raises
     ------
@@ -65,6 +69,13 @@ def read_traffic(asked: str | dict[str, Any] | Traffic | None, topology: Topolog
     """
     asked = "uniform" if asked is None else asked
     whole = topology.whole
+    if nodes is not None:
+        if not isinstance(asked, str):
+            raise InputError("nodes", f"a list, and {asked!r:.60}", "a pattern by its name")
+        listed = allocated_hosts(nodes, topology)
+        if asked == "uniform":
+            return among(parse_traffic(asked, whole), listed)
+        return parse_traffic(asked, whole, listed)
     if isinstance(asked, dict):
         pattern = traffic_of(asked, whole)
     else:

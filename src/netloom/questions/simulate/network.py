@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from netloom.topology import Topology
     from netloom.workload import Traffic
 
-OF_A_PROGRAM = ("messages", "mapping", "parts", "weight", "tasks_per_node", "nodes", "shared",
-                "alone")  # fmt: skip
+OF_A_PROGRAM = ("messages", "mapping", "parts", "weight", "tasks_per_node", "shared", "alone")
 """Fields that say something of ``app`` only."""
 
 
@@ -163,7 +162,7 @@ def _traffic(
             default = type(question).model_fields[field].default
             if not np.array_equal(getattr(question, field), default):
                 raise InputError(field, "no program", f"app, for {field} to go with")
-        return read_traffic(question.traffic, topology), None, None
+        return read_traffic(question.traffic, topology, question.nodes), None, None
     if question.traffic is not None:
         raise InputError("traffic", "traffic as well as app", "one of them")
     only = only_program(question.app, topology)

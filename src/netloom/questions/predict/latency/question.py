@@ -82,7 +82,7 @@ if TYPE_CHECKING:
 MOST_HOPS = 2**24
 """Hops of all pairs of nodes times VCs: what the model holds in memory."""
 
-OF_A_PROGRAM = ("messages", "parts", "mapping", "weight", "tasks_per_node", "nodes")
+OF_A_PROGRAM = ("messages", "parts", "mapping", "weight", "tasks_per_node")
 """Fields that say something of ``app`` only."""
 
 
@@ -211,7 +211,7 @@ def _router(question: LatencyQuestion, on_machine: Machine | None) -> tuple[str,
 def _traffic(question: LatencyQuestion, topology: Topology) -> Traffic:
     if question.app is None:
         refuse(question, OF_A_PROGRAM, "app, which this says something of")
-        return read_traffic(question.traffic, topology)
+        return read_traffic(question.traffic, topology, question.nodes)
     if question.traffic is not None:
         raise InputError("traffic", "traffic as well as app", "one of them")
     graph = read_program(
