@@ -11,8 +11,11 @@ MAX_ELEMENTS = 2**28
 free): a size above it is refused before any memory is taken."""
 
 
-SPELLINGS = {"neighbor": "neighbour", "neighbor-self": "neighbour-self"}
-"""American spellings of names, which are taken as well."""
+SPELLINGS = {
+    "neighbor": "neighbour", "neighbor-self": "neighbour-self",
+    "hot-spot": "hotspot", "hot-spot-self": "hotspot-self",
+}  # fmt: skip
+"""Other spellings of names and commands, which are taken as well."""
 
 
 def split_spec(spec: str) -> tuple[str, str]:

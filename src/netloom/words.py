@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from math import floor, inf, log10
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 LARGE = ((1e15, "\u00a0P"), (1e12, "\u00a0T"), (1e9, "\u00a0G"), (1e6, "\u00a0M"))
 """Prefixes of numbers from a million on, after a space at which no line breaks."""
@@ -86,6 +87,20 @@ def share(value: float) -> str:
     percent = 100 * value
     said = f"{percent:+.1f}" if abs(percent) < 10 else f"{percent:+.0f}"
     return f"{said}\u00a0%".replace("-", "−")
+
+
+def or_near(word: str, known: Iterable[str], wanted: str) -> str:
+    """Return what would be right in place of a word: the known ones that are spelt like it, first.
+
+    Examples
+    --------
+    >>> or_near("tours", ["mesh", "torus"], "mesh or torus")
+    'torus (the nearest), or mesh or torus'
+    >>> or_near("tours", [], "mesh or torus")
+    'mesh or torus'
+    """
+    near = get_close_matches(word, known, 3)
+    return f"{' or '.join(near)} (the nearest), or {wanted}" if near else wanted
 
 
 def listed(words: Sequence[str], most: int = 6) -> str:

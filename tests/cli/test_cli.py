@@ -68,7 +68,7 @@ def test_analyze_tells_a_person_and_writes_what_was_asked(tmp_path):
          "format: found 'x'"),
         (["validate", "knuth"], "paper: found 'knuth'"),
         (["validate", "--markdown", "page.txt"], "page.txt: found suffix '.txt'"),
-        (["analyze", LAMMPS], "Missing option '--on'"),
+        (["analyze", LAMMPS], "--on: found nothing"),
         (["analyze", LAMMPS, "--on", "mesh:8x8", "--seed", "abc"], "'--seed'"),
         (["analyse", LAMMPS], "command: found 'analyse'; expected analyze"),
     ],

@@ -225,7 +225,7 @@ def test_an_order(netloom, tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("ring:4", "Missing option '--on'"),
+        ("ring:4", "--on: found nothing"),
         ("ring:4 --on torus:4 --channels 0", "channels: found 0"),
         ("ring:4 --on torus:4 --words -1", "words: found -1"),
         ("ring:4 --on torus:4 --method best", "method: found 'best'"),

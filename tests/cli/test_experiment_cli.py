@@ -100,6 +100,25 @@ def test_a_dry_run_after_a_run_has_nothing_to_do(netloom, done):
     assert "2 points, 0 of them to be answered." in out
 
 
+def test_a_dry_run_says_what_cannot_be_asked_and_why(netloom, tmp_path):
+    file = write(
+        tmp_path,
+        "[simulate]\non = ['mesh:4x4', 'mesh:3x5']\ntraffic = ['uniform', 'transpose']\n"
+        "load = [0.1, 0.2]\ncycles = 100\n",
+    )
+    code, out, err = netloom("run", file, "--dry-run", "--workers", 1)
+    assert code == 2
+    assert "! 8 points, 6 of them to be answered, 2 that cannot be asked: about" in out
+    reason = "traffic 'transpose': found 15 nodes; expected a square number of them"
+    assert err.startswith(f"netloom: 2 points cannot be asked: {reason}")
+    assert len(err.splitlines()) == 1
+    _, text, _ = netloom("run", file, "--dry-run", "--json")
+    found = json.loads(text)
+    assert list(found["refused"].values()) == [2]
+    assert [each["refused"] for each in found["sections"]] == [2]
+    assert [path.name for path in tmp_path.iterdir() if path.suffix == ".sqlite"] == []
+
+
 def test_points_that_cannot_be_asked_end_with_2(netloom, tmp_path):
     file = write(tmp_path, TWO.replace("'ring.mtx'", "['ring.mtx', 'ring:9']"))
     code, out, err = netloom("run", file, "--workers", 1)

@@ -112,14 +112,14 @@ def test_advice_is_one_line_before_the_run(simulate):
     [
         (["--load", "1.5"], "load: found 1.5"),
         (["--load", "nan"], "load: found 'nan'"),
-        ([], "Missing option '--load'"),
+        ([], "--load: found nothing"),
         (["--load", "0.1", "--vcs", "0"], "vcs: found 0"),
         (["--load", "0.1", "--packet-flits", "9", "--switching", "virtual-cut-through"],
          "packets of up to 9 flits for buffers of 8"),
         (["--load", "0.1", "--traffic", "bit-reverse"], "a power of two"),
         (["--load", "0.1", "--plot", "curve.gif"], "curve.gif: found suffix"),
         (["--load", "none"], "load: found 'none'"),
-        (["--load", "0.1", "--tarffic", "uniform"], "No such option"),
+        (["--load", "0.1", "--tarffic", "uniform"], "--tarffic: found no such option"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_one_line_and_exit_code_2(simulate, arguments, wrong):
@@ -133,7 +133,7 @@ def test_a_mistake_is_one_line_and_exit_code_2(simulate, arguments, wrong):
 def test_a_search_for_saturation_takes_no_load(simulate):
     code, out, err = simulate("saturation", "--on", "mesh:6x6", "--load", "0.1")
     assert (code, out) == (2, "")
-    assert "No such option: --load" in err
+    assert "--load: found no such option" in err
     assert err.count("\n") == 1
 
 

@@ -40,7 +40,7 @@ def test_a_list_may_be_long():
 def test_hosts_name_nodes():
     hosts = [f"cn{number:03}" for number in range(100, 116)]
     assert allocated_nodes("cn[100-102],cn115", NET, hosts).tolist() == [0, 1, 2, 15]
-    with pytest.raises(InputError, match=r"nodes: found 'n3'; expected nodes 0 to 15 of mesh:4x4"):
+    with pytest.raises(InputError, match=r"nodes: found 'n3'; expected hosts 0 to 15 of mesh:4x4"):
         allocated_nodes("n3", NET, hosts)
 
 
@@ -64,7 +64,7 @@ def test_broken_nodes_are_left_out():
     ("text", "wrong"),
     [
         ("0\n1\nx7\n", ":3: found 'x7'"),
-        ("0\n16\n", ":2: found node 16"),
+        ("0\n16\n", ":2: found host 16"),
         ("5-3", ":1: found '5-3'; expected a range from its lowest"),
         ("0-999999999", ":1: found '0-999999999'"),
         ("n[0-20]", ":1: found 'n[0-20]'"),

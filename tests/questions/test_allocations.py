@@ -38,7 +38,7 @@ def test_ranks_fill_the_list_in_its_order(verb):
         ask(nodes="5,4,9")
     with pytest.raises(InputError, match="task 0 on node 0, which is not allocated"):
         ask(nodes=NODES, mapping=[0, 4, 8, 9])
-    with pytest.raises(InputError, match=r"^nodes: found .h3.; expected nodes 0 to 15"):
+    with pytest.raises(InputError, match=r"^nodes: found .h3.; expected hosts 0 to 15"):
         ask(nodes="h3")
 
 
@@ -78,7 +78,7 @@ def test_programs_on_nodes_of_their_own_may_name_them():
     by_name = nl.simulate("mesh:4x4", app=["ring:4@n[0-3]", "ring:3@(1,1),7,n15"], **asked)
     by_number = nl.simulate("mesh:4x4", app=["ring:4@0-3", "ring:3@5,7,15"], **asked)
     assert answer(by_name) == answer(by_number)
-    with pytest.raises(InputError, match="nodes: found 'x7'; expected nodes 0 to 15 of mesh:4x4"):
+    with pytest.raises(InputError, match="nodes: found 'x7'; expected hosts 0 to 15 of mesh:4x4"):
         nl.simulate("mesh:4x4", app=["ring:4@n[0-3]", "ring:3@x7"], **asked)
     with pytest.raises(InputError, match="node 1, which failed"):
         nl.simulate("mesh:4x4", app=["ring:4@n[0-3]"], failed_nodes="1", **asked)

@@ -164,7 +164,7 @@ def test_what_no_spec_makes_again_is_said_to_be_lost():
         ({"failed_channels": "0-1,0-4"},
          "mesh:4x4 without 0-1, 0-4: found no way from node .* still in one piece"),
         ({"failed_channels": "0-5"}, "failed channels: found '0-5', but no channel"),
-        ({"failed_nodes": "16"}, "failed nodes: found '16'; expected nodes 0 to 15"),
+        ({"failed_nodes": "16"}, "failed nodes: found '16'; expected hosts 0 to 15"),
         ({"failed_nodes": "5", "app": "ring:16"}, "15 nodes for 16 tasks"),
         ({"failed_nodes": "5", "app": "ring:3", "mapping": [0, 5, 6]},
          "mapping: found task 1 on node 5, which failed"),

@@ -169,9 +169,9 @@ def test_a_picture_and_words_are_made_of_what_is_recorded():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"app": "all-to-all:8"}, "bytes: found none: the edges of this graph have no size"),
-        ({"app": "all-to-all:8", "flow_bytes": "0"}, "bytes: found 0; expected a size above 0"),
-        ({"app": "all-to-all:8", "flow_bytes": "1 mile"}, "bytes: found '1 mile'"),
+        ({"app": "all-to-all:8"}, "size: found none: the edges of this graph have no size"),
+        ({"app": "all-to-all:8", "flow_bytes": "0"}, "size: found 0; expected a size above 0"),
+        ({"app": "all-to-all:8", "flow_bytes": "1 mile"}, "size: found '1 mile'"),
         ({"app": "ring:2", "flow_bytes": 1, "bandwidth": "0Gb/s"}, "bandwidth: found '0Gb/s'"),
         ({"app": "ring:2", "flow_bytes": 1, "bandwidth": "200"}, "without a unit"),
         ({"app": "ring:2", "flow_bytes": 1, "bandwidth": None}, "bandwidth: found none for"),

@@ -99,6 +99,7 @@ def test_without_rows_nothing_is_said_to_be_reproduced():
     assert "No number here" in result.sentence
     curves = Exhibited("p/fig-1", "Curves", False, Shown(shown().panels[:1]))
     assert "prints no numbers" in curves.sentence
+    assert result.verdict.mark == curves.verdict.mark == "unknown"
     printed = curves.shown.panels[0].table.with_columns(whose=pl.lit(PRINTED))
     both = Shown((curves.shown.panels[0]._replace(table=printed),))
     assert "printed stands beside" in Exhibited("p/fig-1", "Curves", False, both).sentence

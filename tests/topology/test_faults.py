@@ -96,7 +96,7 @@ def test_labels_of_a_file_name_nodes_even_with_hyphens(tmp_path):
         ({"channels": "12"}, "'12'; expected two neighbours"),
         ({"channels": "a-b"}, "'a-b'"),
         ({"channels": [48]}, "channel 48; expected channels 0 to 47 of mesh:4x4"),
-        ({"nodes": "16"}, "failed nodes: found '16'; expected nodes 0 to 15 of mesh:4x4"),
+        ({"nodes": "16"}, "failed nodes: found '16'; expected hosts 0 to 15 of mesh:4x4"),
         ({"nodes": [-1]}, "'-1'"),
         ({"nodes": "(0,4)"}, r"'\(0,4\)'"),
         ({"nodes": "0.1.2"}, r"'0.1.2'"),

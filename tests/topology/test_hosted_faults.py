@@ -115,12 +115,12 @@ def test_a_switch_may_be_called_without_what_its_firmware_adds():
 @pytest.mark.parametrize(
     ("parts", "wrong"),
     [
-        ({"nodes": "8"}, "found '8'; expected hosts 0 to 7 of leaf-spine:4x2x2/2, or names in it"),
+        ({"nodes": "8"}, "found '8'; expected hosts 0 to 7 of leaf-spine:4x2x2/2, or their names"),
         ({"nodes": "h[7-8]"}, "found 'h8'"),
         ({"nodes": "h[7"}, r"found 'h\[7'"),
         ({"channels": "leaf0-leaf1"}, "but no channel leaf0 -> leaf1"),
         ({"channels": "leaf0-spine1#3"}, "no channel leaf0 -> spine1#3"),
-        ({"channels": "leaf0-spine1#0"}, "found 'leaf0-spine1#0'; expected two"),
+        ({"channels": "leaf0-spine1#0"}, "found 'leaf0-spine1#0'; expected spine1 or spine0"),
         ({"channels": "h0->h1"}, "no channel h0 -> h1"),
         ({"channels": [999]}, "channel 999; expected channels 0 to 47"),
         ({"nodes": "spine[0-1]"}, "no way from host h0 to host h2"),

@@ -5,7 +5,7 @@ import pytest
 
 from netloom.errors import InputError
 from netloom.topology import spec_table, topology
-from netloom.topology.parse import SPECS, TOPOLOGIES
+from netloom.topology.parse import SPECS, TOPOLOGIES, spec_by_name, spec_in_words
 
 FORMS = [form for spec in SPECS.values() for form in spec.forms if not form.endswith("FILE")]
 FILES = ("graph", "fabric")
@@ -36,6 +36,46 @@ def test_every_name_is_in_the_message_and_in_the_table():
         assert spec.says in table
     assert TOPOLOGIES.endswith("omega, graph, fabric")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_sides_by_name_make_the_same_network(form):
+    """For every family: names give the numbers in their order, and numbers the names."""
+    named = spec_by_name(form)
+    assert "=" in named
+    net = topology(named)
+    assert net.name == topology(form).name
+    family, _, sides = named.partition(":")
+    backwards = ",".join(reversed(sides.split(",")))
+    assert topology(f"{family}:{backwards}").name == net.name
+
+
+def test_every_family_names_its_sides():
+    assert [name for name, spec in SPECS.items() if not spec.sides] == ["graph", "fabric"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "wrong"),
+    [
+        ("leaf-spine:leafs=3,spines=2,hosts=1", "found 'leafs=3'; expected leaves (the nearest)"),
+        ("leaf-spine:leaves=3", "found no spines and no hosts; expected leaves=N, spines=N"),
+        ("leaf-spine:leaves=3,leaves=2", "found two values of leaves"),
+        ("mesh:sides=,hosts=2", "found 'sides='"),
+        ("mesh:sides=4x4,4", "found '4'"),
+    ],
+)
+def test_sides_that_are_not_there_are_named(spec, wrong):
+    with pytest.raises(InputError) as caught:
+        topology(spec)
+    assert wrong in str(caught.value)
+
+
+def test_a_network_says_what_it_has_in_words():
+    assert spec_in_words("leaf-spine:32x24x8") == "32 leaves, 24 spines, 8 hosts per leaf"
+    assert spec_in_words("dragonfly:1x4x2/palmtree") == (
+        "1 host per router, 4 routers per group, 2 global links per router"
+    )
+    assert spec_in_words("torus:8x8") == spec_in_words("fabric:my.txt") == ""
 
 
 def junk():

@@ -73,6 +73,23 @@ own(epilog=EXPLORE_EPILOG)(explore)
 own()(validate)
 
 
+@own(epilog="Example: netloom names --on leaf-spine:8x4x8")
+def names(
+    on: Annotated[str, typer.Option("--on", help="Network, or machine name.")],
+    as_json: AsJson = False,
+) -> None:
+    """List the hosts and switches of a network, by the names that options take."""
+    from netloom.cli.show import show_names
+    from netloom.questions.named import find_network
+    from netloom.topology.named_parts import names_of
+
+    found = names_of(find_network(on, switches=True)[0])
+    if as_json:
+        print_json(found)
+    else:
+        show_names(found)
+
+
 @own()
 def machines(as_json: AsJson = False) -> None:
     """List the machines that ``--on`` knows by name."""

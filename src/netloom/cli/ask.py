@@ -14,6 +14,8 @@ import typer
 from netloom.cli.edge import INTERRUPTED
 from netloom.cli.help import HelpedCommand, show_short_help
 from netloom.cli.output import FILES, check_apart, compilation_announced, print_json, write_each
+from netloom.errors import InputError
+from netloom.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -36,24 +38,65 @@ SHORT = ("on", "plot", "as_json")
 MOST_BELOW = 12
 """Lines of figures after which the sentence of a verdict is said again."""
 
+PROGRAM_AND_NETWORK = ("app", "on")
+"""Fields that every command takes both ways: by their names, and as words without one."""
 
-def command_of(kind: Kind) -> HelpedCommand:
-    """Return the command that asks a question."""
+NAMED, MORE = "_by_name", "more_words"
+"""What ends the parameter that takes an argument by its name, and the one of further words."""
+
+MOST_OTHERS = 3
+"""Most commands that are named for an option of theirs."""
+
+
+class QuestionCommand(HelpedCommand):
+    """The command that asks a question. An option of another question is named as that."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments of a command."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:  # of Typer, by the name that all its releases have
+            if type(error).__name__ != "NoSuchOption":
+                raise
+            raise _no_such_option(ctx.command_path, error) from None
+
+
+def command_of(kind: Kind, below: Mapping[str, str]) -> QuestionCommand:
+    """Return the command that asks a question. ``below``: the commands whose words go on."""
     one = typer.Typer(add_completion=False, rich_markup_mode="rich")
     page = f"More: docs/{kind.page}" if kind.page else ""
     named = one.command(
         kind.words.replace(".", " "),
-        cls=HelpedCommand,
-        help=_help(kind),
+        cls=QuestionCommand,
+        help=_help(kind, below),
         epilog=page,
         context_settings={"help_option_names": ["--help"]},
     )
     named(_function(kind))
     made = typer.main.get_command(one)
-    assert isinstance(made, HelpedCommand)
+    assert isinstance(made, QuestionCommand)
     own = vars(kind.question).get("__annotations__", {})
-    made.short = {*own, *SHORT}
+    required = (name for name, field in kind.question.model_fields.items() if field.is_required())
+    made.short = {*own, *required, *SHORT}
     return made
+
+
+def _no_such_option(path: str, error: Any) -> InputError:
+    """Return the mistake of an option that a command lacks: who has it, what is spelt like it."""
+    from netloom.questions.register import all_kinds
+
+    flag = error.option_name
+    wanted = [listed([each for each in error.possibilities or () if each != flag])]
+    others = [
+        f"netloom {kind.words.replace('.', ' ')}"
+        for kind in all_kinds()
+        if any(flag in option.opts for option in command_of(kind, {}).params)
+    ]
+    if others:
+        takes = "takes" if len(others) == 1 else "take"
+        wanted.append(f"{listed(others, MOST_OTHERS)}, which {takes} it")
+    said = ", or ".join(filter(None, wanted))
+    return InputError(flag, f"no such option of {path}", said or f"{path} --help")
 
 
 def outputs_of(kind: Kind) -> tuple[Output, ...]:
@@ -81,10 +124,14 @@ def _explorer() -> Output:
     return Output("explore", "Page to explore the network in: .html.", write, check)
 
 
-def _help(kind: Kind) -> str:
-    """Return an example of a command, and what it is for."""
-    example = kind.example or f"netloom {kind.words.replace('.', ' ')} --help"
-    return f"Example: {example}\n\n{kind.told}"
+def _example(kind: Kind) -> str:
+    return kind.example or f"netloom {kind.words.replace('.', ' ')} --help"
+
+
+def _help(kind: Kind, below: Mapping[str, str]) -> str:
+    """Return an example of a command, what it is for, and the commands below it."""
+    more = "".join(f"\n\nnetloom {words}: {said}" for words, said in below.items())
+    return f"Example: {_example(kind)}\n\n{kind.told}{more}"
 
 
 def _function(kind: Kind) -> Callable[..., None]:
@@ -96,7 +143,7 @@ def _function(kind: Kind) -> Callable[..., None]:
             for name, value in values.items()
             if (source := ctx.get_parameter_source(name)) and source.name != "DEFAULT"
         }
-        _answer(kind, values, given)
+        _answer(kind, values, _named(kind, given))
 
     parameters = [
         inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context),
@@ -120,6 +167,12 @@ def _parameters(kind: Kind) -> Iterator[inspect.Parameter]:
         plain = _plain_type(field.annotation)
         if plain is not None and name not in asked:
             yield _of_field(kind.question, name, field, plain, taken)
+    for name in _arguments(kind):
+        by_name = typer.Option(f"--{name.replace('_', '-')}", hidden=True)
+        yield _parameter(name + NAMED, Annotated[str | None, by_name], None)
+    if _without_names(kind) != _arguments(kind):
+        more = Annotated[list[str] | None, typer.Argument(hidden=True)]
+        yield _parameter(MORE, more, None)
     for output in outputs:
         option = typer.Option(help=output.said, rich_help_panel=FILES)
         yield _parameter(output.name, Annotated[Path | None, option], None)
@@ -128,6 +181,41 @@ def _parameters(kind: Kind) -> Iterator[inspect.Parameter]:
             yield _parameter(each.name, Annotated[str, option], each.default)
     option = typer.Option("--json", help="Print the answer as JSON.")
     yield _parameter("as_json", Annotated[bool, option], False)
+
+
+def _arguments(kind: Kind) -> list[str]:
+    """Return the fields that the help shows without a name."""
+    from netloom.questions.base import told_of
+
+    return [name for name in kind.question.model_fields if told_of(kind.question, name).argument]
+
+
+def _without_names(kind: Kind) -> list[str]:
+    """Return the fields that words without a name are for, in their order."""
+    known = [name for name in PROGRAM_AND_NETWORK if name in kind.question.model_fields]
+    return list(dict.fromkeys([*_arguments(kind), *known]))
+
+
+def _named(kind: Kind, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was given, all of it by name.
+
+    Words fill the fields that no option gives. If there are fewer words than such fields, those
+    that need not be given get none.
+    """
+    arguments = _arguments(kind)
+    words = [given[name] for name in arguments if name in given] + list(given.get(MORE) or ())
+    found = {name: value for name, value in given.items() if name not in (*arguments, MORE)}
+    found = {name.removesuffix(NAMED): value for name, value in found.items()}
+    free = [name for name in _without_names(kind) if name not in found]
+    if len(words) < len(free):
+        free = [name for name in free if kind.question.model_fields[name].is_required()]
+    if len(words) > len(free):
+        where, wanted = (
+            f"netloom {kind.words.replace('.', ' ')}",
+            listed([each.upper() for each in _without_names(kind)]),
+        )
+        raise InputError(where, f"one word too many, '{words[-1]}'", f"{wanted}, each once")
+    return found | dict(zip(free, words, strict=False))
 
 
 def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
@@ -144,16 +232,18 @@ def _of_field(
     told = told_of(question, name)
     if told.several:
         plain = list[str]
-    default = inspect.Parameter.empty if field.is_required() else _shown(field.default, plain)
+    default = None if field.is_required() else _shown(field.default, plain)
     said: dict[str, Any] = {
         "help": description_of(question, name),
         "show_default": default_said(question, name) or False,
     }
     if told.panel:
         said["rich_help_panel"] = told.panel
+    optional = plain if default is not None else plain | None
     if told.argument:
-        return _parameter(name, Annotated[plain, typer.Argument(**said)], default)
-    optional = plain if field.is_required() or default is not None else plain | None
+        return _parameter(name, Annotated[optional, typer.Argument(**said)], default)
+    if field.is_required():
+        said["help"] += " Required."
     flags = [each for each in _flags(told, name, field) if each not in taken]
     return _parameter(name, Annotated[optional, typer.Option(*flags, **said)], default)
 
@@ -205,7 +295,7 @@ def _answer(kind: Kind, values: Mapping[str, Any], given: Mapping[str, Any]) -> 
     with compilation_announced():
         from netloom.questions.base import ask
 
-        question = ask(kind.question, _fields(kind, given, files))
+        question = ask(kind.question, _complete(kind, _fields(kind, given, files)))
         ready = kind.prepare(question)
         for output in outputs:
             if output.refuse and (
@@ -259,3 +349,16 @@ def _fields(kind: Kind, given: Mapping[str, Any], files: Mapping[Output, Path]) 
         if isinstance(value, list) and len(value) == 1:
             fields[name] = value[0]
     return fields | {each.asks: True for each in files if each.asks}
+
+
+def _complete(kind: Kind, fields: dict[str, Any]) -> dict[str, Any]:
+    """Return fields, if none lacks that must be given. The mistake names an example."""
+    from netloom.questions.base import description_of, told_of
+
+    for name, field in kind.question.model_fields.items():
+        if field.is_required() and name not in fields:
+            told = told_of(kind.question, name)
+            flag = name.upper() if told.argument else _flags(told, name, field)[0]
+            said = description_of(kind.question, name).rstrip(".")
+            raise InputError(flag, "nothing", f"{said}; for example: {_example(kind)}")
+    return fields

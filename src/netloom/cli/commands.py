@@ -9,8 +9,9 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
-from netloom.cli.help import HelpedGroup, group_help
+from netloom.cli.help import HelpedGroup, group_help, sentence
 from netloom.errors import InputError
+from netloom.spec import SPELLINGS
 
 GROUPS = {
     "Ask": ("analyze", "simulate", "predict", "collective", "fabric", "hotspot"),
@@ -59,12 +60,20 @@ class Commands(HelpedGroup):
                 from netloom.cli.ask import command_of
                 from netloom.questions.register import kind_of
 
-                return words.replace(".", " "), command_of(kind_of(words)), args[count:]
+                below = self._below(ctx, f"{args[0]} ") if count == 1 else {}
+                return words.replace(".", " "), command_of(kind_of(words), below), args[count:]
             if len(args) >= count and (own := super().get_command(ctx, " ".join(args[:count]))):
                 return " ".join(args[:count]), own, args[count:]
         if args and args[0] not in _heads() and not args[0].startswith("-"):
             raise _unknown(args[0], self.list_commands(ctx))
         return super().resolve_command(ctx, args)
+
+    def _below(self, ctx: Any, begin: str) -> dict[str, str]:
+        """Return what the commands are for whose words begin so."""
+        below = {words.replace(".", " "): said for words, said in _all_words().items()}
+        for name in super().list_commands(ctx):
+            below[name] = sentence(self.get_command(ctx, name))
+        return {name: said for name, said in below.items() if name.startswith(begin)}
 
 
 def _all_words() -> dict[str, str]:
@@ -103,6 +112,7 @@ def _head(name: str) -> HelpedGroup:
 
 def _today(args: list[str]) -> list[str]:
     """Return arguments as they are spelt today. What an old release spelt otherwise says so."""
+    args = [SPELLINGS.get(each, each) for each in args[:1]] + args[1:]
     if len(args) < 2 or not args[1].startswith("-") or args[1] in ("--help", "-h"):
         return args
     if args[0] not in _heads() or not _heads()[args[0]].usual:

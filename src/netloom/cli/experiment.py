@@ -1,8 +1,9 @@
 """``netloom run``, ``netloom results`` and ``netloom schema``: many questions in one file."""
 
 import sys
+from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -10,9 +11,6 @@ from netloom.cli.edge import FAILED, INTERRUPTED, MISTAKE
 from netloom.cli.output import FILES, AsJson, compilation_announced, print_json
 from netloom.errors import InputError
 from netloom.words import counted
-
-if TYPE_CHECKING:
-    from netloom.experiments.findings import Results
 
 RUN_EPILOG = "Example: netloom run examples/torus-vs-mesh.toml --store sweep.sqlite"
 RESULTS_EPILOG = "Example: netloom results sweep.sqlite --csv sweep.csv"
@@ -36,7 +34,7 @@ Cluster = Annotated[
     typer.Option(help="Cluster to run on: a Dask scheduler (tcp://HOST:PORT), or slurm."),
 ]
 DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Count the points and estimate the time; run none.")
+    bool, typer.Option("--dry-run", help="Count the points, check them and estimate the time.")
 ]
 Source = Annotated[
     Path, typer.Argument(help="Store (.sqlite), or experiment file (.toml) that has run.")
@@ -80,6 +78,7 @@ def run(
             from netloom.cli.show_experiment import show_estimate
 
             show_estimate(guess)
+        _say_refused(guess.reasons)
         return
     from netloom.experiments.runner import run as run_experiment
     from netloom.experiments.runner import store_of
@@ -103,7 +102,7 @@ def run(
 
         show_results(found)
         typer.echo(f"Store: {kept}; a page of it: netloom report {kept} -o report.html")
-    _say_refused(found)
+    _say_refused(Counter(each.reason for each in found.refused))
 
 
 def results(
@@ -159,11 +158,8 @@ def schema(
     print_json(schema_of())
 
 
-def _say_refused(found: "Results") -> None:
+def _say_refused(reasons: dict[str, int]) -> None:
     """Say which points cannot be asked, reason by reason, and exit with 2 if there are any."""
-    reasons: dict[str, int] = {}
-    for each in found.refused:
-        reasons[each.reason] = reasons.get(each.reason, 0) + 1
     for reason, count in list(reasons.items())[:MOST_REASONS]:
         points = counted(count, "point") if count > 1 else "a point"
         sys.stderr.write(f"netloom: {points} cannot be asked: {reason}\n")

@@ -70,7 +70,7 @@ class HelpedGroup(TyperGroup):
     def listed(self, ctx: Any) -> dict[str, str]:
         """Return what each command is for, in a sentence."""
         names = self.list_commands(ctx)
-        return {name: _sentence(self.get_command(ctx, name)) for name in names}
+        return {name: sentence(self.get_command(ctx, name)) for name in names}
 
 
 def with_help_options(more: dict[str, Any]) -> dict[str, Any]:
@@ -150,7 +150,8 @@ def _example(command: Any) -> tuple[str, list[str]]:
     return (epilog if epilog.startswith(EXAMPLE) else ""), told
 
 
-def _sentence(command: Any) -> str:
+def sentence(command: Any) -> str:
+    """Return what a command is for: the first paragraph of its help that is no example."""
     _, told = _example(command)
     return " ".join(told[0].replace("``", "").split())
 

@@ -52,6 +52,16 @@ def show_machines(machines: Sequence[Machine]) -> None:
     show([table], console())
 
 
+def show_names(names: Sequence[dict[str, Any]]) -> None:
+    """Print one row per host or switch."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in names[0]:
+        table.add_column(column, justify="right" if column == "number" else "left")
+    for each in names:
+        table.add_row(*(escape("" if value is None else str(value)) for value in each.values()))
+    show([table], console())
+
+
 def show_validation(result: Any) -> None:
     """Print what is reproduced, every row beside the computed value, reasons, rates by kind."""
     screen = console()

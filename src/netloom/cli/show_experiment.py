@@ -9,6 +9,7 @@ from rich.table import Table
 
 from netloom.cli.show import console, show_again, show_verdict
 from netloom.experiments.findings import COSTS
+from netloom.experiments.seeds import SEED, over_seeds
 from netloom.questions.answers import Column, Columns
 from netloom.questions.recorded import key_columns
 from netloom.questions.shown import show, table_of
@@ -34,9 +35,8 @@ def show_estimate(guess: Estimate) -> None:
         cost = "" if each.point_seconds is None else seconds(each.point_seconds)
         whole = seconds(each.seconds) if cost else ""
         least = "> " if each.at_least else ""
-        rest = each.points - each.answered
         name = escape(f"[{each.section}]")
-        table.add_row(name, str(each.points), str(rest), least + cost, least + whole)
+        table.add_row(name, str(each.points), str(each.left), least + cost, least + whole)
     told = "[dim]Points near the knee of a curve come on top. Curves end at saturation.[/]"
     show_verdict(screen, guess.verdict)
     show(["", table, told], screen)
@@ -54,15 +54,23 @@ def show_results(found: Results) -> None:
     table = found.table()
     for section, answered in sections.items():
         rows, first = table.filter(section=section), answered[0]
-        varied = first.point.varied
-        columns = [Column(name, name, kind=_kind(rows[name])) for name in varied]
-        columns += key_columns(first.record, but=[*varied, *COSTS])
-        screen.print(f"\n[bold]{escape(f'[{section}]')}[/]")
-        show([table_of(Columns(*columns), rows.head(MOST_ROWS).iter_rows(named=True))], screen)
-        if len(rows) > MOST_ROWS:
-            screen.print(f"[dim]and {counted(len(rows) - MOST_ROWS, 'row')} more[/]")
+        varied, sweep = first.point.varied, first.point.sweep
+        keys = sorted((name for name in varied if name != SEED), key=lambda name: name != sweep)
+        figures = key_columns(first.record, but=[*varied, *COSTS])
+        told = over_seeds(rows.iter_rows(named=True), keys, figures.names)
+        columns = [Column(name, name, kind=_kind(rows[name])) for name in keys]
+        screen.print(f"\n[bold]{escape(f'[{section}]')}[/]{_seeds(rows)}")
+        show([table_of(Columns(*columns, *figures), told[:MOST_ROWS])], screen, keys=len(keys))
+        if len(told) > MOST_ROWS:
+            screen.print(f"[dim]and {counted(len(told) - MOST_ROWS, 'row')} more[/]")
     screen.print()
     show_again(screen, found.verdict)
+
+
+def _seeds(rows: pl.DataFrame) -> str:
+    """Return how many seeds each row is of, if it is of several."""
+    many = rows[SEED].n_unique() if SEED in rows.columns else 1
+    return f"  [dim]means of {many} seeds ± half of the 95\u00a0% interval[/]" if many > 1 else ""
 
 
 def _kind(column: pl.Series) -> type:

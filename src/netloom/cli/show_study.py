@@ -52,8 +52,9 @@ def show_exhibited(result: Exhibited) -> None:
     show_verdict(screen, result.verdict)
     screen.width = max(screen.width, WIDEST)  # so that no number is cut off
     outside = [row for row in result.shown.rows if not row.within]
-    told = "[dim]Printed[/], then computed. [red]✗[/]: outside its tolerance."
-    screen.print(told, soft_wrap=True)
+    if result.shown.rows:
+        told = "[dim]Printed[/], then computed. [red]✗[/]: outside its tolerance."
+        screen.print(told, soft_wrap=True)
     for panel in result.shown.panels:
         screen.print()
         screen.print(f"[bold]{escape(panel.title)}[/]", soft_wrap=True)

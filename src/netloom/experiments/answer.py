@@ -140,6 +140,22 @@ class Interrupted(Exception):  # noqa: N818 (nothing is wrong)
     """The point was stopped from outside: what it has found is not what was asked."""
 
 
+def refusal(asked: AskedPoint) -> str:
+    """Return why a point cannot be asked, or "": what is said before any work is done on it."""
+    from netloom.questions.base import ask
+
+    paths = dict(asked.paths)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            import_module(asked.module)
+            kind = by_verb(asked.verb)
+            kind.prepare(ask(kind.question, renamed(dict(asked.fields), paths)))
+    except InputError as error:
+        return _as_written(str(error), paths)
+    return ""
+
+
 def answer(asked: AskedPoint) -> KeptAnswer:
     """Answer a point. What it finds does not depend on where it runs, or on what else does.
 

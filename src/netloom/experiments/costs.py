@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from concurrent.futures import TimeoutError as TooLong
 from functools import partial
 from statistics import fmean
@@ -12,13 +13,13 @@ from netloom.experiments.curves import curves_of, next_step
 from netloom.experiments.file import Experiment, read_experiment
 from netloom.experiments.runner import asked_of, store_of
 from netloom.experiments.store import Store
-from netloom.experiments.workers import be_ready, local_workers, work, worker_count
+from netloom.experiments.workers import be_ready, local_workers, prepare, work, worker_count
 from netloom.progress import track
 from netloom.questions.verdict import Verdict
 from netloom.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from netloom.experiments.points import Point
@@ -28,15 +29,18 @@ if TYPE_CHECKING:
 MOST_SECONDS = 20.0
 """How long a calibration takes at most."""
 
+MOST_CHECKING_SECONDS = 60.0
+"""How long points are looked at, at most, to see whether they can be asked."""
+
 
 class SectionCost(NamedTuple):
     """What a table of an experiment asks, and what it costs.
 
     Attributes
     ----------
-    points, answered
-        How many points it has, and how many of them need not be asked: they are answered, or past
-        saturation.
+    points, answered, refused
+        How many points it has, how many of them need not be asked, because they are answered or
+        past saturation, and how many cannot be asked.
     point_seconds
         What a point takes, the mean of those that were tried. None where none was needed.
     at_least
@@ -46,6 +50,7 @@ class SectionCost(NamedTuple):
     section: str
     points: int
     answered: int
+    refused: int
     point_seconds: float | None
     tried: int
     at_least: bool
@@ -53,7 +58,12 @@ class SectionCost(NamedTuple):
     @property
     def seconds(self) -> float:
         """What the rest of the table takes on one processor."""
-        return (self.points - self.answered) * (self.point_seconds or 0.0)
+        return self.left * (self.point_seconds or 0.0)
+
+    @property
+    def left(self) -> int:
+        """How many points are to be answered."""
+        return self.points - self.answered - self.refused
 
 
 class Estimate(NamedTuple):
@@ -65,11 +75,17 @@ class Estimate(NamedTuple):
         How many processes share the work.
     start_seconds
         What they take to be ready.
+    reasons
+        Why points cannot be asked, and how many of them for each reason.
+    unchecked
+        How many points there was no time to look at.
     """
 
     sections: tuple[SectionCost, ...]
     workers: int
     start_seconds: float
+    reasons: dict[str, int]
+    unchecked: int
 
     @property
     def seconds(self) -> float:
@@ -80,8 +96,11 @@ class Estimate(NamedTuple):
     def sentence(self) -> str:
         """What there is to do, and how long that takes, in one line."""
         points = sum(each.points for each in self.sections)
-        left = points - sum(each.answered for each in self.sections)
+        left = sum(each.left for each in self.sections)
         words = f"{counted(points, 'point', ',')}, {left:,} of them to be answered"
+        if refused := sum(self.reasons.values()):
+            least = "at least " if self.unchecked else ""
+            words += f", {least}{refused:,} that cannot be asked"
         if not left:
             return f"{words}."
         about = "at least" if any(each.at_least for each in self.sections) else "about"
@@ -90,14 +109,16 @@ class Estimate(NamedTuple):
 
     @property
     def verdict(self) -> Verdict:
-        """The same with its mark: ``fine``, as an estimate decides nothing."""
-        return Verdict("fine", self.sentence)
+        """The same with its mark: ``fine``, as an estimate decides nothing, if all can be asked."""
+        return Verdict("limited" if self.reasons else "fine", self.sentence)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the estimate as plain data, the JSON of ``netloom run --dry-run``."""
         return {
             "points": sum(each.points for each in self.sections),
             "answered": sum(each.answered for each in self.sections),
+            "refused": self.reasons,
+            "unchecked": self.unchecked,
             "workers": self.workers,
             "start_seconds": self.start_seconds,
             "seconds": self.seconds,
@@ -114,9 +135,10 @@ def estimate(
 ) -> Estimate:
     """Count the points of an experiment, and estimate what they cost here.
 
-    Of every table that has points without an answer the first, a middle and the last are tried, one
-    after the other and for 20 s at most. Nothing is kept of that, and no file is written. What is
-    given is as for ``run``.
+    Points without an answer are made ready first, one of each curve, for 60 s at most: what cannot
+    be asked is found there. Of those that can, the first, a middle and the last of every table are
+    tried, one after the other and for 20 s at most. Nothing is kept of that, and no file is
+    written. What is given is as for ``run``.
 
     Raises
     ------
@@ -134,12 +156,38 @@ def estimate(
         if left:
             hired.executor.submit(be_ready).result()
         start_seconds = monotonic() - began if left else 0.0
+        refused, unchecked = _refused(experiment, hired, left)
         until = monotonic() + MOST_SECONDS
         costs = [
-            _cost(section, points, left, partial(_try, experiment, hired, until))
+            _cost(section, points, left, refused, partial(_try, experiment, hired, until))
             for section, points in track(list(sections.items()), "trying points")
         ]
-    return Estimate(tuple(costs), number, start_seconds)
+    reasons = dict(Counter(refused.values()).most_common())
+    return Estimate(tuple(costs), number, start_seconds, reasons, unchecked)
+
+
+def _refused(
+    experiment: Experiment, workers: Workers, left: set[str]
+) -> tuple[dict[str, str], int]:
+    """Return why points cannot be asked, by their keys, and how many were not looked at in time.
+
+    If the lowest point of a curve cannot be asked, none of it can.
+    """
+    until = monotonic() + MOST_CHECKING_SECONDS
+    found: dict[str, str] = {}
+    unchecked = 0
+    for curve in track(curves_of(experiment.points), "looking at points"):
+        points = [point for point in curve.points if point.key in left]
+        for point in [points[0], points[-1]] if len(points) > 1 else points:
+            if monotonic() > until:
+                unchecked += len(points)
+                break
+            asked = asked_of(point, experiment, elsewhere=False)
+            if reason := workers.executor.submit(prepare, asked).result():
+                several = points if point is points[0] else [point]
+                found |= {each.key: reason for each in several}
+                break
+    return found, unchecked
 
 
 def _left(experiment: Experiment, store: Path) -> set[str]:
@@ -159,13 +207,15 @@ def _cost(
     section: str,
     points: Sequence[Point],
     left: set[str],
+    refused: Mapping[str, str],
     try_point: Callable[[Point], tuple[float, bool]],
 ) -> SectionCost:
     """Try some points of a table: the first one twice, since at first kernels are loaded."""
-    rest = [point for point in points if point.key in left]
-    answered = len(points) - len(rest)
+    wanted = [point for point in points if point.key in left]
+    rest = [point for point in wanted if point.key not in refused]
+    counts = len(points), len(points) - len(wanted), len(wanted) - len(rest)
     if not rest:
-        return SectionCost(section, len(points), answered, None, 0, at_least=False)
+        return SectionCost(section, *counts, None, 0, at_least=False)
     took, in_time = try_point(rest[0])
     seconds = [] if in_time else [took]
     for place in sorted({0, len(rest) // 2, len(rest) - 1}):
@@ -174,7 +224,7 @@ def _cost(
         took, in_time = try_point(rest[place])
         seconds.append(took)
     mean = fmean(seconds)
-    return SectionCost(section, len(points), answered, mean, len(seconds), at_least=not in_time)
+    return SectionCost(section, *counts, mean, len(seconds), at_least=not in_time)
 
 
 def _try(

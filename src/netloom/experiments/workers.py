@@ -15,7 +15,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
-from netloom.experiments.answer import answer
+from netloom.experiments.answer import answer, refusal
 from netloom.progress import hush
 from netloom.simulation.side_by_side import LIMIT, processors
 
@@ -186,6 +186,12 @@ def work(asked: AskedPoint) -> KeptAnswer:
     """Answer a point in a process that works for another."""
     hush()
     return answer(asked)
+
+
+def prepare(asked: AskedPoint) -> str:
+    """Return why a point cannot be asked, in a process that works for another."""
+    hush()
+    return refusal(asked)
 
 
 def be_ready() -> None:

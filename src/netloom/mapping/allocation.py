@@ -14,6 +14,7 @@ from netloom.errors import InputError
 from netloom.textfiles import read_lines
 from netloom.topology import Omega, Topology, working_nodes
 from netloom.topology.hostlists import MOST_DIGITS, MOST_NAMED, unfolded, words_of
+from netloom.topology.named_parts import hosts_wanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -72,7 +73,7 @@ def allocated_hosts(
             )
         wrong = listed[(listed < 0) | (listed >= topology.num_hosts)]
         if len(wrong):
-            raise InputError(where, f"node {wrong[0]}", _wanted(topology))
+            raise InputError(where, f"host {wrong[0]}", hosts_wanted(topology))
     if isinstance(topology.whole, Omega) and (listed >= topology.whole.pes).any():
         found = f"{topology.name_of(int(listed.max()))}, a memory module"
         raise InputError(where, found, f"processing elements of {topology.name}")
@@ -290,9 +291,9 @@ class _Listed:
         if found is not None:
             yield from found
         elif word in self.routers:
-            raise InputError(where, f"'{word}', which is a switch", _wanted(self.topology))
+            raise InputError(where, f"'{word}', which is a switch", hosts_wanted(self.topology))
         elif "[" in word or "]" in word:
-            wanted, most = _wanted(self.topology), self.topology.num_hosts
+            wanted, most = hosts_wanted(self.topology), self.topology.num_hosts
             for name in unfolded(word, where=where, wanted=wanted, most=most):
                 yield from self.hosts(name, where)
         else:
@@ -308,16 +309,23 @@ class _Listed:
         """Return the numbers in ``7`` or ``3-7``."""
         ends = re.fullmatch(r"(\d+)(?:-(\d+))?", word, re.ASCII)
         if ends is None or max(len(end or "") for end in ends.groups()) > MOST_DIGITS:
-            raise InputError(where, f"'{word:.60}'", _wanted(self.topology))
+            found = f"'{word:.60}'" + ", no such file" * (where == "nodes" and _is_path(word))
+            known = [*self.host_of, *self.owned]
+            raise InputError(where, found, hosts_wanted(self.topology, word, known))
         first, last = int(ends[1]), int(ends[2] or ends[1])
         if last < first:
-            raise InputError(where, f"'{word}'", "a range from its lowest node on")
+            raise InputError(where, f"'{word}'", "a range from its lowest host on")
         if last - first >= self.topology.num_hosts:
-            raise InputError(where, f"'{word}'", _wanted(self.topology))
+            raise InputError(where, f"'{word}'", hosts_wanted(self.topology))
         if last >= self.topology.num_hosts:
             missing = max(first, self.topology.num_hosts)
-            raise InputError(where, f"node {missing}", _wanted(self.topology))
+            raise InputError(where, f"host {missing}", hosts_wanted(self.topology))
         return range(first, last + 1)
+
+
+def _is_path(word: str) -> bool:
+    """Return whether a word looks like the name of a file: a folder before it, or an ending."""
+    return "/" in word or re.fullmatch(r".*\.[A-Za-z]\w{0,9}", word, re.ASCII) is not None
 
 
 def named_hosts(
@@ -349,8 +357,3 @@ def named_hosts(
             if count > MOST_NAMED:
                 raise InputError(where, f"over {MOST_NAMED} nodes", "each node once")
     return np.array([*found], np.int64)
-
-
-def _wanted(topology: Topology) -> str:
-    what = "nodes" if topology.direct else "hosts"
-    return f"{what} 0 to {topology.num_hosts - 1} of {topology.name}, or their names"

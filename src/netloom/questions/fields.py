@@ -88,7 +88,7 @@ class ProgramOnNetwork(Question):
 class OnFabric(Question):
     """The fabric: a file as administrators have it, or any network."""
 
-    on: Network = argument(
+    on: Network = option(
         "Fabric: a file of ibnetdiscover, ibsim or the like, or any network (fat-tree:k=8).",
         kw_only=False,
         file=True,
@@ -320,8 +320,9 @@ class PatternTraffic(Question, panel="Traffic"):
 
     traffic: str | dict[str, Any] | InstanceOf[Traffic] | None = option(
         "Traffic pattern: uniform, transpose, bit-complement, bit-reverse, shuffle, tornado, "
-        "neighbour, asymmetric, adversarial, adversarial:+K, hot-spot:0.1:NODES, "
-        "incast:SENDERS:NODES or pairs:0-63,5-12; most also with -self.",
+        "neighbour, tornado:32x32, shift:1,5, random-permutation:SEED, asymmetric, adversarial, "
+        "adversarial:+K, hotspot:0.1:NODES, incast:SENDERS:NODES or pairs:0-63,5-12; most also "
+        "with -self.",
         default=None,
         shown_default="uniform",
     )

@@ -18,7 +18,9 @@ from netloom.topology import Topology, counting_inside, topology
 from netloom.topology.faults import first_broken, without, working_nodes
 from netloom.topology.kinds import check_all_compute
 from netloom.topology.named_parts import vertex_word
-from netloom.words import counted
+from netloom.topology.parse import SPECS
+from netloom.topology.subnets.files import spec_of_file
+from netloom.words import counted, or_near
 from netloom.workload import parse_traffic, read
 from netloom.workload.programs.shared import among
 
@@ -47,8 +49,12 @@ def read_program(
     return app
 
 
-def read_traffic(asked: str | dict[str, Any] | Traffic | None, topology: Topology) -> Traffic:
+def read_traffic(
+    asked: str | dict[str, Any] | Traffic | None, topology: Topology, nodes: Any = None
+) -> Traffic:
     """Return the traffic asked for, uniform by default. A named pattern is kept to working nodes.
+
+    ``nodes`` are those between which it is, as ``allocated_hosts`` takes them: all by default.
 
     Raises
     ------
@@ -63,6 +69,13 @@ def read_traffic(asked: str | dict[str, Any] | Traffic | None, topology: Topolog
     """
     asked = "uniform" if asked is None else asked
     whole = topology.whole
+    if nodes is not None:
+        if not isinstance(asked, str):
+            raise InputError("nodes", f"a list, and {asked!r:.60}", "a pattern by its name")
+        listed = allocated_hosts(nodes, topology)
+        if asked == "uniform":
+            return among(parse_traffic(asked, whole), listed)
+        return parse_traffic(asked, whole, listed)
     if isinstance(asked, dict):
         pattern = traffic_of(asked, whole)
     else:
@@ -121,11 +134,12 @@ def find_network(
     if isinstance(on, str) and names_machine(on):
         on = machine(on)
     if isinstance(on, str) and ":" not in on and file_kind(on) == "a file":
-        kind = "graph" if on.endswith(".graphml") else "fabric"
-        raise InputError("on", f"the file '{on}'", f"{kind}:{on}, which reads it")
+        raise InputError("on", f"the file '{on}'", f"{spec_of_file(on)}, which reads it")
     if isinstance(on, str) and ":" not in on:
         machines = ", ".join(machine_names())
+        known = [*SPECS, *machine_names()]
         wanted = f"a network such as mesh:8x8, or a machine: {machines}, machine:FILE"
+        wanted = or_near(on, known, wanted)
         raise InputError("on", f"'{on}'", wanted)
     on_machine = on if isinstance(on, Machine) else None
     if isinstance(on, Machine):

@@ -38,18 +38,21 @@ def lines(answer: Any) -> list[Any]:
     return [table_of(answer.columns.key, answer.table().iter_rows(named=True))]
 
 
-def show(lines: Iterable[Any], screen: Console) -> None:
-    """Print lines, which a terminal breaks between words, and tables, which never cut a number."""
+def show(lines: Iterable[Any], screen: Console, *, keys: int = 1) -> None:
+    """Print lines, which a terminal breaks between words, and tables, which never cut a number.
+
+    A table that is too wide becomes several, each with the first ``keys`` columns.
+    """
     for line in lines:
         if isinstance(line, Table):
-            for place, part in enumerate(_fitting(line, screen)):
+            for place, part in enumerate(_fitting(line, screen, max(keys, 1))):
                 screen.print(*[""] * bool(place), part, sep="\n")
         else:
             screen.print(line, soft_wrap=not screen.is_terminal)
 
 
-def _fitting(table: Table, screen: Console) -> list[Table]:
-    """Return a table that is too wide as several, each with the first column.
+def _fitting(table: Table, screen: Console, keys: int) -> list[Table]:
+    """Return a table that is too wide as several, each with the first columns.
 
     Columns of words may become as narrow as their longest word, those of numbers keep their width.
     """
@@ -62,13 +65,14 @@ def _fitting(table: Table, screen: Console) -> list[Table]:
         column.min_width = max(min(words, screen.width), column.min_width or 0)
         column.max_width = max(each.maximum for each in (head, *cells))
         column.no_wrap = column.max_width <= column.min_width
-    first, *others = table.columns
-    groups, room = [[first]], screen.width - (first.min_width or 0)
+    first, others = table.columns[:keys], table.columns[keys:]
+    beside = screen.width - sum(each.min_width or 0 for each in first) - GAP * (keys - 1)
+    groups, room = [[*first]], beside
     for column in others:
         room -= (column.min_width or 0) + GAP
-        if room < 0 and len(groups[-1]) > 1:
-            groups.append([first])
-            room = screen.width - (first.min_width or 0) - (column.min_width or 0) - GAP
+        if room < 0 and len(groups[-1]) > keys:
+            groups.append([*first])
+            room = beside - (column.min_width or 0) - GAP
         groups[-1].append(column)
     for group in groups:
         _share_out(group, screen.width)

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from netloom.drawing.names import base_names
+from netloom.topology.parse import spec_in_words
 from netloom.topology.subnets.names import short_channel_name
 
 if TYPE_CHECKING:
@@ -64,9 +65,10 @@ def subject(program: str, network: str, mapping: Any = None) -> str:
     >>> subject("examples/lammps-64.mtx", "torus:8x8", "identity")
     'lammps-64 on torus:8x8, rank order'
     >>> subject("uniform", "slim-fly:5/4")
-    'uniform on slim-fly:5/4'
+    'uniform on slim-fly:5/4 (4 hosts per router)'
     """
-    said = f"{short_name(program)} on {short_name(network)}"
+    words = spec_in_words(network.partition(" without ")[0])
+    said = f"{short_name(program)} on {short_name(network)}{words and f' ({words})'}"
     return said if mapping is None else f"{said}, {order_named(mapping)}"
 
 

@@ -119,11 +119,14 @@ class Exhibited:
 
     @property
     def verdict(self) -> Verdict:
-        """The same with its mark, what it is of, and what is outside."""
+        """The same with its mark, what it is of, and what is outside.
+
+        Where nothing is compared, nothing is confirmed.
+        """
         of = f"{self.name}: {self.line}"
         if self.shown.rows:
             return replace(Validation(self.shown.rows).verdict, of=of)
-        return Verdict("fine", self.sentence, of)
+        return Verdict("unknown", self.sentence, of)
 
     def table(self) -> pl.DataFrame:
         """Return everything shown, one row per point or cell, with the panel it belongs to."""

@@ -56,6 +56,25 @@ def read_edge_list(path: Path) -> Drawing:
     return found
 
 
+def is_edge_list(text: str) -> bool:
+    r"""Return whether a text begins as an edge list does: with a link, or with what may precede it.
+
+    Examples
+    --------
+    >>> is_edge_list("# mine\nclock: 1GHz\nh0 leaf0 100Gb/s\n"), is_edge_list("SwitchName=s0")
+    (True, False)
+    """
+    for line in text.splitlines():
+        words = line.partition("#")[0].split()
+        if words and words[0] not in ("hosts:", "clock:"):
+            try:
+                _link("", " ".join(words))
+            except InputError:
+                return False
+            return True
+    return False
+
+
 def _link(where: str, line: str) -> tuple[Link, bool]:
     """Return the link of a line, and whether it leads one way only."""
     words = line.split()

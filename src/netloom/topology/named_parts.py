@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,9 +12,10 @@ from netloom.errors import InputError
 from netloom.topology.cubes import Cube
 from netloom.topology.hostlists import unfolded
 from netloom.topology.subnets.names import short_names, short_switch_name
+from netloom.words import or_near
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -29,11 +30,32 @@ TWIN = re.compile(r"(.*[^#\s])\s*#([1-9]\d{0,8})", re.ASCII)
 END = re.compile(r"(.*\S)\s+port\s+(\d{1,9})", re.ASCII)
 """An end of a cable: a vertex, and the number of its port."""
 
+ARROW = re.compile("->|→|-(?!>)")
+"""What stands between two vertices: one direction, or a link."""
+
 WANTED = "two neighbours, such as 3-4 for a link or 3->4 for one direction"
 """Links, for messages."""
 
 WANTED_PORTS = "a cable by one of its ports, such as '{}', or two neighbours, such as 3-4"
 """The same, where a file says the ports."""
+
+
+MOST_COMPARED = 2**14
+"""Most names that a word is compared with, to find the nearest."""
+
+
+def hosts_wanted(topology: Topology, word: str = "", known: Sequence[str] = ()) -> str:
+    """Return which hosts there are, for messages: the nearest of the known names first.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> hosts_wanted(topology("mesh:4x4"))
+    'hosts 0 to 15 of mesh:4x4, or their names (netloom names --on mesh:4x4)'
+    """
+    spec = topology.whole.name
+    wanted = f"hosts 0 to {topology.num_hosts - 1} of {topology.name}, or their names"
+    return or_near(word, known[:MOST_COMPARED], f"{wanted} (netloom names --on {spec})")
 
 
 class NamedParts:
@@ -93,9 +115,7 @@ class NamedParts:
         if text in self._hosts_of_computer:
             return self._hosts_of_computer[text]
         topology = self.topology
-        wanted = f"nodes 0 to {topology.num_hosts - 1} of {topology.name}"
-        if not topology.direct:
-            wanted = f"hosts 0 to {topology.num_hosts - 1} of {topology.name}, or names in it"
+        wanted = hosts_wanted(topology, text, [*self._vertex, *self._hosts_of_computer])
         if "[" not in text:
             raise InputError("failed nodes", f"'{word}'", wanted)
         names = unfolded(text, where="failed nodes", wanted=wanted, most=topology.num_vertices)
@@ -128,7 +148,10 @@ class NamedParts:
             names = unfolded(word, where="failed channels", wanted=wanted, most=most)
             return [channel for name in names for channel in self.channels(name)]
         if len(pairs) != 1:
-            found = f"'{word}', which is two nodes in several ways" if pairs else f"'{word}'"
+            found = f"'{word}', which is two vertices in several ways" if pairs else f"'{word}'"
+            ends_said = ARROW.split(word) if not pairs else []
+            strange = next((end.strip() for end in ends_said if self.vertex(end) is None), "")
+            wanted = or_near(strange, list(self._vertex)[:MOST_COMPARED], wanted)
             raise InputError("failed channels", found, f"{wanted}, of {topology.name}")
         ((source, target, one_way, number),) = pairs
         ends = [(source, target)] if one_way else [(source, target), (target, source)]
@@ -178,12 +201,12 @@ class NamedParts:
 
         The names of nodes may have hyphens in them.
         """
-        for arrow in re.finditer("->|-(?!>)", word):
+        for arrow in ARROW.finditer(word):
             source, target = (
                 self.vertex(end) for end in (word[: arrow.start()], word[arrow.end() :])
             )
             if source is not None and target is not None:
-                yield source, target, arrow.group() == "->"
+                yield source, target, arrow.group() != "-"
 
 
 def split_words(given: str | Iterable[str | int]) -> list[str | int]:
@@ -272,3 +295,27 @@ def _words_of_ports(whole: Topology, broken: NDArray[np.integer]) -> list[str]:
         elif at < back:
             words.append(near)
     return words
+
+
+def names_of(topology: Topology) -> list[dict[str, Any]]:
+    """Return the hosts and switches of a network: number, name, kind, and computer of a host.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> names_of(topology("rail:1x1x2x1"))[1:3]  # doctest: +NORMALIZE_WHITESPACE
+    [{'number': 1, 'name': 'n0.1', 'kind': 'host', 'computer': 'n0'},
+     {'number': 2, 'name': 'u0rail0', 'kind': 'switch', 'computer': None}]
+    """
+    computers = topology.computer_labels
+    return [
+        {
+            "number": vertex,
+            "name": topology.name_of(vertex),
+            "kind": "host" if vertex < topology.num_hosts else "switch",
+            "computer": computers[topology.node_of_host[vertex]]
+            if computers and vertex < topology.num_hosts
+            else None,
+        }
+        for vertex in range(topology.num_vertices)
+    ]

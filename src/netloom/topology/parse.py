@@ -13,17 +13,35 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from netloom.errors import InputError
 from netloom.spec import parse_sides, split_spec, whole_number
 from netloom.topology.cubes import Cube, cube, hypercube, mesh, torus
+from netloom.topology.families import (
+    butterflies,
+    dragonflies,
+    hyperx,
+    jellyfish,
+    rails,
+    slim_fly,
+)
 from netloom.topology.families.butterflies import butterfly_of
+from netloom.topology.families.concentrated import SIDES as CONCENTRATED
 from netloom.topology.families.concentrated import with_hosts
 from netloom.topology.families.dragonflies import dragonfly_of, dragonfly_plus_of
 from netloom.topology.families.hyperx import hyperx_of
 from netloom.topology.families.jellyfish import jellyfish_of
 from netloom.topology.families.rails import rail_of
+from netloom.topology.families.sides import by_name, in_order, in_words
 from netloom.topology.families.slim_fly import slim_fly_of
-from netloom.topology.families.trees import fat_tree_of, leaf_spine_of, xgft_of
+from netloom.topology.families.trees import (
+    FAT_TREE,
+    LEAF_SPINE,
+    XGFT,
+    fat_tree_of,
+    leaf_spine_of,
+    xgft_of,
+)
 from netloom.topology.families.twisted import twisted_torus_of
 from netloom.topology.graph import graph_topology, read_graph
 from netloom.topology.omegas import Omega, omega
+from netloom.words import or_near
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,11 +62,14 @@ class Spec(NamedTuple):
         What the numbers are, in one line.
     make
         From what stands behind the colon, and the whole spec for messages.
+    sides
+        The names of the numbers: see ``families.sides``. "" for those of files.
     """
 
     forms: tuple[str, ...]
     says: str
     make: Callable[[str, str], Topology]
+    sides: str = ""
 
 
 def topology(spec: str | nx.Graph[Any]) -> Topology:
@@ -76,8 +97,48 @@ def topology(spec: str | nx.Graph[Any]) -> Topology:
         return graph_topology(spec)
     name, argument = split_spec(spec)
     if name not in SPECS:
-        raise InputError(f"topology '{spec}'", f"'{name}'", TOPOLOGIES)
-    return SPECS[name].make(argument, spec)
+        known = {f"{each}:{argument}": each for each in SPECS}
+        wanted = or_near(f"{name}:{argument}", known, TOPOLOGIES)
+        raise InputError(f"topology '{spec}'", f"'{name}'", wanted)
+    found = SPECS[name]
+    if "=" in argument and found.sides and not _has_form(found, argument):
+        argument = in_order(argument, found.sides, spec)
+        spec = f"{name}:{argument}"
+    return found.make(argument, spec)
+
+
+def _has_form(found: Spec, argument: str) -> bool:
+    """Return whether a family has a form of its own that begins so, as ``fat-tree:k=8`` does."""
+    begin = argument.partition("=")[0]
+    return any(form.partition(":")[2].startswith(f"{begin}=") for form in found.forms)
+
+
+def spec_by_name(spec: str) -> str:
+    """Return the spec of a network with the names of its sides. The same if they have none.
+
+    Examples
+    --------
+    >>> spec_by_name("leaf-spine:32x8x24"), spec_by_name("graph:my.txt")
+    ('leaf-spine:leaves=32,spines=8,hosts=24', 'graph:my.txt')
+    """
+    name, argument = split_spec(spec)
+    sides = SPECS[name].sides if name in SPECS else ""
+    named = by_name(argument, sides) if sides else {}
+    said = ",".join(f"{side}={value}" for side, value in named.items())
+    return f"{name}:{said}" if said else spec
+
+
+def spec_in_words(spec: str) -> str:
+    """Return what a network of this name has, in words. "" if the name says it.
+
+    Examples
+    --------
+    >>> spec_in_words("leaf-spine:32x24x8"), spec_in_words("torus:8x8")
+    ('32 leaves, 24 spines, 8 hosts per leaf', '')
+    """
+    name, argument = split_spec(spec)
+    sides = SPECS[name].sides if name in SPECS else ""
+    return in_words(argument, sides) if sides else ""
 
 
 def spec_table() -> str:
@@ -85,14 +146,19 @@ def spec_table() -> str:
 
     Examples
     --------
-    >>> print(spec_table().splitlines()[2])
-    | `mesh:8x8`, `mesh:4x4/4` | sides; `/c` puts c hosts on each router |
+    >>> print(spec_table().splitlines()[5])
+    | `ring:16` | routers in a ring; `/c` hosts on each | `ring:length=16` |
     """
     rows = [
-        f"| {', '.join(f'`{form}`' for form in spec.forms)} | {spec.says} |"
+        f"| {', '.join(f'`{form}`' for form in spec.forms)} | {spec.says} | {_named(spec)} |"
         for spec in SPECS.values()
     ]
-    return "\n".join(["| network | numbers |", "| --- | --- |", *rows])
+    return "\n".join(["| network | numbers | by name |", "| --- | --- | --- |", *rows])
+
+
+def _named(spec: Spec) -> str:
+    """Return the example of a family that says most, with the names of its sides."""
+    return f"`{max(map(spec_by_name, spec.forms), key=len)}`" if spec.sides else ""
 
 
 def _one_side(argument: str, spec: str, *, wraps: bool) -> Cube:
@@ -150,86 +216,109 @@ SPECS: dict[str, Spec] = {
         ("mesh:8x8", "mesh:4x4/4"),
         "sides; `/c` puts c hosts on each router",
         with_hosts(lambda argument, spec: mesh(*parse_sides(argument, where=spec)), _grid_size),
+        CONCENTRATED,
     ),
     "torus": Spec(
         ("torus:4x4x4", "torus:4x4x4/2"),
         "sides, all wrapped; `/c` hosts on each router",
         with_hosts(lambda argument, spec: torus(*parse_sides(argument, where=spec)), _grid_size),
+        CONCENTRATED,
     ),
     "line": Spec(
         ("line:16",),
         "routers in a row; `/c` hosts on each",
         with_hosts(lambda argument, spec: _one_side(argument, spec, wraps=False), _grid_size),
+        "length / hosts per router?",
     ),
     "ring": Spec(
         ("ring:16",),
         "routers in a ring; `/c` hosts on each",
         with_hosts(lambda argument, spec: _one_side(argument, spec, wraps=True), _grid_size),
+        "length / hosts per router?",
     ),
     "hypercube": Spec(
         ("hypercube:6",),
         "dimensions; `/c` hosts on each router",
         with_hosts(_hypercube, _hypercube_size),
+        "dimensions / hosts per router?",
     ),
     "cube": Spec(
         ("cube:8wx4",),
         "sides, of which those marked `w` wrap; `/c` hosts on each router",
         with_hosts(_mixed, _grid_size),
+        CONCENTRATED,
     ),
     "twisted-torus": Spec(
         ("twisted-torus:4x4x8", "twisted-torus:8x4/2"),
         "sides of k and 2k: wraps of side k also go k along sides of 2k; `/c` hosts on each router",
         with_hosts(twisted_torus_of, _grid_size),
+        CONCENTRATED,
     ),
     "fat-tree": Spec(
         ("fat-tree:4x3", "fat-tree:k=8"),
         "k and n of a k-ary n-tree; `k=8`: three levels of 8-port switches",
         fat_tree_of,
+        FAT_TREE,
     ),
     "xgft": Spec(
         ("xgft:4x4x4/1x2x4", "xgft:4x4/1x2/1x2"),
         "children of each level from the hosts up / parents / parallel links",
         xgft_of,
+        XGFT,
     ),
     "leaf-spine": Spec(
         ("leaf-spine:8x4x8", "leaf-spine:8x4x8/2"),
         "leaves, spines, hosts per leaf; `/2` cables between each leaf and spine",
         leaf_spine_of,
+        LEAF_SPINE,
     ),
     "rail": Spec(
         ("rail:2x4x8x4", "rail:2x4x8x4/2"),
         "units, computers per unit, rails (NICs of a computer, leaves of a unit), spines; `/2` "
         "cables between each leaf and spine",
         rail_of,
+        rails.SIDES,
     ),
     "dragonfly": Spec(
         ("dragonfly:2x4x2", "dragonfly:2x4x2/9/palmtree"),
         "hosts per router, routers per group, global links per router; `/9` groups (as many as can "
         "be, if not given); wiring `absolute` (if not given), `palmtree` or `circulant`",
         dragonfly_of,
+        dragonflies.SIDES,
     ),
     "dragonfly+": Spec(
         ("dragonfly+:4x4x4x4", "dragonfly+:4x4x4x4/9"),
         "leaves and spines per group, hosts per leaf, global links per spine; groups and wiring as "
         "for `dragonfly`",
         dragonfly_plus_of,
+        dragonflies.PLUS_SIDES,
     ),
     "hyperx": Spec(
         ("hyperx:4x4/4", "hyperx:4x4/4/2"),
         "sides / hosts per router / links between two routers",
         hyperx_of,
+        hyperx.SIDES,
     ),
-    "slim-fly": Spec(("slim-fly:5/4",), "q, a power of a prime / hosts per router", slim_fly_of),
+    "slim-fly": Spec(
+        ("slim-fly:5/4",), "q, a power of a prime / hosts per router", slim_fly_of, slim_fly.SIDES
+    ),
     "jellyfish": Spec(
-        ("jellyfish:32x5x3/1",), "routers, links and hosts of each / seed", jellyfish_of
+        ("jellyfish:32x5x3/1",),
+        "routers, links and hosts of each / seed",
+        jellyfish_of,
+        jellyfish.SIDES,
     ),
     "butterfly": Spec(
-        ("butterfly:4x3",), "k and n of a k-ary n-fly, one way through its stages", butterfly_of
+        ("butterfly:4x3",),
+        "k and n of a k-ary n-fly, one way through its stages",
+        butterfly_of,
+        butterflies.SIDES,
     ),
     "omega": Spec(
         ("omega:512", "omega:4096/8"),
         "processing elements, and as many memories / size of switches",
         _omega,
+        "pes / switch?",
     ),
     "graph": Spec(("graph:FILE",), "GraphML or an edge list", _graph),
     "fabric": Spec(

@@ -9,10 +9,12 @@ from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
 from netloom.spec import parse_sides, split_spec, whole_number
 from netloom.textfiles import file_kind
+from netloom.words import or_near
 from netloom.workload.graphs import generators, permutations, readers
 from netloom.workload.graphs.openmpi import is_monitoring, read_monitoring
 from netloom.workload.meshes.finite_elements import mesh_interface
 from netloom.workload.programs.training.llm import llm_graph
+from netloom.workload.programs.training.rank_files import pattern_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,6 +101,9 @@ def read(
     ending = next((ending for ending in _READERS if name.lower().endswith(ending)), None)
     if messages is not None and (monitoring or ending not in _MATRICES):
         raise InputError("messages", f"a second matrix with '{name}'", "a MatrixMarket file first")
+    if monitoring and (traces := pattern_in(name, ".et")):
+        wanted = f"netloom simulate trace chakra:{traces}, which replays them"
+        raise InputError(name, "a folder of Chakra traces", wanted)
     if monitoring:
         return read_monitoring(name, parts=parts)
     if parts != "network":
@@ -127,7 +132,8 @@ def _from_spec(spec: str) -> ProcessGraph:
     name, argument = split_spec(spec)
     if name not in _PATTERNS:
         found = "no such file, and no pattern of that name"
-        raise InputError(f"process graph '{spec}'", found, f"{PATTERNS}; {FILES}")
+        wanted = or_near(name, _PATTERNS, f"{PATTERNS}; {FILES}")
+        raise InputError(f"process graph '{spec}'", found, wanted)
     if name in SIZED and not argument:
         raise InputError(f"process graph '{spec}'", "no size", f"{name}:64")
     return _PATTERNS[name](argument, spec)

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 
 from netloom.errors import InputError, NotAMappingError
-from netloom.topology import cube, graph_topology, mesh, torus
-from netloom.workload import parse_traffic, process_graph, traffic
+from netloom.questions.named import read_traffic
+from netloom.topology import cube, graph_topology, mesh, topology, torus
+from netloom.workload import parse_traffic, process_graph, read, traffic
 from netloom.workload.traffic import (
     from_process_graph,
     hot_spot,
@@ -208,15 +209,19 @@ def test_the_name_is_the_spec():
 @pytest.mark.parametrize(
     ("spec", "network", "said"),
     [
-        ("bitcomp", mesh(4, 4), "traffic 'bitcomp': found 'bitcomp'; expected uniform, transpose"),
+        (
+            "bitcomp",
+            mesh(4, 4),
+            "traffic 'bitcomp': found 'bitcomp'; expected bit-complement (the nearest), or uniform",
+        ),
         ("uniform:3", mesh(4), "traffic 'uniform:3': found '3'"),
-        ("transpose-self:2", mesh(4), "found '2'; expected uniform"),
+        ("transpose-self:2", mesh(4), "found '2'; expected no number behind it"),
         ("uniform", mesh(1), "traffic 'uniform': found 1 node; expected at least 2"),
         ("transpose", mesh(2, 4), "found 8 nodes; expected a square number"),
         ("shuffle", mesh(12), "shuffle:12: found 12; expected a power of two"),
         ("tornado", torus(2, 2), "found no node that sends"),
         ("tornado", graph_topology(nx.petersen_graph()), "found the network graph:networkx"),
-        ("hot-spot:0.1", mesh(4), "found no hot nodes; expected hot-spot:FRACTION:NODES"),
+        ("hot-spot:0.1", mesh(4), "found no hot nodes; expected hotspot:FRACTION:NODES"),
         ("hot-spot:x:1", mesh(4), "traffic 'hot-spot:x:1': found 'x'; expected a number"),
         ("hot-spot:0:1", mesh(4), "found fraction 0.0; expected above 0, at most 1"),
         ("hot-spot:nan:1", mesh(4), "found 'nan'; expected a number"),
@@ -299,3 +304,62 @@ def test_uniform_traffic_of_a_large_network_is_listed_in_blocks():
 
 def test_a_cube_of_mixed_sides_has_its_own_tornado():
     assert targets_of("tornado", cube([1, 3], wraps=True)) == [1, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("spec", "graph"),
+    [
+        ("transpose", "transpose:4"),
+        ("bit-complement", "bit-complement:16"),
+        ("bit-reverse", "bit-reverse:16"),
+        ("shuffle", "shuffle:16"),
+        ("tornado", "tornado:16"),
+        ("tornado:4x4", "tornado:4x4"),
+        ("neighbour:2x8", "neighbour:2x8"),
+        ("shift:1,5", "shift:1,5/16"),
+        ("random-permutation:7", "random-permutation:16,7"),
+    ],
+)
+def test_a_pattern_among_listed_nodes_is_that_of_as_many_tasks(spec, graph):
+    """Whatever the network is, and in whatever order the nodes are listed."""
+    net = topology("slim-fly:5/1")  # 50 hosts: neither a square nor a power of two
+    nodes = chance(3).permutation(net.num_hosts)[:16]
+    found = parse_traffic(spec, net, nodes).matrix()
+    asked = read(graph)
+    want = {(int(nodes[s]), int(nodes[t])) for s, t in zip(asked.source, asked.target, strict=True)}
+    assert set(zip(found.source.tolist(), found.target.tolist(), strict=True)) == want
+    assert len({round(float(each), 9) for each in found.weight}) == 1
+
+
+def test_a_grid_by_its_sides_is_that_of_the_cube():
+    one, other = (parse_traffic(spec, torus(8, 8)) for spec in ("tornado", "tornado:8x8"))
+    assert one.law.targets.tolist() == other.law.targets.tolist()
+    assert parse_traffic("tornado-self:8x8", torus(8, 8)).rate.tolist() == [1] * 64
+
+
+@pytest.mark.parametrize(
+    ("spec", "nodes", "wrong"),
+    [
+        ("transpose", 15, "traffic 'transpose': found 15 hosts; expected a square number of them"),
+        ("shuffle", 15, "found 15 hosts; expected a power of two"),
+        ("shuffle:3", 16, "found '3'; expected no number behind it"),
+        ("tornado:4x5", 16, "found 4x5, 20 hosts; expected sides of 16 hosts, or other --nodes"),
+        ("shift", 16, "found no distance; expected shift:1"),
+        ("shift-self:1,2", 16, "found several targets of a host, and itself; expected shift"),
+        ("hotspot:0.1:0", 16, "nodes: found 'hotspot:0.1:0' between the nodes of a list; expected"),
+        ("transposed", None, "found 'transposed'; expected transpose (the nearest)"),
+    ],
+)
+def test_what_is_no_pattern_among_listed_nodes(spec, nodes, wrong):
+    with pytest.raises(InputError) as error:
+        parse_traffic(spec, torus(5, 5), None if nodes is None else np.arange(nodes))
+    assert wrong in str(error.value)
+
+
+def test_patterns_compare_networks_of_different_sizes():
+    """The classic patterns on 16 of 50 hosts, and on 16 of 20: only these send and receive."""
+    for on in ("slim-fly:5/1", "jellyfish:10x3x2"):
+        for spec in ("uniform", "transpose", "bit-complement", "tornado"):
+            found = read_traffic(spec, topology(on), "0-15")
+            assert np.flatnonzero(found.rate).max() < 16
+            assert found.matrix().target.max() < 16

@@ -83,4 +83,7 @@ def test_numbers_of_hosts_that_do_not_fit_are_refused():
     ]:
         with pytest.raises(InputError) as error:
             parse_traffic(pattern, network)
-        assert str(error.value) == f"traffic '{pattern}': found 72 hosts; expected {wanted}"
+        assert (
+            str(error.value)
+            == f"traffic '{pattern}': found 72 hosts; expected {wanted}, by --nodes if need be"
+        )

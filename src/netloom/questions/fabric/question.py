@@ -154,7 +154,7 @@ def _names(network: Topology, host: int) -> tuple[str, str]:
     FabricQuestion,
     prepare=prepare,
     title="Check of a fabric",
-    example="netloom fabric examples/dgx-40.ibnetdiscover --plot fabric.png",
+    example="netloom fabric --on examples/dgx-40.ibnetdiscover --plot fabric.png",
     page="which-cable-slows-my-job.md",
     outputs=(PLOT,),
 )

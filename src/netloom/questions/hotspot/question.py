@@ -69,7 +69,7 @@ def prepare(question: HotSpotQuestion) -> PreparedSystem:
     HotSpotQuestion,
     prepare=prepare,
     title="Hot spots in a combining network",
-    example="netloom hotspot --pes 512 --hot-spots 8 --rate 0.05:0.2:0.05 --plot stages.svg",
+    example="netloom hotspot --pes 512 --hotspots 8 --rate 0.05:0.2:0.05 --plot stages.svg",
     page="combining-network.md",
     sweep="rate",
     outputs=(PLOT,),

@@ -40,6 +40,7 @@ class HotSpots(Question, panel="Hot spots, and who asks for them"):
     hot_spots: int = option(
         "Number of modules with one shared word each.",
         default=8,
+        flags=("--hotspots", "--hot-spots"),
         kw_only=False,
         ge=0,
         le=MAX_ELEMENTS,

@@ -149,7 +149,7 @@ def installed_tables(question: RouteQuestion, network: Topology) -> tuple[Forwar
     RouteQuestion,
     prepare=prepare,
     title="Routing tables",
-    example="netloom route examples/dgx-40.ibnetdiscover --out better.lfts",
+    example="netloom route --on examples/dgx-40.ibnetdiscover --out better.lfts",
     page="better-tables-for-my-fabric.md",
     outputs=(PLOT, OUT, CHANGES, POLICY, LEVELS, SLURM),
 )

@@ -44,8 +44,7 @@ if TYPE_CHECKING:
     from netloom.topology import Topology
     from netloom.workload import Traffic
 
-OF_A_PROGRAM = ("messages", "mapping", "parts", "weight", "tasks_per_node", "nodes", "shared",
-                "alone")  # fmt: skip
+OF_A_PROGRAM = ("messages", "mapping", "parts", "weight", "tasks_per_node", "shared", "alone")
 """Fields that say something of ``app`` only."""
 
 
@@ -178,7 +177,7 @@ def _traffic(
             default = type(question).model_fields[field].default
             if not np.array_equal(getattr(question, field), default):
                 raise InputError(field, "no program", f"app, for {field} to go with")
-        asked = read_traffic(question.traffic, topology)
+        asked = read_traffic(question.traffic, topology, question.nodes)
         traffic, inside = between_groups(asked, topology.local_group)
         return traffic, None, None, inside
     if question.traffic is not None:

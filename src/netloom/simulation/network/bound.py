@@ -153,7 +153,7 @@ def throughput_bound(
     >>> routing = virtual_channel_routing(net, "dimension-order", num_vcs=4)
     >>> throughput_bound(net, routing, parse_traffic("uniform", net), Router())
     Bound(load=0.4921875, what='the 8 channels from row 3 to row 4', kind='routing')
-    >>> throughput_bound(net, routing, parse_traffic("hot-spot:0.2:0", net), Router()).what
+    >>> throughput_bound(net, routing, parse_traffic("hotspot:0.2:0", net), Router()).what
     'ejection at node (0,0)'
     """
     found, own = (

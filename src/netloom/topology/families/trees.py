@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+FAT_TREE = "ports each way, levels"
+XGFT = "children / parents / parallel?"
+LEAF_SPINE = "leaves, spines, hosts per leaf / cables between each leaf and spine?"
+"""The sides by name: see ``families.sides``."""
+
 MOST_LEVELS = 32
 
 

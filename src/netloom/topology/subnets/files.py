@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from netloom.errors import InputError
 from netloom.textfiles import file_kind, read_text
+from netloom.topology.edge_lists import is_edge_list
 from netloom.topology.subnets.anynet import read_anynet
 from netloom.topology.subnets.built import subnet_topology
 from netloom.topology.subnets.codes import is_wiring, read_conf, read_wiring
@@ -74,6 +75,8 @@ def read_fabric(path: str, name: str = "") -> Topology:
         where = f"{path}:{text.count(chr(10), 0, zero) + 1}"
         raise InputError(where, "a byte that is zero", f"a text: {wanted}")
     form = next((each for each in FORMATS if each.looks(text)), None)
+    if form is None and is_edge_list(text):
+        raise InputError(path, "a list of links", f"graph:{path}, which reads it")
     if form is None:
         raise InputError(f"{path}:1", "a format that is not known", wanted)
     found = form.read(subnet, text)
@@ -84,6 +87,21 @@ def read_fabric(path: str, name: str = "") -> Topology:
         raise InputError(where, f"no device in what begins as {form.name}", "a whole file")
     check_addresses(subnet)
     return subnet_topology(subnet)
+
+
+def spec_of_file(path: str) -> str:
+    """Return the spec of the network in a file: ``graph:`` for GraphML and lists of links.
+
+    Examples
+    --------
+    >>> spec_of_file("examples/my-cluster.txt"), spec_of_file("examples/dgx-40.ibnetdiscover")
+    ('graph:examples/my-cluster.txt', 'fabric:examples/dgx-40.ibnetdiscover')
+    """
+    if path.endswith(".graphml"):
+        return f"graph:{path}"
+    text = read_text(path, wanted="a network")
+    links = is_edge_list(text) and not any(each.looks(text) for each in FORMATS)
+    return f"{'graph' if links else 'fabric'}:{path}"
 
 
 def _hosts_behind(path: str) -> tuple[str, int]:

@@ -25,6 +25,7 @@ from netloom.workload.programs.traces import (
     Unit,
     ordered_trace,
 )
+from netloom.workload.programs.training.rank_files import pattern_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,6 +119,8 @@ def read_trace(path: str | Path, *, flit_bytes: int | None = None, unit: Unit = 
     (3, array([100,  50,  10], dtype=int32), array([0, 0, 1]))
     """
     path = Path(path)
+    if chakra := pattern_in(path, ".et"):
+        raise InputError(str(path), "a folder of Chakra traces", f"chakra:{chakra}, which reads it")
     if flit_bytes is not None and flit_bytes < 1:
         raise InputError("flit_bytes", f"{flit_bytes}", "at least 1")
     if path.suffix.lower() == ".parquet":

@@ -57,11 +57,11 @@ def hot_spot(
     array([0.25, 0.75])
     """
     if not 0 < fraction <= 1:
-        raise InputError("traffic 'hot-spot'", f"fraction {fraction}", "above 0, at most 1")
+        raise InputError("traffic 'hotspot'", f"fraction {fraction}", "above 0, at most 1")
     if isinstance(base.law, HotSpot):
-        raise InputError("traffic 'hot-spot'", f"'{base.name}' below it", "one hot spot only")
+        raise InputError("traffic 'hotspot'", f"'{base.name}' below it", "one hot spot only")
     hot, first = np.unique(np.asarray(nodes), return_index=True)
-    name = f"hot-spot{'-self' * to_self}:{fraction}:"
+    name = f"hotspot{'-self' * to_self}:{fraction}:"
     where = f"traffic '{name}{','.join(map(str, hot.tolist()))}'"
     check_nodes(hot, base.num_nodes, where, "hot node")
     if len(hot) != np.size(nodes) or not len(hot):

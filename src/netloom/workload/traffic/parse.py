@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from math import isqrt
-from typing import TYPE_CHECKING
+from math import isqrt, prod
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
-from netloom.spec import real_number, split_spec, whole_number
+from netloom.spec import parse_sides, real_number, split_spec, whole_number
 from netloom.topology import Cube, Topology
 from netloom.topology.family import HyperXShape
-from netloom.words import counted
+from netloom.words import counted, or_near
 from netloom.workload.graphs import permutations
 from netloom.workload.traffic import (
     Traffic,
@@ -34,15 +34,18 @@ if TYPE_CHECKING:
     from netloom.workload.graphs.process_graph import ProcessGraph
 
 TRAFFICS = (
-    "uniform, transpose, bit-complement, bit-reverse, shuffle, tornado, neighbour, asymmetric, "
-    "hot-spot:FRACTION:NODES, hot-spot:FRACTION:NODES:BASE (each also with -self), adversarial, "
+    "uniform, transpose, bit-complement, bit-reverse, shuffle, tornado, neighbour, shift:1,5, "
+    "random-permutation, random-permutation:SEED, tornado:32x32, neighbour:32x32, asymmetric, "
+    "hotspot:FRACTION:NODES, hotspot:FRACTION:NODES:BASE (each also with -self), adversarial, "
     "adversarial:+K, incast:SENDERS:NODES or pairs:0-63,5-12"
 )
 
 _PAIR = re.compile(r"([0-9]{1,9})-([0-9]{1,9})(?:\*(.+))?")
 
 
-def parse_traffic(spec: str, topology: Topology) -> Traffic:
+def parse_traffic(
+    spec: str, topology: Topology, nodes: NDArray[np.integer[Any]] | None = None
+) -> Traffic:
     """Return the traffic pattern that ``spec`` names, on the nodes of this network.
 
     Parameters
@@ -53,19 +56,25 @@ def parse_traffic(spec: str, topology: Topology) -> Traffic:
         ``tornado``, ``neighbour`` (of their coordinates). Nodes that it leaves where they are do
         not send. With ``-self`` (``uniform-self``, ``transpose-self``), packets to the source
         itself belong to it. ``asymmetric``: of N nodes, s sends to s mod N/2 and to that plus N/2.
-        Half of it to itself with ``-self``. ``hot-spot:0.1:0,63*2``: a tenth of the packets to
+        Half of it to itself with ``-self``. ``hotspot:0.1:0,63*2``: a tenth of the packets to
         nodes 0 and 63, twice as many to 63, the others uniform, or by a third part,
-        ``hot-spot:0.1:0,63:transpose``. A hot node never takes itself, but with ``hot-spot-self``.
+        ``hotspot:0.1:0,63:transpose``. A hot node never takes itself, but with ``hotspot-self``.
         ``incast:8:0,63``: 8 nodes each send to node 0 and to node 63 only, drawn at random (by a
         third part, ``incast:8:0,63:SEED``, others). ``incast:all:0``: all other nodes. Without
         nodes, to node 0. ``pairs:0-63,5-12*2``: between these pairs only, node 5 at twice the rate
         of node 0. ``adversarial``, ``adversarial:+2``: to any host of the next group, or of the
         second next, of a dragonfly. Pods of fat trees and rows of HyperX are groups too, see
-        ``groups.adversarial``. ``next-group`` is another name of it.
+        ``groups.adversarial``. ``next-group`` is another name of it. ``shift:1,5``: node i sends
+        to i + 1 and to i + 5, half to each. ``random-permutation``, ``random-permutation:7``: drawn
+        with this seed. ``tornado:32x32`` and ``neighbour:32x32`` take nodes as a grid of these
+        sides, row-major, whatever the network is.
     topology
         The network, whose hosts are the nodes. ``tornado`` and ``neighbour`` need coordinates. If
         several hosts share a router of a k-ary n-cube or HyperX, each sends to the host in its own
         place on the router that the pattern names.
+    nodes
+        int[num_nodes], the nodes among which a permutation or shift is, in their order: the first
+        is its node 0. ``tornado`` and ``neighbour`` without sides take them as a ring.
 
     Raises
     ------
@@ -77,20 +86,29 @@ def parse_traffic(spec: str, topology: Topology) -> Traffic:
     >>> from netloom.topology import mesh
     >>> parse_traffic("transpose", mesh(4, 4))
     <transpose: 12 of 16 nodes send>
-    >>> parse_traffic("hot-spot:0.1:15", mesh(4, 4))
-    <hot-spot:0.1:15: 16 of 16 nodes send>
+    >>> parse_traffic("hotspot:0.1:15", mesh(4, 4))
+    <hotspot:0.1:15: 16 of 16 nodes send>
+    >>> parse_traffic("bit-complement", mesh(5, 5), np.arange(16))
+    <bit-complement on 16 hosts: 16 of 25 nodes send>
     """
     name, argument = split_spec(spec)
     pattern = name.removesuffix("-self")
     to_self = pattern != name
-    if pattern == "hot-spot":
+    if pattern in _LISTED and (nodes is not None or argument or pattern not in _PERMUTATIONS):
+        return _listed(spec, topology, nodes, to_self=to_self)
+    if nodes is not None:
+        found = f"'{spec}' between the nodes of a list"
+        raise InputError("nodes", found, f"one of uniform, {', '.join(_LISTED)}")
+    if pattern == "hotspot":
         return _hot_spot(argument, spec, topology, to_self=to_self)
     if name in _WITH_ARGUMENT:
         return _WITH_ARGUMENT[name](argument, spec, topology)
     if spec == "next-group":
         return adversarial(topology, name=name)
     if argument or pattern not in ("uniform", "asymmetric", *_PERMUTATIONS):
-        raise InputError(f"traffic '{spec}'", f"'{argument or name}'", TRAFFICS)
+        known = [*_WITH_ARGUMENT, *_LISTED, "hotspot", "uniform", "asymmetric"]
+        wanted = or_near(name, known, TRAFFICS)
+        raise InputError(f"traffic '{spec}'", f"'{argument or name}'", wanted)
     if pattern == "uniform":
         return uniform(topology.num_hosts, to_self=to_self)
     if pattern == "asymmetric":
@@ -104,7 +122,7 @@ def _hot_spot(argument: str, spec: str, topology: Topology, *, to_self: bool) ->
     fraction, _, rest = argument.partition(":")
     listed, _, base = rest.partition(":")
     if not listed:
-        wanted = "hot-spot:FRACTION:NODES, such as hot-spot:0.1:0,63"
+        wanted = "hotspot:FRACTION:NODES, such as hotspot:0.1:0,63"
         raise InputError(where, "no hot nodes", wanted)
     nodes, weights = [], []
     for word in listed.split(","):
@@ -161,14 +179,15 @@ _WITH_ARGUMENT: dict[str, Callable[[str, str, Topology], Traffic]] = {
 def _square(topology: Topology, where: str) -> NDArray[np.int32]:
     side = isqrt(topology.num_hosts)
     if side * side != topology.num_hosts:
-        raise InputError(where, _count(topology), "a square number of them")
+        raise InputError(where, _count(topology), "a square number of them, by --nodes if need be")
     return _targets(permutations.transpose(side))
 
 
 def _by_count(make: Callable[[int], ProcessGraph]) -> Callable[[Topology, str], NDArray[np.int32]]:
     def of_count(topology: Topology, where: str) -> NDArray[np.int32]:
         if not topology.direct and topology.num_hosts.bit_count() != 1:
-            raise InputError(where, _count(topology), "a power of two of them")
+            wanted = "a power of two of them, by --nodes if need be"
+            raise InputError(where, _count(topology), wanted)
         return _targets(make(topology.num_hosts))
 
     return of_count
@@ -219,3 +238,85 @@ _PERMUTATIONS: dict[str, Callable[[Topology, str], NDArray[np.int32]]] = {
     "tornado": _by_sides(permutations.tornado),
     "neighbour": _by_sides(permutations.neighbour),
 }
+
+
+def _listed(
+    spec: str, topology: Topology, nodes: NDArray[np.integer[Any]] | None, *, to_self: bool
+) -> Traffic:
+    """Return a pattern among the nodes of a list: the i-th sends to where its task i does."""
+    name, argument = split_spec(spec)
+    where = f"traffic '{spec}'"
+    listed = np.arange(topology.num_hosts) if nodes is None else np.asarray(nodes)
+    graph = _LISTED[name.removesuffix("-self")](argument, len(listed), where)
+    source, target = listed[graph.source], listed[graph.target]
+    if nodes is not None:
+        spec = f"{spec} on {counted(len(listed), 'host')}"
+    if len(source) > len(np.unique(source)):
+        if to_self:
+            raise InputError(
+                where, "several targets of a host, and itself", name.removesuffix("-self")
+            )
+        return pairs(topology.num_hosts, source, target, name=spec)
+    targets = np.full(topology.num_hosts, -1, np.int32)
+    targets[listed] = listed
+    targets[source] = target
+    return permutation(targets, to_self=to_self, name=spec)
+
+
+def _of_count(
+    make: Callable[[int], ProcessGraph], wanted: str, fits: Callable[[int], bool]
+) -> Callable[[str, int, str], ProcessGraph]:
+    def made(argument: str, count: int, where: str) -> ProcessGraph:
+        if argument:
+            raise InputError(where, f"'{argument}'", "no number behind it")
+        if not fits(count):
+            raise InputError(where, counted(count, "host"), f"{wanted} of them")
+        return make(count)
+
+    return made
+
+
+def _of_sides(make: Callable[..., ProcessGraph]) -> Callable[[str, int, str], ProcessGraph]:
+    def made(argument: str, count: int, where: str) -> ProcessGraph:
+        sides = parse_sides(argument, where=where) if argument else (count,)
+        if prod(sides) != count:
+            found = f"{argument}, {counted(prod(sides), 'host')}"
+            raise InputError(where, found, f"sides of {counted(count, 'host')}, or other --nodes")
+        return make(*sides)
+
+    return made
+
+
+def _shift(argument: str, count: int, where: str) -> ProcessGraph:
+    if not argument:
+        raise InputError(where, "no distance", "shift:1 or shift:1,5")
+    distances = [whole_number(word.strip(), where=where) for word in argument.split(",")]
+    return permutations.shift(count, *distances)
+
+
+def _random(argument: str, count: int, where: str) -> ProcessGraph:
+    seed = whole_number(argument, where=where) if argument else DEFAULT_SEED
+    return permutations.random_permutation(count, seed)
+
+
+def _is_square(count: int) -> bool:
+    return isqrt(count) ** 2 == count
+
+
+def _is_power(count: int) -> bool:
+    return count.bit_count() == 1
+
+
+_LISTED: dict[str, Callable[[str, int, str], ProcessGraph]] = {
+    "transpose": _of_count(
+        lambda count: permutations.transpose(isqrt(count)), "a square number", _is_square
+    ),
+    "bit-complement": _of_count(permutations.bit_complement, "a power of two", _is_power),
+    "bit-reverse": _of_count(permutations.bit_reverse, "a power of two", _is_power),
+    "shuffle": _of_count(permutations.shuffle, "a power of two", _is_power),
+    "tornado": _of_sides(permutations.tornado),
+    "neighbour": _of_sides(permutations.neighbour),
+    "shift": _shift,
+    "random-permutation": _random,
+}
+"""Patterns among nodes that are numbered in the order of a list."""

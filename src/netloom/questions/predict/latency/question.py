@@ -84,7 +84,7 @@ if TYPE_CHECKING:
 MOST_HOPS = 2**24
 """Hops of all pairs of nodes times VCs: what the model holds in memory."""
 
-OF_A_PROGRAM = ("messages", "parts", "mapping", "weight", "tasks_per_node", "nodes")
+OF_A_PROGRAM = ("messages", "parts", "mapping", "weight", "tasks_per_node")
 """Fields that say something of ``app`` only."""
 
 
@@ -215,7 +215,7 @@ def _traffic(question: LatencyQuestion, topology: Topology) -> tuple[Traffic, fl
     """Return the traffic, and the share that stays inside nodes."""
     if question.app is None:
         refuse(question, OF_A_PROGRAM, "app, which this says something of")
-        asked = read_traffic(question.traffic, topology)
+        asked = read_traffic(question.traffic, topology, question.nodes)
         return between_groups(asked, topology.local_group)
     if question.traffic is not None:
         raise InputError("traffic", "traffic as well as app", "one of them")

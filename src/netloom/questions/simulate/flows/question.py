@@ -11,7 +11,7 @@ from pydantic import Field
 
 from netloom.errors import InputError
 from netloom.progress import counting
-from netloom.questions.base import Question, option
+from netloom.questions.base import Question, argument, option
 from netloom.questions.fields import (
     BrokenParts,
     HostNames,
@@ -64,16 +64,16 @@ ENDS = {
 class FlowTraffic(Question, panel="Program"):
     """The traffic."""
 
-    app: Program = option(
+    app: Program = argument(
         "Process graph whose edges are flows, as for analyze: a file, or all-to-all:64, "
-        "transpose:8, ring:64 with --bytes.",
+        "transpose:8, ring:64 with --size.",
         file=True,
     )
     flow_bytes: Annotated[float, Field(gt=0, le=LARGEST)] | str | None = option(
         "Size of each flow, such as 1MB.",
         default=None,
         shown_default="the bytes of each edge",
-        flags=("--bytes", "--flow-bytes"),
+        flags=("--size", "--bytes", "--flow-bytes"),
     )
 
 
@@ -130,7 +130,7 @@ def prepare(question: FlowsQuestion) -> PreparedTraffic:
     FlowsQuestion,
     prepare=prepare,
     title="Traffic as flows",
-    example="netloom simulate flows --on leaf-spine:8x4x8 --app all-to-all:64 --bytes 1MB "
+    example="netloom simulate flows all-to-all:64 --on leaf-spine:8x4x8 --size 1MB "
     "--bandwidth 200Gb/s",
     page="how-long.md",
     outputs=(
@@ -218,13 +218,13 @@ def _end(send: Callable[..., AtOnce], **options: Any) -> float | None:
 def _sized(graph: ProcessGraph, flow_bytes: Any) -> ProcessGraph:
     """Return a process graph with the bytes of its edges, or with those that are asked for."""
     if flow_bytes is not None:
-        size = parse_bytes(flow_bytes, where="bytes")
+        size = parse_bytes(flow_bytes, where="size")
         if not size:
-            raise InputError("bytes", "0", "a size above 0, such as 1MB")
+            raise InputError("size", "0", "a size above 0, such as 1MB")
         return replace(graph, bytes=np.full(graph.num_edges, size))
     if graph.num_edges and (graph.bytes == 1).all():
         found = "none: the edges of this graph have no size of their own"
-        raise InputError("bytes", f"{found}", "the size of a flow, such as --bytes 1MB")
+        raise InputError("size", f"{found}", "the size of a flow, such as --size 1MB")
     return graph
 
 

@@ -10,6 +10,20 @@ from netloom.spec import check_size
 from netloom.textfiles import check_file
 
 
+def pattern_in(folder: str | Path, ending: str) -> str:
+    """Return the pattern of the files of ranks in a folder that end so. "" if it has none.
+
+    Examples
+    --------
+    >>> pattern_in("examples/chakra", ".et"), pattern_in("examples", ".et")
+    ('examples/chakra/%d.et', '')
+    """
+    first = re.compile(rf"(.*\D)?0{re.escape(ending)}")
+    names = [each.name for each in Path(folder).iterdir()] if Path(folder).is_dir() else []
+    found = next((match for match in map(first.fullmatch, sorted(names)) if match), None)
+    return str(Path(folder, f"{found[1] or ''}%d{ending}")) if found else ""
+
+
 def rank_files(pattern: str | Path, wanted: str) -> list[Path]:
     """Return the files of ranks 0, 1, 2 ….
 
