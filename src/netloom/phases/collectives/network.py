@@ -58,6 +58,8 @@ class RankNetwork:
         float64[num_links], seconds. That of the slowest of a link's channels.
     bytes_per_second
         Of bandwidth 1.
+    by_node
+        Whether a rank is a node with all its hosts, among which data passes at once.
     """
 
     topology: Topology
@@ -71,6 +73,7 @@ class RankNetwork:
     channels: Lists = field(repr=False)
     latency: NDArray[np.float64] = field(repr=False)
     bytes_per_second: float
+    by_node: bool = False
 
     @property
     def num_vertices(self) -> int:
@@ -91,7 +94,10 @@ class RankNetwork:
 
     def name_of(self, vertex: int) -> str:
         """Return what a vertex is called."""
-        return self.topology.name_of(int(self.vertices[vertex]))
+        found = int(self.vertices[vertex])
+        if self.by_node and vertex < self.num_ranks:
+            return self.topology.computer_name(int(self.topology.node_of_host[found]))
+        return self.topology.name_of(found)
 
     def reversed(self) -> RankNetwork:
         """Return the network with every link the other way: gathering becomes scattering."""
@@ -99,7 +105,7 @@ class RankNetwork:
         return RankNetwork(
             self.topology, self.num_ranks, self.vertices, self.target[order], self.source[order],
             self.capacity[order], self.unit, self.single[order], self.channels.taken(order),
-            self.latency[order], self.bytes_per_second,
+            self.latency[order], self.bytes_per_second, self.by_node,
         )  # fmt: skip
 
     def __repr__(self) -> str:
@@ -115,6 +121,7 @@ def rank_network(
     bytes_per_second: float = 1.0,
     latency_seconds: ArrayLike = 0.0,
     even: bool = False,
+    by_node: bool = False,
 ) -> RankNetwork:
     """Return what synthesis sees of a network.
 
@@ -132,6 +139,8 @@ def rank_network(
     even
         Whether hosts that forward are left out unless they have as much bandwidth in as out, which
         trees need. See ``switches``.
+    by_node
+        Whether each rank is a node, named by one of its hosts, with the channels of all of them.
 
     Raises
     ------
@@ -152,14 +161,20 @@ def rank_network(
     forwards = np.ones(topology.num_vertices, np.bool_)
     forwards[: topology.num_hosts] = topology.direct and not topology.switches
     forwards[list(topology.switches)] = True
-    forwards[ranks] = False
+    owner = topology.node_of_host
+    rank_of_node = np.full(topology.num_nodes, -1, np.int64)
+    rank_of_node[owner[ranks]] = np.arange(len(ranks))
+    members = np.flatnonzero(rank_of_node[owner] >= 0) if by_node else ranks
+    forwards[members] = False
     if even and topology.direct and not topology.switches:
         forwards &= _even(topology, ranks, forwards)
     vertices = np.concatenate([ranks, np.flatnonzero(forwards)]).astype(np.int32)
     number = np.full(topology.num_vertices, -1, np.int64)
     number[vertices] = np.arange(len(vertices))
+    if by_node:
+        number[members] = rank_of_node[owner[members]]
     ends = number[topology.channel_source], number[topology.channel_target]
-    used = np.flatnonzero((ends[0] >= 0) & (ends[1] >= 0))
+    used = np.flatnonzero((ends[0] >= 0) & (ends[1] >= 0) & (ends[0] != ends[1]))
     keys = ends[0][used] * len(vertices) + ends[1][used]
     order = used[np.argsort(keys, kind="stable")].astype(np.int32)
     pairs, first, counts = np.unique(np.sort(keys), return_index=True, return_counts=True)
@@ -177,6 +192,7 @@ def rank_network(
         (pairs // len(vertices)).astype(np.int32), (pairs % len(vertices)).astype(np.int32),
         capacity // common, unit * common, single // common,
         Lists(np.append(first, len(order)).astype(np.int64), order), slowest, bytes_per_second,
+        by_node,
     )  # fmt: skip
 
 

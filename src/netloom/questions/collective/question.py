@@ -127,6 +127,7 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
         network=ready.shown,
         collective=question.collective,
         host_of=ready.host_of,
+        node_of_host=ready.node_of_host,
         mapping=mapping_name(question.mapping),
         points=points,
         bound=bound,
@@ -195,6 +196,8 @@ def _points(
             busiest=ready.flows.links.link_name(run.link),
             steps=own.num_steps,
             messages=own.num_messages,
+            inside_share=runner.inside_share(algorithm),
+            at_once=ready.cycles is None and algorithm.injection == "shared",
         )
         found.append(point)
     return found

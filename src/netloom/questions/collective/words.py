@@ -23,11 +23,14 @@ __all__ = ["lines", "sentences", "verdict"]
 def lines(result: CollectiveTimes) -> list[Any]:
     """Return who wins, the winners by size, all algorithms at the largest size, and the bound."""
     topology = result.topology
-    head = (
-        f"{counted(result.num_ranks, 'rank', ',')}; {size_of(topology)}; "
-        f"{result.network.routing_name}"
-    )
-    said: list[Any] = [escape(head), escape(result.network.router_name)]
+    ranks = counted(result.num_ranks, "rank", ",")
+    if result.node_of_host is not None:
+        ranks += f" on {counted(len(result.ranks_of_place), 'node', ',')}"
+    head = f"{ranks}; {size_of(topology)}; {result.network.routing_name}"
+    how, posted = result.network.router_name, [each for each in result.points if each.at_once]
+    if posted and result.network.injection == "in-order":
+        how += f"; {posted[0].algorithm} posts all at once"
+    said: list[Any] = [escape(head), escape(how)]
     if len(result.sizes) > 1:
         said.append(_by_size(result))
     last = result.sizes[-1]
