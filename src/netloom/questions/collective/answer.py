@@ -180,6 +180,8 @@ class CollectiveTimes(Answer):
         The ranks, for rank files.
     known
         What was run, by name, for schedules.
+    whole
+        The same on the network without its failures. None if there are none.
     """
 
     network: PreparedFlows | InCycles
@@ -194,6 +196,7 @@ class CollectiveTimes(Answer):
     graph: ProcessGraph
     known: dict[str, Algorithm]
     provenance: Provenance
+    whole: CollectiveTimes | None = None
 
     columns: ClassVar = Columns(
         Column("algorithm", kind=str, key=True),
@@ -236,6 +239,7 @@ class CollectiveTimes(Answer):
         Column("reordered", kind=dict, value=lambda it: it.reordered and it.reordered.to_dict()),
         Column("left_out", kind=dict),
         Column("phases", kind=dict, value="phases_dict"),
+        Column("whole", kind=dict, value="whole_dict"),
         Column("note", kind=str),
     )
 
@@ -387,6 +391,29 @@ class CollectiveTimes(Answer):
             "size": list(faster),
             "faster": list(faster.values()),
         }
+
+    @property
+    def whole_dict(self) -> dict[str, Any] | None:
+        """The network without its failures, as plain data: who is cut off, and its times.
+
+        ``left_out``: algorithms that run there and not here, and why.
+        """
+        if self.whole is None:
+            return None
+        there, broken = np.unique(self.whole.host_of), self.topology.failed_nodes
+        return {
+            "routing": self.whole.network.routing_name,
+            "ranks": self.whole.num_ranks,
+            "cut_off": [self.topology.name_of(host) for host in there.tolist() if host in broken],
+            "left_out": {
+                name: self.left_out.get(name, "") for name in self.whole.algorithms
+                if name not in self.algorithms
+            },
+            "points": [
+                {name: getattr(each, name) for name in ("algorithm", "size", "seconds")}
+                for each in self.whole.points
+            ],
+        }  # fmt: skip
 
     @property
     def verdict(self) -> Verdict:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -29,6 +29,7 @@ from netloom.questions.simulate.engines import PreparedFlows
 from netloom.questions.timing import assumed_clock
 from netloom.routing import VirtualChannelRouting, parse_routing
 from netloom.simulation.flow import flow_network
+from netloom.topology import Topology
 from netloom.workload import ring
 from netloom.workload.programs.collectives.algorithms import (
     ROOTED,
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from netloom.phases import Connections
     from netloom.phases.collectives.least_time import LeastTime
     from netloom.questions.timing import Clock
-    from netloom.topology import Topology
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +72,8 @@ class PreparedCollective:
         The network in cycles. None for flows.
     exchange
         Connections between hosts that are compiled into phases. None if none are.
+    whole
+        The same on the network without its failures, by the same routing. None if there are none.
     """
 
     flows: PreparedFlows
@@ -83,6 +85,7 @@ class PreparedCollective:
     left_out: dict[str, str]
     cycles: InCycles | None = None
     exchange: Connections | None = None
+    whole: PreparedCollective | None = None
 
     @property
     def network(self) -> Topology:
@@ -121,7 +124,25 @@ class PreparedCollective:
 
 
 def prepare(question: CollectiveQuestion) -> PreparedCollective:
-    """Build the network and its routing, place the ranks, and choose the algorithms."""
+    """Build the network and its routing, place the ranks, and choose the algorithms.
+
+    A network with failures is answered beside the whole one.
+    """
+    found = _prepared(question)
+    topology = found.flows.topology
+    if not topology.broken:
+        return found
+    change: dict[str, Any] = {"failed_channels": None, "failed_nodes": None}
+    if isinstance(question.on, Topology):
+        change["on"] = topology.whole
+    if question.routing == "default" and question.engine == "flow":
+        change["routing"] = found.flows.routing
+    whole = _prepared(question.model_copy(update=change))
+    left_out = {name: why for name, why in whole.left_out.items() if name != PHASES}
+    return replace(found, whole=replace(whole, exchange=None, left_out=left_out))
+
+
+def _prepared(question: CollectiveQuestion) -> PreparedCollective:
     known = algorithms_of(question.collective)
     if question.engine == "flow":
         refuse(question, OWN_FIELDS, "engine network or worm: flows have no flits or routers")

@@ -106,6 +106,16 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
     >>> found.verdict.sentence.partition(":")[0]
     'Use recursive-doubling below 7.6 kB, swing above'
     """
+    whole: CollectiveTimes | None = None
+    if ready.whole is not None:
+        whole = _answered(question.model_copy(update={"reorder": False}), ready.whole)
+    return _answered(question, ready, whole)
+
+
+def _answered(
+    question: CollectiveQuestion, ready: PreparedCollective, whole: CollectiveTimes | None = None
+) -> CollectiveTimes:
+    """Return what each algorithm takes. ``whole``: on the network without its failures."""
     bound = ready.bound(question.collective, question.root, ready.host_of)
     runner = ready.runner(ready.host_of)
     stuck = None if question.algorithm != "all" else dict[str, str]()
@@ -136,6 +146,7 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
         graph=ring(len(ready.host_of)),
         known={each.name: each for each in ready.algorithms},
         provenance=provenance_of(question, "compare_collectives", ready.network),
+        whole=whole,
     )
 
 
