@@ -65,8 +65,16 @@ def subject(program: str, network: str, mapping: Any = None) -> str:
     'lammps-64 on torus:8x8, rank order'
     >>> subject("uniform", "slim-fly:5/4")
     'uniform on slim-fly:5/4'
+    >>> subject("llm:dp=8,layers=2,hidden=64,seq=512", "torus:8")
+    'llm:dp=8,layers=2,hidden=64,seq=512 (batch=1, micro_batches=1, dtype=bf16) on torus:8'
     """
-    said = f"{short_name(program)} on {short_name(network)}"
+    name = short_name(program)
+    if program.startswith("llm:"):
+        from netloom.workload.programs.training import unsaid
+
+        defaults = unsaid(program)
+        name += f" ({defaults})" if defaults else ""
+    said = f"{name} on {short_name(network)}"
     return said if mapping is None else f"{said}, {order_named(mapping)}"
 
 
