@@ -239,3 +239,86 @@ def test_the_schedule_of_the_fastest_runs_in_the_same_time(tmp_path):
     assert "ring of 64 kB" in outputs["goal"].write(found, file, {})
     again = replay("leaf-spine:1x1x8", trace=str(file), engine="flow", **FAST)
     assert again.to_dict()["finish_seconds"] == pytest.approx(found.points[0].seconds)
+
+
+NCCL_RING = {
+    # MareNostrum 5: 4 H100 and 4 cards of 200 Gb/s a node; bytes, and microseconds on 4 and 16
+    # nodes. github.com/HLC-Lab/pico, results of April 2025, MIT.
+    67108864: (1524.7, 2489.1), 134217728: (2796.2, 4020.4), 536870912: (11328.0, 14111.8),
+}  # fmt: skip
+
+
+def test_no_measured_all_reduce_of_nodes_beats_the_bound():
+    for place, nodes in enumerate((4, 16)):
+        found = compare_collectives(
+            "all-reduce", f"rail:1x{nodes}x4x4", size=list(NCCL_RING),
+            algorithm="ring,hierarchical",
+            bandwidth="200Gb/s", latency="500ns",
+        )  # fmt: skip
+        for size, measured in NCCL_RING.items():
+            best = found.at(size)[0]
+            assert best.bound_seconds <= measured[place] * 1e-6
+            assert best.bound_seconds == pytest.approx(2 * (nodes - 1) / (nodes * 100e9) * size)
+            assert best.algorithm == "hierarchical"
+            assert best.seconds >= best.bound_seconds
+
+
+def test_messages_inside_nodes_use_no_network_unless_they_are_counted():
+    asked = {"size": "64MB", "algorithm": "ring", "bandwidth": "25GB/s", "latency": 0}
+    two = compare_collectives("all-gather", "rail:1x2x4x4", **asked)
+    counted = compare_collectives("all-gather", "rail:1x2x4x4", **asked, count_inside_nodes=True)
+    assert two.points[0].inside_share == pytest.approx(6 / 8)
+    assert counted.points[0].inside_share == 0
+    assert "inside nodes" in (two.note or "")
+    assert counted.note is None
+    assert two.points[0].bound_seconds == pytest.approx(64e6 / 2 / 100e9)
+    assert counted.points[0].bound_seconds == pytest.approx(64e6 * 7 / 8 / 25e9)
+    # a ring in which only two ranks ever send over the network: each of its steps lasts as long
+    assert two.points[0].seconds == pytest.approx(7 * 8e6 / 25e9)
+    assert "u0rail3" in two.points[0].busiest
+    with pytest.raises(InputError, match="all 4 ranks on node n0"):
+        compare_collectives("all-gather", "rail:1x2x4x4", ranks=4, **asked)
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+def test_no_algorithm_beats_the_bound_of_nodes(collective, monkeypatch):
+    for most in ("MOST_WORK", "MOST_ON_TORI"):
+        monkeypatch.setattr(phased, most, 0)
+    sizes = {} if collective == "barrier" else {"size": "10KB,100MB"}
+    asked = {"overhead": "1us", **sizes, **FAST}
+    for spec, ranks in (("rail:1x3x4x2", 12), ("rail:2x2x2x1", 7)):
+        found = compare_collectives(collective, spec, ranks=ranks, **asked)
+        for each in found.points:
+            assert each.seconds >= each.bound_seconds * (1 - 1e-9), each.algorithm
+        steps = found.bound_dict
+        assert steps["steps_seconds"] <= min(each.seconds for each in found.points)
+
+
+@pytest.mark.parametrize("engine", ["network", "worm"])
+def test_inside_nodes_nothing_moves_in_cycles_either(engine):
+    asked = {"size": "16KB", "algorithm": "ring", "engine": engine}
+    free, counted = (
+        compare_collectives("all-gather", "rail:1x2x2x1", count_inside_nodes=inside, **asked)
+        for inside in (False, True)
+    )
+    assert free.points[0].run.link_bytes == counted.points[0].run.link_bytes
+    assert free.points[0].seconds < counted.points[0].seconds
+    assert "n0.0" not in free.points[0].busiest  # which sends to n0.1 alone
+
+
+def test_a_linear_all_to_all_posts_all_at_once():
+    asked = {"size": "128KB:4MB:2", "algorithm": "linear"}
+    posted = compare_collectives("all-to-all", "leaf-spine:8x4x8", **asked)
+    times = posted.times("linear")
+    assert times == sorted(times)
+    assert posted.points[-1].ratio == pytest.approx(1, rel=0.02)
+    assert posted.points[0].at_once
+    assert posted.network.injection == "shared"
+    both = compare_collectives("all-to-all", "leaf-spine:8x4x8", size="4MB")
+    assert {each.algorithm: each.at_once for each in both.at(4e6)} == {
+        "linear": True, "pairwise": False, "bruck": False,
+    }  # fmt: skip
+    assert both.verdict.sentence.startswith("Use linear")
+    ordered = compare_collectives("all-to-all", "leaf-spine:8x4x8", injection="in-order", **asked)
+    assert "With linear, 512 kB take longer than 1.02 MB" in (ordered.note or "")
+    assert "take longer" not in (posted.note or "")

@@ -66,9 +66,17 @@ def subject(program: str, network: str, mapping: Any = None) -> str:
     'lammps-64 on torus:8x8, rank order'
     >>> subject("uniform", "slim-fly:5/4")
     'uniform on slim-fly:5/4 (4 hosts per router)'
+    >>> subject("llm:dp=8,layers=2,hidden=64,seq=512", "torus:8")
+    'llm:dp=8,layers=2,hidden=64,seq=512 (batch=1, micro_batches=1, dtype=bf16) on torus:8'
     """
+    name = short_name(program)
+    if program.startswith("llm:"):
+        from netloom.workload.programs.training import unsaid
+
+        defaults = unsaid(program)
+        name += f" ({defaults})" if defaults else ""
     words = spec_in_words(network.partition(" without ")[0])
-    said = f"{short_name(program)} on {short_name(network)}{words and f' ({words})'}"
+    said = f"{name} on {short_name(network)}{words and f' ({words})'}"
     return said if mapping is None else f"{said}, {order_named(mapping)}"
 
 

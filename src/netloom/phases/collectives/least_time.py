@@ -65,13 +65,13 @@ class LeastTime:
 
 @dataclass(frozen=True, eq=False)
 class _Ranks:
-    """Hosts with ranks, and what is between them. ``weight``: int64[num_hosts], ranks of each."""
+    """Hosts or nodes with ranks, and what is between them. ``weight``: int64[…], ranks of each."""
 
     collective: str
     network: RankNetwork
     weight: NDArray[np.int64]
     root: int  # the number of the root's host here
-    port: float  # bytes/s into and out of each host, where channels of it do not say
+    port: NDArray[np.float64]  # bytes/s into and out of each, where channels do not say
 
     @property
     def total(self) -> int:
@@ -88,6 +88,7 @@ def least_time(
     latency_seconds: NDArray[np.floating] | float = 0.0,
     overhead: float = 0.0,
     port: float = np.inf,
+    by_node: bool = False,
 ) -> LeastTime:
     """Return what a collective takes at least on a network.
 
@@ -114,6 +115,9 @@ def least_time(
         Seconds of the processor at each end of a message.
     port
         Bytes/s that each host of a direct network can send, and receive. No limit by default.
+    by_node
+        Whether hosts of one node (``topology.node_of_host``) exchange data at once, and send by all
+        channels of the node. Then nothing beats this, however fast a node is inside.
 
     Raises
     ------
@@ -130,20 +134,30 @@ def least_time(
     1.0
     >>> least_time("all-to-all", net, np.arange(512)).per_byte
     1.0
+    >>> nodes = topology("rail:2x8x8x8")  # 16 nodes of 8 hosts
+    >>> least_time("all-reduce", nodes, np.arange(128), by_node=True).per_byte * 8
+    1.875
     """
     if collective not in COLLECTIVES:
         raise InputError("collective", f"'{collective}'", ", ".join(COLLECTIVES))
-    hosts, place, weight = np.unique(host_of, return_inverse=True, return_counts=True)
-    if len(hosts) < 2:
+    given = np.asarray(host_of)
+    owner = topology.node_of_host if by_node else np.arange(topology.num_hosts)
+    places, first, place, weight = np.unique(
+        owner[given], return_index=True, return_inverse=True, return_counts=True
+    )
+    if len(places) < 2:
         return LeastTime(0.0, 0.0, 0.0, "")
     network = rank_network(
-        topology, hosts, bytes_per_second=bytes_per_second, latency_seconds=latency_seconds
-    )
-    ranks = _Ranks(collective, network, weight, int(place[root]), port)
+        topology, given[first], bytes_per_second=bytes_per_second, latency_seconds=latency_seconds,
+        by_node=by_node,
+    )  # fmt: skip
+    ports = np.bincount(owner)[places] * port
+    ranks = _Ranks(collective, network, weight, int(place[root]), ports)
     near, far = _latencies(ranks)
-    begun = max(
-        2 * overhead + far, least_seconds(len(hosts), latency=near, overhead=overhead, gap=0.0)
+    told = least_seconds(
+        len(places), latency=near, overhead=overhead, gap=0.0, ranks_each=int(weight.max())
     )
+    begun = max(2 * overhead + far, told)
     alpha = 2 * overhead + near
     if collective == "barrier":
         return LeastTime(begun, alpha, 0.0, "Latency alone.")
@@ -205,19 +219,18 @@ def _cut(ranks: _Ranks, weights: NDArray[np.int64], *, backwards: bool) -> tuple
 
 def _ports(ranks: _Ranks) -> tuple[float, str]:
     """Return what the host with the most to send or to receive through its port takes."""
-    own, total = ranks.weight, ranks.total
+    own, total, port = ranks.weight, ranks.total, ranks.port
     others = (total - own) / total
-    hosts = len(own)
     if ranks.collective in ("gather", "scatter"):
-        most = float(others[ranks.root])
+        most = float(others[ranks.root] / port[ranks.root])
     else:
         most = {
-            "all-reduce": 2 * (hosts - 1) / hosts,
-            "all-to-all": float((own * others).max()),
-            "broadcast": 1.0,
-            "reduce": 1.0,
-        }.get(ranks.collective, float(others.max()))
-    return most / ranks.port, f"Each node sends and receives {rate(ranks.port)}."
+            "all-reduce": 2 * (len(own) - 1) / float(port.sum()),
+            "all-to-all": float((own * others / port).max()),
+            "broadcast": float(1 / port.min()),
+            "reduce": float(1 / port.min()),
+        }.get(ranks.collective, float((others / port).max()))
+    return most, f"Each node sends and receives {rate(float(port.min()))}."
 
 
 def _partitions(network: RankNetwork) -> Iterator[NDArray[np.integer]]:
@@ -285,7 +298,7 @@ def _between(ranks: _Ranks, groups: NDArray[np.integer]) -> tuple[float, str]:
     if ranks.collective == "all-reduce":
         both = min(float(leaving.sum()), float(coming.sum()))
         many = counted(len(known), "group")
-        said = f"{many} of hosts send each other {rate(both)} together at most."
+        said = f"{many} of {_members(network)}s send each other {rate(both)} together at most."
         return 2 * (len(known) - 1) / both, said
     share, root = weight / total, group[ranks.root]
     outside = 1 - share
@@ -301,9 +314,14 @@ def _between(ranks: _Ranks, groups: NDArray[np.integer]) -> tuple[float, str]:
     worst = int(np.argmax(times))
     which = np.flatnonzero(group == worst)
     named = network.name_of(int(which[0]))
-    more = f" and {counted(len(which) - 1, 'host')} with it" if len(which) > 1 else ""
+    others = counted(len(which) - 1, _members(network))
+    more = f" and {others} with it" if len(which) > 1 else ""
     speed = rate(float(min(leaving[worst], coming[worst])))
     return float(times[worst]), f"{named}{more} {'have' if more else 'has'} {speed} to the others."
+
+
+def _members(network: RankNetwork) -> str:
+    return "node" if network.by_node else "host"
 
 
 def _over(size: NDArray[np.float64], speed: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ that join the same two vertices are one link of their bandwidths together.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import gcd, lcm
 from typing import TYPE_CHECKING
@@ -58,6 +58,11 @@ class RankNetwork:
         float64[num_links], seconds. That of the slowest of a link's channels.
     bytes_per_second
         Of bandwidth 1.
+    by_node
+        Whether a rank is a node with all its hosts, among which data passes at once.
+    inside
+        int64[…], the capacities of links between hosts of one node, which ``topology`` lacks. Their
+        channels have the numbers after those of ``topology``.
     """
 
     topology: Topology
@@ -71,6 +76,20 @@ class RankNetwork:
     channels: Lists = field(repr=False)
     latency: NDArray[np.float64] = field(repr=False)
     bytes_per_second: float
+    by_node: bool = False
+    inside: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
+
+    @property
+    def num_channels(self) -> int:
+        """Number of channels of the topology, and of those inside nodes."""
+        return self.topology.num_channels + len(self.inside)
+
+    @property
+    def channel_rate(self) -> NDArray[np.float64]:
+        """float64[num_channels], bytes/s."""
+        inside = self.inside.astype(np.float64) * float(self.unit)
+        rates = np.append(self.topology.channel_bandwidth, inside)
+        return np.asarray(rates * self.bytes_per_second)
 
     @property
     def num_vertices(self) -> int:
@@ -91,7 +110,10 @@ class RankNetwork:
 
     def name_of(self, vertex: int) -> str:
         """Return what a vertex is called."""
-        return self.topology.name_of(int(self.vertices[vertex]))
+        found = int(self.vertices[vertex])
+        if self.by_node and vertex < self.num_ranks:
+            return self.topology.computer_name(int(self.topology.node_of_host[found]))
+        return self.topology.name_of(found)
 
     def reversed(self) -> RankNetwork:
         """Return the network with every link the other way: gathering becomes scattering."""
@@ -99,7 +121,7 @@ class RankNetwork:
         return RankNetwork(
             self.topology, self.num_ranks, self.vertices, self.target[order], self.source[order],
             self.capacity[order], self.unit, self.single[order], self.channels.taken(order),
-            self.latency[order], self.bytes_per_second,
+            self.latency[order], self.bytes_per_second, self.by_node, self.inside,
         )  # fmt: skip
 
     def __repr__(self) -> str:
@@ -115,6 +137,8 @@ def rank_network(
     bytes_per_second: float = 1.0,
     latency_seconds: ArrayLike = 0.0,
     even: bool = False,
+    by_node: bool = False,
+    free_inside: bool = False,
 ) -> RankNetwork:
     """Return what synthesis sees of a network.
 
@@ -132,6 +156,11 @@ def rank_network(
     even
         Whether hosts that forward are left out unless they have as much bandwidth in as out, which
         trees need. See ``switches``.
+    by_node
+        Whether each rank is a node, named by one of its hosts, with the channels of all of them.
+    free_inside
+        Whether hosts of a node that has ranks, all of them, are joined by links that never limit:
+        each has twice what the node can send by its channels.
 
     Raises
     ------
@@ -152,14 +181,23 @@ def rank_network(
     forwards = np.ones(topology.num_vertices, np.bool_)
     forwards[: topology.num_hosts] = topology.direct and not topology.switches
     forwards[list(topology.switches)] = True
-    forwards[ranks] = False
+    owner = topology.node_of_host
+    rank_of_node = np.full(topology.num_nodes, -1, np.int64)
+    rank_of_node[owner[ranks]] = np.arange(len(ranks))
+    same_node = np.flatnonzero(rank_of_node[owner] >= 0)
+    members = same_node if by_node else ranks
+    if free_inside:
+        forwards[same_node] = topology.vertex_up[same_node]
+    forwards[members] = False
     if even and topology.direct and not topology.switches:
         forwards &= _even(topology, ranks, forwards)
     vertices = np.concatenate([ranks, np.flatnonzero(forwards)]).astype(np.int32)
     number = np.full(topology.num_vertices, -1, np.int64)
     number[vertices] = np.arange(len(vertices))
+    if by_node:
+        number[members] = rank_of_node[owner[members]]
     ends = number[topology.channel_source], number[topology.channel_target]
-    used = np.flatnonzero((ends[0] >= 0) & (ends[1] >= 0))
+    used = np.flatnonzero((ends[0] >= 0) & (ends[1] >= 0) & (ends[0] != ends[1]))
     keys = ends[0][used] * len(vertices) + ends[1][used]
     order = used[np.argsort(keys, kind="stable")].astype(np.int32)
     pairs, first, counts = np.unique(np.sort(keys), return_index=True, return_counts=True)
@@ -172,11 +210,42 @@ def rank_network(
     np.minimum.at(single, link, whole[order])
     np.maximum.at(slowest, link, latency[order])
     common = int(np.gcd.reduce(np.append(capacity, single))) if len(capacity) else 1
-    return RankNetwork(
+    found = RankNetwork(
         topology, len(ranks), vertices,
         (pairs // len(vertices)).astype(np.int32), (pairs % len(vertices)).astype(np.int32),
         capacity // common, unit * common, single // common,
         Lists(np.append(first, len(order)).astype(np.int64), order), slowest, bytes_per_second,
+        by_node,
+    )  # fmt: skip
+    return _joined_inside(found) if free_inside else found
+
+
+def _joined_inside(network: RankNetwork) -> RankNetwork:
+    """Return a network in which the hosts of each node are joined by links that never limit."""
+    topology, vertices = network.topology, network.vertices
+    hosts = np.flatnonzero(vertices < topology.num_hosts)
+    owner = topology.node_of_host[vertices[hosts]]
+    one, other = np.nonzero(owner[:, None] == owner)
+    apart = one != other
+    ends = hosts[one[apart]].astype(np.int32), hosts[other[apart]].astype(np.int32)
+    leaves = vertices[network.source] < topology.num_hosts
+    node = topology.node_of_host[vertices[network.source[leaves]]]
+    sent = np.bincount(node, network.capacity[leaves], topology.num_nodes).astype(np.int64)
+    inside = 2 * sent[owner[one[apart]]]
+    source, target = (
+        np.append(old, new) for old, new in zip((network.source, network.target), ends, strict=True)
+    )
+    order = np.lexsort((target, source))
+    old, count = network.channels, len(inside)
+    channels = Lists(
+        np.append(old.offsets, old.offsets[-1] + 1 + np.arange(count)),
+        np.append(old.values, topology.num_channels + np.arange(count)).astype(np.int32),
+    )
+    return replace(
+        network, source=source[order], target=target[order], channels=channels.taken(order),
+        capacity=np.append(network.capacity, inside)[order],
+        single=np.append(network.single, inside)[order],
+        latency=np.append(network.latency, np.zeros(count))[order], inside=inside,
     )  # fmt: skip
 
 

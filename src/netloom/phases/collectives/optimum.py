@@ -78,7 +78,7 @@ class Optimum:
         ends = zip(network.source[self.leaving], network.target[self.leaving], strict=True)
         ways = [f"{network.name_of(int(a))} -> {network.name_of(int(b))}" for a, b in ends]
         total = float(network.rate[self.leaving].sum())
-        ranks = counted(len(self.inside), "rank")
+        ranks = counted(len(self.inside), "node" if network.by_node else "rank")
         speed = rate_words(total) if network.bytes_per_second != 1 else f"{total:.4g} channels"
         through = f"{counted(len(ways), 'link')} of {speed} together ({listed(ways, 4)})"
         send = "sends" if len(self.inside) == 1 else "send"

@@ -194,8 +194,8 @@ def schedule_of(timed: Timed, best: Optimum | None = None, why: str = "") -> Sch
     """
     network = timed.network
     used = np.unique(network.channels.values)
-    number = np.full(network.topology.num_channels, -1, np.int64)
-    link = np.empty(network.topology.num_channels, np.int64)
+    number = np.full(network.num_channels, -1, np.int64)
+    link = np.empty(network.num_channels, np.int64)
     link[network.channels.values] = np.repeat(
         np.arange(network.num_links), network.channels.lengths
     )
@@ -206,7 +206,7 @@ def schedule_of(timed: Timed, best: Optimum | None = None, why: str = "") -> Sch
         tuple(network.name_of(vertex) for vertex in range(network.num_vertices)),
         network.vertices[: network.num_ranks],
         network.source[link], network.target[link],
-        network.topology.channel_bandwidth[used] * network.bytes_per_second,
+        network.channel_rate[used],
         network.latency[link],
     )  # fmt: skip
     routes = Lists(timed.routes.offsets, number[timed.routes.values].astype(np.int32))

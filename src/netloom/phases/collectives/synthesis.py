@@ -128,7 +128,7 @@ def _holds_any(timed: Timed) -> str:
     network = timed.network
     found = least_time(
         "all-reduce", network.topology, network.vertices[: network.num_ranks],
-        bytes_per_second=network.bytes_per_second,
+        bytes_per_second=network.bytes_per_second, by_node=len(network.inside) > 0,
     )  # fmt: skip
     held = found.per_byte * timed.size_bytes >= timed.bound_seconds * (1 - FUZZ)
     return found.why if held else ""

@@ -14,7 +14,6 @@ from netloom import units
 from netloom.questions.answers import Answer, Column, Columns
 from netloom.questions.collective.phased import PHASES
 from netloom.questions.simulate.engines import FLOWS
-from netloom.questions.timing import ASSUMED, assumed
 from netloom.words import counted, listed
 from netloom.workload.programs.collectives.costs import bus_factor, least_steps
 
@@ -67,6 +66,10 @@ class Point:
         The name of the busiest channel.
     steps, messages
         Of the algorithm, in one chunk if it is pipelined.
+    inside_share
+        The part of its bytes that do not use the network. None of phases.
+    at_once
+        Whether each rank posts all messages of a step at once, which share its channels.
     """
 
     algorithm: str
@@ -80,6 +83,8 @@ class Point:
     busiest: str
     steps: int
     messages: int
+    inside_share: float | None = None
+    at_once: bool = False
 
     @property
     def seconds(self) -> float:
@@ -161,6 +166,8 @@ class CollectiveTimes(Answer):
         The network and how channels are shared, or its routers, in cycles.
     host_of
         int32[num_ranks], the host of each rank as given.
+    node_of_host
+        int32[num_hosts], the node of each host, if messages inside nodes are free. None if not.
     points
         Each algorithm at each size.
     bound
@@ -173,11 +180,14 @@ class CollectiveTimes(Answer):
         The ranks, for rank files.
     known
         What was run, by name, for schedules.
+    whole
+        The same on the network without its failures. None if there are none.
     """
 
     network: PreparedFlows | InCycles
     collective: str
     host_of: NDArray[np.int32]
+    node_of_host: NDArray[np.int32] | None
     mapping: str
     points: list[Point]
     bound: LeastTime
@@ -186,6 +196,7 @@ class CollectiveTimes(Answer):
     graph: ProcessGraph
     known: dict[str, Algorithm]
     provenance: Provenance
+    whole: CollectiveTimes | None = None
 
     columns: ClassVar = Columns(
         Column("algorithm", kind=str, key=True),
@@ -209,6 +220,8 @@ class CollectiveTimes(Answer):
         Column("chunks_capped", kind=bool, value=_run("capped")),
         Column("steps", kind=int),
         Column("messages", kind=int),
+        Column("inside_share", "bytes that do not use the network"),
+        Column("at_once", "posts all at once", kind=bool),
     )  # fmt: skip
     about: ClassVar = FLOWS + Columns(
         Column("router", kind=dict, value=_in_cycles("router_fields")),
@@ -218,6 +231,7 @@ class CollectiveTimes(Answer):
         Column("collective", kind=str),
         Column("ranks", kind=int, value="num_ranks"),
         Column("hosts", kind=int, value=lambda found: len(np.unique(found.host_of))),
+        Column("free_inside_nodes", kind=bool, value=lambda it: it.node_of_host is not None),
         Column("mapping", kind=str),
         Column("bound", kind=dict, value="bound_dict"),
         Column("winners", kind=list, value=lambda it: [each._asdict() for each in it.winners]),
@@ -225,6 +239,7 @@ class CollectiveTimes(Answer):
         Column("reordered", kind=dict, value=lambda it: it.reordered and it.reordered.to_dict()),
         Column("left_out", kind=dict),
         Column("phases", kind=dict, value="phases_dict"),
+        Column("whole", kind=dict, value="whole_dict"),
         Column("note", kind=str),
     )
 
@@ -249,14 +264,20 @@ class CollectiveTimes(Answer):
         return np.unique(self.host_of)
 
     @property
+    def ranks_of_place(self) -> NDArray[np.int64]:
+        """int64[…], the ranks of each node, if those are free inside. Else of each host."""
+        place = self.host_of if self.node_of_host is None else self.node_of_host[self.host_of]
+        return np.unique(place, return_counts=True)[1]
+
+    @property
     def bound_dict(self) -> dict[str, Any]:
         """The bound as plain data.
 
-        ``steps``: ⌈log2 P⌉, which each algorithm needs if no rank sends two messages at once.
-        ``alpha_seconds`` is the least time of a step. P counts hosts, because ranks of one host
-        exchange data in no time.
+        ``steps``: which each algorithm needs if no rank sends two messages at once.
+        ``alpha_seconds`` is the least time of a step. Ranks of one host, or of one node if those
+        are free inside, exchange data in no time.
         """
-        steps = least_steps(len(np.unique(self.host_of)))
+        steps = least_steps(len(self.ranks_of_place), int(self.ranks_of_place.max()))
         return {
             "latency_seconds": self.bound.latency,
             "seconds_per_byte": self.bound.per_byte,
@@ -372,6 +393,29 @@ class CollectiveTimes(Answer):
         }
 
     @property
+    def whole_dict(self) -> dict[str, Any] | None:
+        """The network without its failures, as plain data: who is cut off, and its times.
+
+        ``left_out``: algorithms that run there and not here, and why.
+        """
+        if self.whole is None:
+            return None
+        there, broken = np.unique(self.whole.host_of), self.topology.failed_nodes
+        return {
+            "routing": self.whole.network.routing_name,
+            "ranks": self.whole.num_ranks,
+            "cut_off": [self.topology.name_of(host) for host in there.tolist() if host in broken],
+            "left_out": {
+                name: self.left_out.get(name, "") for name in self.whole.algorithms
+                if name not in self.algorithms
+            },
+            "points": [
+                {name: getattr(each, name) for name in ("algorithm", "size", "seconds")}
+                for each in self.whole.points
+            ],
+        }  # fmt: skip
+
+    @property
     def verdict(self) -> Verdict:
         """Which algorithm to use at which sizes, what limits it, and what could be better."""
         from netloom.questions.collective.verdict import verdict
@@ -380,15 +424,10 @@ class CollectiveTimes(Answer):
 
     @property
     def note(self) -> str | None:
-        """What was assumed. None if nothing was."""
-        clock = self.network.clock
-        assert clock is not None
-        more = list[tuple[str, str]]()
-        if getattr(self.network, "flit_source", "") == ASSUMED:
-            flits = getattr(self.network, "flit_bytes", 0)
-            more.append((f"flits of {counted(flits, 'byte', 'g')}", "--flit-bytes"))
-        said = assumed(clock, *more)
-        return f"{said}." if said else None
+        """What was assumed, and what may surprise. None if there is nothing."""
+        from netloom.questions.collective.notes import notes
+
+        return " ".join(f"{each}." for each in notes(self)) or None
 
     def timeline(self) -> Timeline:
         """Return when the messages of the fastest algorithm at the largest size went."""

@@ -127,13 +127,16 @@ class InCycles:
 class CycleRunner(Runner):
     """Runs algorithms as traces, on the network flit by flit or as lockstep worms."""
 
-    def __init__(self, flows: PreparedFlows, host_of: NDArray[np.int32], network: InCycles) -> None:
-        super().__init__(flows, host_of)
+    def __init__(
+        self, flows: PreparedFlows, host_of: NDArray[np.int32],
+        node_of_host: NDArray[np.int32] | None, network: InCycles,
+    ) -> None:  # fmt: skip
+        super().__init__(flows, host_of, node_of_host)
         self.network, self.smallest = network, network.flit_bytes
 
     def on(self, host_of: NDArray[np.int32]) -> CycleRunner:
         """Return the runner of the same ranks on other hosts."""
-        return CycleRunner(self.flows, host_of, self.network)
+        return CycleRunner(self.flows, host_of, self.node_of_host, self.network)
 
     def most_chunks(self, algorithm: Algorithm) -> int:
         """Return the most chunks of a pipelined algorithm that are run."""
@@ -143,8 +146,10 @@ class CycleRunner(Runner):
         """Return what an algorithm takes in some chunks."""
         network, program = self.network, algorithm.program(chunks)
         trace = trace_of(program, size, overhead_seconds=self.overhead)
-        inside = self.host_of[program.source] == self.host_of[program.target]
-        trace = replace(trace, run=trace.run * ~inside, receive=trace.receive * ~inside)
+        sent = ~self.inside(program.source, program.target)
+        trace = replace(
+            trace, run=trace.run * sent, receive=trace.receive * sent, flits=trace.flits * sent
+        )
         rows = trace.in_cycles(network.cycle_seconds, network.flit_bytes).placed(
             network.topology, self.host_of
         )
@@ -181,11 +186,10 @@ def _crossed(found: Any, network: InCycles) -> NDArray[np.int64]:
 
 def prepare_cycles(
     question: Any,
-    flows: PreparedFlows,
+    runner: Runner,
     machine: Machine | None,
     algorithms: Sequence[Algorithm],
     sizes: Sequence[float],
-    host_of: NDArray[np.int32],
 ) -> InCycles:
     """Return the network in cycles, if all runs together are not too much work.
 
@@ -194,6 +198,7 @@ def prepare_cycles(
     InputError
         If a field cannot be used, or the runs move too many flits. With an estimate.
     """
+    flows = runner.flows
     clock = flows.clock
     assert clock is not None
     topology = flows.topology
@@ -209,7 +214,7 @@ def prepare_cycles(
     if given is None and machine is not None and (machine.flit_bytes != 1 or machine.router):
         given = machine.flit_bytes  # a machine without a router that says 1 has none
     flit_bytes = float(given or FLIT_BYTES)
-    check_work(algorithms, sizes, host_of, flows, flit_bytes)
+    check_work(algorithms, sizes, runner, flit_bytes)
     asked = AnyProgramQuestion(
         on=question.on, routing=question.routing, engine=question.engine, router=question.router,
         packet_flits=question.packet_flits, seed=question.seed,
@@ -243,8 +248,7 @@ def prepare_cycles(
 def check_work(
     algorithms: Sequence[Algorithm],
     sizes: Sequence[float],
-    host_of: NDArray[np.int32],
-    flows: PreparedFlows,
+    runner: Runner,
     flit_bytes: float,
 ) -> None:
     """Refuse what moves too many flits over channels, or sends too many messages, in all runs.
@@ -257,9 +261,11 @@ def check_work(
     per_byte, messages = 0.0, 0
     for each in algorithms:
         graph = graph_of(each.outline(1))
-        source, target = host_of[graph.source], host_of[graph.target]
-        found = paths(flows.topology, flows.routing, source, target)
-        weight = graph.bytes if found.pair is None else graph.bytes[found.pair]
+        sent = ~runner.inside(graph.source, graph.target)
+        ends = [runner.host_of[end[sent]] for end in (graph.source, graph.target)]
+        found = paths(runner.flows.topology, runner.flows.routing, *ends)
+        weight = graph.bytes[sent]
+        weight = weight if found.pair is None else weight[found.pair]
         if found.probability is not None:
             weight = weight * found.probability
         per_byte += float((weight * found.lengths).sum()) / flit_bytes

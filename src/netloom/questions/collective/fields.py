@@ -59,8 +59,13 @@ class WhichCollective(Question, panel="Collective"):
         "Engine: flow (bytes and seconds), network (flit by flit) or worm (lockstep worms).",
         default="flow",
     )
-    injection: Literal["in-order", "shared"] = option(
-        "Order of a node's messages: in-order (one by one) or shared.", default="in-order"
+    injection: Literal["in-order", "shared"] | None = option(
+        "Order of a node's messages: in-order (one by one) or shared.",
+        default=None,
+        shown_default="in-order; shared for a linear all-to-all, which libraries post at once",
+    )
+    count_inside_nodes: bool = option(
+        "Count messages between hosts of one node on the network.", default=False
     )
     end_channels: int = option(
         "Own channels per node of a mesh or torus: 1, or 0 to use all its links at once.",

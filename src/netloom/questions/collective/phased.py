@@ -111,11 +111,13 @@ class PhasePlan:
 
 
 def exchange_of(
-    collective: str, root: int, host_of: NDArray[np.int32], size: float, topology: Topology
-) -> Connections:
+    collective: str, root: int, host_of: NDArray[np.int32], size: float, topology: Topology,
+    node_of_host: NDArray[np.int32] | None = None,
+) -> Connections:  # fmt: skip
     """Return one connection for each pair of hosts whose ranks exchange something, a byte a word.
 
-    Ranks of one host tell each other at once: they share what they receive, and add first.
+    Ranks of one host tell each other at once: they share what they receive, and add first. Hosts of
+    one node, if ``node_of_host`` names those of all hosts, need no connections.
 
     Raises
     ------
@@ -143,7 +145,9 @@ def exchange_of(
         "scatter": np.outer(home, share),
         "broadcast": np.outer(home, np.ones_like(ranks)),
         "reduce": np.outer(np.ones_like(ranks), home),
-    }[collective] * (1 - np.eye(len(used)))
+    }[collective]
+    place = used if node_of_host is None else node_of_host[used]
+    part = part * (place[:, None] != place)
     source, target = np.nonzero(part)
     sent = np.maximum(np.rint(part[source, target] * size), 1)
     if sent.max() > MOST_BYTES:
@@ -233,7 +237,7 @@ def switch_seconds(given: str | float | None, runner: Runner) -> float:
         return parse_seconds(given, where="switch_time")
     times = list[float]()
     for name in algorithms_of("barrier"):
-        each = Algorithm("barrier", name, len(runner.host_of), {}, None)
+        each = Algorithm("barrier", name, len(runner.host_of), {}, None, runner.flows.injection)
         try:
             each.outline()
         except InputError:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from netloom.questions.collective.phased import (
     exchange_of,
     refuse_phases,
 )
-from netloom.questions.collective.runs import Algorithm, Runner, alike, refusal
+from netloom.questions.collective.runs import AT_ONCE, Algorithm, Runner, alike, refusal
 from netloom.questions.collective.sizes import parse_sizes
 from netloom.questions.fields import (
     refuse,
@@ -29,6 +29,7 @@ from netloom.questions.simulate.engines import PreparedFlows
 from netloom.questions.timing import assumed_clock
 from netloom.routing import VirtualChannelRouting, parse_routing
 from netloom.simulation.flow import flow_network
+from netloom.topology import Topology
 from netloom.workload import ring
 from netloom.workload.programs.collectives.algorithms import (
     ROOTED,
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from netloom.phases import Connections
     from netloom.phases.collectives.least_time import LeastTime
     from netloom.questions.timing import Clock
-    from netloom.topology import Topology
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +57,9 @@ class PreparedCollective:
         The network, for flows.
     host_of
         int32[num_ranks], the host of each rank.
+    node_of_host
+        int32[num_hosts], the node of each host, if messages inside nodes do not use the network.
+        None if they do, or each node has one host.
     placing
         Where ranks may run, as ``place_program`` takes it.
     sizes
@@ -69,16 +72,20 @@ class PreparedCollective:
         The network in cycles. None for flows.
     exchange
         Connections between hosts that are compiled into phases. None if none are.
+    whole
+        The same on the network without its failures, by the same routing. None if there are none.
     """
 
     flows: PreparedFlows
     host_of: NDArray[np.int32]
+    node_of_host: NDArray[np.int32] | None
     placing: dict[str, Any]
     sizes: tuple[float, ...]
     algorithms: tuple[Algorithm, ...]
     left_out: dict[str, str]
     cycles: InCycles | None = None
     exchange: Connections | None = None
+    whole: PreparedCollective | None = None
 
     @property
     def network(self) -> Topology:
@@ -99,8 +106,8 @@ class PreparedCollective:
     def runner(self, host_of: NDArray[np.int32]) -> Runner:
         """Return what runs algorithms with ranks on these hosts."""
         if self.cycles is None:
-            return Runner(self.flows, host_of)
-        return CycleRunner(self.flows, host_of, self.cycles)
+            return Runner(self.flows, host_of, self.node_of_host)
+        return CycleRunner(self.flows, host_of, self.node_of_host, self.cycles)
 
     def bound(self, collective: str, root: int, host_of: NDArray[np.int32]) -> LeastTime:
         """Return what no algorithm, order or routing can beat."""
@@ -112,11 +119,30 @@ class PreparedCollective:
             latency_seconds=clock.latency_seconds * self.network.channel_cycles,
             overhead=clock.overhead_seconds,
             port=clock.bytes_per_second if links.end_channels else np.inf,
+            by_node=self.node_of_host is not None,
         )  # fmt: skip
 
 
 def prepare(question: CollectiveQuestion) -> PreparedCollective:
-    """Build the network and its routing, place the ranks, and choose the algorithms."""
+    """Build the network and its routing, place the ranks, and choose the algorithms.
+
+    A network with failures is answered beside the whole one.
+    """
+    found = _prepared(question)
+    topology = found.flows.topology
+    if not topology.broken:
+        return found
+    change: dict[str, Any] = {"failed_channels": None, "failed_nodes": None}
+    if isinstance(question.on, Topology):
+        change["on"] = topology.whole
+    if question.routing == "default" and question.engine == "flow":
+        change["routing"] = found.flows.routing
+    whole = _prepared(question.model_copy(update=change))
+    left_out = {name: why for name, why in whole.left_out.items() if name != PHASES}
+    return replace(found, whole=replace(whole, exchange=None, left_out=left_out))
+
+
+def _prepared(question: CollectiveQuestion) -> PreparedCollective:
     known = algorithms_of(question.collective)
     if question.engine == "flow":
         refuse(question, OWN_FIELDS, "engine network or worm: flows have no flits or routers")
@@ -136,21 +162,43 @@ def prepare(question: CollectiveQuestion) -> PreparedCollective:
     if question.root >= ranks:
         raise InputError("root", f"{question.root}", f"a rank from 0 to {ranks - 1}")
     host_of = place_program(question.mapping, ring(ranks), flows.topology, **where)
-    if (host_of == host_of[0]).all():
-        found = f"all {ranks} ranks on {flows.topology.name_of(int(host_of[0]))}"
-        raise InputError("ranks", found, "ranks on two hosts or more, so that something is sent")
+    owner = _node_of_host(question, flows.topology)
+    _check_apart(flows.topology, host_of, owner)
     algorithms, left_out = _algorithms(question, known, flows.topology, host_of, len(sizes))
     cycles = None
     if question.engine != "flow":
-        cycles = prepare_cycles(question, flows, machine, algorithms, sizes, host_of)
-    exchange = _exchange(question, flows, host_of, sizes[-1], left_out)
-    return PreparedCollective(flows, host_of, where, sizes, algorithms, left_out, cycles, exchange)
+        runner = Runner(flows, host_of, owner)
+        cycles = prepare_cycles(question, runner, machine, algorithms, sizes)
+    exchange = _exchange(question, flows, host_of, owner, sizes[-1], left_out)
+    return PreparedCollective(
+        flows, host_of, owner, where, sizes, algorithms, left_out, cycles, exchange
+    )
+
+
+def _node_of_host(question: CollectiveQuestion, topology: Topology) -> NDArray[np.int32] | None:
+    alone = topology.num_nodes == topology.num_hosts
+    return None if question.count_inside_nodes or alone else topology.node_of_host
+
+
+def _check_apart(
+    topology: Topology, host_of: NDArray[np.int32], node_of_host: NDArray[np.int32] | None
+) -> None:
+    """Raise InputError if nothing is sent over the network."""
+    first, ranks = int(host_of[0]), len(host_of)
+    if (host_of == first).all():
+        found = f"all {ranks} ranks on {topology.name_of(first)}"
+        raise InputError("ranks", found, "ranks on two hosts or more, so that something is sent")
+    if node_of_host is not None and (node_of_host[host_of] == node_of_host[first]).all():
+        found = f"all {ranks} ranks on node {topology.computer_name(int(node_of_host[first]))}"
+        wanted = "ranks on two nodes or more, or --count-inside-nodes"
+        raise InputError("ranks", found, wanted)
 
 
 def _exchange(
     question: CollectiveQuestion,
     flows: PreparedFlows,
     host_of: NDArray[np.int32],
+    node_of_host: NDArray[np.int32] | None,
     size: float,
     left_out: dict[str, str],
 ) -> Connections | None:
@@ -164,7 +212,9 @@ def _exchange(
         if question.engine != "flow":
             wanted = "engine flow; netloom compile --execute simulates phases flit by flit"
             raise InputError("algorithm", f"{PHASES} with engine {question.engine}", wanted)
-        found = exchange_of(question.collective, question.root, host_of, size, flows.topology)
+        found = exchange_of(
+            question.collective, question.root, host_of, size, flows.topology, node_of_host
+        )
         refuse_phases(found, flows.topology, named=named)
     except InputError as refused:
         if named:
@@ -191,6 +241,7 @@ def _flows(question: CollectiveQuestion) -> tuple[PreparedFlows, Machine | None]
         raise InputError("routing", found, "paths for each pair of nodes")
     clock = assumed_clock(question, topology, machine)
     routing = question.routing
+    at_once = all((question.collective, name) in AT_ONCE for name in names_of(question.algorithm))
     flows = PreparedFlows(
         topology=topology,
         routing=parse_routing(routing, topology) if isinstance(routing, str) else routing,
@@ -201,7 +252,7 @@ def _flows(question: CollectiveQuestion) -> tuple[PreparedFlows, Machine | None]
             end_channels=question.end_channels == 1,
         ),
         clock=clock,
-        injection=question.injection,
+        injection=question.injection or ("shared" if at_once else "in-order"),
         sharing="max-min",
         tolerance=0.0,
         seed=question.seed,
@@ -233,8 +284,13 @@ def _algorithms(
         "ranks_per_node": _ranks_per_node(topology, host_of),
     }
     made, found, left_out = list[Any](), list[Algorithm](), dict[str, str]()
+    posted: Literal["in-order", "shared"]
     for name in names:
-        each = Algorithm(question.collective, name, len(host_of), fits, question.chunks)
+        posted = "shared" if (question.collective, name) in AT_ONCE else "in-order"
+        each = Algorithm(
+            question.collective, name, len(host_of), fits, question.chunks,
+            question.injection or posted,
+        )  # fmt: skip
         try:
             own = each.outline()
         except InputError as refused:

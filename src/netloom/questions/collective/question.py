@@ -106,6 +106,16 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
     >>> found.verdict.sentence.partition(":")[0]
     'Use recursive-doubling below 7.6 kB, swing above'
     """
+    whole: CollectiveTimes | None = None
+    if ready.whole is not None:
+        whole = _answered(question.model_copy(update={"reorder": False}), ready.whole)
+    return _answered(question, ready, whole)
+
+
+def _answered(
+    question: CollectiveQuestion, ready: PreparedCollective, whole: CollectiveTimes | None = None
+) -> CollectiveTimes:
+    """Return what each algorithm takes. ``whole``: on the network without its failures."""
     bound = ready.bound(question.collective, question.root, ready.host_of)
     runner = ready.runner(ready.host_of)
     stuck = None if question.algorithm != "all" else dict[str, str]()
@@ -127,6 +137,7 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
         network=ready.shown,
         collective=question.collective,
         host_of=ready.host_of,
+        node_of_host=ready.node_of_host,
         mapping=mapping_name(question.mapping),
         points=points,
         bound=bound,
@@ -135,6 +146,7 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
         graph=ring(len(ready.host_of)),
         known={each.name: each for each in ready.algorithms},
         provenance=provenance_of(question, "compare_collectives", ready.network),
+        whole=whole,
     )
 
 
@@ -195,6 +207,8 @@ def _points(
             busiest=ready.flows.links.link_name(run.link),
             steps=own.num_steps,
             messages=own.num_messages,
+            inside_share=runner.inside_share(algorithm),
+            at_once=ready.cycles is None and algorithm.injection == "shared",
         )
         found.append(point)
     return found

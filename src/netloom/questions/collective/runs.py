@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from netloom.workload.programs.collectives.outline import Outline
     from netloom.workload.programs.collectives.program import CollectiveProgram
     from netloom.workload.programs.messages import Messages
+    from netloom.workload.programs.round_programs import RoundProgram
 
 MOST_LISTED = 300_000
 """Most messages that are run as a table. Others are run as rounds, alike ones once."""
@@ -41,6 +42,9 @@ MOST_AT_ONCE = 100_000
 """Most messages that are sent at once, unless the algorithm was asked for by its name."""
 
 MOST_CHUNKS = 2**14
+
+AT_ONCE = (("all-to-all", "linear"),)
+"""Algorithms whose messages libraries post all at once: they share the channels of their hosts."""
 
 PIPES = ("broadcast", "reduce", "all-reduce")
 """Collectives with algorithms that are pipelined."""
@@ -68,6 +72,7 @@ class Algorithm:
     """An algorithm of a collective for some ranks, ready to run.
 
     ``fits``: further arguments of ``outline``: the root, the torus, ranks per node.
+    ``injection``: the order of a host's messages, as flows.
     """
 
     collective: str
@@ -75,6 +80,7 @@ class Algorithm:
     num_ranks: int
     fits: dict[str, Any]
     chunks: int | None  # as asked for
+    injection: Literal["in-order", "shared"] = "in-order"
     known: dict[int, Outline] = field(default_factory=dict, repr=False)  # outlines, by chunks
 
     @property
@@ -103,14 +109,18 @@ class Algorithm:
 class Runner:
     """Runs algorithms with ranks on some hosts, as flows.
 
+    ``node_of_host``: the node of each host, if messages inside nodes do not use the network.
     ``smallest``: the least bytes into which a pipelined algorithm is cut.
     """
 
     smallest = 1.0
 
-    def __init__(self, flows: PreparedFlows, host_of: NDArray[np.int32]) -> None:
+    def __init__(
+        self, flows: PreparedFlows, host_of: NDArray[np.int32],
+        node_of_host: NDArray[np.int32] | None = None,
+    ) -> None:  # fmt: skip
         assert flows.clock is not None
-        self.flows, self.host_of = flows, host_of
+        self.flows, self.host_of, self.node_of_host = flows, host_of, node_of_host
         self.overhead = flows.clock.overhead_seconds
 
     def timed(self, algorithm: Algorithm, size: float, empty: float | None = None) -> Timed:
@@ -150,7 +160,21 @@ class Runner:
 
     def on(self, host_of: NDArray[np.int32]) -> Runner:
         """Return the runner of the same ranks on other hosts."""
-        return Runner(self.flows, host_of)
+        return Runner(self.flows, host_of, self.node_of_host)
+
+    def inside(self, source: NDArray[np.integer], target: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Return which messages between ranks do not use the network, bool[n]."""
+        place = self.host_of if self.node_of_host is None else self.node_of_host[self.host_of]
+        return np.asarray(place[source] == place[target])
+
+    def inside_share(self, algorithm: Algorithm) -> float:
+        """Return the part of an algorithm's bytes that do not use the network."""
+        inside, total = 0.0, 0.0
+        for each in algorithm.outline().steps:
+            sent = each.width * np.float64(each.times)
+            inside += float(sent[self.inside(each.source, each.target)].sum())
+            total += float(sent.sum())
+        return inside / total if total else 0.0
 
     def _grown(self, algorithm: Algorithm, size: float, chunks: int, most: int) -> Timed | None:
         """Return the time of a pipeline that is full long before its end, from shorter ones.
@@ -170,30 +194,36 @@ class Runner:
             long.link_bytes * times, long.link_seconds * times,
         )  # fmt: skip
 
-    def listed(self, program: Outline, size: float) -> tuple[Messages, FlowRun]:
-        """Return the messages of a program, in the order of its steps, and when each was sent."""
-        flows = self.flows
-        rounds = rounds_of(program, size, self.host_of, num_hosts=flows.topology.num_hosts)
+    def listed(
+        self, algorithm: Algorithm, chunks: int | None, size: float
+    ) -> tuple[Messages, FlowRun]:
+        """Return an algorithm's messages, in the order of its steps, and when each was sent."""
+        flows, rounds = self.flows, self._rounds(algorithm.outline(chunks), size)
         table = as_messages(rounds, overhead=self.overhead)
-        return table, run_flows(flows.links, flows.routing, table, injection=flows.injection)
+        return table, run_flows(flows.links, flows.routing, table, injection=algorithm.injection)
 
     def run(self, algorithm: Algorithm, chunks: int | None, size: float) -> Timed:
         """Return what an algorithm takes in some chunks. As many as were asked for by default."""
         flows, program = self.flows, algorithm.outline(chunks)
         found: Any
         if program.num_messages <= MOST_LISTED or len(program.steps) > MOST_DIFFERENT:
-            _, found = self.listed(program, size)
+            _, found = self.listed(algorithm, chunks, size)
         else:
-            rounds = rounds_of(program, size, self.host_of, num_hosts=flows.topology.num_hosts)
             found = run_rounds(
-                flows.links, flows.routing, rounds,
-                overhead=self.overhead, injection=flows.injection,
+                flows.links, flows.routing, self._rounds(program, size),
+                overhead=self.overhead, injection=algorithm.injection,
             )  # fmt: skip
         times = found.link_sizes / flows.links.capacity
         link = int(np.argmax(times))
         return Timed(
             float(found.finish), chunks or algorithm.chunks or 1, link,
             float(found.link_sizes[link]), float(times[link]),
+        )  # fmt: skip
+
+    def _rounds(self, program: Outline, size: float) -> RoundProgram:
+        return rounds_of(
+            program, size, self.host_of,
+            num_hosts=self.flows.topology.num_hosts, node_of_host=self.node_of_host,
         )  # fmt: skip
 
     def most_chunks(self, algorithm: Algorithm) -> int:

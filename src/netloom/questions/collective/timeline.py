@@ -31,13 +31,15 @@ def fastest_run(answer: CollectiveTimes, asks: str) -> tuple[Point, Messages, Fl
         If they are so many that they were not run one by one. ``asks`` is the file that needs them.
     """
     best = answer.at(answer.sizes[-1])[0]
-    outline = answer.known[best.algorithm].outline(best.run.chunks)
+    algorithm = answer.known[best.algorithm]
+    outline = algorithm.outline(best.run.chunks)
     if outline.num_messages > MOST_LISTED:
         found = f"{counted(outline.num_messages, 'message', ',')} of {best.algorithm}"
         wanted = f"at most {MOST_LISTED:,}: fewer ranks or chunks, or another algorithm"
         raise InputError(asks, found, wanted)
     assert isinstance(answer.network, PreparedFlows)
-    return best, *Runner(answer.network, answer.host_of).listed(outline, best.size)
+    runner = Runner(answer.network, answer.host_of, answer.node_of_host)
+    return best, *runner.listed(algorithm, best.run.chunks, best.size)
 
 
 def fastest_timeline(answer: CollectiveTimes) -> Timeline:

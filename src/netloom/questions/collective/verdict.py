@@ -12,7 +12,7 @@ from netloom.questions.register import kind_of
 from netloom.questions.shown import percent
 from netloom.questions.subject import arrow, subject
 from netloom.questions.verdict import Verdict
-from netloom.words import counted, number
+from netloom.words import counted, listed, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,8 +26,8 @@ LONGER = 1.005
 DIGITS = 6
 """Of a size in a command."""
 
-MOST_OTHERS, MOST_WINNERS = 3, 4
-"""Slower algorithms that are named, and ranges of sizes."""
+MOST_OTHERS, MOST_WINNERS, MOST_CUT_OFF = 3, 4, 4
+"""Slower algorithms that are named, ranges of sizes, and hosts."""
 
 
 def verdict(figures: Mapping[str, Any]) -> Verdict:
@@ -37,6 +37,11 @@ def verdict(figures: Mapping[str, Any]) -> Verdict:
     last, *others = largest(figures)
     sentence = _of_sizes(figures, last) if _several(figures) else _of_one(last)
     lines = {"why": f"{last['algorithm']}: {reason(told(last))}"}
+    if whole := figures.get("whole"):
+        best = min(_at(whole, last["size"]), key=lambda each: float(each["seconds"]))
+        took = units.seconds(best["seconds"])
+        sentence += f" On the whole network: {best['algorithm']}, {took}."
+        lines |= _beside(figures, whole, last)
     if slower := _slower(last, others):
         lines["others"] = slower
     lines["bound"] = _bound(figures, last)
@@ -85,6 +90,36 @@ def order_words(found: Mapping[str, Any]) -> str:
         return f"no better rank order was found for {what} ({given} as given)"
     saved = percent(1 - found["found_seconds"] / found["given_seconds"])
     return f"{what} takes {saved} less in a better rank order ({given} → {better})"
+
+
+def _at(whole: Mapping[str, Any], size: float) -> list[Mapping[str, Any]]:
+    return [each for each in whole["points"] if each["size"] == size]
+
+
+def _beside(
+    figures: Mapping[str, Any], whole: Mapping[str, Any], last: Mapping[str, Any]
+) -> dict[str, str]:
+    """Return what failures cost: the same algorithm without them, who is cut off, what is lost."""
+    found = dict[str, str]()
+    same = [each for each in _at(whole, last["size"]) if each["algorithm"] == last["algorithm"]]
+    by = whole["routing"]
+    by = f"also by {by}" if by == figures["routing"] else f"by {by}, not {figures['routing']}"
+    if same:
+        times = f"{number(last['seconds'] / same[0]['seconds'])} times as long"
+        found["whole"] = (
+            f"{last['algorithm']} takes {units.seconds(same[0]['seconds'])} on the whole network, "
+            f"{by}: with the failures {times}"
+        )
+    if whole["cut_off"]:
+        hosts = counted(len(whole["cut_off"]), "host", ",")
+        found["cut off"] = (
+            f"{hosts} ({listed(whole['cut_off'], MOST_CUT_OFF)}): {figures['ranks']:,} of "
+            f"{counted(whole['ranks'], 'rank', ',')} take part"
+        )
+    if whole["left_out"]:
+        some = [f"{name} ({why})" if why else name for name, why in whole["left_out"].items()]
+        found["lost"] = f"algorithms that run on the whole network only: {', '.join(some)}"
+    return found
 
 
 def _several(figures: Mapping[str, Any]) -> bool:

@@ -23,16 +23,19 @@ __all__ = ["lines", "sentences", "verdict"]
 def lines(result: CollectiveTimes) -> list[Any]:
     """Return who wins, the winners by size, all algorithms at the largest size, and the bound."""
     topology = result.topology
-    head = (
-        f"{counted(result.num_ranks, 'rank', ',')}; {size_of(topology)}; "
-        f"{result.network.routing_name}"
-    )
-    said: list[Any] = [escape(head), escape(result.network.router_name)]
+    ranks = counted(result.num_ranks, "rank", ",")
+    if result.node_of_host is not None:
+        ranks += f" on {counted(len(result.ranks_of_place), 'node', ',')}"
+    head = f"{ranks}; {size_of(topology)}; {result.network.routing_name}"
+    how, posted = result.network.router_name, [each for each in result.points if each.at_once]
+    if posted and result.network.injection == "in-order":
+        how += f"; {posted[0].algorithm} posts all at once"
+    said: list[Any] = [escape(head), escape(how)]
     if len(result.sizes) > 1:
         said.append(_by_size(result))
     last = result.sizes[-1]
     phases = [each for each in result.phases if each.size == last]
-    said.append(_algorithms([*result.at(last), *phases], last))
+    said.append(_algorithms([*result.at(last), *phases], last, result.whole))
     if any(each.run.capped for each in result.at(last)):
         said.append("[dim]* More chunks suit this size better, and are too many to run.[/]")
     said += _bounds(result)
@@ -59,39 +62,37 @@ def sentences(record: Recorded) -> list[str]:
 
 def _by_size(result: CollectiveTimes) -> Table:
     table = plain_table(
-        ("size", "fastest", "time", "bus bandwidth", "algorithm", "bound", "over it", "next"),
-        words=("fastest", "next"),
+        ("size", "fastest", "time", "bus bandwidth", "× bound", "next"), words=("fastest", "next")
     )
-    for column in table.columns:
-        column.no_wrap = True
     for size in result.sizes:
         first, *others = result.at(size)
         over = "" if first.ratio is None else number(first.ratio)
         next_ = ""
         if others:
-            next_ = f"{others[0].algorithm}, × {others[0].seconds / first.seconds:.3g}"
+            next_ = f"{others[0].algorithm} ×{others[0].seconds / first.seconds:.3g}"
         table.add_row(
             units.size(size), first.algorithm, units.seconds(first.seconds),
-            units.rate(first.bus_bandwidth), units.rate(first.algorithm_bandwidth),
-            units.seconds(first.bound_seconds), over, next_,
+            units.rate(first.bus_bandwidth), over, next_,
         )  # fmt: skip
     return table
 
 
-def _algorithms(points: list[Point], size: float) -> Table:
+def _algorithms(points: list[Point], size: float, whole: CollectiveTimes | None) -> Table:
     at = f"at {units.size(size)}" if size else "algorithm"
-    table = plain_table(
-        (at, "time", "bus bandwidth", "over bound", "chunks", "what takes the time"),
-        words=(at, "what takes the time"),
-    )
+    there = {} if whole is None else {each.algorithm: each.seconds for each in whole.at(size)}
+    heads = [at, "time", *["whole network"] * bool(there), "bus bandwidth", "over bound",
+             "chunks", "what takes the time"]  # fmt: skip
+    table = plain_table(heads, words=(at, "what takes the time"))
     for column in table.columns:
         column.no_wrap = True
     table.columns[-1].no_wrap = False
     for each in points:
         row = {name: getattr(each, name) for name in ("held_by", "steps", "busiest", "busy")}
         table.add_row(
-            each.algorithm, units.seconds(each.seconds), units.rate(each.bus_bandwidth),
-            number(each.ratio), f"{each.run.chunks:,}{'*' * each.run.capped}", escape(reason(row)),
+            each.algorithm, units.seconds(each.seconds),
+            *[units.seconds(there.get(each.algorithm))] * bool(there),
+            units.rate(each.bus_bandwidth), number(each.ratio),
+            f"{each.run.chunks:,}{'*' * each.run.capped}", escape(reason(row)),
         )  # fmt: skip
     return table
 

@@ -14,6 +14,7 @@ from netloom.phases.collectives.synthesis import ON_TABLES
 from netloom.questions.answers import Answer, Column, Columns, table
 from netloom.questions.compile.collective import stepped
 from netloom.questions.compile.collective.timeline import schedule_timeline
+from netloom.questions.shown import percent
 from netloom.questions.timing import assumed
 from netloom.topology.faults import broken_parts
 from netloom.workload.programs.collectives.costs import bus_factor
@@ -82,6 +83,9 @@ class CollectiveSchedule(Answer):
         Schedules of few steps, if those were asked for: this is the fastest.
     unlimited_seconds
         The time of a schedule of any number of steps, if those were asked for.
+    inside_share
+        The part of all bytes sent that goes from host to host inside nodes, at no cost. None if
+        that counts.
     """
 
     topology: Topology
@@ -94,6 +98,7 @@ class CollectiveSchedule(Answer):
     provenance: Provenance
     few: InSteps | None = None
     unlimited_seconds: float | None = None
+    inside_share: float | None = None
 
     columns: ClassVar = Columns(
         Column("collective", kind=str, key=True),
@@ -114,6 +119,7 @@ class CollectiveSchedule(Answer):
         Column("messages", kind=int, value="schedule.program.num_messages"),
         Column("depth", kind=int, value="judged.depth"),
         Column("busiest", "busiest channels are used", value="judged.busiest"),
+        Column("inside_share", "bytes that stay inside nodes"),
     )
     about: ClassVar = Columns(
         Column("topology", kind=str, value="topology.name"),
@@ -225,6 +231,13 @@ class CollectiveSchedule(Answer):
         """What was assumed, and what size chunks of whole bytes need. None if there is nothing."""
         said = assumed(self.clock)
         words = [f"{said}."] if said else []
+        if self.inside_share is not None:
+            words.append(
+                "Messages inside nodes are taken as free, by links that never limit: "
+                f"{percent(self.inside_share)} of the bytes (--count-inside-nodes counts them)."
+            )
+        elif self.topology.num_nodes < self.topology.num_hosts:
+            words.append("Messages between hosts of one node are counted on the network.")
         if self.padded_bytes > self.schedule.size_bytes:
             words.append(f"For chunks of whole bytes, pad the size to {self.padded_bytes:,} B.")
         return " ".join(words) or None

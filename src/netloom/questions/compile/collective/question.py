@@ -50,6 +50,8 @@ from netloom.units import LARGEST, parse_bytes
 from netloom.words import listed
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from netloom.phases.collectives.in_steps import InSteps
     from netloom.phases.collectives.listed import Timed
     from netloom.questions.timing import Clock
@@ -82,6 +84,9 @@ class WhichSchedule(Question, panel="Collective"):
         "Most steps, for short messages; with proofs of fewest rounds.",
         default=None,
         shown_default="as many as end first",
+    )
+    count_inside_nodes: bool = option(
+        "Count messages between hosts of one node on the network.", default=False
     )
     routing: OnePath | None = option(
         "Routing of messages, such as lfts:FILE (all-gather and reduce-scatter).",
@@ -125,11 +130,13 @@ def prepare(question: CompileCollectiveQuestion) -> PreparedSchedule:
     )  # fmt: skip
     refuse(question, ("overhead",), "none: schedules leave what processors take out of account")
     clock = assumed_clock(question, topology, machine)
+    hosts = _hosts(question, topology)
     network = rank_network(
-        topology, _hosts(question, topology),
+        topology, hosts,
         bytes_per_second=clock.bytes_per_second,
         latency_seconds=clock.latency_seconds * topology.channel_cycles,
         even=True,
+        free_inside=_free_inside(question, topology, hosts),
     )  # fmt: skip
     if network.num_ranks > MOST_RANKS:
         wanted = f"at most {MOST_RANKS}: fewer ranks or nodes"
@@ -138,6 +145,19 @@ def prepare(question: CompileCollectiveQuestion) -> PreparedSchedule:
         wanted = f"a rank from 0 to {network.num_ranks - 1}"
         raise InputError("root", f"{question.root}", wanted)
     return PreparedSchedule(network, clock, size, _routing(question, topology))
+
+
+def _free_inside(
+    question: CompileCollectiveQuestion, topology: Topology, hosts: NDArray[np.integer]
+) -> bool:
+    """Return whether hosts of one node send each other data at no cost. Not on given routes."""
+    if question.count_inside_nodes or question.routing or topology.num_nodes == topology.num_hosts:
+        return False
+    nodes = np.unique(topology.node_of_host[hosts])
+    if len(nodes) == 1 and len(hosts) > 1:
+        found = f"all {len(hosts)} ranks on node {topology.computer_name(int(nodes[0]))}"
+        raise InputError("ranks", found, "ranks on two nodes or more, or --count-inside-nodes")
+    return True
 
 
 def _routing(question: CompileCollectiveQuestion, topology: Topology) -> Routing | None:
@@ -211,8 +231,19 @@ def compile_collective(
         seconds=made,
         few=few,
         unlimited_seconds=None if few is None else timed.finish_seconds,
+        inside_share=_inside_share(timed) if len(network.inside) else None,
         provenance=provenance_of(question, "compile_collective", network.topology),
     )
+
+
+def _inside_share(timed: Timed) -> float:
+    """Return the part of all bytes sent that goes from host to host inside nodes."""
+    program, routes = timed.program, timed.routes
+    last = routes.values[routes.offsets[1:] - 1]
+    first = routes.values[routes.offsets[:-1]]
+    inside = np.minimum(first, last) >= timed.network.topology.num_channels
+    size = program.message_size
+    return float(size[inside].sum() / size.sum())
 
 
 def _in_steps(question: CompileCollectiveQuestion, ready: PreparedSchedule) -> InSteps | None:

@@ -17,6 +17,7 @@ from netloom.questions.simulate.trace.entries import (
     MOST_ENTRIES,
     MOST_LISTED,
     SPREAD,
+    by_parallelism,
     known,
     longest_wait,
     spread_of,
@@ -131,6 +132,7 @@ class TraceReplay(TraceRun, Answer):
         Column("rows_complete", kind=int),
         Column("critical_path", kind=dict, value=lambda found: found.path or None),
         Column("longest_wait", kind=dict),
+        Column("parallelism_cycles", kind=dict, value="parallelism"),
         Column("slowest_messages", kind=list, value=lambda found: _slowest(found.moved).to_dicts()),
         Column(
             "busiest_channels",
@@ -165,6 +167,11 @@ class TraceReplay(TraceRun, Answer):
     def longest_wait(self) -> dict[str, Any] | None:
         """The longest wait of an entry of the critical path. See ``entries.longest_wait``."""
         return longest_wait(self.critical_entries(), "cycles", self.network.topology)
+
+    @property
+    def parallelism(self) -> dict[str, float] | None:
+        """The critical path by kind of parallelism. See ``entries.by_parallelism``."""
+        return by_parallelism(self.trace, self.critical_entries(), "cycles")
 
     @property
     def verdict(self) -> Verdict:

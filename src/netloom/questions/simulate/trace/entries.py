@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netloom.simulation.traces import Parts
 from netloom.workload.programs.traces import EVERYONE
+from netloom.workload.programs.training import PURPOSES
 
 if TYPE_CHECKING:
     import polars as pl
@@ -60,6 +62,23 @@ def known(table: pl.DataFrame) -> pl.DataFrame:
 
     numbers = cs.numeric()
     return table.with_columns(pl.when(numbers >= 0).then(numbers).name.keep())
+
+
+def by_parallelism(trace: Trace, links: pl.DataFrame, unit: str) -> dict[str, float] | None:
+    """Return what a critical path takes for each kind of parallelism, and for computing.
+
+    Of a training step that netloom made. None of other traces, or if there is no path.
+    """
+    if not trace.name.startswith("llm:") or links.is_empty():
+        return None
+    found = dict.fromkeys(("computing", "pipeline", *PURPOSES.values()), 0.0)
+    others = [f"{part}_{unit}" for part in Parts._fields if part != "compute"]
+    columns = [links[name].fill_null(0).to_list() for name in ("id", f"compute_{unit}", *others)]
+    for name, computing, *rest in zip(*columns, strict=True):
+        purpose = name.partition(".")[0]
+        found["computing"] += computing
+        found[purpose if purpose in found else "pipeline"] += sum(rest)
+    return found
 
 
 WAITS = ("processor_wait", "source_wait", "contention")

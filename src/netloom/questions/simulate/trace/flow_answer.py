@@ -18,6 +18,7 @@ from netloom.questions.simulate.trace.entries import (
     MOST_ENTRIES,
     MOST_LISTED,
     SPREAD,
+    by_parallelism,
     known,
     longest_wait,
     spread_of,
@@ -132,6 +133,7 @@ def _about(unit: str) -> Columns:
         Column("rows_complete", kind=int),
         Column("critical_path", kind=dict, value=lambda found: found.path or None),
         Column("longest_wait", kind=dict),
+        Column(f"parallelism_{unit}", kind=dict, value="parallelism"),
         Column("slowest_messages", kind=list, value=lambda found: found.slowest_messages()),
         Column("busiest", kind=list, value=lambda found: found.busiest()),
         Column("note", kind=str),
@@ -321,6 +323,11 @@ class FlowReplay(FlowTraceRun, Answer):
             schema_overrides={"id": pl.String},
         )
         return known(found)
+
+    @property
+    def parallelism(self) -> dict[str, float] | None:
+        """The critical path by kind of parallelism. See ``entries.by_parallelism``."""
+        return by_parallelism(self.trace, self.critical_entries(), self.unit)
 
     def busiest(self) -> list[dict[str, Any]]:
         """Return the busiest channels by name, those of hosts too: what crossed them, and when."""

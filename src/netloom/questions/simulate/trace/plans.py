@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,7 +76,9 @@ class Planned:
     def on(self, flows: PreparedFlows, program: Replay) -> PlannedFlows:
         """Return a network for a program whose entries are the plan's messages."""
         distinct, place = _distinct(self.routes)
-        given = GivenPaths(AS_PLANNED, distinct, place[program.entry])
+        sent = np.flatnonzero(distinct.lengths)  # what stays inside a node has no path
+        number = np.searchsorted(sent, np.arange(len(distinct)))
+        given = GivenPaths(AS_PLANNED, distinct.taken(sent), number[place[program.entry]])
         return PlannedFlows(**vars(flows), routes=given, planned_seconds=self.seconds)
 
 
@@ -103,7 +105,10 @@ def as_planned(
         changed["mapping"] = hosts
         if question.engine == "flow" and "routing" not in said:
             routes = routes_on(schedule, topology)
-            planned = Planned(routes, schedule.finish_seconds) if routes else None
+            if routes is not None:
+                planned = Planned(routes, schedule.finish_seconds)
+                trace = changed["trace"]
+                changed["trace"] = replace(trace, flits=trace.flits * (routes.lengths > 0))
     if question.engine == "flow" and "injection" not in said:
         changed["injection"] = "shared"
     if question.engine == "flow" and topology.direct and "end_channels" not in said:
@@ -115,7 +120,8 @@ def routes_on(schedule: Schedule, topology: Topology) -> Paths | None:
     """Return the route of each message as channels of a network. None if it lacks some of them.
 
     Vertices are those of the same name, ranks those of the plan's hosts. Of channels that join the
-    same two vertices, the first is the first.
+    same two vertices, the first is the first. Channels of the plan between hosts of one node, which
+    the network lacks, are left out: a route inside a node is empty.
     """
     network, ranks = schedule.network, len(schedule.network.host)
     number = {topology.name_of(vertex): vertex for vertex in range(topology.num_vertices)}
@@ -131,10 +137,15 @@ def routes_on(schedule: Schedule, topology: Topology) -> Paths | None:
     used[schedule.routes.values] = True
     known = [channel.get(key, -1) for key in planned]
     found = np.array(known, np.int32)
-    lacks = used & ((found < 0) | (vertex[network.source] < 0) | (vertex[network.target] < 0))
-    if lacks.any():
+    ends = vertex[network.source], vertex[network.target]
+    hosts = (np.stack(ends) >= 0).all(axis=0) & (np.stack(ends) < topology.num_hosts).all(axis=0)
+    node = [topology.node_of_host[np.where(hosts, end, 0)] for end in ends]
+    inside = hosts & (node[0] == node[1]) & (found < 0)
+    if (used & ~inside & ((found < 0) | (ends[0] < 0) | (ends[1] < 0))).any():
         return None
-    return Paths(schedule.routes.offsets, found[schedule.routes.values])
+    goes = ~inside[schedule.routes.values]
+    kept = np.append(0, np.cumsum(goes))[schedule.routes.offsets]
+    return Paths(kept, found[schedule.routes.values[goes]])
 
 
 def _numbered(keys: NDArray[np.int64]) -> list[tuple[int, int]]:

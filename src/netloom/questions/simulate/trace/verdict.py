@@ -50,7 +50,7 @@ def verdict(figures: Mapping[str, Any]) -> Verdict:
     if not finish:
         return Verdict("fine", f"Takes {_said(figures, 0)}: nothing computes or moves.", of)
     sentence, mark = _flow_sentence(figures) if flow else _sentence(figures)
-    note = estimated(figures) if flow else _other_path(figures)
+    note = _with_computing(figures, estimated(figures) if flow else _other_path(figures))
     next_ = "" if mark == "fine" else _next(figures)
     return Verdict(mark, sentence, of, _lines(figures), next_, note)
 
@@ -61,6 +61,15 @@ def measure(figures: Mapping[str, Any]) -> Measure | None:
     if not finish:
         return None
     return Measure(finish, _said(figures, finish), "takes {}", "time to finish")
+
+
+def _with_computing(figures: Mapping[str, Any], note: str) -> str:
+    """Return a note, and that computing takes no time if a training step does not say it."""
+    trace = str(figures["trace"])
+    if not trace.startswith("llm:") or "tflops=" in trace:
+        return note
+    said = "omputing takes no time: add tflops=N to the program (10^12 operations per second)"
+    return f"{note} C{said}" if note else f"* c{said}"
 
 
 def _other_path(figures: Mapping[str, Any]) -> str:
@@ -138,8 +147,13 @@ def _lines(figures: Mapping[str, Any]) -> dict[str, str]:
         made_of = " · ".join(f"{percent(share)} {PARTS[name]}" for share, name in reversed(some))
         if made_of:
             found["why"] = f"critical path: {made_of}"
+    if split := figures.get(f"parallelism_{unit}"):
+        whole = sum(split.values())
+        most = sorted((name for name in split if split[name]), key=split.__getitem__, reverse=True)
+        said = " · ".join(f"{percent(split[name] / whole)} {name}" for name in most)
+        found["split"] = f"critical path by parallelism: {said}"
     if (used := figures["utilisation"]["max"]) and (busiest := _busiest(figures)):
-        found["busiest"] = f"{busiest}, {percent(used)} used"
+        found["busiest"] = f"between routers {busiest}, {percent(used)} used"
     return found
 
 

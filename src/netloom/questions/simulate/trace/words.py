@@ -38,7 +38,9 @@ def lines(result: TraceReplay | FlowReplay) -> list[Any]:
             f"{number(alone['mean'])} where nothing is in the way"
         )
     used = data["utilisation"]
-    rows["channels busy"] = f"{percent(used['mean'])} on average, {percent(used['max'])} at most"
+    rows["between routers"] = (
+        f"channels busy {percent(used['mean'])} on average, {percent(used['max'])} at most"
+    )
     if ends := data["busiest_host_channel"]:
         rows["channels of hosts"] = (
             f"busy {percent(ends['utilisation'])} at most: {escape(ends['name'])}"
@@ -74,10 +76,14 @@ def _of_flows(result: FlowReplay) -> list[Any]:
             f"{number(slow['max'])}"
         )
     used = found["utilisation"]
-    rows["channels busy"] = f"{percent(used['mean'])} on average, {percent(used['max'])} at most"
+    rows["between routers"] = (
+        f"channels busy {percent(used['mean'])} on average, {percent(used['max'])} at most"
+    )
     if busiest := found["busiest"]:
         first = busiest[0]
-        rows["busiest"] = f"{first['name']}, {percent(first['utilisation'])} of the time"
+        kind = "between routers" if first["between"] == "routers" else "a host's own"
+        used_of = percent(first["utilisation"])
+        rows["busiest of all"] = f"{first['name']}, {used_of} of the time ({kind})"
     lines = [*_head(result), pairs(rows)]
     if path := result.critical_path:
         parts = ", ".join(

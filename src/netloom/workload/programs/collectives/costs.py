@@ -102,8 +102,10 @@ def least_bytes(collective: str, num_ranks: int) -> float:
     return bus_factor(collective, num_ranks)
 
 
-def least_steps(num_ranks: int) -> int:
+def least_steps(num_places: int, ranks_each: int = 1) -> int:
     """Return ⌈log2 P⌉: steps until all hear of one, or one of all, if each sends to one per step.
+
+    Ranks of one place hear of each other at once: with n ranks each, ⌈log(n + 1) P⌉ steps.
 
     Most collectives take at least that many steps, because data of every rank, or of a root,
     reaches all ranks. Gather, scatter and all-to-all do so only if messages are forwarded. A rank
@@ -111,13 +113,18 @@ def least_steps(num_ranks: int) -> int:
 
     Examples
     --------
-    >>> [least_steps(ranks) for ranks in (1, 2, 5, 8, 9)]
-    [0, 1, 3, 3, 4]
+    >>> [least_steps(ranks) for ranks in (1, 2, 5, 8, 9)], least_steps(16, 8)
+    ([0, 1, 3, 3, 4], 2)
     """
-    return (num_ranks - 1).bit_length()
+    steps, told = 0, 1
+    while told < num_places:
+        steps, told = steps + 1, told * (ranks_each + 1)
+    return steps
 
 
-def least_seconds(num_ranks: int, latency: float, overhead: float, gap: float) -> float:
+def least_seconds(
+    num_ranks: int, latency: float, overhead: float, gap: float, ranks_each: int = 1
+) -> float:
     """Return the least time in which one rank is heard of by all, or hears of all: LogP's.
 
     Each rank that has heard sends to another every max(o, g), and a message takes o + L + o (Karp,
@@ -131,6 +138,8 @@ def least_seconds(num_ranks: int, latency: float, overhead: float, gap: float) -
     latency, overhead, gap
         L, o and g, in seconds: the latency of the shortest path between two ranks. The time of a
         processor for a message. The time between two messages of a rank.
+    ranks_each
+        Ranks that hear of each other at once, and all send. P then counts such places.
 
     Raises
     ------
@@ -152,9 +161,11 @@ def least_seconds(num_ranks: int, latency: float, overhead: float, gap: float) -
     between, whole = max(overhead, gap), 2 * overhead + latency
     if between == 0:
         return float(whole)
-    heap, last = [whole], 0.0  # when the next message of each rank that has heard is heard
+    # when the next message of each rank that has heard is heard
+    heap, last = [whole] * ranks_each, 0.0
     for _ in range(num_ranks - 1):
         last = heap[0]
         heapreplace(heap, last + between)
-        heappush(heap, last + whole)
+        for _ in range(ranks_each):
+            heappush(heap, last + whole)
     return float(last)

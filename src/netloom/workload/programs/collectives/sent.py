@@ -142,6 +142,7 @@ def rounds_of(
     host_of_rank: ArrayLike,
     *,
     num_hosts: int | None = None,
+    node_of_host: ArrayLike | None = None,
     order: Order = "neighbours",
 ) -> RoundProgram:
     """Return a collective as rounds: steps that are alike are one round with a count.
@@ -149,6 +150,9 @@ def rounds_of(
     ``neighbours``: a rank goes on when all that it sent and received before is complete. These are
     the steps of ``messages_of`` if each step carries what the one before brought. Ranks that share
     a host wait for each other. Other arguments and errors as in ``messages_of``.
+
+    ``node_of_host``: int[num_hosts], the node that owns each host. Messages inside a node then have
+    no bytes, and arrive at once.
 
     Examples
     --------
@@ -158,16 +162,15 @@ def rounds_of(
     """
     hosts = _hosts(outline.num_ranks, host_of_rank, num_hosts)
     unit = float(outline.chunk_size[0]) if len(outline.chunk_size) else 0.0
-    rounds = [
-        Round(
-            hosts[each.source],
-            hosts[each.target],
-            sizes_in_bytes(each.width * np.float64(unit), size_bytes),
-            each.times,
-        )
-        for each in outline.steps
-        if len(each.source)
-    ]
+    rounds = []
+    for each in outline.steps:
+        if len(each.source):
+            ends = hosts[each.source], hosts[each.target]
+            sizes = sizes_in_bytes(each.width * np.float64(unit), size_bytes)
+            if node_of_host is not None:
+                source, target = (np.asarray(node_of_host)[end] for end in ends)
+                sizes = np.where((source == target) & (ends[0] != ends[1]), 0.0, sizes)
+            rounds.append(Round(*ends, sizes, each.times))
     count = int(hosts.max()) + 1 if num_hosts is None else num_hosts
     return round_program(count, rounds, order=order)
 

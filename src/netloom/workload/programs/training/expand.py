@@ -220,7 +220,8 @@ class _Table:
             )
         )
         for number in numbers.tolist():
-            name = f"{program.calls[number].collective}.{number}"
+            call = program.calls[number]
+            name = ".".join(filter(None, (call.purpose, call.collective, str(number))))
             self.names += [f"{name}.{row}" for row in range(one.num_messages)]
         self.count += rows.size
 

@@ -237,6 +237,22 @@ def parse_llm(spec: str) -> Model:
     return model
 
 
+def unsaid(spec: str) -> str:
+    """Return the defaults that a name leaves to netloom, as it could say them.
+
+    Examples
+    --------
+    >>> unsaid("llm:tp=8,pp=4,layers=32,hidden=4096,batch=2")
+    'seq=4096, micro_batches=4, dtype=bf16'
+    """
+    words = [word.partition("=") for word in spec.partition(":")[2].split(",")]
+    said = {name.strip(): value.strip() for name, _, value in words}
+    usual = {
+        "seq": USUAL_SEQUENCE, "batch": 1, "micro_batches": said.get("pp", 1), "dtype": "bf16",
+    }  # fmt: skip
+    return ", ".join(f"{name}={value}" for name, value in usual.items() if name not in said)
+
+
 def _value(name: str, kind: str, text: str, where: str) -> Any:
     """Return what is said of a field."""
     if kind == "int":

@@ -42,6 +42,8 @@ class Call:
         A place in the group.
     pair_bytes
         float64[P, P], of an all-to-all with unequal parts: what each place has for each.
+    purpose
+        What it is for, such as ``tensor`` parallelism. "" if nothing says so.
     """
 
     collective: str
@@ -49,6 +51,7 @@ class Call:
     size_bytes: float
     root: int = 0
     pair_bytes: NDArray[np.float64] | None = None
+    purpose: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +156,7 @@ class Pending(NamedTuple):
     root: int  # a place in the group
     where: str
     row: tuple[float, ...] = ()  # of an all-to-all, if parts are unequal: bytes for each place
+    purpose: str = ""
 
 
 def match_calls(builder: Builder, pending: Mapping[Hashable, Mapping[int, list[Pending]]]) -> None:
@@ -196,7 +200,9 @@ def _join(builder: Builder, calls: list[Pending]) -> None:
         ranks = len(calls)
         rows = [call.row or (call.size_bytes / ranks,) * ranks for call in calls]
         pairs = np.array(rows, np.float64)
-    builder.calls.append(Call(first.collective, first.ranks, max(sizes), first.root, pairs))
+    builder.calls.append(
+        Call(first.collective, first.ranks, max(sizes), first.root, pairs, first.purpose)
+    )
 
 
 def _said(call: Pending) -> str:

@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 MOST_OPERATIONS = 2**21
 """Most operations of a step."""
 
+PURPOSES = {
+    "tp": "tensor", "cp": "context", "ep": "experts", "all": "data", "expert": "data",
+}  # fmt: skip
+"""What collectives of each kind of group are for. Messages named otherwise are the pipeline's."""
+
 PER_LAYER = 22
 """Most operations of a layer for one micro-batch, forward and backward."""
 
@@ -193,7 +198,8 @@ class _Rank:
         group = self.step.group[name][self.rank]
         if len(group) > 1:
             operation = self._follow(CALL)
-            call = Pending(operation, kind, group, size, 0, self.step.spec, row)
+            purpose = PURPOSES[name]
+            call = Pending(operation, kind, group, size, 0, self.step.spec, row, purpose)
             self.step.calls[name, group][self.rank].append(call)
 
     def _send(self, peer: int, tag: int) -> None:

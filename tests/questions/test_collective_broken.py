@@ -1,0 +1,74 @@
+"""A collective on a broken network is answered beside the whole one, in one table."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from netloom import compare_collectives
+from netloom.questions.collective.words import lines
+from netloom.questions.shown import show
+from netloom.units import seconds
+
+ASKED = {"size": "64MB", "bandwidth": "25GB/s", "latency": "500ns"}
+UNIT = {**ASKED, "on": "rail:2x2x4x4", "algorithm": "all"}
+
+
+def test_who_is_cut_off_and_what_is_lost_is_said():
+    found = compare_collectives("all-reduce", failed_nodes="u0rail0", **UNIT)
+    whole = compare_collectives("all-reduce", routing=found.network.routing_name, **UNIT)
+    data = found.to_dict()["whole"]
+    assert data["cut_off"] == ["n0.0", "n1.0"]
+    assert (found.num_ranks, data["ranks"]) == (14, 16)
+    assert data["routing"] == found.network.routing_name == "spread"
+    assert data["left_out"] == {"hierarchical": "found hierarchical without ranks per node"}
+    ran = {each.algorithm: each.seconds for each in whole.points}
+    assert {each["algorithm"]: each["seconds"] for each in data["points"]} == ran
+    said = found.verdict
+    best = seconds(min(ran.values()))
+    assert said.sentence.endswith(f"On the whole network: hierarchical, {best}.")
+    assert said.lines["cut off"] == "2 hosts (n0.0 and n1.0): 14 of 16 ranks take part"
+    assert "hierarchical" in said.lines["lost"]
+    assert "also by spread" in said.lines["whole"]
+
+
+def test_a_cable_less_cuts_nobody_off_and_keeps_the_routing():
+    found = compare_collectives(
+        "all-gather", "torus:4x4", algorithm="ring", failed_channels="0-1", **ASKED
+    )
+    assert found.whole is not None
+    assert found.whole.topology.name == "torus:4x4"
+    [here], [there] = found.points, found.whole.points
+    assert found.to_dict()["whole"]["cut_off"] == []
+    assert "cut off" not in found.verdict.lines
+    assert found.network.routing_name == found.whole.network.routing_name
+    times = f"with the failures {here.seconds / there.seconds:.3g} times as long"
+    assert found.verdict.lines["whole"].endswith(times)
+    assert here.seconds > there.seconds
+    alone = compare_collectives("all-gather", "torus:4x4", algorithm="ring", **ASKED)
+    assert alone.whole is None
+    assert alone.to_dict()["whole"] is None
+
+
+@pytest.mark.parametrize("engine", ["network", "worm"])
+def test_engines_of_cycles_compare_too(engine):
+    found = compare_collectives(
+        "all-gather", "mesh:2x3", algorithm="ring", size="4KB", failed_channels="0-1", engine=engine
+    )
+    assert found.whole is not None
+    assert found.whole.points[0].seconds <= found.points[0].seconds
+
+
+@pytest.mark.parametrize("broken", [None, "0-1"])
+def test_sizes_are_one_table_in_80_columns(broken):
+    found = compare_collectives(
+        "all-reduce", "torus:4x4", size="1KB:1GB", failed_channels=broken,
+        bandwidth="25GB/s", latency="500ns",
+    )  # fmt: skip
+    out = io.StringIO()
+    screen = Console(file=out, width=80, force_terminal=True, color_system=None)
+    show(lines(found), screen)
+    said = out.getvalue().splitlines()
+    assert max(map(len, said)) <= 80
+    assert sum(each.split()[:2] == ["1", "kB"] for each in said) == 1
+    assert sum(each.startswith("swing") for each in said) == 1
