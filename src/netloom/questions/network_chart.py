@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from netloom.drawing.networks.traffic import Shown
+    from netloom.drawing.networks.traffic import Delays, Shown
     from netloom.questions.recorded import Recorded
     from netloom.topology import Topology
 
@@ -98,19 +98,20 @@ def load_title(record: Recorded) -> str:
 
 
 def _loads(record: Recorded) -> NDArray[np.float64]:
-    """Return what the channels of a mapped program carry between routers. Empty of all others."""
+    """Return what the channels of a mapped program carry. Empty of all others."""
     channels = record.tables.get("channels")
     if channels is None or LOAD not in channels.columns or "weight" not in record.figures:
         return np.zeros(0)
-    if "kind" in channels.columns:
-        channels = channels.filter(kind="network")
     loads = channels[LOAD].to_numpy().astype(np.float64)
     network = topology_of(record)
-    rate = np.ones(1) if network is None else network.channel_bandwidth
-    if not len(loads) or (rate == rate[0]).all():
+    if network is None or not len(loads):
         return loads
-    assert network is not None
-    each = np.arange(len(loads)) % network.num_network_channels
+    hosted = "kind" in channels.columns
+    many = network.num_channels if hosted else max(network.num_network_channels, 1)
+    rate = network.channel_bandwidth[:many]
+    if (rate == rate[0]).all():
+        return loads
+    each = np.arange(len(loads)) % many
     return loads / rate[channels["channel"].to_numpy() if "channel" in channels.columns else each]
 
 
@@ -175,7 +176,7 @@ def channels_chart(
     width: float | None = None,
     before: NDArray[np.float64] | None = None,
     when: str = "",
-    saturated: float | None = None,
+    delays: Delays | None = None,
 ) -> NetworkChart:
     """Return the network of a record by what its channels carry. See ``network_chart``.
 
@@ -183,7 +184,7 @@ def channels_chart(
     ----------
     channels
         A row per channel, in their order: the rows of one load of its table ``channels``.
-    load, title, scale, width, before, when, saturated
+    load, title, scale, width, before, when, delays
         The column that is shown, and as for ``network_chart``.
     """
     values = channels[load].to_numpy() if load in channels.columns else np.zeros(0)
@@ -194,7 +195,7 @@ def channels_chart(
     known = load != "channel_load" and "channel_load" in channels.columns and title != PATHS
     return network_chart(
         network, values.astype(np.float64), title, scale=scale, width=width, before=before,
-        when=when, saturated=saturated, tips=tips,
+        when=when, delays=delays, tips=tips,
         paths=channels["channel_load"].to_numpy().astype(np.float64) if known else None,
     )  # fmt: skip
 
@@ -219,22 +220,21 @@ def network_chart(
     when: str = "",
     marked: Marked | None = None,
     tips: Tips | None = None,
-    saturated: float | None = None,
+    delays: Delays | None = None,
 ) -> NetworkChart:
     """Return the network with its channels colored by load.
 
-    ``netloom.drawing.networks`` draws it by the time that a load takes on each channel between
-    routers. What is in flits/cycle by the share of the channel that is used, from 0 to 100 %. If no
-    picture of the network is known, all loads stand in falling order. Broken channels are not
-    drawn.
+    ``netloom.drawing.networks`` draws it by the time that a load takes on each channel. What is in
+    flits/cycle by the share of the channel that is used, from 0 to 100 %. If no picture of the
+    network is known, all loads stand in falling order. Broken channels are not drawn.
 
     Parameters
     ----------
     topology
         The network. None if it is not known.
     load
-        float[num_channels], or of the channels between routers only. NaN for channels that are not
-        there.
+        float[num_channels], or of the channels between routers only: then those of hosts are not
+        drawn. NaN for channels that are not there.
     title
         What the load is, with its unit: ``bytes on the channel``.
     scale
@@ -252,8 +252,8 @@ def network_chart(
         Channels that the picture is about, in place of the busiest.
     tips
         What is said where somebody points at a channel.
-    saturated
-        Which share of the busiest channel is used when the network saturates, if that is known.
+    delays
+        When the network delays, if that is known.
     """
     scale = _SCALES.get().get(title, scale)
     if topology is None:
@@ -278,18 +278,13 @@ def network_chart(
                 marked, words={int(at[each]): said for each, said in marked.words.items()}
             ),
             tips=None if tips is None else replace(tips, words=_whole_words(topology, at, tips)),
-            saturated=saturated,
+            delays=delays,
         )
-    first, counted, start = (
-        None if each is None else each[: topology.num_network_channels]
-        for each in (load, paths, before)
-    )
-    assert first is not None
-    shown: Shown = "use" if title == USE else "load" if start is None else "change"
+    shown: Shown = "use" if title == USE else "load" if before is None else "change"
     shown = shown if marked is None else "marked"
     traffic = Traffic.of_load(
-        topology, first if start is None else first - start, title.removesuffix(ON), scale,
-        shown=shown, paths=counted, before=start, marked=marked, tips=tips, saturated=saturated,
+        topology, load if before is None else load - before, title.removesuffix(ON), scale,
+        shown=shown, paths=paths, before=before, marked=marked, tips=tips, delays=delays,
     )  # fmt: skip
     wide = min(WIDTH, room()) if width is None else width
     scene = scene_of(traffic, wide)

@@ -160,16 +160,17 @@ class Kind:
     def chart(self, record: Recorded) -> Any:
         """Return the picture of a recorded answer: parts under one sentence. None if there is none.
 
-        The sentence is the verdict's, or what ``title`` of ``chart.py`` says of the picture. What
-        was asked, ``footer`` of ``chart.py``, stands below in small letters. Parts stand side by
-        side, or as ``arranged`` of ``chart.py`` has them.
+        The sentence is the verdict's, after what it is of. What was asked, ``footer`` of
+        ``chart.py``, stands below in small letters. Parts stand side by side, or as ``arranged`` of
+        ``chart.py`` has them.
         """
         if (footer := self.hook("chart", "footer")) is None:
             return None
         from netloom.drawing.frame import framed
 
-        title, arranged = self.hook("chart", "title"), self.hook("chart", "arranged")
-        said = title(record) if title else record.figures["verdict"]["sentence"]
+        arranged, verdict = self.hook("chart", "arranged"), self.verdict(record.figures)
+        named = verdict.of and verdict.of not in verdict.sentence
+        said = f"{verdict.of}: {verdict.sentence}" if named else verdict.sentence
         drawn = arranged(record) if arranged else list(self.parts(record).values())
         provenance = record.figures["provenance"]
         origin = f"seed {provenance['seed']}, netloom {provenance['netloom']}"

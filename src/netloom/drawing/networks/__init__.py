@@ -2,6 +2,8 @@
 
 from netloom.drawing.networks.chosen import MOST_DRAWN, scene_of
 from netloom.drawing.networks.marks import drawn
-from netloom.drawing.networks.traffic import MARKED_IN_GRAPHS, Marked, Tips, Traffic
+from netloom.drawing.networks.traffic import MARKED_IN_GRAPHS, Delays, Marked, Tips, Traffic
 
-__all__ = ["MARKED_IN_GRAPHS", "MOST_DRAWN", "Marked", "Tips", "Traffic", "drawn", "scene_of"]
+__all__ = [
+    "MARKED_IN_GRAPHS", "MOST_DRAWN", "Delays", "Marked", "Tips", "Traffic", "drawn", "scene_of",
+]  # fmt: skip

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from netloom.drawing.networks.columns import columns_scene
 from netloom.drawing.networks.cubes import cube_scene
 from netloom.drawing.networks.grid import fits_grid, grid_scene
+from netloom.drawing.networks.hosts import with_hosts
 from netloom.drawing.networks.levels import in_columns
 from netloom.drawing.networks.profile import profile_scene
 from netloom.drawing.networks.rasters import hyperx_scene, planes_scene
@@ -36,17 +37,22 @@ def scene_of(traffic: Traffic, width: float) -> Scene | None:
         small = cube is not None and fits_grid(cube)
         return grid_scene(traffic, width, named=False) if small else None
     if cube is not None:
-        sides = [side for side in cube.sides if side > 1]
-        if fits_grid(cube):
-            return grid_scene(traffic, width)
-        if many > MOST_DRAWN:
-            return profile_scene(traffic, width)
-        shown = planes_scene if len(sides) in (2, 3) else cube_scene
-        return shown(traffic, width) or profile_scene(traffic, width)
+        return with_hosts(traffic, _of_cube(traffic, cube, width), width)
     if isinstance(topology.family, DragonflyShape):
         return ring_scene(traffic, width)
     if isinstance(topology.family, HyperXShape) and many <= MOST_DRAWN:
-        return hyperx_scene(traffic, width) or profile_scene(traffic, width)
+        scene = hyperx_scene(traffic, width) or profile_scene(traffic, width)
+        return with_hosts(traffic, scene, width)
     if isinstance(topology.family, TreeShape) or many <= MOST_DRAWN:
         return columns_scene(traffic, in_columns(topology), width)
-    return profile_scene(traffic, width)
+    return with_hosts(traffic, profile_scene(traffic, width), width)
+
+
+def _of_cube(traffic: Traffic, cube: Cube, width: float) -> Scene:
+    if fits_grid(cube):
+        return grid_scene(traffic, width)
+    if traffic.topology.num_network_channels > MOST_DRAWN:
+        return profile_scene(traffic, width)
+    sides = [side for side in cube.sides if side > 1]
+    shown = planes_scene if len(sides) in (2, 3) else cube_scene
+    return shown(traffic, width) or profile_scene(traffic, width)

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from netloom.drawing.networks.hosts import RIM, ports, receives, shares, straight
 from netloom.drawing.networks.letters import LINE, width_of, without_common
 from netloom.drawing.networks.scene import (
+    DISC,
     Box,
     Bundles,
     Channels,
@@ -108,18 +110,19 @@ def columns_scene(traffic: Traffic, laid: Columns, width: float) -> Scene:
     tall = _height(laid)
     head = 2 * LINE + 8
     placed = _placed(traffic, laid, width, tall, head)
-    shown = traffic.there
+    shown = traffic.between
     merged = len(shown) > MOST_CURVES
     bundles = (_bundles(traffic, laid, placed, shown),) if merged else ()
     note = ""
     if merged:
-        hot = shown[traffic.time[shown] > max(HOT * traffic.most, traffic.mean)]
+        hot = shown[traffic.weight[shown] > max(HOT * traffic.most, traffic.mean)]
         many, shown = len(hot), hot[-MOST_HOT:]
         note = _note(len(shown), many)
     drawn = _curves(traffic, laid, placed, shown)
     boxes = [box for each in placed for box in _boxes(each)]
+    rim = _rim(traffic, placed)
     words = _words(traffic, placed, width)
-    discs = discs_on(traffic, (drawn,), words)
+    discs = discs_on(traffic, (drawn, rim), words, _beside(traffic, rim))
     beside = width >= 560
     foot = head + tall + 12
     listed, names, below = named_below(traffic, foot, 0.48 * width if beside else width)
@@ -130,11 +133,11 @@ def columns_scene(traffic: Traffic, laid: Columns, width: float) -> Scene:
         if beside:
             listed, names, below = named_below(traffic, foot, width)
         return Scene(
-            width, foot + below, (drawn,), tuple(boxes), (*words, *names), (*discs, *listed),
+            width, foot + below, (drawn, rim), tuple(boxes), (*words, *names), (*discs, *listed),
             bundles, note=note,
         )  # fmt: skip
     return Scene(
-        width, max(foot + below, more.end), (drawn, more.channels), (*boxes, *more.boxes),
+        width, max(foot + below, more.end), (drawn, rim, more.channels), (*boxes, *more.boxes),
         (*words, *names, *more.words), (*discs, *listed), bundles, note=note,
     )  # fmt: skip
 
@@ -151,7 +154,7 @@ def every_curve(
     """
     head = 2 * LINE + 8
     placed = _placed(traffic, laid, width, tall, head)
-    drawn = _curves(traffic, laid, placed, traffic.there)
+    drawn = _curves(traffic, laid, placed, traffic.between)
     boxes = [box for each in placed for box in _boxes(each)]
     words = _words(traffic, placed, width)
     places = [
@@ -188,7 +191,7 @@ def _placed(
     last = len(laid.columns) - 1
     most = max(0.19 * width, 78.0)
     names = [_name_room(traffic, laid.columns[at], most - 12) for at in (0, last)]
-    margin = 12 + max(names)
+    margin = 12 + max(names) + _rim_room(traffic)
     inner = np.clip((width - 2 * margin) / (3.2 * max(last, 1)), 12, 84)
     cables = _cables(traffic, laid)
     placed = []
@@ -261,6 +264,42 @@ def _curves(
     return Channels(shown, points=curves, thickest=float(np.clip(3 + pitch, 3.5, 6)))
 
 
+def _rim_room(traffic: Traffic) -> float:
+    return RIM + 2 if len(traffic.hosts) else 0.0
+
+
+def _rim(traffic: Traffic, placed: Sequence[_Placed]) -> Channels:
+    """Return the channels of hosts as short lines: those that send at the first column they meet.
+
+    Those that receive are at the last one. Each has a slot of its own beside its router.
+    """
+    shown, router = ports(traffic)
+    into = receives(traffic, shown)
+    column = np.array([
+        [at for at, each in enumerate(placed) if each.row_of[here] >= 0][-1 if way else 0]
+        for here, way in zip(router.tolist(), into.tolist(), strict=True)
+    ], np.int64)  # fmt: skip
+    share, part = shares(2 * router + into, shown)
+    edge, y, pitch = np.zeros(len(shown)), np.zeros(len(shown)), np.zeros(len(shown))
+    for at, each in enumerate(placed):
+        here = column == at
+        row = each.row_of[router[here]]
+        edge[here] = np.where(into[here], each.left + each.width + 1, each.left - 1 - RIM)
+        y[here] = each.top[row] + each.height[row] * share[here]
+        pitch[here] = each.height[row] * part[here]
+    start, end = (np.stack([edge + add, y], axis=1) for add in (0.0, RIM))
+    return straight(shown, start, end, float(pitch.min(initial=4.0)))
+
+
+def _beside(traffic: Traffic, rim: Channels) -> dict[int, NDArray[np.float64]]:
+    """Return places for the numbers of hosts' channels: inside of their routers' bars."""
+    assert rim.points is not None
+    inwards = np.stack([RIM / 2 + BAR + DISC + 22.0 * np.arange(6), np.zeros(6)], axis=1)
+    turned = inwards * np.where(receives(traffic, rim.channel), -1.0, 1.0)[:, None, None]
+    places = rim.points.mean(axis=1)[:, None] + turned
+    return dict(zip(rim.channel.tolist(), places, strict=True))
+
+
 def _slots(
     traffic: Traffic, laid: Columns, placed: Sequence[_Placed]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -327,7 +366,7 @@ def _bundles(
     start, end = ends[0][first, :2], ends[1][first, :2]
     mean = np.bincount(inverse, traffic.time[shown]) / counts
     words = tuple(
-        f"{many:,} cables, {time / max(traffic.mean, 1e-300):.3g}× the mean on average"
+        f"{many:,} cables, {traffic.amount_of(float(time))} on average"
         for many, time in zip(counts, mean, strict=True)
     )
     thickest = np.clip(500 / len(counts), 1.5, 6)  # of many together the paper must be seen
@@ -365,9 +404,10 @@ def _words(traffic: Traffic, placed: Sequence[_Placed], width: float) -> list[Wo
     last, words = len(placed) - 1, _headings(placed, width)
     for at, each in enumerate(placed):
         if at == 0:
-            words += _outer_names(traffic, each, each.left - 6, "right", each.left - 6)
+            beside = each.left - 6 - _rim_room(traffic)
+            words += _outer_names(traffic, each, beside, "right", beside)
         elif at == last:
-            beside = each.left + each.width + 6
+            beside = each.left + each.width + 6 + _rim_room(traffic)
             words += _outer_names(traffic, each, beside, "left", width - beside)
         else:
             words += _inner_names(traffic, each)

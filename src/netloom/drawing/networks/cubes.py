@@ -23,8 +23,8 @@ TALL = 640.0
 LEAST, LARGEST = 3.0, 20.0
 """Pixels of a square."""
 
-BAR = 12.0
-"""Pixels of a bar of a dimension's busiest channel."""
+BAR, LABEL = 12.0, 110.0
+"""Pixels of a bar of a dimension's busiest channel, and of the room for its load."""
 
 NOTE = "a square is the channel that leaves a node along a dimension; nodes in Gray order"
 
@@ -75,10 +75,10 @@ def cube_scene(traffic: Traffic, width: float) -> Scene | None:
     rank = np.argsort(traffic.weight[channel], kind="stable")
     drawn = Channels(channel[rank], squares=places[rank])
     discs = beside_squares(traffic, drawn, words, (width, top))
-    bars, said, top = _busiest(traffic, rows, top + 4, width)
+    bars, said, line, top = _busiest(traffic, rows, top + 4, width)
     listed, names, below = named_below(traffic, top + 8, width)
     return Scene(
-        width, top + 8 + below, (drawn,), tuple(boxes), (*words, *said, *names),
+        width, top + 8 + below, (drawn,), (*boxes, *line), (*words, *said, *names),
         (*discs, *listed), cells=(bars,), marks=marked_squares(traffic, drawn), note=NOTE,
     )  # fmt: skip
 
@@ -141,8 +141,12 @@ def _called(cube: Cube, nodes: NDArray[np.int64]) -> str:
 
 def _busiest(
     traffic: Traffic, rows: _Rows, top: float, width: float
-) -> tuple[Cells, list[Word], float]:
-    """Return the busiest channel of each direction as a bar with its load, and where they end."""
+) -> tuple[Cells, list[Word], list[Box], float]:
+    """Return the busiest channel of each direction as a bar with its load, and where they end.
+
+    Bars are in proportion to the busiest channel of all pictures that are compared. Those of less
+    than before go to the left of the line of no change, which is there only if one goes left.
+    """
     margin = max(width_of(name) for name in rows.names) + 6
     time = []
     for row in rows.channel:
@@ -151,16 +155,20 @@ def _busiest(
         last = known[np.argmax(traffic.weight[known])] if len(known) else None
         time.append(np.nan if last is None else float(traffic.time[last]))
     values = np.array(time)
-    said = [traffic.of_all(value) if value == value else "–" for value in time]
-    long = min(width - margin - max(map(width_of, said)) - 10, 360.0)
-    highest = float(np.nanmax(np.abs(values))) if np.isfinite(values).any() else 1.0
+    said = [traffic.amount_of(value) if value == value else "–" for value in time]
+    long = max(min(width - margin - LABEL, 360.0), LABEL)
+    left = -traffic.most if (values < 0).any() else 0.0
+    a_unit = long / ((traffic.most if (values > 0).any() or not left else 0.0) - left or 1.0)
+    zero = margin - a_unit * left
+    wide = np.nan_to_num(a_unit * values)
     y = top + LINE + 2 + LINE * np.arange(len(time))
-    wide = np.maximum(long * np.abs(values) / (highest or 1.0), 1.0)
-    places = np.stack([np.full(len(y), margin), y + 2, wide, np.full(len(y), BAR)], axis=1)
+    places = np.stack(
+        [zero + np.minimum(wide, 0), y + 2, np.abs(wide), np.full(len(y), BAR)], axis=1
+    )
     words = [Word(0, top + LINE / 2, "busiest of each dimension", style="network-heading")]
     for at, (name, value) in enumerate(zip(rows.names, said, strict=True)):
         words.append(Word(margin - 6, y[at] + LINE / 2, name, "right"))
-        after = margin + (0.0 if np.isnan(wide[at]) else float(wide[at])) + 6
-        words.append(Word(after, y[at] + LINE / 2, value))
+        words.append(Word(zero + max(float(wide[at]), 0.0) + 6, y[at] + LINE / 2, value))
     told = tuple(f"busiest of {name}" for name in rows.names)
-    return Cells(places, values, told), words, float(y[-1]) + LINE
+    line = [Box(zero, y[0], 1.0, LINE * len(time), "network-bar")] if left else []
+    return Cells(places, values, told), words, line, float(y[-1]) + LINE

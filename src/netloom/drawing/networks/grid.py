@@ -205,7 +205,7 @@ def _bare(lines: _Lines) -> tuple[float, float, float, float]:
 
 def _drawn(traffic: Traffic, lines: _Lines, corner: NDArray[np.float64], pitch: float) -> Channels:
     """Return the channels, each on the right of its direction."""
-    channel = traffic.there
+    channel = traffic.between
     aside = max(SIDE * pitch, 2.2)
     way = lines.way[channel]
     right = np.stack([-way[:, 1], way[:, 0]], axis=1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.drawing.networks.letters import SIZE, width_of
-from netloom.drawing.networks.traffic import MEAN_HEAT, percent
+from netloom.drawing.networks.traffic import percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,36 +93,53 @@ def colour(traffic: Traffic, room: float) -> alt.Stroke:
 
 
 def _labels(traffic: Traffic, room: float) -> dict[float, str]:
-    """Return what stands below the colors, 0 … 1: nothing that begins left of them."""
+    """Return what stands below the colors, 0 … 1: at each of their stops, if there is room."""
+    colours = [*traffic.stops.values()]
+    first, last = _ends(traffic)
+    found = {colours[0]: first, colours[-1]: last}
+    if len(colours) < 3:
+        more = {0.5: percent(0.5)} if traffic.shown == "use" else {}
+        return dict(sorted((found | more).items()))
+    place = colours[1] * room
+    left, right = place - width_of(first), (1 - colours[1]) * room - width_of(last)
+    for said in _middle(traffic):
+        half = width_of(said) / 2 + 4
+        if half <= min(left, right):
+            return {colours[0]: first, colours[1]: said, colours[2]: last}
+        if half <= min(place, right):  # what has no color at all needs no name
+            return {colours[1]: said, colours[2]: last}
+    return {colours[1]: _middle(traffic)[-1]}
+
+
+def _ends(traffic: Traffic) -> tuple[str, str]:
+    """Return what stands below the first color and below the last."""
+    most = traffic.of_all(traffic.most)
     if traffic.shown == "use":
-        return _labels_of_use(traffic.saturated, room)
+        return f"idle {percent(0)}", f"full {percent(1)}"
     if traffic.shown == "change":
-        most = traffic.of_all(traffic.most)
-        return {0.0: f"−{most}", 0.5: "0", 1.0: f"+{most}"} if traffic.most else {0.5: "0"}
+        return (f"−{most}", f"+{most}") if traffic.most else ("0", "0")
     if traffic.shown == "marked":
-        return {0.0: "0", 1.0: traffic.of_all(traffic.most)}
-    if traffic.mean == 0:
-        return {0.0: "0"}
-    whose = "mean of all" if traffic.scale else "mean"
-    mean, last = f"{whose} {traffic.of_all(traffic.mean)}", traffic.of_all(traffic.last)
-    fits = width_of(mean) / 2 <= MEAN_HEAT * room
-    return ({MEAN_HEAT: mean} if fits else {0.0: "0"}) | {1.0: last}
+        return "0", most
+    if not traffic.mean:
+        return "0", "0"
+    full = traffic.delays is not None and traffic.last == traffic.highest * traffic.delays.full
+    return "0", f"{'full ' * full}{traffic.of_all(traffic.last)}"
 
 
-def _labels_of_use(saturated: float | None, room: float) -> dict[float, str]:
-    """Return what stands below shares of channels: an estimate of the busiest at saturation."""
-    marks = {0.0: f"idle {percent(0)}", 0.5: percent(0.5), 1.0: f"full {percent(1)}"}
-    if saturated is None or not 0 < saturated < 1:
-        return marks
-    said, place = f"saturates* {percent(round(saturated, 2))}", saturated * room
-    first, half, last = (width_of(each) for each in ("idle", percent(0.5), "full"))
-    side = width_of(said) / 2
-    if not first + side < place < room - last - side:
-        return marks
-    found = {0.0: "idle", 0.5: marks[0.5], saturated: said, 1.0: "full"}
-    if abs(place - room / 2) < side + half:
-        del found[0.5]
-    return dict(sorted(found.items()))
+def _middle(traffic: Traffic) -> list[str]:
+    """Return what may stand below the color between, the longest first."""
+    if traffic.shown == "change":
+        return ["0"]
+    if traffic.delayed is None:
+        mean = traffic.of_all(traffic.mean)
+        return [f"{whose}{mean}" for whose in ("mean of all ", "mean ", "")][not traffic.scale :]
+    said = traffic.of_all(traffic.delayed)
+    if traffic.shown == "use":
+        return [f"saturates* {percent(round(traffic.delayed, 2))}", said]
+    assert traffic.delays is not None
+    if traffic.delays.begins >= traffic.delays.full:
+        return [f"full {said}", said]
+    return [f"{what}{said}" for what in ("delays from* ", "delays* ", "")]
 
 
 def _table(part: Channels, traffic: Traffic) -> dict[str, Any]:

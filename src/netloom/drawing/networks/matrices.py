@@ -40,7 +40,7 @@ def pooled(
         Whether channels from a row to itself count.
     """
     per = -(-many // MOST_BLOCKS)
-    shown = traffic.there  # the busiest last
+    shown = traffic.between  # the busiest last
     if not diagonal:
         shown = shown[row[shown] != column[shown]]
     blocks = -(-many // per)
@@ -48,7 +48,7 @@ def pooled(
     last = np.full(blocks * blocks, -1)
     last[keys] = shown
     cells = np.flatnonzero(last >= 0)
-    cells = cells[np.argsort(traffic.time[last[cells]], kind="stable")]
+    cells = cells[np.argsort(traffic.weight[last[cells]], kind="stable")]
     return last[cells], cells // blocks, cells % blocks, blocks
 
 

@@ -131,7 +131,7 @@ def _matrix(
     margin = max(map(width_of, sums.rows)) + 8
     side = float(np.clip((width - margin) / sums.columns, LEAST, LARGEST))
     high = max(min(side, 20.0), 15.0)
-    shown = traffic.there[sums.row[traffic.there] >= 0]
+    shown = traffic.between[sums.row[traffic.between] >= 0]
     key = sums.row[shown] * sums.columns + sums.column[shown]
     counts = np.bincount(key, minlength=many * sums.columns)
     total = np.bincount(key, traffic.time[shown], minlength=many * sums.columns)
@@ -163,34 +163,43 @@ def _step(many: int, least: float) -> int:
 
 
 def _profile(traffic: Traffic, top: float, width: float) -> tuple[Cells, list[Word], Box, float]:
-    """Return all channels in falling order: bars, words, and the line below."""
-    falling = traffic.time[traffic.there[::-1]]
+    """Return all channels in falling order: bars, words, and the line that they stand on.
+
+    Bars are in proportion to the busiest channel of all pictures that are compared. Changes go from
+    the most that is added to the most that is taken away, which hangs below the line.
+    """
+    changed = traffic.shown == "change"
+    falling = np.sort(traffic.time[traffic.between])[::-1]
     parts = np.array_split(falling, min(BARS, max(len(falling), 1)))
     mean = np.array([part.mean() if len(part) else np.nan for part in parts])
-    most = traffic.of_all(float(falling[0]) if len(falling) else 0.0)
-    margin = max(map(width_of, (most, "0"))) + 8
+    most, last = traffic.amount_of(traffic.most), "0"
+    if changed:
+        last = traffic.amount_of(-traffic.most)
+    margin = max(map(width_of, (most, last))) + 8
     step = (width - margin - width_of("100 %") / 2) / len(parts)
-    high = np.maximum(
-        TALL * np.abs(mean) / (float(np.nanmax(np.abs(falling), initial=0)) or 1.0), 1
-    )
     head = top + LINE + 8
-    places = np.stack([margin + step * np.arange(len(parts)), head + TALL - high,
-                       np.full(len(parts), max(step - 0.4, 0.5)), high], axis=1)  # fmt: skip
+    zero = head + (TALL / 2 if changed else TALL)
+    high = np.nan_to_num((zero - head) * mean / (traffic.most or 1.0))
+    wide = np.full(len(parts), max(step - 0.4, 0.5))
+    left = margin + step * np.arange(len(parts))
+    places = np.stack([left, zero - np.maximum(high, 0), wide, np.abs(high)], axis=1)
     share = 100 / len(parts)
+    order = "from more to less" if changed else "busiest first"
     said = tuple(
-        f"{share * at:.3g} to {share * (at + 1):.3g} % of channels, busiest first"
+        f"{share * at:.3g} to {share * (at + 1):.3g} % of channels, {order}"
         for at in range(len(parts))
     )
     foot = head + TALL + 3
     words = [
-        Word(0, top + LINE / 2, f"all {len(falling):,} channels, busiest first",
+        Word(0, top + LINE / 2, f"all {len(falling):,} channels, {order}",
              style="network-heading"),
         Word(margin - 6, head + SHIFT, most, "right"),
-        Word(margin - 6, head + TALL - SHIFT, "0", "right"),
+        Word(margin - 6, head + TALL - SHIFT, last, "right"),
     ]  # fmt: skip
+    words += [Word(margin - 6, zero, "0", "right")] if changed else []
     words += [
         Word(margin + step * len(parts) * at / 100, foot + LINE / 2, f"{at} %", "center")
         for at in (0, 25, 50, 75, 100)
     ]
-    line = Box(margin, head + TALL, step * len(parts), 1.0, "network-bar")
+    line = Box(margin, zero, step * len(parts), 1.0, "network-bar")
     return Cells(places, mean, said), words, line, foot + LINE

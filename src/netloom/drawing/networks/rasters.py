@@ -81,7 +81,7 @@ def hyperx_scene(traffic: Traffic, width: float, tall: float = TALL) -> Scene | 
     assert isinstance(shape, HyperXShape)
     routers, sides = traffic.topology.routers, shape.sides
     strides = [prod(sides[axis + 1 :]) for axis in range(len(sides))]
-    shown = traffic.there  # the busiest last
+    shown = traffic.between  # the busiest last
     source = routers.channel_source[shown].astype(np.int64)
     target = routers.channel_target[shown].astype(np.int64)
     bands = []
@@ -97,7 +97,7 @@ def hyperx_scene(traffic: Traffic, width: float, tall: float = TALL) -> Scene | 
         for number in range(prod(sides) // side):
             cells = np.arange(number * side**2, (number + 1) * side**2)
             cells = cells[last[cells] >= 0]
-            cells = cells[np.argsort(traffic.time[last[cells]], kind="stable")]
+            cells = cells[np.argsort(traffic.weight[last[cells]], kind="stable")]
             at = cells // side % side, cells % side
             label = _line(number, axis, sides)
             panels.append(Panel(label, last[cells], *at, side, side))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.drawing.networks.hosts import ports, shares, straight
 from netloom.drawing.networks.letters import LINE, width_of
 from netloom.drawing.networks.matrices import matrix_words, pooled
 from netloom.drawing.networks.panels import marked_squares
@@ -42,8 +43,8 @@ HOT = 0.7
 LEAST_CELL = 2.0
 """Pixels of the smallest square of a local channel."""
 
-HEAD, NUMBERS, RIM, SPARE = 2.0 * LINE, 26.0, 4.0, 0.12
-"""Pixels for headings, for the numbers of groups, and of the rim. The share between groups."""
+HEAD, NUMBERS, RIM, HOSTS, SPARE = 2.0 * LINE, 26.0, 4.0, 5.0, 0.12
+"""Pixels for headings, numbers of groups, the rim and hosts' lines. The share between groups."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +93,7 @@ def ring_scene(traffic: Traffic, width: float) -> Scene:
     routers = traffic.topology.routers
     group = np.stack([routers.channel_source, routers.channel_target]).astype(np.int64)
     group //= shape.routers
-    shown = traffic.there
+    shown = traffic.between
     far = group[0][shown] != group[1][shown]
     near = shown[~far]
     chords, note = _chords(traffic, ring, shown[far])
@@ -104,12 +105,13 @@ def ring_scene(traffic: Traffic, width: float) -> Scene:
     places = {
         each: _by_number(ring, int(group[0][each])) for each in traffic.busiest if each in inner
     }
-    discs = discs_on(traffic, (chords,), words, places)
+    hosts = _hosts(ring, traffic)
+    discs = discs_on(traffic, (chords, hosts), words, places)
     listed, names, below = named_below(traffic, end + 16, width, left)
     marks = marked_squares(traffic, local) if ring.square else ()
     rim = () if not ring.square and len(near) else (_rim(ring),)
     return Scene(
-        width, max(HEAD + across, end + 16 + below), (chords, local, matrix), _frames(ring),
+        width, max(HEAD + across, end + 16 + below), (chords, local, hosts, matrix), _frames(ring),
         (*words, *names), (*discs, *listed), rim, note=note, marks=marks,
     )  # fmt: skip
 
@@ -119,7 +121,7 @@ def every_chord(traffic: Traffic, across: float) -> Scene:
     shape = traffic.topology.family
     assert isinstance(shape, DragonflyShape)
     ring = _ring(shape, across, HEAD, least=0.0)
-    routers, shown = traffic.topology.routers, traffic.there
+    routers, shown = traffic.topology.routers, traffic.between
     ends = np.stack([routers.channel_source[shown], routers.channel_target[shown]])
     far = np.ptp(ends.astype(np.int64) // shape.routers, axis=0) > 0
     chords = _chord_curves(traffic, ring, shown[far])
@@ -174,7 +176,7 @@ def _chords(traffic: Traffic, ring: _Ring, channels: NDArray[np.int64]) -> tuple
     """Return the global cables. Only the hottest where they are too many."""
     note, hot = "", np.ones(len(channels), np.bool_)
     if len(channels) > MOST_CHORDS:
-        hot = traffic.time[channels] > max(HOT * traffic.most, traffic.mean)
+        hot = traffic.weight[channels] > max(HOT * traffic.most, traffic.mean)
         hot &= np.cumsum(hot[::-1])[::-1] <= MOST_HOT
         note = f"global cables above {100 * HOT:.0f} % of the busiest channel only"
     drawn = _chord_curves(traffic, ring, channels)
@@ -213,7 +215,7 @@ def _local(ring: _Ring, traffic: Traffic, channels: NDArray[np.int64]) -> Channe
         busiest = np.full(ring.shape.groups, -1)
         busiest[group] = channels  # the busiest last
         some = np.flatnonzero(busiest >= 0)
-        some = some[np.argsort(traffic.time[busiest[some]], kind="stable")]
+        some = some[np.argsort(traffic.weight[busiest[some]], kind="stable")]
         at, half = some.astype(np.float64), (1 - SPARE) / 2
         arcs = _arcs(ring, at - half, at + half)
         return Channels(busiest[some], points=arcs, thinnest=RIM, thickest=2 * RIM)
@@ -244,6 +246,18 @@ def _rim(ring: _Ring) -> Bundles:
         group + ((number + share) / shape.routers - 0.5) * (1 - SPARE) for share in (0.06, 0.94)
     ]
     return Bundles(_arcs(ring, *ends), np.full(len(group), RIM), style="network-rim")
+
+
+def _hosts(ring: _Ring, traffic: Traffic) -> Channels:
+    """Return the channels of hosts: short lines outside the rim, of each router senders first."""
+    shown, router = ports(traffic)
+    group, number = np.divmod(router, ring.shape.routers)
+    share, part = shares(router, shown)
+    at = group + ((number + 0.06 + 0.88 * share) / ring.shape.routers - 0.5) * (1 - SPARE)
+    first = ring.radius + RIM / 2 + 1
+    start, end = (ring.at(ring.angle(at), first + add) for add in (0.0, HOSTS))
+    slot = 2 * pi * ring.radius * (1 - SPARE) / (ring.shape.groups * ring.shape.routers)
+    return straight(shown, start, end, float(slot * part.min(initial=1.0)))
 
 
 def _arcs(ring: _Ring, start: NDArray[np.float64], end: NDArray[np.float64]) -> NDArray[np.float64]:

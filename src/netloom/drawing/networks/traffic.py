@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from netloom.drawing.colours import DELAYED
 from netloom.topology import Cube
 from netloom.topology.family import DragonflyShape, HyperXShape, StagesShape, TreeShape
 from netloom.topology.subnets.names import short_channel_name
@@ -31,9 +32,9 @@ MEAN_HEAT = 0.2
 """The color of the mean load: below it all is grey."""
 
 Shown = Literal["load", "use", "change", "marked"]
-"""Loads are colored relative to their mean, use from 0 to 100 %, changes from less to more.
-
-Of marked channels the others are grey.
+"""Loads and use are colored by the load that delays. If that is not known, loads are colored
+relative to their mean, and use from 0 to 100 %. Changes go from less to more. Of marked channels
+the others are grey.
 """
 
 
@@ -54,6 +55,18 @@ class Marked:
     sentence: str
     words: Mapping[int, str]
     measure: str = ""
+
+
+class Delays(NamedTuple):
+    """When the channels of a picture delay, as times in parts of the busiest channel's.
+
+    ``begins``: from where on something is delayed. ``full``: where the busiest channel is full.
+    ``at``: the load that the picture is of, in words.
+    """
+
+    begins: float
+    full: float
+    at: str = ""
 
 
 @dataclass(frozen=True)
@@ -91,14 +104,15 @@ def amount(value: float, unit: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Traffic:
-    """The channels between the routers of a network, and what each carries.
+    """The channels of a network, and what each carries: those between routers, perhaps of hosts.
 
     Attributes
     ----------
     topology
         The network before anything broke.
     time
-        float64[num_network_channels], load / bandwidth. NaN for channels that are not there.
+        float64[num_network_channels], or float64[num_channels] if those of hosts are known: load /
+        bandwidth. NaN for channels that are not there.
     unit
         What a load is counted in, such as ``bytes``.
     scale
@@ -106,15 +120,15 @@ class Traffic:
     shown
         What ``time`` is: that of a load, the share of a channel that is used, or a change.
     before
-        float64[num_network_channels], the times that a change starts from.
+        As ``time``, the times that a change starts from.
     paths
-        float64[num_network_channels], how many paths use each channel, if that is known.
+        As ``time``, how many paths use each channel, if that is known.
     marked
         The channels that are marked in place of the busiest.
     tips
         What is said where a channel is pointed at, such as the pairs that load it most.
-    saturated
-        Which share of the busiest channel is used when the network saturates, if that is known.
+    delays
+        When the network delays, if that is known.
     """
 
     topology: Topology
@@ -126,7 +140,7 @@ class Traffic:
     paths: NDArray[np.float64] | None = None
     marked: Marked | None = None
     tips: Tips | None = None
-    saturated: float | None = None
+    delays: Delays | None = None
 
     @cached_property
     def weight(self) -> NDArray[np.float64]:
@@ -138,6 +152,16 @@ class Traffic:
         """int64[n], the channels that are not broken, the busiest last. Of equals the first."""
         known = np.flatnonzero(~np.isnan(self.time))
         return known[np.lexsort((-known, self.weight[known]))]
+
+    @cached_property
+    def between(self) -> NDArray[np.int64]:
+        """int64[n], those of ``there`` that join routers."""
+        return self.there[self.there < self.topology.num_network_channels]
+
+    @cached_property
+    def hosts(self) -> NDArray[np.int64]:
+        """int64[n], those of ``there`` that are hosts' own, to routers and from them."""
+        return self.there[self.there >= self.topology.num_network_channels]
 
     @cached_property
     def mean(self) -> float:
@@ -165,7 +189,36 @@ class Traffic:
         """The time that has the last color: twice the mean at least, or even loads looked hot."""
         if self.shown == "use":
             return 1.0
+        if self.delayed is not None:
+            assert self.delays is not None
+            full = self.highest * self.delays.full
+            return max(full if full > self.delayed else 2 * self.delayed, self.highest)
         return max(self.most, 2 * self.mean)
+
+    @property
+    def highest(self) -> float:
+        """The time of the busiest channel of this picture alone."""
+        return float(self.weight[self.there[-1]]) if len(self.there) else 0.0
+
+    @property
+    def delayed(self) -> float | None:
+        """The time that delays. None if it is not known, or this picture shows no loads."""
+        if self.delays is None or self.shown not in ("load", "use") or not self.highest:
+            return None
+        begins = self.highest * self.delays.begins
+        return None if self.shown == "use" and begins >= 1 else begins
+
+    @property
+    def stops(self) -> dict[float, float]:
+        """Some times and their colors, 0 … 1. Between them colors rise evenly."""
+        if self.shown == "change":
+            return {-self.most: 0.0, 0.0: 0.5, self.most: 1.0} if self.most else {0.0: 0.5}
+        if self.delayed is not None:
+            return {0.0: 0.0, self.delayed: DELAYED, self.last: 1.0}
+        if self.shown == "load":
+            return {0.0: 0.0} | ({self.mean: MEAN_HEAT, self.last: 1.0} if self.mean else {})
+        last = 1.0 if self.shown == "use" else self.most
+        return {0.0: 0.0} | ({last: 1.0} if last else {})
 
     @property
     def uneven(self) -> bool:
@@ -174,23 +227,9 @@ class Traffic:
         return highest > EVEN * self.own_mean or (self.shown == "change" and highest > 0)
 
     def heat(self, time: NDArray[np.float64] | float) -> NDArray[np.float64]:
-        """Return colors, 0 … 1.
-
-        Loads have ``MEAN_HEAT`` at their mean, and rise straight below and above it. Changes have
-        0.5 where nothing changes.
-        """
-        value = np.asarray(time, np.float64)
-        if self.shown == "use":
-            return np.asarray(np.clip(value, 0.0, 1.0), np.float64)
-        if self.shown == "change":
-            return np.asarray(0.5 + 0.5 * np.clip(value / (self.most or 1.0), -1, 1), np.float64)
-        if self.shown == "marked":
-            return np.asarray(np.clip(value / (self.most or 1.0), 0.0, 1.0), np.float64)
-        if self.mean <= 0:
-            return np.zeros_like(value)
-        below = MEAN_HEAT * np.minimum(value / self.mean, 1.0)
-        above = np.clip((value - self.mean) / (self.last - self.mean), 0.0, 1.0)
-        return np.asarray(below + (1 - MEAN_HEAT) * above, np.float64)
+        """Return colors, 0 … 1, by ``stops``."""
+        times, colours = zip(*self.stops.items(), strict=True)
+        return np.asarray(np.interp(np.asarray(time, np.float64), times, colours), np.float64)
 
     def strength(self, time: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return how thick channels are, 0 … 1.
@@ -201,7 +240,7 @@ class Traffic:
         heat = self.heat(time)
         if self.shown == "change":
             return np.asarray(np.abs(2 * heat - 1), np.float64)
-        if self.shown in ("use", "marked"):
+        if self.shown in ("use", "marked") or self.delayed is not None:
             return heat
         if self.scale is not None:
             return np.asarray(np.clip(time / (self.last or 1.0), 0.0, 1.0), np.float64)
@@ -260,14 +299,14 @@ class Traffic:
         paths: NDArray[np.float64] | None = None,
         marked: Marked | None = None,
         tips: Tips | None = None,
-        saturated: float | None = None,
+        delays: Delays | None = None,
     ) -> Traffic:
-        """Return the traffic of loads, float64[num_network_channels]. Of use, in flits/cycle.
+        """Return the traffic of loads, as long as ``time``. Of use, in flits/cycle.
 
         Times are loads where all channels between routers have one bandwidth, whichever. Use is
         always a share of a channel's bandwidth.
         """
-        found = cls(topology, load, unit, scale, shown, before, paths, marked, tips, saturated)
+        found = cls(topology, load, unit, scale, shown, before, paths, marked, tips, delays)
         if (found.even and shown != "use") or shown == "marked":
             return found
         rate = topology.channel_bandwidth[: len(load)]
@@ -287,6 +326,20 @@ class Traffic:
             return percent(time)
         return amount(time, self.unit) if self.even else f"{number(time)} {self.unit}".rstrip()
 
+    def amount_of(self, time: float) -> str:
+        r"""Return a time with its unit, and of changes with its sign.
+
+        Examples
+        --------
+        >>> from netloom.topology import topology
+        >>> there = Traffic(topology("mesh:2"), np.array([-2.0, 1]), "paths", shown="change")
+        >>> [there.amount_of(each) for each in (-2, 1, 0)]
+        ['−2 paths', '+1 path', '0 paths']
+        """
+        if self.shown != "change":
+            return self.of_all(time)
+        return f"{'+' if time > 0 else '−' if time < 0 else ''}{self.of_all(abs(time))}"
+
     @property
     def measure(self) -> str:
         """What is colored, and on which scale."""
@@ -299,6 +352,8 @@ class Traffic:
         what = f"{self.unit} on the channel".lstrip() if self.even else (
             f"time on the channel ({self.unit} / bandwidth)"
         )  # fmt: skip
+        if self.delayed is not None and self.delays is not None:
+            return f"{what}{self.delays.at and ', at '}{self.delays.at}"
         rank = "relative to the mean" if self.scale is None else "one scale for all"
         return f"{what}, {rank}"
 

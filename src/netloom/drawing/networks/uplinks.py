@@ -112,7 +112,7 @@ def _busiest(
     columns: int,
 ) -> _Cells:  # fmt: skip
     """Return the busiest of some channels by row and column."""
-    shown = traffic.there[here[traffic.there]]  # the busiest last
+    shown = traffic.between[here[traffic.between]]  # the busiest last
     keys = row[shown] * columns + column[shown]
     last = np.full(int(keys.max(initial=-1)) + 1, -1)
     last[keys] = shown

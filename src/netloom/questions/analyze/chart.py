@@ -13,7 +13,9 @@ from netloom.drawing.axes import Axis, axis
 from netloom.drawing.bars import THICK
 from netloom.drawing.colours import OTHERS, REFERENCE, THIS
 from netloom.drawing.frame import column, fitting, layered
+from netloom.drawing.networks import Delays
 from netloom.drawing.panel import MINE, End, Look, Panel, panel
+from netloom.questions.analyze.reasons import limit_if_split
 from netloom.questions.named import mapping_name
 from netloom.questions.network_chart import LOAD, channels_chart, load_title
 from netloom.questions.shown import percent
@@ -21,6 +23,8 @@ from netloom.questions.subject import subject
 from netloom.words import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from netloom.drawing.frame import Part
     from netloom.questions.network_chart import NetworkChart
     from netloom.questions.recorded import Recorded
@@ -35,6 +39,8 @@ LIMITS = {
     "upper_bound": ("most delayed", THIS),
 }
 """Limits of load as JSON names them, with what holds up to there and its color."""
+
+SPLIT = "if half-way traffic goes both ways,"
 
 STANDS = {
     "worst_node": ("The first node is delayed at {} load*", "earlier", "later"),
@@ -76,16 +82,33 @@ def parts(record: Recorded) -> dict[str, Part]:
 
 def channel_loads(record: Recorded) -> NetworkChart:
     """Return the network of an analysis, its channels by weighted channel load."""
-    return channels_chart(record, record.tables["channels"], LOAD, load_title(record))
+    title, delays = load_title(record), _delays(record.figures)
+    return channels_chart(record, record.tables["channels"], LOAD, title, delays=delays)
+
+
+def _delays(figures: Mapping[str, Any]) -> Delays | None:
+    """Return when the busiest channel delays, at the load that is offered.
+
+    Without one at the highest that can be offered and carried. What never contends delays nowhere
+    before a channel is full.
+    """
+    limits, offered = figures["saturation"], figures["offered"]
+    begins, full = limits["worst_node"], limits["upper_bound"]
+    if figures["verdict"]["level"] == "contention-free":
+        begins = full
+    if begins is None or full is None:
+        return None
+    at = min(1.0, full) if offered is None else offered
+    return Delays(begins / at, full / at, f"{percent(at)} load") if at else None
 
 
 def load_bar(record: Recorded) -> alt.LayerChart:
-    """Return loads from 0 to 100 %: up to where none, some and most nodes are delayed."""
+    """Return loads from 0 to 100 % at least: up to where none, some and most nodes are delayed."""
     own, offered = record.figures["saturation"], record.figures["offered"]
-    where = _loads(THICK)
+    where = _loads(record, THICK)
     begin, spans, colours = 0.0, dict[str, tuple[float, float]](), dict[str, str]()
     layers: list[alt.Chart] = []
-    for name, end, colour in _segments(own):
+    for name, end, colour in _segments(own, limit_if_split(record.figures), where.x.high):
         spans[name], colours[name] = (begin, end), colour
         segment, known = _segment(where, begin, end, name), colour != REFERENCE
         hollow: dict[str, Any] = {"filled": False, "stroke": REFERENCE, "strokeDash": [4, 3]}
@@ -94,16 +117,17 @@ def load_bar(record: Recorded) -> alt.LayerChart:
         )
         begin = end
     if offered is not None:
-        place = pl.DataFrame({"percent": [min(offered, 1.0)]})
+        place = pl.DataFrame({"percent": [offered]})
         mark = alt.Chart(place).mark_point(style="ink", filled=True, size=170, opacity=1,
                                            shape="triangle-down")  # fmt: skip
         layers.append(mark.encode(x=where.x.encoding(alt.X), y=alt.value(7)))
     drawn = [*layers, *where.above(spans, colours)]
-    return layered(drawn, _delayed(own, offered), where.width, THICK)
+    return layered(drawn, _delayed(record.figures), where.width, THICK)
 
 
-def _delayed(own: dict[str, Any], offered: float | None) -> str:
+def _delayed(figures: Mapping[str, Any]) -> str:
     """Return whom the offered load delays, or from where on the first node is delayed."""
+    own, offered = figures["saturation"], figures["offered"]
     if offered is None:
         limit = next(each for each in STANDS if own[each] is not None)
         return STANDS[limit][0].format(percent(own[limit]))
@@ -114,25 +138,42 @@ def _delayed(own: dict[str, Any], offered: float | None) -> str:
             return f"What {at} delays is not known"
         if offered <= own[limit]:
             return f"{at} {said}"
-    return f"{at} cannot be carried"
+    split = limit_if_split(figures)
+    one_way = " with half-way traffic in one direction" if split and offered <= split else ""
+    return f"{at} cannot be carried{one_way}"
 
 
-def _segments(own: dict[str, Any]) -> list[tuple[str, float, str]]:
-    """Return what loads do, where that ends, and its color. What is not known is grey."""
+def _segments(
+    own: dict[str, Any], split: float | None, last: float
+) -> list[tuple[str, float, str]]:
+    """Return what loads do, where that ends, and its color. What is not known is grey.
+
+    ``split`` is the limit if half-way traffic goes both ways.
+    """
     found, begin, known = [], 0.0, True
     for limit, (name, colour) in LIMITS.items():
         known = known and own[limit] is not None
-        end = begin if own[limit] is None else min(own[limit], 1.0)
+        end = begin if own[limit] is None else own[limit]
         if end > begin:
             star = "*" if limit != "upper_bound" else ""
             said = f"{name if known else 'delays not known'} to {percent(own[limit])}{star}"
             found.append((said, end, colour if known else REFERENCE))
             begin = end
-    return [*found, *[("cannot be carried", 1.0, REFERENCE)] * (begin < 1)]
+    if split is not None:
+        found.append((f"{SPLIT} to {percent(split)}", split, REFERENCE))
+        begin = split
+    return [*found, *[("cannot be carried", last, REFERENCE)] * (begin < last)]
 
 
-def _loads(height: float) -> Panel:
-    along = Axis("percent", OFFERED, 0.0, 1.0, share=True)
+def _loads(record: Recorded, height: float) -> Panel:
+    """Return the axis of loads: to 100 %, or to the largest that is drawn."""
+    own, random = record.figures["saturation"], record.tables["random_table"]
+    seen = [*(own[limit] for limit in LIMITS), record.figures["offered"]]
+    seen.append(limit_if_split(record.figures))
+    if limit := _stands_by(record):
+        seen += random[f"saturation_{limit}"].to_list()
+    last = max(1.0, *(each for each in seen if each is not None))
+    along = Axis("percent", OFFERED, 0.0, last, share=True)
     return Panel(along, Axis("row", "", 0.0, 1.0), fitting(WIDTH), height)
 
 
@@ -160,9 +201,9 @@ def saturation_among_random(record: Recorded) -> alt.LayerChart:
     """Return the limit of each random mapping as a grey dot, this mapping's as a red diamond."""
     limit, own = _stands_by(record), record.figures["saturation"]
     random = record.tables["random_table"][f"saturation_{limit}"].to_list()
-    where = _loads(0)
-    stacked, tallest = _stacked([min(each, 1.0) for each in random], where)
-    mine = min(own[limit], 1.0)
+    where = _loads(record, 0)
+    stacked, tallest = _stacked(random, where)
+    mine = own[limit]
     height = max(tallest * DOT + 26, 60.0)
     where = replace(where, height=height)
     dots = pl.DataFrame({
@@ -180,7 +221,9 @@ def saturation_among_random(record: Recorded) -> alt.LayerChart:
     ]
     spans = {f"{OWN} {percent(own[limit])}": (mine, mine)}
     colours, bound = dict.fromkeys(spans, THIS), own["upper_bound"]
-    if limit != "upper_bound" and bound is not None and bound <= 1:
+    split = limit_if_split(record.figures)
+    if limit != "upper_bound" and bound is not None:
+        bound = split or bound
         drawn += where.rule(bound)
         name = f"its limit {percent(bound)}"
         spans[name] = (bound, bound)

@@ -34,6 +34,20 @@ SAID = 2
 """Causes that are said, the first that apply."""
 
 
+def limit_if_split(figures: Figures) -> float | None:
+    """Return the load that the network carries at most if half-way traffic goes both ways.
+
+    Paths of an analysis all take the + direction there, those of simulated packets one of the two.
+    So the limit of the routing is this one. None if no traffic goes half-way round a ring, or if
+    the busiest channel would carry as much.
+    """
+    half, most = figures["causes"]["half_way"], figures["saturation"]["upper_bound"]
+    busiest = figures["busiest_channel"]["load"]
+    if not half or not most or half["split_load"] >= busiest:
+        return None
+    return float(most * busiest / half["split_load"])
+
+
 def why(figures: Figures) -> str:
     """Return up to two causes of the load of the busiest channel. "" if figures show none."""
     found = [*_causes(figures)][:SAID]

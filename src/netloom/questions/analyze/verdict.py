@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom.questions.analyze.reasons import why
+from netloom.questions.analyze.reasons import limit_if_split, why
 from netloom.questions.analyze.where import unit, where
 from netloom.questions.commands import command_line
 from netloom.questions.register import kind_of
@@ -72,7 +72,11 @@ def _answer(figures: Figures) -> tuple[str, str]:
     most, level = limits["upper_bound"], found["level"]
     if found["beyond_capacity"]:
         asked, carried = shares(offered, most)
-        return "act", f"Overloaded: {asked} load is offered, at most {carried} can be carried."
+        split = limit_if_split(figures)
+        one_way = " with half-way traffic in one direction" if split and offered <= split else ""
+        return "act", (
+            f"Overloaded: {asked} load is offered, at most {carried} can be carried{one_way}."
+        )
     if level == "contention-free":
         return _contention_free(figures)
     first = limits["worst_node"]
@@ -168,9 +172,13 @@ def _limits(figures: Figures) -> str:
         return ""
     node = "node" if figures["busiest_router"] is None else "host"
     begins, average, end = shares(first, most, bound)
+    split = limit_if_split(figures)
     said = [f"first {node} delayed at {begins}*"] if first < bound else []
     said += [f"most {node}s at {average}*"] if first < most < bound else []
-    return " · ".join([*said, f"nothing beyond {end}"])
+    if split is None:
+        return " · ".join([*said, f"nothing beyond {end}"])
+    (both,) = shares(split)
+    return " · ".join([*said, f"nothing beyond {end}, or {both} with half-way traffic both ways"])
 
 
 def _next(figures: Figures, mark: str) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
+from netloom.questions.analyze.reasons import limit_if_split
 from netloom.questions.analyze.switched_words import switched_remarks
 from netloom.questions.analyze.verdict import verdict
 from netloom.questions.analyze.where import unit
@@ -167,8 +168,8 @@ def _busy(neck: dict[str, Any], what: str) -> str:
 
 
 def measure(figures: Mapping[str, Any]) -> Measure | None:
-    """Return the load that the network carries at most."""
-    most = figures["saturation"]["upper_bound"]
+    """Return the load that the network carries at most, half-way traffic both ways."""
+    most = limit_if_split(figures) or figures["saturation"]["upper_bound"]
     if most is None:
         return None
     what = "load from the average node, at most"

@@ -191,6 +191,7 @@ class ProgramMapping(Answer):
         Column("objective_after", value="value", json="objective.after"),
         Column("objective_bound", value="bound", json="objective.bound"),
         Column("objective_timed", kind=bool, value="timed", json="objective.timed"),
+        Column("objective_hosts", kind=bool, value="counts_hosts", json="objective.hosts"),
         Column("objective_scale", kind=dict, value="scale", json="objective.scale"),
         Column("before", kind=dict, value=_json_of("before")),
         Column("after", kind=dict, value=_json_of("after")),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from math import isfinite
+from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import numpy as np
 import polars as pl
 
-from netloom.drawing.axes import axis
+from netloom.drawing.axes import ROOM, Axis, axis
 from netloom.drawing.bars import NARROWEST, STEP, WIDE, short_names
 from netloom.drawing.colours import BEST, THIS
 from netloom.drawing.frame import layered
@@ -20,7 +20,7 @@ from netloom.drawing.networks.letters import width_of
 from netloom.drawing.panel import AFTER, MINE, panel, words
 from netloom.drawing.room import room
 from netloom.questions.analyze.where import carried
-from netloom.questions.map.verdict import unit_of
+from netloom.questions.map.verdict import between_routers, unit_of
 from netloom.questions.map.words import began
 from netloom.questions.network_chart import LOAD, ON, channels_chart, load_title
 from netloom.questions.shown import percent
@@ -28,11 +28,10 @@ from netloom.units import SIZE
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from netloom.drawing.axes import Axis
     from netloom.drawing.frame import Part
     from netloom.questions.recorded import Recorded
 
@@ -51,8 +50,8 @@ CLEARLY = 1.005
 
 MEASURES = {
     "hop_bytes": "hop-bytes",
-    "weighted_channel_load_max": "load of the busiest channel",
-    "channel_load_max": "paths on the busiest channel",
+    "weighted_channel_load_max": "most load{where}",
+    "channel_load_max": "most paths{where}",
     "path_contention_mean": "paths met (ν), mean",
     "path_contention_max": "paths met (ν), most",
     "saturation_worst_node": "delays from (more is better)",
@@ -60,11 +59,21 @@ MEASURES = {
 }
 """What mappings change, besides their objective."""
 
-TIMED = "time of the busiest channel"
+TIMED = "most time{where}"
 """The objective, load / bandwidth, if channels differ or those of hosts count."""
 
-MOST_TIMES = 3.0
-"""Changes beyond this are drawn at the edge."""
+MOST_TIMES = 100.0
+"""Changes beyond this, or to and from nothing, are arrows at the edge."""
+
+LEAST_TIMES = 1.25
+"""How far the axis of changes goes to each side at least."""
+
+TIMES = (
+    (0.01, 0.1, 1.0, 10.0, 100.0),
+    (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0),
+    (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.4, 1.6, 1.8, 2.0),
+)
+"""Changes that may have ticks: the first of these sets of which three are on the axis."""
 
 WIDTH = 420.0
 
@@ -97,7 +106,8 @@ def networks(record: Recorded, width: float | None = None) -> dict[str, Part]:
 
     The scale is gray up to the lower of both means: so what is busiest afterwards can be seen too.
     """
-    channels, loads = _channels(record), _loads(record)
+    channels = record.tables["channels"]
+    loads = {when: channels.filter(mapping=when)[LOAD].to_numpy() for when in WHEN}
     scale = None
     if all(map(len, loads.values())):
         most = max(float(each.max()) for each in loads.values())
@@ -118,15 +128,10 @@ def networks(record: Recorded, width: float | None = None) -> dict[str, Part]:
     return drawn
 
 
-def _channels(record: Recorded) -> pl.DataFrame:
-    """Return the channels between routers before and after: those of hosts are in no picture."""
-    channels = record.tables["channels"]
-    return channels.filter(kind="network") if "kind" in channels.columns else channels
-
-
 def _loads(record: Recorded) -> dict[str, NDArray[np.float64]]:
     """Return the loads of the channels between routers, before and after."""
-    channels = _channels(record)
+    channels = record.tables["channels"]
+    channels = channels.filter(kind="network") if "kind" in channels.columns else channels
     return {when: channels.filter(mapping=when)[LOAD].to_numpy() for when in WHEN}
 
 
@@ -141,7 +146,8 @@ def falling(record: Recorded) -> alt.LayerChart:
         at = np.unique(np.linspace(0, max(len(load) - 1, 0), MOST_POINTS).astype(int))[: len(load)]
         tables.append(pl.DataFrame({"when": when, "place": at + 1, "load": load[at] / by}))
     table = pl.concat(tables)
-    along = axis("place", "channels, busiest first", [1, max(map(len, loads.values()))], room=0.0)
+    which = f"channels{between_routers(record.figures)}, busiest first"
+    along = axis("place", which, [1, max(map(len, loads.values()))], room=0.0)
     up = axis("load", f"load ({shown})", [highest / by, 0.0])
     looks = {LINES["before"]: MINE, LINES["after"]: AFTER}
     drawn = panel(along, up, looks, WIDTH, 200)
@@ -154,7 +160,7 @@ def _carried(record: Recorded) -> str:
     before, after = _loads(record).values()
     more, less = (int((before > after.max(initial=0) * CLEARLY).sum()),
                   int((after > before.max(initial=0) * CLEARLY).sum()))  # fmt: skip
-    many = f"of {counted(len(before), 'channel')}"
+    many = f"of {counted(len(before), 'channel')}{between_routers(record.figures)}"
     if more:
         return f"{more:,} {many} carried more than the busiest does afterwards"
     if less:
@@ -163,39 +169,69 @@ def _carried(record: Recorded) -> str:
 
 
 def changes(record: Recorded) -> alt.LayerChart:
-    """Return each figure before and after as two dots, against that before. Bounds are ticks."""
+    """Return each figure before and after as two dots, against that before. Bounds are ticks.
+
+    Ratios stand on a logarithmic axis. What lies beyond it, such as a change to nothing, is an
+    arrow at its edge.
+    """
     rows = _rows(record)
     right = max(width_of(row["said"]) for row in rows) + 2 * GAP
     for row, name in zip(rows, short_names([row["figure"] for row in rows], right), strict=True):
         row["figure"] = name
     left = max(width_of(row["figure"]) for row in rows) + 14
-    seen = [part for row in rows for part in (row["after"], row["bound"], 1.0)]
-    along = axis("after", "share of what rank order has", seen, share=True)
     width = max(NARROWEST, min(WIDTH, room() - left - right))
-    along = replace(along, steps=2) if width < WIDE else along
+    along = _ratios(rows, few=width < WIDE)
     names, height = [row["figure"] for row in rows], STEP * len(rows)
-    table = pl.DataFrame(rows, schema_overrides={"bound": pl.Float64})
-    base = alt.Chart(table).encode(
-        y=alt.Y("figure:N", title=None, sort=names,
-                axis=alt.Axis(labelLimit=1000, ticks=False, domain=False)),
-        tooltip=["figure", "said"],
+    table = pl.DataFrame(rows, schema_overrides={"bound": pl.Float64, "after": pl.Float64})
+    beyond = ~pl.col("after").is_between(along.low, along.high)
+    inside = (along.high / along.low) ** (ROOM / 4)
+    table = table.with_columns(
+        end=pl.col("after").clip(along.low * inside, along.high / inside), beyond=beyond,
+        turn=pl.when(pl.col("after") > 1).then(90.0).otherwise(-90.0),
     )  # fmt: skip
-    x = along.encoding(alt.X)
-    texts = [(width + GAP, STEP * (at + 0.5), row["said"]) for at, row in enumerate(rows)]
-    first = replace(along, field="before").encoding(alt.X)
+    y = alt.Y("figure:N", title=None, sort=names, scale=alt.Scale(domain=names),
+              axis=alt.Axis(labelLimit=1000, ticks=False, domain=False))  # fmt: skip
+    x, end, first = (
+        replace(along, field=field).encoding(alt.X) for field in ("after", "end", "before")
+    )
+    base = alt.Chart(table).encode(y=y, tooltip=["figure", "said"])
     layers = [
-        base.mark_rule(color=BEST, strokeWidth=2.5).encode(x=x, x2="before:Q"),
+        base.mark_rule(color=BEST, strokeWidth=2.5).encode(x=end, x2="before:Q"),
         base.mark_point(filled=False, color=THIS, size=80, strokeWidth=2, opacity=1).encode(
             x=first
         ),
-        base.mark_circle(color=BEST, size=100, opacity=1).encode(x=x),
-        *words(texts),
+        base.transform_filter("!datum.beyond").mark_circle(
+            color=BEST, size=100, opacity=1
+        ).encode(x=x),
+        *words([(width + GAP, STEP * (at + 0.5), row["said"]) for at, row in enumerate(rows)]),
         *_bound(table, along, names),
-    ]
+    ]  # fmt: skip
     said = "What the mapping changes: ○ rank order, ● found"
+    if table["beyond"].any():
+        said += ", arrow: beyond the axis"
+        layers.append(
+            base.transform_filter("datum.beyond")
+            .mark_point(shape="triangle-up", filled=True, color=BEST, size=110, opacity=1)
+            .encode(x=end, angle=alt.Angle("turn:Q", scale=None))
+        )
     if table["bound"].drop_nulls().len():
         said += "; line: the best possible"
     return layered(layers, said, width, height, right + left / 2)
+
+
+def _ratios(rows: Sequence[Mapping[str, Any]], *, few: bool) -> Axis:
+    """Return the logarithmic axis of figures after as parts of those before."""
+    seen = [row[name] for row in rows for name in ("after", "bound") if row[name] is not None]
+    there = [each for each in seen if 1 / MOST_TIMES <= each <= MOST_TIMES]
+    low, high = min([*there, 1 / LEAST_TIMES]), max([*there, LEAST_TIMES])
+    wide = (high / low) ** ROOM
+    low, high = low / wide, high * wide
+    sets = [[each for each in some if low <= each <= high] for some in TIMES]
+    marks = next((some for some in sets if len(some) > 2), sets[-1])
+    marks = [each for each in marks if not few or each in (marks[0], 1.0, marks[-1])]
+    names = tuple(f"{number(each)}×" for each in marks)
+    return Axis("after", "times what rank order has", low, high, log=True, marks=tuple(marks),
+                names=names)  # fmt: skip
 
 
 def _bound(table: pl.DataFrame, along: Axis, names: list[str]) -> list[alt.Chart]:
@@ -215,9 +251,10 @@ def _rows(record: Recorded) -> list[dict[str, Any]]:
     if objective["name"] == "max-channel-load":
         name = TIMED if objective["timed"] else MEASURES[f"{LOAD}_max"]
         said = number if objective["timed"] else _said(record)
-    rows = [
-        _row(name, objective["before"], objective["after"], objective["bound"], said)
-    ]  # fmt: skip
+    anywhere = " on a channel"
+    where = between_routers(record.figures) or anywhere
+    name = name.format(where=anywhere if objective["hosts"] else where)
+    rows = [_row(name, objective["before"], objective["after"], objective["bound"], said)]
     before, after = (table.filter(mapping=name) for name in ("identity", "result"))
     if before.height and after.height:
         first, last = before.row(0, named=True), after.row(0, named=True)
@@ -228,7 +265,8 @@ def _rows(record: Recorded) -> list[dict[str, Any]]:
                 continue
             seen.add(pair)
             load = _said(record) if column == f"{LOAD}_max" else number
-            rows.append(_row(name, *pair, said=percent if "saturation" in column else load))
+            load = percent if "saturation" in column else load
+            rows.append(_row(name.format(where=where), *pair, said=load))
     return rows
 
 
@@ -244,10 +282,10 @@ def _row(
     bound: float | None = None,
     said: Callable[[Any], str] = number,
 ) -> dict[str, Any]:
-    share = after / before if before else 1.0
-    if share > MOST_TIMES:
-        share = MOST_TIMES
-    lower = bound / before if bound and before and bound / before <= MOST_TIMES else None
+    share = after / before if before else 1.0 if not after else inf
+    lower = bound / before if bound and before else None
+    if lower is not None and not 1 / MOST_TIMES <= lower <= MOST_TIMES:
+        lower = None
     return {"figure": name, "before": 1.0, "after": share, "bound": lower,
             "said": f"{said(before)} → {said(after)}"}  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from netloom.questions.analyze.reasons import limit_if_split
 from netloom.questions.analyze.verdict import shares
 from netloom.questions.analyze.where import carried, unit, where
 from netloom.questions.commands import command_line
@@ -34,8 +35,8 @@ MAPPED = "with the mapping found"
 
 OTHERS = {
     "hop_bytes": "hop-bytes",
-    "channel_load_max": "most paths on a channel",
-    "weighted_channel_load_max": "most {weight} on a channel",
+    "channel_load_max": "most paths on a channel{between}",
+    "weighted_channel_load_max": "most {weight} on a channel{between}",
     "path_contention_mean": "paths met on average",
     "path_contention_max": "most paths met",
     "saturation_worst_node": "first node delayed at load",
@@ -83,9 +84,8 @@ def measure(figures: Figures) -> Measure | None:
         return None
     most = min(objective["before"], objective["after"])
     said = carried(unit_of(figures), most)
-    return Measure(
-        most, said, f"has {{}} on its busiest channel {MAPPED}", f"on the busiest channel {MAPPED}"
-    )
+    where = f"busiest channel{between_routers(figures)} {MAPPED}"
+    return Measure(most, said, f"has {{}} on its {where}", f"on the {where}")
 
 
 def change(before: float, after: float) -> str:
@@ -153,7 +153,7 @@ def _gain(figures: Figures) -> str:
     first, last, name = objective["before"], objective["after"], objective["name"]
     less = f"{change(first, last)} less than in {IN_ORDER}"
     if name == "max-channel-load" and objective["timed"]:
-        return f"the busiest channel works {less}"
+        return f"{_busiest(figures)} works {less}"
     if name == "max-channel-load":
         return f"{_busiest(figures)} carries {less} ({_from_to(weight, first, last)})"
     if name == "hop-bytes":
@@ -186,19 +186,21 @@ def unit_of(figures: Figures) -> str:
     return str(figures["weight"]) if figures["before"] is None else unit(figures["before"])
 
 
+def between_routers(figures: Figures) -> str:
+    """Return what says that hosts' own channels are not meant, if they have such."""
+    hosted = figures["before"] is not None and figures["before"]["busiest_router"] is not None
+    return " between routers" * hosted
+
+
 def _busiest(figures: Figures) -> str:
     """Return what the busiest channel is called, of those that the objective counts."""
-    after = figures["after"]
-    hosted = after is not None and after["busiest_channel"]["kind"] != "network"
-    return "the busiest channel" + " between routers" * (
-        hosted and not figures["objective"]["timed"]
-    )
+    return "the busiest channel" + between_routers(figures) * (not figures["objective"]["hosts"])
 
 
 def _noun(figures: Figures) -> str:
     """Return what the objective is, as a noun."""
     return {
-        "max-channel-load": "the busiest channel's load",
+        "max-channel-load": f"the load of {_busiest(figures)}",
         "hop-bytes": "the number of hop-bytes",
         "path-contention": "the most paths that one meets",
         "saturation": "the worst node's limit",
@@ -300,6 +302,9 @@ def _limits(figures: Figures) -> str:
         ("worst_node", f"first {node} delayed at", "*"), ("upper_bound", "nothing beyond", ""),
     ):  # fmt: skip
         known = [each[of] for each in both]
+        if of == "upper_bound":  # half-way traffic may go both ways
+            split = (limit_if_split(figures[when]) for when in ("before", "after"))
+            known = [more or each for more, each in zip(split, known, strict=True)]
         if None in known:
             continue
         before, after = (percent(float(f"{each:.2g}")) for each in known)
@@ -327,7 +332,8 @@ def _costs(figures: Figures) -> str:
         shown = percent if load else number
         if name == "weighted_channel_load_max" and unit_of(figures) == "uniform":
             continue
-        said[worse, label.format(weight=figures["weight"])] = f"{shown(before)} → {shown(after)}"
+        label = label.format(weight=figures["weight"], between=between_routers(figures))
+        said[worse, label] = f"{shown(before)} → {shown(after)}"
     order = sorted(said, key=lambda each: -each[0])
     return " · ".join(f"{label} {said[worse, label]}" for worse, label in order[:3])
 

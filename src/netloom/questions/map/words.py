@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from netloom.questions.map.verdict import measure, verdict
+from netloom.questions.map.verdict import between_routers, measure, verdict
 from netloom.questions.shown import percent, plain_table, size_of
 from netloom.units import size
 from netloom.words import counted, number
@@ -37,6 +37,8 @@ def lines(result: ProgramMapping) -> list[Any]:
 def _footnote(data: dict[str, Any]) -> str:
     """Return what the figures of the table are."""
     notes = ["Loads: % of a channel, offered by the average sender."]
+    if between := between_routers(data):
+        notes.append(f"Most {data['weight']} and paths: on a channel{between}.")
     if any(row["saturation_worst_node"] is not None for row in data["starts"]):
         notes.append("* estimate (lemma 4).")
     if _accepted(data):

@@ -193,12 +193,23 @@ def _key_figures(named: Sequence[tuple[str, Recorded]]) -> Iterator[Tile]:
         if not values:
             continue
         ends = list(dict.fromkeys((number(min(values)), number(max(values)))))
+        if len(values) == 1 and (start := _before(first, column.name)) is not None:
+            said = dict.fromkeys((number(start), number(values[0])))
+            yield Tile(" → ".join(said), column.head)
+            continue
         if 1 < len(values) == len(named) <= FEW and len(ends) > 1:
             rest = zip(named[1:], values[1:], strict=True)
             others = listed([f"{name} {number(each)}" for (name, _), each in rest])
             yield Tile(number(values[0]), f"{column.head}, {named[0][0]} ({others})")
         else:
             yield Tile(" to ".join(ends), column.head)
+
+
+def _before(record: Recorded, name: str) -> float | None:
+    """Return a key figure as it was before what the answer found, if it says that too."""
+    (row,) = _telling(record.tables[record.answer.key_table])
+    start = row.get(f"before_{name}")
+    return float(start) if isinstance(start, int | float) else None
 
 
 def _telling(table: pl.DataFrame) -> list[dict[str, Any]]:
@@ -294,7 +305,8 @@ def _contradictions(records: Sequence[Recorded], groups: Sequence[CurveGroup]) -
         if curve.kept_up is not None
     }
     for record in records:
-        bound = (record.figures.get("saturation") or {}).get("upper_bound")
+        known = record.kind.measure(record.figures) if record.verb == "analyze" else None
+        bound = None if known is None else known.value
         program = short_name(str(record.figures.get("app")))
         most = carried.get((program, str(record.figures.get("topology"))))
         if bound is None or most is None or bound >= most:

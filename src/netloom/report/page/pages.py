@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import PurePath
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from netloom.questions.network_chart import one_scale
 from netloom.questions.recorded import Recorded
 from netloom.report.page.answers import name_of
 from netloom.report.page.decision import answer_of
-from netloom.report.page.explorers import explorers_of
+from netloom.report.page.explorers import AGAIN, explorers_of
 from netloom.report.page.numbers import numbers_of
 from netloom.report.page.sections import Asked, sections_of, varied_in
 from netloom.words import counted, listed, number
@@ -60,6 +61,8 @@ class Page:
         What the answers took, in a sentence.
     explorers
         The networks, to be looked at.
+    explore
+        Commands that write pages of what takes too long for this one, and these pages.
     """
 
     title: str
@@ -73,6 +76,7 @@ class Page:
     texts: tuple[tuple[str, str], ...]
     cost: str
     explorers: tuple[Explorer, ...] = ()
+    explore: tuple[tuple[str, str], ...] = ()
 
 
 def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
@@ -115,6 +119,7 @@ def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
         texts=(*((each.name, each.text) for each in found), *_questions(live)),
         cost=_cost(len(asked), found, live),
         explorers=tuple(explorers_of([*live, *_located(found)])),
+        explore=tuple(_explored(found)),
     )
 
 
@@ -124,6 +129,14 @@ def _located(found: Sequence[Results]) -> Iterator[Recorded]:
         for each in results.answered:
             with suppress(InputError, OSError):
                 yield located(each, results.folder)
+
+
+def _explored(found: Sequence[Results]) -> Iterator[tuple[str, str]]:
+    """Yield commands that write explorers of what must be worked out again, and their pages."""
+    for results in found:
+        if any(each.record.verb in AGAIN for each in results.answered):
+            page = f"{PurePath(results.name).stem}-network.html"
+            yield f"netloom explore {quote(results.name)} -o {quote(page)}", page
 
 
 def figures_on(sections: Sequence[Section]) -> Iterator[Figure]:
@@ -141,7 +154,10 @@ def _different(found: Sequence[Results]) -> list[Results]:
 def _asked(results: Results, *, several: bool) -> Iterator[Asked]:
     for each in results.answered:
         section = f"{results.name} {each.point.section}" if several else each.point.section
-        yield Asked(each.record, each.point.varied, section)
+        drawn = each.record
+        with suppress(InputError, OSError):  # the network is drawn if its file is where it was
+            drawn = located(each, results.folder)
+        yield Asked(each.record, each.point.varied, section, drawn)
 
 
 def _title(live: Sequence[Recorded], found: Sequence[Results]) -> str:

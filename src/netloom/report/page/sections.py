@@ -98,11 +98,19 @@ class Asked:
         How its question differs from the others of its section.
     section
         What was asked together: a table of an experiment file, or a verb.
+    located
+        The same answer, its files named from here, if they are known: what pictures are made from.
     """
 
     record: Recorded
     varied: Mapping[str, Any]
     section: str
+    located: Recorded | None = None
+
+    @property
+    def drawn(self) -> Recorded:
+        """The answer that pictures are made from."""
+        return self.located or self.record
 
 
 def sections_of(asked: Sequence[Asked]) -> list[Section]:
@@ -237,7 +245,7 @@ def _of_answers(asked: Sequence[Asked]) -> Section:
         for each in asked[:MOST_SENTENCES]
         if (found := verdict_of(each.record)) is not None
     ]
-    detailed = [(_told(each), each.record) for each in asked[:MOST_DETAILED]]
+    detailed = [(_told(each), each.drawn) for each in asked[:MOST_DETAILED]]
     left_out = len(asked) - len(detailed)
     names = {name_of(each.record) for each in asked}
     name = names.pop() if len(names) == 1 else ""

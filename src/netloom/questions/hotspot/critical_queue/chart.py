@@ -25,16 +25,16 @@ UNBOUNDED = "unbounded"
 
 
 def footer(record: Recorded) -> list[str]:
-    """Return the network, and the critical sizes that were found."""
+    """Return the network, and the sizes that suffice: one more than the critical ones."""
     found = record.figures
-    critical = [
-        f"{counted(each['critical_queue'], 'packet')} at rate {number(each['rate'])}"
+    suffice = [
+        f"{counted(each['critical_queue'] + 1, 'packet')} at rate {number(each['rate'])}"
         for each in found["rates"]
-        if each["critical_queue"]
+        if each["critical_queue"] is not None
     ]
     return [
-        f"{counted(found['hot_spots'], 'hot spot')} on omega:{found['pes']}; critical sizes: "
-        f"{', '.join(critical) or 'none'}; rates in requests/PE/step"
+        f"{counted(found['hot_spots'], 'hot spot')} on omega:{found['pes']}; least sizes that "
+        f"suffice: {', '.join(suffice) or 'none'}; rates in requests/PE/step"
     ]
 
 

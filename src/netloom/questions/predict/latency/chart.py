@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from netloom.drawing.axes import LOAD_STEPS, axis
+from netloom.drawing.networks import Delays
 from netloom.questions.network_chart import USE, channels_chart
 from netloom.questions.predict.drawn import latency_curve, made_of
 from netloom.questions.subject import order_named
@@ -47,9 +48,8 @@ def parts(record: Recorded) -> dict[str, Part]:
         left = latency_curve(table, along, found["zero_load_latency"], (low, high), near)
     at = _carried(record)
     channels = record.tables["channels"].filter(offered=at)
-    most: Any = channels["utilisation"].max() if at > 0 else None
-    saturated = None if most is None else most * found["saturation_offered"] / at
-    drawn = channels_chart(record, channels, "utilisation", USE, saturated=saturated)
+    delays = Delays(found["saturation_offered"] / at, 1.0) if at > 0 else None
+    drawn = channels_chart(record, channels, "utilisation", USE, delays=delays)
     return {"latency": left, "channels": drawn}
 
 

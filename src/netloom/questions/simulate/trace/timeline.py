@@ -119,10 +119,9 @@ def busy_over_time(record: Recorded) -> alt.LayerChart | None:
 
 
 def _busiest(table: pl.DataFrame) -> str:
-    """Return which channel is busiest, and at most in a part of the time, in words."""
-    first = table["name"][0]
-    most = float(table.filter(name=first)["utilisation"].max())  # type: ignore[arg-type]
-    return f"Busy channels: {first} is up to {percent(most)} in use"
+    """Return which channel is busiest in a part of the time, in words."""
+    first = table.row(int(table["utilisation"].arg_max() or 0), named=True)
+    return f"Busy channels: {first['name']} is up to {percent(first['utilisation'])} in use"
 
 
 def _last(*tables: pl.DataFrame) -> float:
