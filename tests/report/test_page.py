@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 from netloom import predict_torus_broadcast, simulate, simulate_broadcast
 from netloom.cli.report import report as report_command
 from netloom.drawing.colours import COLOURS, DARK_HEAT_COLOURS
+from netloom.drawing.pages import as_json
 from netloom.errors import InputError
 from netloom.experiments.findings import Refused
-from netloom.explore.blobs import as_json
 from netloom.questions.predict.torus_broadcast.answer import ENDS_CYCLES
 from netloom.questions.predict.torus_broadcast.question import SIMULATED
 from netloom.questions.recorded import Recorded, record

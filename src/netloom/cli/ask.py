@@ -13,7 +13,7 @@ import typer
 
 from netloom.cli.edge import INTERRUPTED
 from netloom.cli.help import HelpedCommand, show_short_help
-from netloom.cli.output import FILES, check_apart, compilation_announced, print_json, write_each
+from netloom.cli.output import FILES, check_apart, compilation_announced, files_written, print_json
 from netloom.errors import InputError
 from netloom.words import listed
 
@@ -284,7 +284,7 @@ def _shown(default: Any, plain: Any) -> Any:
 
 
 def _answer(kind: Kind, values: Mapping[str, Any], given: Mapping[str, Any]) -> None:
-    """Ask what was given, show the answer, and write the files that were asked for."""
+    """Ask what was given, write the files that were asked for, and show the answer."""
     outputs = outputs_of(kind)
     files = {each: values[each.name] for each in outputs if values[each.name] is not None}
     settings = {each.name: values[each.name] for output in outputs for each in output.settings}
@@ -304,12 +304,12 @@ def _answer(kind: Kind, values: Mapping[str, Any], given: Mapping[str, Any]) -> 
                 output.refuse(question, ready, settings)
         answer = kind.find(question, ready)
     figures = answer.to_dict()
-    if as_json:
-        print_json(figures)
-    else:
-        _show(kind, answer, figures, files)
     writers = [partial(each.write, answer, path, settings) for each, path in files.items()]
-    write_each(writers, quiet=as_json)
+    with files_written(writers, quiet=as_json):
+        if as_json:
+            print_json(figures)
+        else:
+            _show(kind, answer, figures, files)
     if answer.interrupted:
         raise typer.Exit(INTERRUPTED)
 

@@ -2,13 +2,14 @@
 
 import sys
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from netloom.cli.edge import FAILED, INTERRUPTED, MISTAKE
-from netloom.cli.output import FILES, AsJson, compilation_announced, print_json
+from netloom.cli.output import FILES, AsJson, compilation_announced, files_written, print_json
 from netloom.errors import InputError
 from netloom.words import counted
 
@@ -123,20 +124,22 @@ def results(
             if path.suffix != suffix:
                 raise InputError(str(path), f"suffix '{path.suffix}'", suffix)
     found = load_results(file, experiment)
-    if as_json:
-        print_json(found.to_dict(provenance=provenance))
-        return
     table = found.table(provenance=provenance)
-    if csv == STANDARD_OUTPUT:
-        typer.echo(table.write_csv(), nl=False)
-        return
-    if csv is None and parquet is None:
-        from netloom.cli.show_experiment import show_results
 
-        show_results(found)
-    for path in (csv, parquet):
-        if path is not None:
-            typer.echo(f"Table: {save_table(table, path)} ({counted(len(table), 'row')})")
+    def save(path: Path) -> str:
+        return f"Table: {save_table(table, path)} ({counted(len(table), 'row')})"
+
+    files = [path for path in (csv, parquet) if path is not None and path != STANDARD_OUTPUT]
+    printed = as_json or csv == STANDARD_OUTPUT
+    with files_written([partial(save, path) for path in files], quiet=printed):
+        if as_json:
+            print_json(found.to_dict(provenance=provenance))
+        elif csv == STANDARD_OUTPUT:
+            typer.echo(table.write_csv(), nl=False)
+        elif not files:
+            from netloom.cli.show_experiment import show_results
+
+            show_results(found)
 
 
 def schema(

@@ -84,26 +84,36 @@ Writer: TypeAlias = Callable[[], str]
 """Writes a file, and returns the line that says so."""
 
 
-def write_each(writers: Iterable[Writer], *, quiet: bool = False) -> None:
-    """Write files one after the other. One that fails takes no other with it.
+@contextmanager
+def files_written(writers: Iterable[Writer], *, quiet: bool = False) -> Iterator[None]:
+    """Write files, let the answer be printed, then name the files, except if ``quiet``.
 
-    Each file that was written gets its line, except if ``quiet``.
-
-    Raises
-    ------
-    InputError
-        The first failure, after all files had their turn. Others get a line on standard error.
+    Whatever becomes of what is printed, the files are there. A file that fails takes neither
+    another file nor the answer with it: the first failure is raised in the end.
     """
-    failed: list[InputError] = []
+    lines: list[str] = []
+    failed: list[BaseException] = []
     for write in writers:
         try:
-            line = write()
-        except InputError as error:
+            lines.append(write())
+        except KeyboardInterrupt as error:
+            failed.insert(0, error)
+            break
+        except Exception as error:  # noqa: BLE001 (raised below)
             failed.append(error)
-            continue
+    try:
+        yield
         if not quiet:
-            typer.echo(line)
-    for other in failed[1:]:
-        typer.echo(f"netloom: {other}", err=True)
+            for line in lines:
+                typer.echo(line)
+    except BaseException:
+        _say_failed(failed)
+        raise
+    _say_failed(failed[1:])
     if failed:
         raise failed[0]
+
+
+def _say_failed(failed: Iterable[BaseException]) -> None:
+    for each in failed:
+        typer.echo(f"netloom: {each}", err=True)

@@ -11,10 +11,11 @@ from netloom.cli.edge import FAILED
 from netloom.cli.output import (
     FILES,
     AsJson,
+    Writer,
     check_apart,
     compilation_announced,
+    files_written,
     print_json,
-    write_each,
 )
 
 VERIFY_EPILOG = "Example: netloom compile verify plan.xml --on examples/ndv2-2.toml --size 1GB"
@@ -64,11 +65,13 @@ def verify(
         from netloom.questions.compile.plans import verify_plan
 
         result = verify_plan(plan, on=on, size=size, bandwidth=bandwidth, latency=latency)
-    _show(result, as_json=as_json)
+    writers: list[Writer] = []
     if perfetto is not None:
         from netloom.questions.timelines import save_timeline
 
-        write_each([lambda: save_timeline(result.timeline(), perfetto)], quiet=as_json)
+        writers.append(lambda: save_timeline(result.timeline(), perfetto))
+    with files_written(writers, quiet=as_json):
+        _show(result, as_json=as_json)
 
 
 def run(plan: Plan, as_json: AsJson = False) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from netloom.cli.output import FILES
+from netloom.cli.output import FILES, files_written
 
 if TYPE_CHECKING:
     from netloom.report.page.pages import Page
@@ -55,10 +55,9 @@ def report(
     from netloom.report.page import page_of, sources_of, write_page
 
     page = page_of([source for name in results for source in sources_of(name)], title)
-    _show(page)
-    typer.echo(f"Report: {write_page(page, output, pictures)}")
-    if pictures is not None:
-        typer.echo(f"Pictures: {pictures}")
+    named = "" if pictures is None else f"\nPictures: {pictures}"
+    with files_written([lambda: f"Report: {write_page(page, output, pictures)}{named}"]):
+        _show(page)
 
 
 def _show(page: "Page") -> None:

@@ -11,7 +11,14 @@ import typer
 
 from netloom.cli.edge import INTERRUPTED
 from netloom.cli.help import HelpedCommand, HelpedGroup
-from netloom.cli.output import FILES, AsJson, Writer, compilation_announced, print_json, write_each
+from netloom.cli.output import (
+    FILES,
+    AsJson,
+    Writer,
+    compilation_announced,
+    files_written,
+    print_json,
+)
 from netloom.errors import InputError
 
 FIGURES = {
@@ -116,16 +123,16 @@ def _run_exhibit(
         except KeyboardInterrupt:
             sys.stderr.write(f"netloom: {name} was stopped before its end: no answer\n")
             raise typer.Exit(INTERRUPTED) from None
-    if as_json:
-        print_json(result.to_dict() | {"picture": str(picture)})
-    else:
-        from netloom.cli.show_study import show_exhibited
-
-        show_exhibited(result)
     writers: list[Writer] = [lambda: f"Picture: {save_chart(exhibit_picture(result), picture)}"]
     if csv is not None:
         writers.insert(0, lambda: f"Table: {save_table(result.table(), csv)}")
-    write_each(writers, quiet=as_json)
+    with files_written(writers, quiet=as_json):
+        if as_json:
+            print_json(result.to_dict() | {"picture": str(picture)})
+        else:
+            from netloom.cli.show_study import show_exhibited
+
+            show_exhibited(result)
 
 
 def _picture_of(name: str, plot: Path | None) -> Path:
@@ -147,11 +154,11 @@ def _run_study(
         from netloom.studies.running import run_study as run
 
         result = run(name, quick=quick, kept=None if csv is None else csv.with_suffix(".jsonl"))
-    if as_json:
-        print_json(result.to_dict())
-    else:
-        show_study(result)
-    write_each(_writers(result, csv, plot), quiet=as_json)
+    with files_written(_writers(result, csv, plot), quiet=as_json):
+        if as_json:
+            print_json(result.to_dict())
+        else:
+            show_study(result)
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)
 

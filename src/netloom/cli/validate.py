@@ -7,7 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from netloom.cli.output import FILES, AsJson, Writer, compilation_announced, print_json, write_each
+from netloom.cli.output import (
+    FILES,
+    AsJson,
+    Writer,
+    compilation_announced,
+    files_written,
+    print_json,
+)
 from netloom.cli.study import exhibit_picture
 from netloom.errors import InputError
 
@@ -55,14 +62,14 @@ def validate(
         from netloom.studies import validate as recompute
 
         result = recompute(paper, reference=None if reference is None else str(reference))
-    if as_json:
-        print_json(result.to_dict())
-    else:
-        from netloom.cli.show import show_validation
+        writers = _writers(result, csv, markdown, paper, figures)
+        with files_written(writers, quiet=as_json):
+            if as_json:
+                print_json(result.to_dict())
+            else:
+                from netloom.cli.show import show_validation
 
-        show_validation(result)
-    with compilation_announced():
-        write_each(_writers(result, csv, markdown, paper, figures), quiet=as_json)
+                show_validation(result)
     if result.failures:
         raise typer.Exit(1)
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from errno import EACCES, ENOTDIR
 from functools import cache
-from html import escape
-from importlib.resources import files
 from os import W_OK, access, strerror
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from netloom.drawing.pages import Inline, charts_shown, html_page, own_file
 from netloom.errors import InputError
 from netloom.textfiles import KINDS, file_kind, replacing, unwritable
 
@@ -142,42 +141,14 @@ def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> Path:
     return path
 
 
-@cache
-def by_keyboard() -> str:
-    """Return the script that makes channels of networks reachable by keyboard."""
-    return _file("keyboard.js")
-
-
-@cache
-def page_style() -> str:
-    """Return what pages have in common: their colors, light and dark, and marks of the focus."""
-    return _file("page.css")
-
-
-def _file(name: str) -> str:
-    return files("netloom.drawing").joinpath(name).read_text(encoding="utf-8")
-
-
 def _page(chart: alt.TopLevelMixin) -> str:
     """Return a chart as a page with a title, whose channels can be reached by keyboard."""
-    said = chart.to_dict().get("title", {})
+    spec = chart.to_dict()
+    said = spec.get("title", {})
     lines = said.get("text", "") if isinstance(said, dict) else said
     title = lines if isinstance(lines, str) else " ".join(lines)
-    page: str = chart.to_html(inline=True, embed_options={"renderer": "svg"})
-    ready = """
-  const ready = () => {
-    if (!document.querySelector(".mark-symbol path")) return false;
-    return byKeyboard(document.body) >= 0;
-  };
-  if (!ready()) {
-    const drawn = new MutationObserver(() => { if (ready()) drawn.disconnect(); });
-    drawn.observe(document.body, { childList: true, subtree: true });
-  }
-"""
-    page = page.replace("<html>", '<html lang="en">', 1)
-    page = page.replace("<head>", f"<head>\n  <title>{escape(title)}</title>", 1)
-    begin, _, end = page.rpartition("</body>")
-    return f"{begin}<script>\n{by_keyboard()}{ready}</script>\n</body>{end}"
+    inline = Inline(own_file("tooltip.css"), charts_shown(own_file("chart.js")))
+    return html_page('<main id="chart"></main>', title=title, inline=inline, data={"spec": spec})
 
 
 def check_table(path: str | Path) -> Path:

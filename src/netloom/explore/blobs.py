@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import zlib
 from typing import TYPE_CHECKING, Any
 
@@ -62,17 +61,3 @@ def packed_words(words: Sequence[str]) -> dict[str, Any]:
     raw = "\n".join(word.replace("\n", " ") for word in words).encode("utf-8")
     text = base64.b64encode(zlib.compress(raw, 9)).decode("ascii")
     return {"type": "words", "many": len(words), "data": text}
-
-
-def as_json(data: Any) -> str:
-    r"""Return plain data as JSON that can stand in a page: nothing in it ends a script.
-
-    Examples
-    --------
-    >>> as_json({"name": "</script>"})
-    '{"name":"\\u003c/script>"}'
-    """
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    for sign in "<\u2028\u2029":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return text

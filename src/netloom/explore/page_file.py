@@ -6,7 +6,6 @@ import re
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from netloom._version import __version__
 from netloom.drawing.colours import (
     CHANGE_COLOURS,
     COLOURS,
@@ -14,8 +13,7 @@ from netloom.drawing.colours import (
     DARK_HEAT_COLOURS,
     HEAT_COLOURS,
 )
-from netloom.drawing.save import page_style
-from netloom.explore.blobs import as_json
+from netloom.drawing.pages import Inline, html_page, own_file
 from netloom.explore.network import network_json
 from netloom.explore.views_json import view_json
 
@@ -50,9 +48,9 @@ def title_of(views: Sequence[View]) -> str:
     return f"{said.sentence} {said.of}"
 
 
-def data_of(views: Sequence[View]) -> str:
-    """Return all that the script needs of views, as JSON that may stand in a page."""
-    return as_json({
+def data_of(views: Sequence[View]) -> dict[str, Any]:
+    """Return all that the script needs of views, as plain data."""
+    return {
         "start": _start(views),
         "network": network_json(views[0].topology),
         "views": [view_json(each) for each in views],
@@ -63,23 +61,18 @@ def data_of(views: Sequence[View]) -> str:
             "dark_change": DARK_CHANGE_COLOURS,
             "jobs": COLOURS,
         },
-    })  # fmt: skip
+    }
 
 
-def shell(title: str, data: str) -> str:
-    """Return the page with a title around some data, which is JSON that may stand in a page."""
-    from jinja2 import Environment, StrictUndefined
-    from markupsafe import Markup
+def shell(title: str, data: Any) -> str:
+    """Return the page with a title around some plain data."""
+    return html_page(_file("page.html"), title=title, inline=inline(), data={"data": data})
 
-    environment = Environment(autoescape=True, undefined=StrictUndefined)
-    found: str = environment.from_string(_file("page.html")).render(
-        title=title,
-        style=Markup(page_style() + _file("page.css")),  # noqa: S704 (netloom's own files)
-        script=Markup(script()),  # noqa: S704 (netloom's own files)
-        data=Markup(data),  # noqa: S704 (escaped by as_json)
-        version=__version__,
-    )
-    return found
+
+def inline() -> Inline:
+    """Return the style and the script of the page."""
+    whole = f'"use strict";\n(() => {{\n{script()}\n}})();\n'
+    return Inline(own_file("page.css") + _file("page.css"), (whole,))
 
 
 def _start(views: Sequence[View]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom.errors import InputError
 from netloom.explore.file import MOST_VIEWS, by_network, named_views
@@ -25,11 +25,11 @@ MOST_NETWORKS = 6
 
 
 class Explorer(NamedTuple):
-    """An explorer of a network: its name, its title, and its data as JSON."""
+    """An explorer of a network: its name, its title, and its data."""
 
     network: str
     title: str
-    data: str
+    data: dict[str, Any]
 
 
 def explorers_of(records: Iterable[Recorded]) -> Iterator[Explorer]:

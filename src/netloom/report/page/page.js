@@ -45,10 +45,7 @@
     for (const id of Object.keys(specs)) {
       const place = document.querySelector(`#${id} .drawing`);
       try {
-        const made = await vegaEmbed(place, chart(id), {
-          renderer: "svg", actions: false, mode: "vega-lite", config: themes[theme],
-          tooltip: { theme },
-        });
+        const made = await showChart(place, chart(id), { theme, config: themes[theme] });
         views.push(made);
         named(place);
       } catch (error) {
@@ -124,7 +121,7 @@
       const [title, data] = explorers.each[place.dataset.number];
       const frame = document.createElement("iframe");
       frame.title = title;
-      frame.srcdoc = explorers.shell.replace("the data", () => data);
+      frame.srcdoc = explorers.shell.replace('"the data"', () => data);
       frame.addEventListener("load", () => { frame.contentDocument.documentElement.dataset.theme = chosen(); });
       place.append(frame);
     });
