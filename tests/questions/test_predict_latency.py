@@ -245,6 +245,7 @@ def test_ctrl_c_keeps_the_model_and_what_was_simulated(ctrl_c_after):
         ({"routing": "valiant"}, "routing: found valiant; expected one that leaves no choice"),
         ({"switching": "circuit"}, "switching: found 'circuit'; expected wormhole or virtual-cut"),
         ({"switching": "all"}, "switching: found 'all'"),
+        ({"switch_allocation_cycles": 2}, "switch_allocation_cycles: found 2; expected 1, as"),
         ({"injection_channels": 0}, "injection_channels: found 0; expected 1, as the model"),
         ({"mapping": "random"}, "mapping: found 'random'; expected app"),
         ({"mapping": np.arange(64)}, "mapping: found a value; expected app"),

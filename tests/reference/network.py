@@ -12,12 +12,13 @@ What happens to a packet at every router:
 
 1. its head comes to the front of its VC: the route gives the output slots that it may take, and may
    look at how many flits of each output port have no credit back yet;
-2. some cycles later it asks, every cycle until it wins, for the free ones of one port, drawn from
-   those where there are any (VC allocation);
+2. once its route is known it asks for the free ones of one port, drawn from those where there are
+   any. That takes ``vc_allocation_cycles``; if it gets none, it asks anew (VC allocation);
 3. from the next cycle on, each of its flits asks for the switch, when there is credit; every input
-   port and every output port of a router passes one flit a cycle, and a slow output port fewer
-   (switch allocation);
-4. a flit that wins in cycle t can act in the next router ``flit_delay`` later; the place it left
+   port and every output port of a router passes one flit a cycle, and a slow output port fewer.
+   An attempt takes ``switch_allocation_cycles``, whatever comes of it, and the VC's next one begins
+   thereafter (switch allocation);
+4. a flit that has won by cycle t can act in the next router ``flit_delay`` later; the place it left
    can be used again by whoever fills that buffer ``credit_delay`` later; when the tail has won,
    the output slot is free, even if it has not moved on downstream. The wire says both delays.
 
@@ -82,8 +83,6 @@ class Network:
 
     def send(self, flit, wire, destination, t):
         """Put a flit on a wire to (router, input slot), or to a sink if that is None."""
-        assert wire.may_send(t)
-        wire.sent(t)
         if wire.channel is not None:
             self.channel_flits[wire.channel] += 1
         if flit.number == 0:
@@ -171,6 +170,8 @@ class Source:
             packet.entry = t
         packet.sent += 1
         self.network.injected += 1
+        assert lane.wire.may_send(t)
+        lane.wire.sent(t)
         self.network.send(flit, lane.wire, (lane.router, (lane.in_port, vc)), t)
 
 

@@ -94,7 +94,8 @@ class VirtualChannel:
     last: Flit | None = None  # the flit that came last
     packet: Packet | None = None  # the current packet; its flits are at the front
     allowed: set = field(default_factory=set)  # output slots that its route allows
-    ready: int = 0  # cycle from which it may ask for one of them
+    ready: int = 0  # cycle from which it may ask for one of them (again)
+    next_try: int = 0  # cycle from which its flit may ask for the switch (again)
     output: tuple | None = None  # the output slot that it owns: then it is *active*
 
     def put(self, flit):

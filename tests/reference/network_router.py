@@ -22,6 +22,8 @@ class Router:
 
     def __init__(self, network, number):
         self.network, self.kind, self.number = network, network.kind, number
+        self.given = {}  # cycle -> (input slot, output slot) that VC allocation ends with then
+        self.granted = {}  # cycle -> (input slot, output port) that switch allocation ends with
         self.inputs = {}  # (input port, VC) -> VirtualChannel
         self.outputs = {}  # output port -> OutputPort
         self.vc_grant = defaultdict(lambda: NOWHERE)  # of an output slot: the input slot granted
@@ -61,41 +63,59 @@ class Router:
             assert self.output(vc.output).owner.aux == packet.aux
             return
         vc.allowed = set(self.network.route(self.number, in_slot, packet, self.network.used))
-        stages = 0 if self.kind.speculative else self.kind.vc_allocation_cycles - 1
-        vc.ready = t + self.kind.route_cycles + stages
+        vc.ready = t + self.kind.route_cycles
         assert all(port in self.outputs and vc < self.kind.vcs for port, vc in vc.allowed)
         assert vc.allowed
 
     def step(self, t):
-        """Step 4 of a cycle."""
+        """Step 4 of a cycle: attempts of allocation begin, and those that end now take effect."""
         if not any(vc.buffer for vc in self.inputs.values()):
             return
-        requests = self.switch_requests()  # before VC allocation: who wins there asks next cycle
+        requests = self.switch_requests(t)  # before VC allocation: who wins there asks next cycle
         waiting = {
             in_slot: self.wanted_outputs(vc, t)
             for in_slot, vc in self.inputs.items()
             if vc.packet is not None and vc.output is None and t >= vc.ready
         }
+        for in_slot in waiting:
+            self.inputs[in_slot].ready = t + self.stages
         if self.kind.speculative:
             for in_slot, outs in waiting.items():
                 for out_port in {port for port, _ in outs}:
                     requests[out_port].append(in_slot)
         else:
-            self.allocate_vcs(waiting)
+            self.given[t + self.stages - 1] = self.allocate_vcs(waiting)
         requests = {port: asked for port, asked in requests.items() if self.may_send(port, t)}
-        for in_slot, out_port in self.allocate_switch(requests):
-            if self.inputs[in_slot].output is None:
-                self.speculate(in_slot, out_port, waiting[in_slot])
-            self.move(in_slot, t)
+        granted = self.allocate_switch(requests)
+        for _, out_port in granted:
+            self.outputs[out_port].wire.sent(t)
+        self.granted[t + self.kind.switch_allocation_cycles - 1] = granted
+        for in_slot, out in self.given.pop(t, ()):
+            if self.can_take(self.inputs[in_slot].packet, out):  # nobody took it meanwhile
+                self.own(in_slot, out)
+        for in_slot, out_port in self.granted.pop(t, ()):
+            if self.inputs[in_slot].output is not None or self.speculate(in_slot, out_port):
+                self.move(in_slot, t)
+
+    @property
+    def stages(self):
+        """Cycles of an attempt of a head to get a VC."""
+        kind = self.kind
+        return kind.switch_allocation_cycles if kind.speculative else kind.vc_allocation_cycles
 
     def may_send(self, out_port, t):
         return self.outputs[out_port].wire.may_send(t)
 
-    def switch_requests(self):
-        """Return {output port: input slots that are active and can move a flit there}."""
+    def switch_requests(self, t):
+        """Return {output port: input slots that are active and can move a flit there}.
+
+        An attempt takes all cycles of switch allocation, even if there is no credit when it begins.
+        """
         requests = defaultdict(list)
         for in_slot, vc in self.inputs.items():
-            if vc.packet is not None and vc.output is not None and vc.buffer:
+            active = vc.packet is not None and vc.output is not None and vc.buffer
+            if active and t >= vc.next_try:
+                vc.next_try = t + self.kind.switch_allocation_cycles
                 assert vc.buffer[0].packet is vc.packet
                 if self.output(vc.output).credits.left > 0:
                     requests[vc.output[0]].append(in_slot)
@@ -106,7 +126,9 @@ class Router:
 
         Only in a direct network, where a node's ejection ports are all alike, may it be several.
         """
-        wanted = {out for out in vc.allowed if self.can_take(vc.packet, out, t)}
+        wanted = {out for out in vc.allowed if self.can_take(vc.packet, out)}
+        if self.kind.speculative:  # it wants to go at once
+            wanted = {(port, vc) for port, vc in wanted if self.may_send(port, t)}
         wanted = {out for out in wanted if self.is_preferred(out)} or wanted
         ways = sorted({port for port, _ in wanted})
         if len(ways) < 2 or (self.network.direct and self.outputs[ways[0]].is_ejection):
@@ -114,11 +136,10 @@ class Router:
         way = ways[drawn(vc.packet.coin, vc.packet.number, t) % len(ways)]
         return {(port, vc) for port, vc in wanted if port == way}
 
-    def can_take(self, packet, out, t):
-        """Whether a head may ask for an output slot; one that speculates wants to go at once."""
+    def can_take(self, packet, out):
+        """Whether a head may have an output slot."""
         slot = self.output(out)
-        free = slot.owner is None and slot.credits.left >= self.room(packet, out)
-        return free and (not self.kind.speculative or self.may_send(out[0], t))
+        return slot.owner is None and slot.credits.left >= self.room(packet, out)
 
     def is_preferred(self, out):
         """Whether a VC is adaptive; those of ejection ports are no different where ports differ."""
@@ -143,8 +164,8 @@ class Router:
         return (*self.inputs[in_slot].packet.age, in_slot)
 
     def allocate_vcs(self, waiting):
-        """Every output slot grants one request; every head accepts one grant."""
-        requests, grants = defaultdict(list), defaultdict(list)
+        """Every output slot grants one request; every head accepts one grant. Return these."""
+        requests, grants, accepted = defaultdict(list), defaultdict(list), []
         for in_slot, outs in waiting.items():
             for out in outs:
                 requests[out].append(in_slot)
@@ -157,7 +178,8 @@ class Router:
             last = NOWHERE if self.kind.oldest_first else self.vc_accept[in_slot]
             out = first_after(last, outs)
             self.vc_grant[out], self.vc_accept[in_slot] = in_slot, out
-            self.own(in_slot, out)
+            accepted.append((in_slot, out))
+        return accepted
 
     def own(self, in_slot, out):
         vc = self.inputs[in_slot]
@@ -165,11 +187,20 @@ class Router:
         assert self.output(out).owner is None
         vc.output, self.output(out).owner = out, vc.packet
 
-    def speculate(self, in_slot, out_port, wanted):
-        """Give a head that has won the switch, VC not yet allocated, a VC of that output port."""
-        vc = first_after(self.vc_taken[out_port], [vc for port, vc in wanted if port == out_port])
+    def speculate(self, in_slot, out_port):
+        """Give a head that has won the switch, VC not yet allocated, a VC of that output port.
+
+        Return whether there is one: others may have taken it since the head asked.
+        """
+        packet, allowed = self.inputs[in_slot].packet, self.inputs[in_slot].allowed
+        wanted = [out for out in allowed if out[0] == out_port and self.can_take(packet, out)]
+        wanted = [out for out in wanted if self.is_preferred(out)] or wanted
+        if not wanted:
+            return False
+        vc = first_after(self.vc_taken[out_port], [vc for _, vc in wanted])
         self.vc_taken[out_port] = vc
         self.own(in_slot, (out_port, vc))
+        return True
 
     def allocate_switch(self, requests):
         """Every output port grants one input port; every input port accepts one. Return moves.

@@ -75,12 +75,12 @@ def wiring(topology, router, deeper=None):
 def wire(kind, router, cycles, channel=None, *, bandwidth=1, lanes=1, deeper=()):
     """Return a new wire that takes ``cycles``, with the stages of the routers at its ends.
 
-    A winner of the switch has spent ``switch_allocation_cycles`` when it goes through the crossbar;
-    a source sends in one cycle. A credit is sent when the flit has won.
+    A flit goes through the crossbar in the cycles after the one in which it won the switch. A
+    source sends in one cycle, and needs none to take a credit. A credit is sent when the flit has
+    won.
     """
-    allocation, crossbar = router.switch_allocation_cycles, router.traversal_cycles
-    flit_delay = cycles + (1 if kind == "injection" else allocation + crossbar)
-    credit_delay = cycles + allocation + (router.credit_cycles if kind == "network" else 0)
+    flit_delay = cycles + 1 + (0 if kind == "injection" else router.traversal_cycles)
+    credit_delay = cycles + 1 + (router.credit_cycles if kind == "network" else 0)
     rate = Fraction(bandwidth / lanes).limit_denominator(1000)
     made = Wire(channel, flit_delay, credit_delay, rate)
     if kind != "ejection":
@@ -88,7 +88,8 @@ def wire(kind, router, cycles, channel=None, *, bandwidth=1, lanes=1, deeper=())
         if getattr(
             router, "fill_channels", False
         ):  # so many flits go out before the first one's credit is back
-            made.buffer_flits = max(router.buffer_flits, flit_delay + credit_delay)
+            attempts = (1 if kind == "injection" else 2) * (router.switch_allocation_cycles - 1)
+            made.buffer_flits = max(router.buffer_flits, flit_delay + credit_delay + attempts)
         if channel in deeper:
             made.buffer_flits = deeper[channel]
     return made

@@ -147,8 +147,7 @@ FEW_TARGETS = 2.0
 
 COMPARED = {
     "vcs": (1, 8), "buffer_flits": (2, 32), "route_cycles": (0, 1), "vc_allocation_cycles": (1, 1),
-    "switch_allocation_cycles": (1, 1), "traversal_cycles": (0, 1), "channel_cycles": (1, 5),
-    "credit_cycles": (0, 0),
+    "traversal_cycles": (0, 1), "channel_cycles": (1, 5), "credit_cycles": (0, 0),
 }  # fmt: skip
 """Fields of routers, and the values of those that the bands are from."""
 

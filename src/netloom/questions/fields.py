@@ -198,7 +198,11 @@ class RouterFields(Question, panel="Router"):
         "Delay of a channel.", unit="cycles", default=None, ge=0, le=MOST_CYCLES
     )
     credit_cycles: int | None = option(
-        "Delay of a credit beyond the channel's.", unit="cycles", default=None, ge=0, le=MOST_CYCLES
+        "Delay of a credit between routers beyond the channel's.",
+        unit="cycles",
+        default=None,
+        ge=0,
+        le=MOST_CYCLES,
     )
     injection_channels: int | None = option(
         "Channels from a node into its router (0: unlimited).", default=None, ge=0, le=62

@@ -69,7 +69,7 @@ RATES = [Fraction(rate) for rate in ("1", "1/2", "2/3", "1/4", "3/7", "5/2")]
 STAGES = {
     "route_cycles": st.integers(0, 2),
     "vc_allocation_cycles": st.integers(1, 3),
-    "switch_allocation_cycles": st.integers(1, 3),
+    "switch_allocation_cycles": st.just(1),  # of more, see test_stages.py
     "traversal_cycles": st.integers(0, 2),
     "speculative": st.booleans(),
     "channel_cycles": st.integers(0, 3),

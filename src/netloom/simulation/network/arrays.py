@@ -76,7 +76,8 @@ def make_setup(
     roomy = every if router.whole_packets else preferred
     counted = routing.uses_credits and not topology.direct
     longest = max(_longest(wired, times, router), times.head_wait + 1)
-    credit = _longest(wired, times, router)
+    credit, late = _longest(wired, times, router), router.switch_allocation_cycles - 1
+    vc_cycles = 1 if router.speculative else router.vc_allocation_cycles
     lines = len(wired.between.source) + len(wired.entries.source)
     return Setup(
         region=0,
@@ -86,7 +87,7 @@ def make_setup(
         source_slots=wired.num_routers * num_slots,
         arrivals_each=lines,
         credits_each=lines * (vcs if router.switching == "reserved" else 1),
-        heads_each=2 * wired.num_routers * wired.num_ports if times.head_wait else 0,
+        heads_each=2 * wired.num_routers * wired.num_ports if router.route_cycles else 0,
         wakes_each=wired.num_routers * wired.num_ports if uneven else 0,
         wheel=(1 << longest.bit_length()) - 1,
         patience=PATIENCE + 4 * longest + 2 * wired.num_routers * credit * circuit,
@@ -103,13 +104,15 @@ def make_setup(
         buffer_flits=deepest,
         ring=ring,
         entry_channels=wired.entry_channels,
-        head_wait=times.head_wait,
-        flit_delay=times.flit,
-        credit_delay=times.credit,
+        head_wait=router.route_cycles,
+        flit_delay=times.flit - late,
+        credit_delay=times.credit - late,
         entry_delay=times.injection,
-        entry_credit_delay=times.injection_credit,
-        exit_delay=times.ejection,
+        entry_credit_delay=times.injection_credit - late,
+        exit_delay=times.ejection - late,
         lazy=2**30 if roomy or routing.uses_credits else 2 * credit,
+        vc_cycles=vc_cycles,
+        switch_cycles=late + 1,
         words=words,
         whole_packets=router.whole_packets,
         whole_first=router.switching == "store-and-forward",
@@ -121,6 +124,7 @@ def make_setup(
         divided=False,
         uneven=uneven,
         counted=counted,
+        staged=max(vc_cycles, late + 1) > 1,
     )
 
 
@@ -140,7 +144,7 @@ def make_state(
     entries = channels * setup.num_vcs if setup.reserved else channels
     queues = int(connections.max(initial=-1)) + 1 if setup.reserved else setup.num_sources
     buckets, moves = setup.wheel + 1, setup.num_nodes * setup.num_ports
-    in_words = setup.words * WORD
+    in_words, staged = setup.words * WORD, setup.num_nodes * setup.words * setup.staged
     state = State(
         clock=np.zeros(1, layout.CLOCK),
         borders=np.array([0, setup.num_nodes]),
@@ -169,6 +173,11 @@ def make_state(
         wakes_due=np.zeros(buckets, np.int64),
         fronts=np.zeros(2 * moves + setup.arrivals_each, np.uint32),
         winners=np.zeros(moves, np.uint32),
+        moving=np.zeros(buckets * moves if setup.staged else 0, np.uint32),
+        moving_due=np.zeros(buckets, np.int64),
+        tries=np.zeros(staged * setup.switch_cycles, np.int64),
+        bids=np.zeros(staged * setup.vc_cycles, np.int64),
+        claims=np.zeros(staged * setup.vc_cycles, np.int64),
         bound=np.zeros(many_ports * setup.words if setup.words > 1 else 0, np.int64),
         lines=np.zeros(many_ports + channels if setup.uneven else 0, layout.LINE),
         used=np.zeros(setup.num_nodes << setup.port_bits if setup.counted else 0, np.int32),
@@ -232,23 +241,23 @@ def _fill(wired: Wiring, setup: Setup, state: State, router: Router) -> None:
 def _fill_lines(wired: Wiring, setup: Setup, state: State, router: Router) -> None:
     """Set the delays, rates and depths of all lines."""
     between, entries, exits = wired.between, wired.entries, wired.exits
-    times, line = router.timing(), state.lines
+    times, line, late = router.timing(), state.lines, router.switch_allocation_cycles - 1
     line["depth"] = setup.buffer_flits
     line["share"] = line["whole"] = 1
     leaving = port_places(setup, between.source, between.out_port)
     entering = port_places(setup, between.target, between.in_port)
     more = router.channel_cycles * (between.cycles - 1)
-    line["flit"][leaving] = times.flit + more
+    line["flit"][leaving] = times.flit - late + more
     line["depth"][leaving] = _depths(wired, router)[0]
-    line["credit"][entering] = times.credit + more
+    line["credit"][entering] = times.credit - late + more
     into = port_places(setup, entries.target, entries.in_port)
     source = setup.num_nodes * setup.num_ports + (
         entries.source * setup.entry_channels + entries.out_port
     )
     line["flit"][source] = times.injection + entries.cycles - 1
-    line["credit"][into] = times.injection_credit + entries.cycles - 1
+    line["credit"][into] = times.injection_credit - late + entries.cycles - 1
     out_of = port_places(setup, exits.source, exits.out_port)
-    line["flit"][out_of] = times.ejection + exits.cycles - 1
+    line["flit"][out_of] = times.ejection - late + exits.cycles - 1
     for place, lines in ((leaving, between), (source, entries), (out_of, exits)):
         line["share"][place], line["whole"][place] = lines.share, lines.whole
 

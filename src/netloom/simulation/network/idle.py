@@ -189,22 +189,24 @@ def lone_cycles(router: Router, channels: Sequence[ChannelKind], flits: int) -> 
     """
     head = router.timing().head_wait + (not router.speculative)
     if router.switching == "reserved":
-        return _through(router, channels, flits, 0)
+        return through(router, channels, flits, 0)
     if router.switching != "circuit":
-        return _through(router, channels, flits, head)
+        return through(router, channels, flits, head)
     # a probe there, its acknowledgement back, then the data, which waits for nothing
-    back = sum(router.switch_allocation_cycles + each.cycles for each in channels)
+    back = sum(1 + each.cycles for each in channels)
     back += router.credit_cycles * (len(channels) - 2)
-    probed = _through(router, channels, 1, head) + back
-    return probed + _through(router, channels, flits, 0)
+    probed = through(router, channels, 1, head) + back
+    return probed + through(router, channels, flits, 0)
 
 
-def _through(router: Router, channels: Sequence[ChannelKind], flits: int, head: int) -> int:
+def through(router: Router, channels: Sequence[ChannelKind], flits: int, head: int) -> int:
     """Return what a packet takes whose head spends ``head`` cycles before it asks for the switch.
 
     Every flit leaves as soon as it has come, the one before it has left, the channel may send
-    again, and the buffer behind it has room.
+    again, and the buffer behind it has room. Routers look for that in each attempt to allocate the
+    switch, and a VC's next one begins when the last one ends.
     """
+    attempt = router.switch_allocation_cycles
     pipeline = router.switch_allocation_cycles + router.traversal_cycles
     last = len(channels) - 1
     flight = [1 + channels[0].cycles, *(pipeline + each.cycles for each in channels[1:])]
@@ -221,12 +223,14 @@ def _through(router: Router, channels: Sequence[ChannelKind], flits: int, head: 
         if place:
             first = sent[place - 1, -1 if whole else flit] + flight[place - 1]
             start = first + head * (flit == 0)
+        step = attempt if place else 1
         if flit:
-            start = max(start, sent[place, flit - 1] + 1)
-        if flit >= depth[place] and place < last:
-            start = max(start, sent[place + 1, flit - depth[place]] + credit[place])
+            start = max(start, sent[place, flit - 1] + step)
         many, cycles = channels[place].rate.as_integer_ratio()
-        start = max(start, -(-ready[place] // many))
+        least = -(-ready[place] // many)
+        if flit >= depth[place] and place < last:
+            least = max(least, sent[place + 1, flit - depth[place]] + credit[place])
+        start += max(-(-(least - start) // step), 0) * step
         ready[place] = max(ready[place], start * many - (many - 1)) + cycles
         sent[place, flit] = start
 

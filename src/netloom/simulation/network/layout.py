@@ -47,10 +47,11 @@ MASKS = np.dtype(
         ("waiting", "i8"),  # input slots whose head asks for an output slot
         ("free", "i8"),  # output slots that no packet owns
         ("open", "i8"),  # output slots that have credit, of a port that may send
-        ("unused", "2i8"),  # a router's record is a line of the cache
+        ("trying", "i8"),  # input slots in an attempt of switch allocation, where ``staged``
+        ("bidding", "i8"),  # input slots in an attempt of VC allocation, where ``staged``
     ]
 )
-"""One record a router and word: sets of its slots."""
+"""One record a router and word, a line of the cache: sets of its slots."""
 
 
 class Sizes(NamedTuple):
@@ -172,7 +173,8 @@ in which a flit moved there, and its free records of packets. They fill lines of
 class Setup(NamedTuple):
     """What does not change during a run: sizes, delays in cycles, and the kind of router.
 
-    ``divided`` networks have a processor for each of ``regions``, which runs one ``region``. The
+    Routers are ``staged`` if an attempt of either allocation takes several cycles. ``divided``
+    networks have a processor for each of ``regions``, which runs one ``region``. The
     fields from ``words`` on go with the kind of router. See ``kernels.network.compiled``.
     """
 
@@ -207,9 +209,12 @@ class Setup(NamedTuple):
     entry_credit_delay: int
     exit_delay: int
     lazy: int
+    vc_cycles: int
+    switch_cycles: int
     words: int
     uneven: bool
     counted: bool
+    staged: bool
     whole_packets: bool
     whole_first: bool
     circuit: bool
@@ -220,11 +225,11 @@ class Setup(NamedTuple):
     divided: bool
 
 
-PLAIN = (1, *(False,) * 10)
+PLAIN = (1, *(False,) * 11)
 """What a plain router of a direct network has for the fields from ``words`` on."""
 
-PLAIN_HOPS = (False,) * 8
-"""What a plain router has for the fields from ``whole_packets`` on."""
+PLAIN_HOPS = (False,) * 9
+"""What a plain router has for the fields from ``staged`` on."""
 
 
 def _known(values: tuple[int, ...]) -> dict[str, int]:
@@ -283,8 +288,11 @@ class State(NamedTuple):
     credits have not come back, if they are ``counted`` (by ``router << port_bits | port``).
     ``bound`` holds the input slots whose packets own a slot of an output port, if these need
     several words. ``lines`` holds the channels' own delays and rates, if they are ``uneven``.
-    ``wakes`` holds the ports that may send again. The last arrays are scratch of one cycle or one
-    router; between two uses ``best`` and ``taken`` are -1 and ``named`` is 0.
+    ``wakes`` holds the ports that may send again. If routers are ``staged``,
+    ``moving`` is a wheel of the winners whose flits leave in each of the coming cycles. ``tries``
+    and ``bids`` hold the input slots whose attempts of switch and VC allocation began in each of
+    the last cycles, ``claims`` those of ``bids`` that got a VC. The last arrays are scratch
+    of one cycle or one router; between two uses ``best`` and ``taken`` are -1 and ``named`` is 0.
     """
 
     clock: Records
@@ -314,6 +322,11 @@ class State(NamedTuple):
     wakes_due: NDArray[np.int64]
     fronts: NDArray[np.uint32]
     winners: NDArray[np.uint32]
+    moving: NDArray[np.uint32]
+    moving_due: NDArray[np.int64]
+    tries: NDArray[np.int64]
+    bids: NDArray[np.int64]
+    claims: NDArray[np.int64]
     bound: NDArray[np.int64]
     lines: Records
     used: NDArray[np.int32]

@@ -8,6 +8,9 @@ it. The flits of its packet follow at one per cycle.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
+from math import floor
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -39,11 +42,11 @@ MOST_CYCLES = 64
 class Timing(NamedTuple):
     """The delays that a router's stages add up to, in cycles.
 
-    ``head_wait``: from the cycle in which a head comes to the front of its VC to the first in which
-    it asks for an output VC. ``flit``: from winning the switch to being at the front of the next
-    buffer. ``credit``: from winning the switch to the buffer slot's use by the router before.
-    ``injection`` and ``ejection``: from the source to its router, from winning the switch to the
-    sink. ``injection_credit``: as ``credit``, for the source.
+    ``head_wait``: from the cycle in which a head comes to the front of its VC to the last in which
+    it asks for an output VC. ``flit``: from asking for the switch, and winning it, to being at the
+    front of the next buffer. ``credit``: from asking likewise to the buffer slot's use by the
+    router before. ``injection`` and ``ejection``: from the source to its router, from asking for
+    the switch to the sink. ``injection_credit``: as ``credit``, for the source.
     """
 
     head_wait: int
@@ -74,12 +77,13 @@ class Router:
     route_cycles
         Route computation, or 0 if it is done ahead of time.
     vc_allocation_cycles, switch_allocation_cycles, traversal_cycles
-        The other stages of the pipeline.
+        The other stages of the pipeline. An attempt of allocation takes all of its cycles, whatever
+        comes of it, and the next attempt of the same VC begins when it ends.
     speculative
         VC allocation is part of switch allocation, and takes no stage of its own.
     channel_cycles, credit_cycles
         Delay of a channel between routers, 0 where it is part of the router's cycle; delay of a
-        credit beyond that of the channel back.
+        credit beyond that of the channel back, between routers. Sources take credits without it.
     injection_channels, ejection_channels
         Channels of one flit per cycle between a node and its router, or 0: unlimited, as many as
         the node has network channels.
@@ -163,6 +167,8 @@ class Router:
         With D = hops + 1 routers of R cycles, channels of C cycles and P flits, wormhole and
         virtual cut-through take 3 + D R + (D - 1) C + P - 1: injection and ejection channel
         included. Store-and-forward waits for the tail at every router, D (P - 1) more.
+        If switch allocation takes S cycles, a VC passes a flit in every S of them: P - 1 is then
+        S (P - 1), except in front of the first router of store-and-forward.
         Circuit switching sends a probe there (P = 1), an acknowledgement back, and then the data,
         which neither waits for routes nor for VCs. With reserved VCs heads wait for neither.
 
@@ -174,18 +180,24 @@ class Router:
         >>> Router().zero_load_cycles(hops=5.25, flits=5)
         31.0
         """
-        routers, times = hops + 1, self.timing()
+        routers, times, attempt = hops + 1, self.timing(), self.switch_allocation_cycles
         head = times.head_wait + (0 if self.speculative else 1)
         flight = times.injection + hops * times.flit + times.ejection
         if self.switching == "circuit":
             acknowledged = 2 * times.injection_credit + hops * times.credit
-            data = flits - 1 + self.credit_wait(hops, flits, head=0)
+            acknowledged -= (routers + 1) * (attempt - 1)  # it needs no switch
+            data = attempt * (flits - 1) + self.credit_wait(hops, flits, head=0)
             return routers * head + flight + acknowledged + flight + data
         if self.switching == "reserved":
-            return flight + flits - 1 + self.credit_wait(hops, flits, head=0)
+            return flight + attempt * (flits - 1) + self.credit_wait(hops, flits, head=0)
         if self.switching == "store-and-forward":
-            return routers * (head + flits - 1) + flight + flits - 1
-        return routers * head + flight + flits - 1 + self.credit_wait(hops, flits, head=head)
+            return routers * (head + attempt * (flits - 1)) + flight + flits - 1
+        return (
+            routers * head
+            + flight
+            + attempt * (flits - 1)
+            + self.credit_wait(hops, flits, head=head)
+        )
 
     def credit_wait(self, hops: float, flits: float, *, head: int) -> float:
         """Return for how many cycles a lone packet that no buffer holds waits for credits.
@@ -196,7 +208,11 @@ class Router:
         has q = ⌊(P − 1) / B⌋ loops, each L − B (or L0 − B) cycles longer than B flits in a row.
         Loops of L follow the head's own path through all D routers. A chain that also contains m
         loops of the source has the head's waits (``head`` cycles per router) at m routers only.
+
+        If switch allocation takes several cycles, the packet is followed flit by flit.
         """
+        if self.switch_allocation_cycles > 1:
+            return self._waited(hops, flits, head)
         times = self.timing()
         rounds = (np.asarray(flits) - 1) // self.buffer_flits * (not self.fill_channels)
         inside = times.flit + times.credit - self.buffer_flits
@@ -208,6 +224,32 @@ class Router:
         most = np.maximum(np.maximum(behind, 0), np.maximum(at_once, by_all))
         waits = np.where(rounds > 0, most, 0)
         return waits if waits.ndim else waits.item()  # type: ignore[return-value]
+
+    def _waited(self, hops: float, flits: float, head: int) -> float:
+        """Return the same from following packets. Between whole numbers it is interpolated."""
+        from netloom.simulation.network.idle import ChannelKind, through
+
+        deep, end = replace(self, buffer_flits=MOST_FLITS), ChannelKind(1, Fraction(1))
+        inside = ChannelKind(self.channel_cycles, Fraction(1))
+
+        @cache
+        def waited(hops: int, flits: int) -> int:
+            if flits <= self.buffer_flits or self.fill_channels:
+                return 0
+            way = [end, *[inside] * hops, end]
+            return through(self, way, flits, head) - through(deep, way, flits, head)
+
+        def between(hops: float, flits: float) -> float:
+            low, least = floor(hops), floor(flits)
+            far, long = hops - low, flits - least
+            return sum(
+                waited(low + h, least + f) * abs(1 - h - far) * abs(1 - f - long)
+                for h in range(1 + (far > 0))
+                for f in range(1 + (long > 0))
+            )
+
+        found = np.vectorize(between, otypes=[np.float64])(hops, flits)
+        return found if found.ndim else float(found)  # type: ignore[return-value]
 
 
 PRESETS: dict[str, Router] = {

@@ -205,7 +205,7 @@ def _router(question: LatencyQuestion, on_machine: Machine | None) -> tuple[str,
     if router.switching not in ("wormhole", "virtual-cut-through"):
         wanted = "wormhole or virtual-cut-through, which the model is of"
         raise InputError("switching", f"'{router.switching}'", wanted)
-    for field in ("injection_channels", "ejection_channels"):
+    for field in ("injection_channels", "ejection_channels", "switch_allocation_cycles"):
         if getattr(router, field) != 1:
             raise InputError(field, f"{getattr(router, field)}", "1, as the model has it")
     return name, router

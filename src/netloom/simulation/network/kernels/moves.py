@@ -56,7 +56,7 @@ def move(setup, state, winner, cycle):
         leave(setup, state, place, left, cycle, delay)
     if left == 0:
         end(setup, state, node, slot, out)
-    if setup.uneven:
+    if setup.uneven and not setup.staged:
         rest(setup, state, node, port, cycle)
 
 

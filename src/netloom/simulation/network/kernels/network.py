@@ -25,6 +25,7 @@ from netloom.simulation.network.kernels.slots import (
     wake,
 )
 from netloom.simulation.network.kernels.sources import queue_packet, run_sources
+from netloom.simulation.network.kernels.stages import begin_attempts, end_attempts, let_wait
 from netloom.simulation.network.kernels.switch_allocation import allocate_switch
 from netloom.simulation.network.kernels.vc_allocation import allocate_vcs
 from netloom.simulation.network.layout import (
@@ -200,24 +201,30 @@ def run_router(setup, state, node):
     ready, heads, changed = EMPTY, EMPTY, False
     for word in range(setup.words):  # before VC allocation: who wins there asks next cycle
         masks = record(state.masks, node * setup.words + word)
-        here = masks.flits & masks.active & masks.credit
+        here, early = masks.flits & masks.active & masks.credit, masks.waiting
+        if setup.staged:
+            here, early = begin_attempts(setup, state, node, word)
         if setup.words > 1 or setup.speculative:  # else they are at hand
             state.ready[word] = here
-            state.early[word] = masks.waiting
+            state.early[word] = early
         ready |= here
-        heads |= masks.waiting
+        heads |= early
     if heads and not setup.speculative:
         changed = allocate_vcs(setup, state, node, heads)
         heads = EMPTY
     if ready | heads:
         changed |= allocate_switch(setup, state, node, ready, heads)
+    if setup.staged:
+        changed |= end_attempts(setup, state, node)
     return changed
 
 
 @inlined
 def move_winners(setup, state, cycle):
-    """Let every flit that won a switch move."""
+    """Let every flit that has won a switch move."""
     clock = record(state.clock, 0)
+    if setup.staged:
+        let_wait(setup, state, cycle)
     winners, ejected = clock.winners, clock.ejected
     for index in range(winners):
         move(setup, state, np.int64(state.winners[unsigned(index)]), cycle)

@@ -210,7 +210,7 @@ def send_from(setup, state, node, port, word, heads):
     state.taken[port] = -1
     slot = chosen_slot(setup, state, node, port, out, word)
     if setup.speculative and heads & bit_of(slot):
-        take_vc(setup, state, node, slot, out)
+        guess_right(setup, state, node, slot, out)
     win(setup, state, node, port, out, slot)
 
 
@@ -261,15 +261,24 @@ def take_turns(setup, state, node, asked):
             state.named[out] = 0
             slot = granted_slot(setup, state, node, out)
             if setup.speculative and state.early[slot >> 6] & bit_of(slot):
-                take_vc(setup, state, node, slot, out)
+                guess_right(setup, state, node, slot, out)
             win(setup, state, node, state.port_of[slot], out, slot)
     return asked > 0
 
 
 @inlined
-def take_vc(setup, state, node, slot, port):
-    """Give a speculative head that won the switch an output slot of that port."""
+def guess_right(setup, state, node, slot, out):
+    """Give a speculative head that won the switch a VC of the output port, once it has won."""
+    if setup.staged:
+        record(state.inputs, place_of(setup, node, slot)).out_port = out
+    else:
+        take_vc(setup, state, node, slot, out, vcs_in(setup, state.wanted[slot], out))
+
+
+@inlined
+def take_vc(setup, state, node, slot, port, vcs):
+    """Give a speculative head that won the switch one of some VCs of that port."""
     here = record(state.ports, port_at(setup, node, port))
-    vc = next_from(vcs_in(setup, state.wanted[slot], port), here.next_vc)
+    vc = next_from(vcs, here.next_vc)
     here.next_vc = vc + 1 if vc + 1 < setup.num_vcs else 0
     own(setup, state, node, slot, port * setup.vc_stride + vc)

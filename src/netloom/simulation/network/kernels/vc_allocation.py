@@ -190,7 +190,19 @@ def accept_vc(setup, state, node, slot, word, offers):
         here.accept = out + 1 if out + 1 < setup.num_slots else 0
         output = record(state.outputs, place_of(setup, node, out))
         output.grant = slot + 1 if slot + 1 < setup.num_slots else 0
-    own(setup, state, node, slot, out)
+    if setup.staged:
+        claim(setup, state, node, slot, out)
+    else:
+        own(setup, state, node, slot, out)
+
+
+@inlined
+def claim(setup, state, node, slot, out):
+    """Note that an output slot is granted to a head that gets it when its attempt ends."""
+    record(state.inputs, place_of(setup, node, slot)).out = out
+    now = record(state.clock, 0).cycle % setup.vc_cycles
+    begun = (node * setup.words + (slot >> 6)) * setup.vc_cycles + now
+    state.claims[unsigned(begun)] |= bit_of(slot)
 
 
 @inlined
