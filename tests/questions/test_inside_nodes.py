@@ -319,3 +319,20 @@ def test_a_job_takes_tasks_per_node():
         prepared("check_fabric", on=RAILS, jobs="a=n[0-1]:ring:8")
     with pytest.raises(InputError, match="tasks_per_node"):
         prepared("check_fabric", on=RAILS, tasks_per_node=2)
+
+
+def test_mappings_are_simulated_at_one_pace_of_the_program():
+    """A load is of what enters the network, of which mappings leave different parts."""
+    source, target = np.array([0, 2, 1, 3]), np.array([2, 0, 3, 1])  # each pair on two nodes
+    more = np.array([0, 1]), np.array([1, 0])
+    app = process_graph(
+        4, np.concatenate([source, more[0]]), np.concatenate([target, more[1]]),
+        bytes=[8, 8, 8, 8, 1, 1],
+    )  # fmt: skip
+    found = nl.find_mapping(app, "rail:1x2x2x1", rounds=1, simulate=True, load=0.4)
+    before, after = found.between()
+    assert (before, after) == (32, 2)
+    runs = found.simulated
+    assert runs.load == runs.before.point.run.load == 0.4
+    sent = {"before": before / 4, "after": after / 2}  # of the mean of those that send
+    assert runs.after.point.run.load == pytest.approx(0.4 * sent["after"] / sent["before"])
