@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import networkx as nx
@@ -181,9 +182,8 @@ def test_answers_say_what_share_stays_inside_nodes():
         nl.simulate_loop(RAILS, app=app, applied=0.1, choice="bytes", loops=5, skip=1),
     ):
         assert found.to_dict()["inside_nodes"] == pytest.approx(inside)
-        said = by_verb(found.provenance.verb).lines(found)[0]
-        assert said.endswith("of the traffic stays inside nodes, off the network.")
-        assert f"{100 * inside:.3g}" in said
+        assert found.sentences()[-1].endswith("of the traffic stays inside nodes.")
+        assert found.sentences()[-1].startswith(f"{100 * inside:.3g}")
 
 
 def test_a_task_hears_at_its_own_processor_from_a_task_of_its_node(tmp_path):
@@ -279,7 +279,8 @@ def test_a_rank_file_sends_no_more_bytes_between_computers(tmp_path, monkeypatch
     monkeypatch.setattr(sys, "argv", [*words, str(ranks)])
     with pytest.raises(SystemExit):
         main()
-    assert "of the traffic stays inside nodes, off the network." in capsys.readouterr().out
+    said = " ".join(capsys.readouterr().out.split())
+    assert re.search(r"lammps-64 on dgx-40; 69.5 % of the traffic stays inside nodes", said)
     app = nl.read("examples/lammps-64.mtx")
     node = np.array([line.split("=")[1].split()[0] for line in ranks.read_text().splitlines()])
     in_order = np.arange(64) // 8
@@ -318,3 +319,20 @@ def test_a_job_takes_tasks_per_node():
         prepared("check_fabric", on=RAILS, jobs="a=n[0-1]:ring:8")
     with pytest.raises(InputError, match="tasks_per_node"):
         prepared("check_fabric", on=RAILS, tasks_per_node=2)
+
+
+def test_mappings_are_simulated_at_one_pace_of_the_program():
+    """A load is of what enters the network, of which mappings leave different parts."""
+    source, target = np.array([0, 2, 1, 3]), np.array([2, 0, 3, 1])  # each pair on two nodes
+    more = np.array([0, 1]), np.array([1, 0])
+    app = process_graph(
+        4, np.concatenate([source, more[0]]), np.concatenate([target, more[1]]),
+        bytes=[8, 8, 8, 8, 1, 1],
+    )  # fmt: skip
+    found = nl.find_mapping(app, "rail:1x2x2x1", rounds=1, simulate=True, load=0.4)
+    before, after = found.between()
+    assert (before, after) == (32, 2)
+    runs = found.simulated
+    assert runs.load == runs.before.point.run.load == 0.4
+    sent = {"before": before / 4, "after": after / 2}  # of the mean of those that send
+    assert runs.after.point.run.load == pytest.approx(0.4 * sent["after"] / sent["before"])

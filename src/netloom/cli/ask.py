@@ -323,9 +323,11 @@ def _show(
     left out if all that it adds is a file that was asked for already.
     """
     from netloom.cli.show import console, show_again, show_verdict
-    from netloom.questions.shown import show
+    from netloom.questions.shown import inside_nodes, show
 
     screen, found = console(), kind.verdict(figures)
+    subject = filter(None, (found.of, *inside_nodes(figures.get("inside_nodes"))))
+    found = replace(found, of="; ".join(subject))
     written = {f"--{each.name.replace('_', '-')}" for each in files}
     again = found.next.startswith(f"netloom {kind.words.replace('.', ' ')} ")
     if again and written & set(found.next.split()):

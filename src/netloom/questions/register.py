@@ -114,9 +114,7 @@ class Kind:
         from netloom.questions import shown
 
         found: list[Any] = (self.hook("words", "lines") or shown.lines)(answer)
-        about = getattr(answer, "about", None)
-        inside = about["inside_nodes"].of(answer) if about and "inside_nodes" in about else None
-        return [*shown.inside_nodes(inside), *found]
+        return found
 
     def verdict(self, figures: Mapping[str, Any]) -> Verdict:
         """Return what an answer comes to, by its figures: ``verdict`` of ``words.py``."""
@@ -130,7 +128,8 @@ class Kind:
         from netloom.questions import shown
 
         found: list[str] = (self.hook("words", "sentences") or shown.sentences)(record)
-        return [*found, *shown.inside_nodes(record.figures.get("inside_nodes"))]
+        inside = shown.inside_nodes(record.figures.get("inside_nodes"))
+        return [*found, *map(shown.ended, inside)]
 
     def measure(self, figures: Mapping[str, Any]) -> Measure | None:
         """Return what decides between this answer and others: ``measure`` of ``words.py``, or None.

@@ -181,14 +181,14 @@ def head_of(network: Any, what: str, how: str) -> list[str]:
 
 
 def inside_nodes(share: float | None) -> list[str]:
-    r"""Return the line that says how much stays inside nodes. None if all uses the network.
+    r"""Return the words that say how much stays inside nodes. None if all uses the network.
 
     Examples
     --------
     >>> inside_nodes(0.3051), inside_nodes(0.0)
-    (['30.5\xa0% of the traffic stays inside nodes, off the network.'], [])
+    (['30.5\xa0% of the traffic stays inside nodes'], [])
     """
-    return [f"{percent(share)} of the traffic stays inside nodes, off the network."] * bool(share)
+    return [f"{percent(share)} of the traffic stays inside nodes"] * bool(share)
 
 
 def interruption(answer: Any, what: str = "known") -> list[str]:

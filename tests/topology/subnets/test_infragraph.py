@@ -55,6 +55,7 @@ def test_a_clos_is_a_fat_tree_of_named_cards(tmp_path):
     assert (net.family.children, net.family.parents) == ((4, 4), (1, 3))
     assert net.labels[0] == "server.0.nic.0"
     assert net.computer_labels == tuple(f"server.{i}" for i in range(4))
+    assert net.local_group.tolist() == [server for server in range(4) for _ in range(4)]
     rates = {rate for a, b, rate, _ in links(net) if "spine" in a or "spine" in b}
     assert rates == {400.0}
     assert net.reference_gbps == 100.0

@@ -30,6 +30,7 @@ def test_a_machine_is_its_cards_and_what_joins_them(tmp_path):
     net = network(tmp_path, MACHINE)
     assert net.labels == ("gpu0", "mlx5_0", "gpu1", "cpu0", "pci@01", "cpu1", "nvs@c7", "nvs@c4")
     assert net.num_nodes == 1
+    assert len(set(net.local_group.tolist())) == 3  # it is the inside of a node, and used
     expected = [("cpu0", "pci@01", 256), ("gpu0", "pci@01", 256), ("mlx5_0", "pci@01", 128),
                 ("cpu1", "gpu1", 256), ("cpu0", "cpu1", 128)]  # fmt: skip
     expected += [(gpu, nvs, 200) for gpu in ("gpu0", "gpu1") for nvs in ("nvs@c7", "nvs@c4")] * 2

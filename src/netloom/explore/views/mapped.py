@@ -31,7 +31,7 @@ def analyzed_views(record: Recorded, _: Answer | None) -> Iterator[View]:
     weight = record.configuration["weight"]
     inside = ready.network.num_network_channels
     known = record.tables["channels"]["weighted_channel_load"].to_numpy()[:inside]
-    sent, _ = entering(ready.graph, ready.network, ready.node_of, weight)
+    sent = entering(ready.graph, ready.network, ready.node_of, weight)[0]
     yield view_of(
         record, ready.network, ready.routing,
         flows_of(sent, ready.node_of, sent.weights(weight)),
@@ -53,7 +53,7 @@ def mapping_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     routes = found.routes if own and found is not None else None if own else task.routing
     both = (IN_ORDER, task.node_of, task.routing, "before"), ("mapped", node_of, routes, "after")
     for name, places, routing, when in both if changed else both[:1]:
-        sent, _ = entering(task.graph, task.network, places, weight)
+        sent = entering(task.graph, task.network, places, weight)[0]
         yield view_of(
             record, task.network, routing, flows_of(sent, places, sent.weights(weight)),
             unit=UNITS[weight], name=name, known=_loads(record, when),
