@@ -27,7 +27,10 @@ from netloom.routing.source_routing import SourceRoutes, route_numbers
 from netloom.routing.up_down import UpDown
 from netloom.routing.virtual_channel_deadlock import check_rule
 from netloom.routing.virtual_channel_tables import (
+    ADAPTIVE,
     RULES,
+    STICKY_ESCAPE,
+    TIES_GROW,
     RouteTables,
     VirtualChannelRouting,
     path_routing,
@@ -80,6 +83,7 @@ def virtual_channel_routing(
         - ``adaptive``: any minimal direction. VC 0 (0 and 1 where there are rings) is the escape.
           (Routers must let a head ask for an adaptive VC only where its whole packet fits, or
           which is empty: Duato's proof has no packet wait behind another in an adaptive VC.)
+          With ``adaptive:ties=+``, packets that are half-way round a ring go the growing way only.
           ``adaptive-sticky-escape`` never leaves the escape VCs again, and has no adaptive
           VC but VC 3 where there are rings.
         - ``west-first``, ``negative-first`` (Glass & Ni 1992), ``odd-even`` (Chiu 2000): partly
@@ -222,14 +226,16 @@ def named_routing(topology: Topology, spec: str) -> str | Routing:
     if name in SIMULATED:
         wanted = f"hosts that hang on routers, such as fat-tree:4x3 or {topology.name}/1"
         raise InputError(f"routing '{spec}'", topology.name, wanted)
-    if name not in RULES or argument:
-        raise InputError(f"routing '{spec}'", f"'{spec if argument else name}'", NAMES)
-    return name
+    may_tie = name in RULES and RULES[name].kind in (ADAPTIVE, STICKY_ESCAPE)
+    if name not in RULES or (argument and not (may_tie and argument == TIES_GROW)):
+        wanted = f"{name} or {name}:{TIES_GROW}" if may_tie else NAMES
+        raise InputError(f"routing '{spec}'", f"'{spec if argument else name}'", wanted)
+    return spec
 
 
 def _fitting(topology: Topology, name: str) -> Cube:
     """Return the network, having made sure that a routing of ``RULES`` exists on it."""
-    rule, where = RULES[name], f"routing '{name}'"
+    rule, where = RULES[name.partition(":")[0]], f"routing '{name}'"
     if not isinstance(topology, Cube):
         wanted = "layered, up-down, shortest-path, routes:FILE or a table: it has no dimensions"
         raise InputError(where, topology.name, wanted)
