@@ -56,6 +56,13 @@ RULES: dict[str, Rule] = {
     "romm": Rule(TWO_PHASE, 2, 4),
 }
 
+CHOOSING = tuple(
+    name
+    for name, rule in RULES.items()
+    if rule.kind in (ADAPTIVE, STICKY_ESCAPE, WEST_FIRST, NEGATIVE_FIRST, ODD_EVEN)
+)
+"""Those whose packets have a choice of channels at some routers."""
+
 
 class RouteTables(NamedTuple):
     """What the kernel takes, whole: numbers, sets as the bits of a number, and flat arrays."""

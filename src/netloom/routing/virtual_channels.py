@@ -20,7 +20,15 @@ from netloom.routing.by_hop.hosted import hosted_routing
 from netloom.routing.cycles import dependency_cycle
 from netloom.routing.dimension_order import DimensionOrder, cube_tables
 from netloom.routing.layered import Layered, ShortestPath, layer_vcs, layers
-from netloom.routing.parse import AXES, SIMULATED, Routing, all_routes, named_here, parse_routing
+from netloom.routing.parse import (
+    AXES,
+    SIMULATED,
+    SYNONYMS,
+    Routing,
+    all_routes,
+    named_here,
+    parse_routing,
+)
 from netloom.routing.port_numbers import ports
 from netloom.routing.route_tables import RouteTable, check_table, shortest_path_table, table_cycle
 from netloom.routing.source_routing import SourceRoutes, route_numbers
@@ -223,7 +231,7 @@ def named_routing(topology: Topology, spec: str) -> str | Routing:
     fits = isinstance(topology, Cube) and sorted(name) == sorted(AXES[: len(topology.sides)])
     if fits or isfile(spec):  # noqa: PTH113 (any words may be no path)
         return parse_routing(spec, topology)
-    if name in SIMULATED:
+    if SYNONYMS.get(name, name) in SIMULATED:
         wanted = f"hosts that hang on routers, such as fat-tree:4x3 or {topology.name}/1"
         raise InputError(f"routing '{spec}'", topology.name, wanted)
     may_tie = name in RULES and RULES[name].kind in (ADAPTIVE, STICKY_ESCAPE)

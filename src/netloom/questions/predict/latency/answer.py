@@ -168,6 +168,7 @@ class LatencyPrediction(CurveAnswer):
         Column("traffic", kind=str, value="network.traffic.name"),
         Column("mapping", kind=str),
         Column("routing", kind=str, value="network.routing"),
+        Column("vc_layers", "layers of VCs", kind=int, value="network.layers"),
         Column("router", kind=dict, value="network.router_fields"),
         Column("packet_flits", unit="flits", kind=int),
         Column(
