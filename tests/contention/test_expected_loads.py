@@ -71,7 +71,7 @@ def test_one_path_a_pair_loads_what_the_paths_do(spec, routing):
 
 
 def test_random_up_needs_a_tree():
-    with pytest.raises(InputError, match="random-up on mesh:4"):
+    with pytest.raises(InputError, match="nca on mesh:4"):
         expected_loads(mesh(4), RandomUp(), [0], [1])
 
 

@@ -13,7 +13,7 @@ from netloom.topology import topology
 from netloom.workload import parse_traffic
 
 SPREAD = [
-    ("fat-tree:2x3", "nca", "random-up"), ("xgft:2x2x3/1x2x2", "nca", "random-up"),
+    ("fat-tree:2x3", "nca", "nca"), ("xgft:2x2x3/1x2x2", "nca", "nca"),
     ("leaf-spine:3x2x2/2", "minimal", "minimal"), ("dragonfly:2x4x2", "minimal", "minimal"),
     ("dragonfly:2x4x2", "valiant", "valiant"),
     ("dragonfly:2x4x2", "valiant-group", "valiant-group"),

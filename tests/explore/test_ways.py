@@ -34,7 +34,7 @@ FOLLOWED = [
     *((on, "minimal") for on in ("torus:4x4", "leaf-spine:3x2x4", "fat-tree:4x3", "slim-fly:5/1")),
     *((on, "valiant") for on in ("mesh:3x3", "hyperx:3x3/1")),
     ("dragonfly:2x4x2", "valiant-group"),
-    ("fat-tree:4x3", "random-up"),
+    ("fat-tree:4x3", "nca"),
     *((on, "ecmp") for on in ("leaf-spine:3x4x4", "jellyfish:12x3x2/7")),
     ("torus:4x4", "valiant"),
     ("fat-tree:4x3", "s-mod-k"),
@@ -131,7 +131,7 @@ def test_too_many_hops_are_said(monkeypatch, most, said):
     network = topology("leaf-spine:2x2x2")
     hosts = np.arange(4, dtype=np.int32)
     flows = Flows(hosts, np.repeat(hosts, 6), np.tile(hosts, 6), np.ones(24))
-    ways, why = ways_of(network, parse_routing("random-up", network), flows)
+    ways, why = ways_of(network, parse_routing("nca", network), flows)
     assert ways is None
     assert why.startswith(said), why
 
@@ -144,6 +144,6 @@ def test_too_many_paths_are_said(monkeypatch):
     network = topology("leaf-spine:2x2x2")
     hosts = np.arange(4, dtype=np.int32)
     flows = Flows(hosts, hosts, hosts[::-1].copy(), np.ones(4))
-    ways, why = ways_of(network, parse_routing("random-up", network), flows)
+    ways, why = ways_of(network, parse_routing("nca", network), flows)
     assert ways is None
     assert why == "More than 16,777,216 paths: more than a page follows."

@@ -24,7 +24,7 @@ FAMILIES = [
 
 ROUTINGS = [
     "default", "default", "shortest-path", "spread", "ecmp", "minimal", "valiant", "layered",
-    "up-down", "d-mod-k", "random-up",
+    "up-down", "d-mod-k", "nca",
 ]  # fmt: skip
 
 TIMES = ("ready", "sent", "entered", "arrived", "complete")

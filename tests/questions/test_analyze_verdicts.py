@@ -293,7 +293,7 @@ def test_long_paths_are_a_cause():
 @pytest.mark.parametrize(
     ("on", "options"),
     [("leaf-spine:4x2x4", {}), ("fat-tree:4x2", {}), ("mesh:3x3", {}), ("torus:4x4", {}),
-     ("fat-tree:4x2", {"routing": "random-up"}), ("leaf-spine:2x4x2", {"shifts": "1,3"}),
+     ("fat-tree:4x2", {"routing": "nca"}), ("leaf-spine:2x4x2", {"shifts": "1,3"}),
      ("leaf-spine:8x1x4", {}), ("dragonfly:2x4x2", {}), ("fat-tree:8x1", {}),
      ("leaf-spine:4x2x4", {"failed_channels": "leaf0-spine1"})],
 )  # fmt: skip

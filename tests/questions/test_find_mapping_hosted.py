@@ -76,7 +76,7 @@ def test_loads_count_over_bandwidths():
         find_mapping(app, uneven(), routes=True)
 
 
-@pytest.mark.parametrize("routing", ["random-up", "minimal"])
+@pytest.mark.parametrize("routing", ["nca", "minimal"])
 def test_several_paths_a_pair_count_as_expected(routing):
     found = find_mapping(LAMMPS, "leaf-spine:8x4x8", routing=routing, rounds=1)
     several = parse_routing(routing, found.topology)

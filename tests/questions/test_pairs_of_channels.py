@@ -34,7 +34,7 @@ def test_three_pairs_at_most_and_those_of_the_busiest_channel_are_its_users():
 
 
 def test_several_paths_of_a_pair_count_by_their_probability(tmp_path):
-    found = analyzed(tmp_path, ["0,1,1"], "leaf-spine:2x2x1", routing="random-up")
+    found = analyzed(tmp_path, ["0,1,1"], "leaf-spine:2x2x1", routing="nca")
     used = found.channels().filter(kind="network").filter(weighted_channel_load=0.5)
     assert used["pairs"].to_list() == ["0→1 (100\u00a0%)"] * 4
 

@@ -30,13 +30,18 @@ def upper(vcs):
     return vcs[(len(vcs) + 1) // 2 :]
 
 
-def steps(side, wrap, start, end, coin_bit):
-    """Return the steps (+1, -1) from one coordinate towards another, the coin's choice first."""
+def steps(side, wrap, start, end, coin_bit, growing=False):
+    """Return the steps (+1, -1) from one coordinate towards another, the coin's choice first.
+
+    Where ties are ``growing``, half-way round a ring there is one.
+    """
     if start == end:
         return []
     if not wrap:
         return [1 if end > start else -1]
     up, down = (end - start) % side, (start - end) % side
+    if up == down and growing:
+        return [1]
     if up == down:
         return [-1, 1] if coin_bit else [1, -1]
     return [1] if up < down else [-1]
@@ -59,7 +64,9 @@ class Twin:
     """The routing ``name`` of a cube with these sides and wraps, on ``num_vcs`` VCs."""
 
     def __init__(self, name, sides, wraps, num_vcs, order=None):
-        self.name, self.sides, self.wraps = name, sides, wraps
+        self.name, _, option = name.partition(":")
+        self.growing = option == "ties=+"
+        self.sides, self.wraps = sides, wraps
         self.vcs = list(range(num_vcs))
         self.order = order or list(reversed(range(len(sides))))
         self.port = ports_of(sides)
@@ -82,7 +89,14 @@ class Twin:
         turns = [
             (
                 axis,
-                steps(self.sides[axis], self.wraps[axis], at[axis], goal[axis], coin >> axis & 1),
+                steps(
+                    self.sides[axis],
+                    self.wraps[axis],
+                    at[axis],
+                    goal[axis],
+                    coin >> axis & 1,
+                    self.growing,
+                ),
             )
             for axis in self.order
             if at[axis] != goal[axis]

@@ -20,6 +20,7 @@ from netloom.routing.virtual_channel_tables import RULES
 from netloom.topology import cube, graph_topology, hypercube, mesh, torus
 from tests.reference.virtual_channels import Twin, ports_of, steps
 
+TIED = ("adaptive:ties=+", "adaptive-sticky-escape:ties=+")
 MESH_ONLY = [name for name, rule in RULES.items() if not rule.ring_vcs]
 
 
@@ -51,8 +52,8 @@ def distance(topology, source, target, sides, wraps):
 @st.composite
 def cases(draw):
     """Return a routing by name, a network that it fits, and VCs enough."""
-    name = draw(st.sampled_from(sorted(RULES)))
-    rule = RULES[name]
+    name = draw(st.sampled_from([*sorted(RULES), *TIED]))
+    rule = RULES[name.partition(":")[0]]
     dimensions = 2 if rule.two_dimensions else draw(st.integers(1, 3))
     sides = tuple(draw(st.integers(1, 6)) for _ in range(dimensions))
     wraps = tuple(draw(st.booleans()) and rule.ring_vcs > 0 for _ in range(dimensions))

@@ -40,7 +40,7 @@ def show_again(screen: Console, verdict: Verdict) -> None:
 def show_machines(machines: Sequence[Machine]) -> None:
     """Print one row per machine."""
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("name", "machine", "network", "channel", "start-up"):
+    for column in ("name", "machine", "network", "channel", "start-up", "ties"):
         table.add_column(column, justify="right" if column in ("channel", "start-up") else "left")
     for each in machines:
         startup = seconds(each.message_costs[0].startup_us * 1e-6, 4) if each.message_costs else ""
@@ -48,6 +48,7 @@ def show_machines(machines: Sequence[Machine]) -> None:
             *map(escape, (each.name, each.full_name, each.topology)),
             rate(each.bandwidth_bytes_per_us * 1e6),
             startup,
+            "" if each.ties == "either" else each.ties,
         )
     show([table], console())
 

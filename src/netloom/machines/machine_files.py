@@ -95,6 +95,7 @@ class MachineFile(_Table):
     name: str = ""
     bandwidth: Rate | None = None
     duplex: Literal["full", "half"] = "full"
+    ties: Literal["either", "+"] = "either"
     latency: Time = 0.0
     overhead: Time | None = None
     flit_bytes: Bytes = 1

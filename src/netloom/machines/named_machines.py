@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.resources import files
 from os.path import isfile
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from netloom.topology import Topology
+
+T = TypeVar("T")
 
 SIDED = ("mesh", "torus", "cube", "line", "ring")
 """Networks that a machine may have with other sides."""
@@ -73,6 +75,9 @@ class Machine:
     duplex
         ``full`` where both directions of a link carry that much at once, ``half`` where they
         take turns on it.
+    ties
+        The way of packets under adaptive routing that are half-way round a ring: ``either``, or
+        ``+``, the growing one only. ``routing`` makes it part of a routing's name.
     source, notes
         Where the figures come from, and what to know before relying on them.
     flit_bytes
@@ -114,6 +119,18 @@ class Machine:
     router: Router | None = None
     overhead_us: float | None = None
     links: tuple[LinkClass, ...] = ()
+    ties: Literal["either", "+"] = "either"
+
+    def routing(self, asked: T) -> T | str:
+        """Return a routing as the machine has it: adaptive ones with its rule of ties.
+
+        Examples
+        --------
+        >>> machine("bluegene-p").routing("adaptive"), machine("bluegene-p").routing("xyz")
+        ('adaptive:ties=+', 'xyz')
+        """
+        ways = self.ties != "either" and asked in ("adaptive", "adaptive-sticky-escape")
+        return f"{asked}:ties={self.ties}" if ways else asked
 
     @property
     def cycle_us(self) -> float:
@@ -411,6 +428,7 @@ def _described(read: MachineText, name: str, network: Topology | None = None) ->
         topology=said.topology,
         bandwidth_bytes_per_us=whole(_reference(read, links, network)),
         duplex=said.duplex,
+        ties=said.ties,
         source=said.source,
         notes=said.notes,
         flit_bytes=said.flit_bytes,

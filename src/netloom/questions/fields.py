@@ -134,7 +134,7 @@ class PathRouting(Question, panel="Network"):
     routing: OnePath = option(
         "Routing: default, dimension-order[:0,1], xy, shortest-path, spread, "
         "ecmp[:SEED], ecmp-polarised[:SEED], layered, up-down, minimal, valiant or "
-        "routes:FILE. On trees: d-mod-k, s-mod-k, random-up. On dragonflies: "
+        "routes:FILE. On trees: d-mod-k, s-mod-k, nca. On dragonflies: "
         "minimal-group, valiant-group.",
         file=True,
         default="default",

@@ -37,6 +37,7 @@ from netloom.routing.source_routing import (
 from netloom.routing.spread import Spread, spread_paths
 from netloom.routing.trees import DModK, RandomUp, SModK, drawn_up, tree_paths, whole_tree
 from netloom.routing.up_down import UpDown, up_down_paths
+from netloom.routing.virtual_channel_tables import RULES
 from netloom.routing.ways import is_hyperx
 from netloom.spec import split_spec, whole_number
 from netloom.topology import Cube, Topology
@@ -70,14 +71,18 @@ Routing: TypeAlias = NamedRouting | SourceRoutes | RouteTable | ForwardingTable
 
 ROUTINGS = (
     "dimension-order, dimension-order:0,1, shortest-path, spread, ecmp, ecmp-polarised, ecmp:SEED, "
-    "up-down, layered, d-mod-k, s-mod-k, random-up, minimal, minimal-group, valiant, "
+    "up-down, layered, d-mod-k, s-mod-k, nca, minimal, minimal-group, valiant, "
     f"valiant-group, OpenSM's {', '.join(ENGINES)}, nue:LANES, or routes:FILE, lfts:FILE"
 )
 
-SIMULATED = (
-    "nca", "nca-adaptive", "anca", "ugal", "ugal-l", "ugal-g", "par", "min-adaptive",
-)  # fmt: skip
+SYNONYMS = {"anca": "nca-adaptive", "random-up": "nca", "ugal": "ugal-l"}
+"""Other names of routings that are taken, and the name that answers have."""
+
+SIMULATED = ("nca-adaptive", "ugal-l", "ugal-g", "par", "min-adaptive")
 """Routings that look at queues: packets' paths can be simulated, but are not known in advance."""
+
+ENVELOPE = "netloom simulate saturation, whose limit holds whatever packets choose"
+"""Where the limit of packets that choose is said."""
 
 AXES = "xyz"
 """Names of the dimensions, the last one first."""
@@ -88,7 +93,8 @@ MOST_ROUTES = 2**21
 
 def named_here(name: str) -> bool:
     """Whether ``parse_routing`` knows a name, the argument taken off."""
-    return name in ("default", "dimension-order", *_FILES, *ENGINES, *_PLAIN, *_HASHED)
+    known = ("default", "dimension-order", *_FILES, *ENGINES, *_PLAIN, *_HASHED)
+    return SYNONYMS.get(name, name) in known
 
 
 def parse_routing(spec: str, topology: Topology) -> Routing:
@@ -96,7 +102,7 @@ def parse_routing(spec: str, topology: Topology) -> Routing:
 
     ``default`` is the choice of ``default_routing``. ``dimension-order:0,1`` corrects dimension 0
     first. ``up-down`` and ``layered`` fit any network: see ``UpDown`` and ``Layered``. ``d-mod-k``,
-    ``s-mod-k`` and ``random-up`` are for fat trees, ``minimal-group`` and ``valiant-group`` for
+    ``s-mod-k`` and ``nca`` are for fat trees, ``minimal-group`` and ``valiant-group`` for
     dragonflies. ``routes:FILE`` reads one route per line, as does the name of a file alone. ``xy``,
     ``yx``, ``zyx`` ... are dimension orders, x being the last dimension, which is corrected first
     by default.
@@ -113,6 +119,7 @@ def parse_routing(spec: str, topology: Topology) -> Routing:
     'dimension-order'
     """
     name, argument = split_spec(spec)
+    name = SYNONYMS.get(name, name)
     if name == "default":
         return default_routing(topology)
     name, argument = _dimensions(name, argument, topology)
@@ -132,9 +139,10 @@ def parse_routing(spec: str, topology: Topology) -> Routing:
     if name in _HASHED:
         seed = whole_number(argument, where=spec) if argument else Ecmp().seed
         return Ecmp(seed, polarised=_HASHED[name])
-    if name in SIMULATED:
-        looks = "a routing that looks at queues, for simulation"
-        raise InputError(f"routing '{spec}'", looks, f"for analysis {ROUTINGS}")
+    if name in (*SIMULATED, *RULES):
+        unknown = "a routing whose paths are not known in advance"
+        wanted = f"{ENVELOPE}; or one of {ROUTINGS}"
+        raise InputError(f"routing '{spec}'", unknown, wanted)
     if name in ENGINES and not argument:
         return ENGINES[name](topology)
     if name == "nue":

@@ -61,7 +61,7 @@ class SModK:
 
 @dataclass(frozen=True)
 class RandomUp:
-    """Up a fat tree by any port, each as likely, until source and target meet. Down again.
+    """Up a fat tree by any port, each as likely, to a nearest common ancestor. Down again.
 
     Of parallel cables on the way down each is as likely, too.
     """
@@ -69,7 +69,7 @@ class RandomUp:
     several: ClassVar[bool] = True
 
     def __str__(self) -> str:
-        return "random-up"
+        return "nca"
 
 
 class TreeIndex(NamedTuple):
@@ -164,7 +164,7 @@ def random_steps(shape: TreeShape) -> tuple[NDArray[np.int64], list[int]]:
         steps[:, level] = [ways[-1] * prod(digits[:kind]) for kind in range(3)]
         ways.append(ways[-1] * prod(digits))
         if ways[-1] >= 2**62:
-            raise InputError("routing random-up", f"{ways[-1]} ways between two hosts", "fewer")
+            raise InputError("routing nca", f"{ways[-1]} ways between two hosts", "fewer")
     return steps, ways
 
 

@@ -104,7 +104,7 @@ def check_rule(topology: Cube, name: str, order: DimensionOrder, num_vcs: int) -
     DeadlockError
         With the circle, of this network or of a small one like it.
     """
-    rule = RULES[name]
+    rule = RULES[name.partition(":")[0]]
     rings = bool(datelines(topology).any())
     least = rule.ring_vcs if rings else rule.vcs
     overlapping = rule.kind == STATIC_DATELINE and rings and num_vcs % 2 == 1

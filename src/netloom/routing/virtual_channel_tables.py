@@ -39,6 +39,9 @@ class Rule(NamedTuple):
     uses_credits: bool = False
 
 
+TIES_GROW = "ties=+"
+"""Option of adaptive routings: half-way round a ring, packets take the growing way only."""
+
 RULES: dict[str, Rule] = {
     "dimension-order": Rule(DIMENSION_ORDER, 1, 2),
     "dimension-order-static-dateline": Rule(STATIC_DATELINE, 1, 2),
@@ -53,6 +56,13 @@ RULES: dict[str, Rule] = {
     "romm": Rule(TWO_PHASE, 2, 4),
 }
 
+CHOOSING = tuple(
+    name
+    for name, rule in RULES.items()
+    if rule.kind in (ADAPTIVE, STICKY_ESCAPE, WEST_FIRST, NEGATIVE_FIRST, ODD_EVEN)
+)
+"""Those whose packets have a choice of channels at some routers."""
+
 
 class RouteTables(NamedTuple):
     """What the kernel takes, whole: numbers, sets as the bits of a number, and flat arrays."""
@@ -64,6 +74,7 @@ class RouteTables(NamedTuple):
     injection_slot: int  # first input slot of an injection port
     ejection: int  # output slots of all ejection ports
     escape_slots: int  # input slots of the VCs of the first two classes
+    ties_grow: bool  # half-way round a ring packets take the growing way only
     sides: NDArray[np.int32]  # [dimensions]
     wraps: NDArray[np.bool_]  # [dimensions]
     dateline: NDArray[np.bool_]  # [dimensions] rings of 4 nodes or more
@@ -125,7 +136,8 @@ def rule_routing(
     topology: Cube, name: str, order: DimensionOrder, num_vcs: int, ejection_channels: int
 ) -> VirtualChannelRouting:
     """Return the routing of ``RULES`` as it would be on any number of VCs, safe or not."""
-    rule = RULES[name]
+    kind, _, option = name.partition(":")
+    rule = RULES[kind]
     dimensions = cube_tables(topology, order)
     axis_port = ports(topology).axis_port
     dateline = datelines(topology)
@@ -143,6 +155,7 @@ def rule_routing(
         tables._replace(
             adaptive_vcs=classes[2] if rule.kind == ADAPTIVE else 0,
             escape_slots=sum(low | high for low, high, *_ in slots_in),
+            ties_grow=option == TIES_GROW,
             sides=sides.astype(np.int32),
             wraps=dimensions.wraps,
             dateline=dateline,
@@ -212,6 +225,7 @@ def empty_tables(
         injection_slot=injection_slot,
         ejection=(1 << ejection_channels * num_vcs) - 1 << injection_slot,
         escape_slots=0,
+        ties_grow=False,
         sides=np.zeros(0, np.int32),
         wraps=np.zeros(0, np.bool_),
         dateline=np.zeros(0, np.bool_),

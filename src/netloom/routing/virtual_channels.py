@@ -20,14 +20,25 @@ from netloom.routing.by_hop.hosted import hosted_routing
 from netloom.routing.cycles import dependency_cycle
 from netloom.routing.dimension_order import DimensionOrder, cube_tables
 from netloom.routing.layered import Layered, ShortestPath, layer_vcs, layers
-from netloom.routing.parse import AXES, SIMULATED, Routing, all_routes, named_here, parse_routing
+from netloom.routing.parse import (
+    AXES,
+    SIMULATED,
+    SYNONYMS,
+    Routing,
+    all_routes,
+    named_here,
+    parse_routing,
+)
 from netloom.routing.port_numbers import ports
 from netloom.routing.route_tables import RouteTable, check_table, shortest_path_table, table_cycle
 from netloom.routing.source_routing import SourceRoutes, route_numbers
 from netloom.routing.up_down import UpDown
 from netloom.routing.virtual_channel_deadlock import check_rule
 from netloom.routing.virtual_channel_tables import (
+    ADAPTIVE,
     RULES,
+    STICKY_ESCAPE,
+    TIES_GROW,
     RouteTables,
     VirtualChannelRouting,
     path_routing,
@@ -80,6 +91,7 @@ def virtual_channel_routing(
         - ``adaptive``: any minimal direction. VC 0 (0 and 1 where there are rings) is the escape.
           (Routers must let a head ask for an adaptive VC only where its whole packet fits, or
           which is empty: Duato's proof has no packet wait behind another in an adaptive VC.)
+          With ``adaptive:ties=+``, packets that are half-way round a ring go the growing way only.
           ``adaptive-sticky-escape`` never leaves the escape VCs again, and has no adaptive
           VC but VC 3 where there are rings.
         - ``west-first``, ``negative-first`` (Glass & Ni 1992), ``odd-even`` (Chiu 2000): partly
@@ -219,17 +231,19 @@ def named_routing(topology: Topology, spec: str) -> str | Routing:
     fits = isinstance(topology, Cube) and sorted(name) == sorted(AXES[: len(topology.sides)])
     if fits or isfile(spec):  # noqa: PTH113 (any words may be no path)
         return parse_routing(spec, topology)
-    if name in SIMULATED:
+    if SYNONYMS.get(name, name) in SIMULATED:
         wanted = f"hosts that hang on routers, such as fat-tree:4x3 or {topology.name}/1"
         raise InputError(f"routing '{spec}'", topology.name, wanted)
-    if name not in RULES or argument:
-        raise InputError(f"routing '{spec}'", f"'{spec if argument else name}'", NAMES)
-    return name
+    may_tie = name in RULES and RULES[name].kind in (ADAPTIVE, STICKY_ESCAPE)
+    if name not in RULES or (argument and not (may_tie and argument == TIES_GROW)):
+        wanted = f"{name} or {name}:{TIES_GROW}" if may_tie else NAMES
+        raise InputError(f"routing '{spec}'", f"'{spec if argument else name}'", wanted)
+    return spec
 
 
 def _fitting(topology: Topology, name: str) -> Cube:
     """Return the network, having made sure that a routing of ``RULES`` exists on it."""
-    rule, where = RULES[name], f"routing '{name}'"
+    rule, where = RULES[name.partition(":")[0]], f"routing '{name}'"
     if not isinstance(topology, Cube):
         wanted = "layered, up-down, shortest-path, routes:FILE or a table: it has no dimensions"
         raise InputError(where, topology.name, wanted)

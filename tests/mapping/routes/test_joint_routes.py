@@ -335,7 +335,7 @@ def test_hosts_keep_their_ports_and_routers_get_routes(tmp_path):
     assert inside.routes.routes.lengths.tolist() == [2, 2]
 
 
-@pytest.mark.parametrize("routing", ["random-up", "minimal"])
+@pytest.mark.parametrize("routing", ["nca", "minimal"])
 def test_several_paths_a_pair_are_refused(routing):
     with pytest.raises(InputError, match="a routing with one path per pair, to choose routes"):
         routed(sending([0], [3]), topology("leaf-spine:2x2x2"), routing=routing)

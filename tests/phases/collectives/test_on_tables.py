@@ -98,7 +98,7 @@ def test_what_is_refused():
     with pytest.raises(InputError, match="chunks: found 0"):
         on_tables(ranks, by, chunks=0)
     with pytest.raises(InputError, match="routing: found several routes per pair"):
-        on_tables(ranks, parse_routing("random-up", net))
+        on_tables(ranks, parse_routing("nca", net))
     with pytest.raises(InputError, match="ranks: found 8 with 1000000 chunks each"):
         on_tables(
             rank_network(topology("ring:8")),

@@ -95,7 +95,7 @@ def test_every_name_that_is_only_simulated_is_known():
         assert routing_of(net, name, num_vcs=8).uses_credits == (
             name not in ("nca", "min-adaptive")
         )
-        with pytest.raises(InputError, match="looks at queues"):
+        with pytest.raises(InputError, match="not known in advance; expected netloom simulate sat"):
             parse_routing(name, net)
         with pytest.raises(InputError, match="expected hosts that hang on routers, such as"):
             routing_of(mesh(3, 3), name, num_vcs=8)

@@ -77,7 +77,7 @@ class AnalyzeQuestion(
     routing: OnePathOrFunction = option(
         "Routing: default, dimension-order[:0,1], xy, shortest-path, spread, "
         "ecmp[:SEED], ecmp-polarised[:SEED], layered, up-down, minimal, valiant or "
-        "routes:FILE. On trees: d-mod-k, s-mod-k, random-up. On dragonflies: "
+        "routes:FILE. On trees: d-mod-k, s-mod-k, nca. On dragonflies: "
         "minimal-group, valiant-group. In Python: functions.",
         default="default",
         panel="Network",

@@ -19,6 +19,12 @@ ASIDE = ("vc_multiplexing", "worst_path_latency")
 """Columns that make room for what was simulated."""
 
 
+def routed(figures: Mapping[str, Any]) -> str:
+    """Return the routing, and the layers of VCs that its paths are in."""
+    layers = figures["vc_layers"]
+    return str(figures["routing"]) + (f" in {layers} layers of VCs" if layers > 1 else "")
+
+
 def curve_table(
     data: Mapping[str, Any], columns: Mapping[str, str], shares: Mapping[str, str]
 ) -> Table:

@@ -268,7 +268,7 @@ def prepare_program(
             none = f"none, for messages of up to {counted(longest_flits, 'flit')}"
             raise InputError("packet_flits", none, f"at most {LONGEST}, to cut them")
         router = _router(question, on_machine)
-        routing = _routing(question, topology, router)
+        routing = _routing(question, topology, router, on_machine)
     return PreparedNetwork(
         topology=topology,
         machine=on_machine,
@@ -336,12 +336,12 @@ def _router(question: ProgramQuestion, on_machine: Machine | None) -> Router:
 
 
 def _routing(
-    question: ProgramQuestion, topology: Topology, router: Router
+    question: ProgramQuestion, topology: Topology, router: Router, on_machine: Machine | None
 ) -> VirtualChannelRouting:
     injection, ejection = end_channels(topology, router)
     return virtual_channel_routing(
         topology,
-        question.routing,
+        on_machine.routing(question.routing) if on_machine else question.routing,
         num_vcs=router.vcs,
         injection_channels=injection,
         ejection_channels=ejection,

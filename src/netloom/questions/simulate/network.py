@@ -148,7 +148,8 @@ def prepare(question: OpenLoad) -> SimulatedNetwork:
         loaded.check_load(load)
     techniques = techniques_of(question.switching, base)
     base, remarks = comparable(base, techniques, loaded.lengths)
-    settings, refused = possible_settings(loaded, base, question.routing, techniques, load)
+    routing = on_machine.routing(question.routing) if on_machine else question.routing
+    settings, refused = possible_settings(loaded, base, routing, techniques, load)
     cost = None
     if topology.broken:
         first = settings[0]

@@ -26,7 +26,7 @@ from netloom.routing.by_hop.tables import (
 from netloom.routing.dimension_order import DimensionOrder
 from netloom.routing.ecmp import Ecmp
 from netloom.routing.hosted import router_pairs
-from netloom.routing.parse import named_here, parse_routing
+from netloom.routing.parse import SYNONYMS, named_here, parse_routing
 from netloom.routing.several import Minimal, MinimalGroup, Valiant
 from netloom.routing.trees import RandomUp
 from netloom.routing.virtual_channel_tables import VirtualChannelRouting
@@ -35,8 +35,6 @@ from netloom.spec import split_spec
 if TYPE_CHECKING:
     from netloom.routing.parse import Routing
     from netloom.topology import Topology
-
-SYNONYMS = {"anca": "nca-adaptive", "random-up": "nca", "ugal": "ugal-l"}
 
 NAMED = DimensionOrder | Ecmp | Minimal | MinimalGroup | Valiant | RandomUp
 """Routings that are computed hop by hop: by the names that they have."""
@@ -62,11 +60,11 @@ def hosted_routing(
 
         - ``default``: ``nca`` on fat trees, ``minimal-group`` on dragonflies, ``dimension-order``
           on k-ary n-cubes and HyperX, ``minimal`` elsewhere and where something is broken.
-        - ``nca``, ``random-up``: up to a nearest common ancestor, at each router by any port, each
-          as likely, and down. ``nca-adaptive`` (or ``anca``) draws two ports at each router and
-          takes the less used, or the first of two alike (Mitzenmacher, *The power of two choices*,
-          2001). ``nca-adaptive:all`` takes the least used of all, or any of several at random.
-          ``nca-adaptive:every`` requests all of them.
+        - ``nca`` (or ``random-up``): up to a nearest common ancestor, at each router by any port,
+          each as likely, and down. ``nca-adaptive`` (or ``anca``) draws two ports at each router
+          and takes the less used, or the first of two alike (Mitzenmacher, *The power of two
+          choices*, 2001). ``nca-adaptive:all`` takes the least used of all, or any of several at
+          random. ``nca-adaptive:every`` requests all of them.
         - ``minimal``: any shortest way, at each router each channel as likely. ``ecmp``: one by a
           hash of source and target. ``minimal-group``: see ``MinimalGroup``. ``dimension-order``:
           see ``DimensionOrder``, but ties and lanes are drawn.

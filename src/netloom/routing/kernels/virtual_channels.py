@@ -67,9 +67,9 @@ def heading(tables, axis, start, end, coin):
         return (0 if end > start else 1), False
     side = tables.sides[axis]
     ahead = end - start if end > start else end - start + side
-    if 2 * ahead == side:
+    if 2 * ahead == side and not tables.ties_grow:
         return (coin >> axis) & 1, True
-    return (0 if 2 * ahead < side else 1), False
+    return (0 if 2 * ahead <= side else 1), False
 
 
 @part

@@ -304,7 +304,8 @@ def _of_routing(
         return [(float(load[channel]), f"channel {topology.channel_name(channel)}")]
     if routing.tables.kind in (DIMENSION_ORDER, STATIC_DATELINE, TWO_PHASE):
         return None
-    if isinstance(topology, Cube) and routing.tables.kind in (ADAPTIVE, STICKY_ESCAPE):
+    adaptive = routing.tables.kind in (ADAPTIVE, STICKY_ESCAPE) and not routing.tables.ties_grow
+    if isinstance(topology, Cube) and adaptive:
         orders = _both_orders(topology)
         attained = _in_orders(topology, orders, traffic)
         if attained is not None:

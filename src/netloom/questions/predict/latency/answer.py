@@ -169,6 +169,7 @@ class LatencyPrediction(CurveAnswer):
         Column("inside_nodes", value="network.inside_nodes"),
         Column("mapping", kind=str),
         Column("routing", kind=str, value="network.routing"),
+        Column("vc_layers", "layers of VCs", kind=int, value="network.layers"),
         Column("router", kind=dict, value="network.router_fields"),
         Column("packet_flits", unit="flits", kind=int),
         Column(

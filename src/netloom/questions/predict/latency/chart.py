@@ -9,6 +9,7 @@ from netloom.drawing.axes import LOAD_STEPS, axis
 from netloom.drawing.networks import Delays
 from netloom.questions.network_chart import USE, channels_chart
 from netloom.questions.predict.drawn import latency_curve, made_of
+from netloom.questions.predict.shown import routed
 from netloom.questions.subject import order_named
 from netloom.words import counted, number
 
@@ -24,7 +25,7 @@ def footer(record: Recorded) -> list[str]:
     mapped = "" if mapping is None else f", {order_named(mapping)}"
     low, high = found["saturation_range"]
     return [
-        f"{found['traffic']} on {found['topology']}{mapped}; {found['routing']}, {router['name']} "
+        f"{found['traffic']} on {found['topology']}{mapped}; {routed(found)}, {router['name']} "
         f"router, {counted(router['vcs'], 'VC')} of {router['buffer_flits']} flits, packets of "
         f"{found['packet_flits']} flits; channels at load {number(_carried(record))}",
         f"Estimate of saturation (*): {number(found['saturation_offered'])} ({number(low)} to "

@@ -40,6 +40,8 @@ class PredictedNetwork:
     ----------
     topology, traffic, routing, given_routing, router_name, router
         What was asked about. ``given_routing`` is what ``routing`` is the name of.
+    layers
+        Layers of VCs that keep paths free of deadlock which could wait in a circle; else 1.
     saturation
         The offered load at which latency is three times that of the idle network, or there is no
         steady state: what ``find_saturation`` looks for. An estimate, at most ``bound``.
@@ -57,6 +59,7 @@ class PredictedNetwork:
     topology: Topology
     traffic: Traffic
     routing: str
+    layers: int
     given_routing: VirtualRouting
     router_name: str
     router: Router

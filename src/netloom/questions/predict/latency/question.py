@@ -58,9 +58,12 @@ from netloom.routing import (
     parse_routing,
     virtual_channel_routing,
 )
+from netloom.routing.parse import SIMULATED, SYNONYMS
+from netloom.routing.virtual_channel_tables import CHOOSING
 from netloom.routing.virtual_channels import named_routing
 from netloom.simulation.network.bound import Bound, throughput_bound
 from netloom.simulation.network.routers import Router
+from netloom.spec import split_spec
 from netloom.topology import Cube, average_distance
 from netloom.topology.alike import check_alike
 from netloom.words import counted
@@ -126,14 +129,16 @@ def prepare(question: LatencyQuestion) -> PredictedNetwork:
     with patience(f"{traffic.name} on {topology.name}: channel queueing"):
         given = question.routing
         if isinstance(given, str):
+            _refuse_choices(topology, given, router, traffic)
             given = (named_routing if topology.direct else _named)(topology, given)
-        prepared, bound, routing = _prepared(question, topology, given, router, traffic)
+        prepared, bound, routing, layers = _prepared(question, topology, given, router, traffic)
         saturation = min(channel_saturation(prepared, latency_factor=LATENCY_FACTOR), bound.load)
         limit, told = saturation_limit(prepared, saturation)
     return PredictedNetwork(
         topology=topology,
         traffic=traffic,
         routing=routing,
+        layers=layers,
         given_routing=given,
         router_name=router_name,
         router=router,
@@ -235,8 +240,8 @@ def _prepared(
     given: VirtualRouting,
     router: Router,
     traffic: Traffic,
-) -> tuple[PreparedChannels, Bound, str]:
-    """Return what the model starts from, what limits the traffic, and the routing's name."""
+) -> tuple[PreparedChannels, Bound, str, int]:
+    """Return what the model starts from, what limits the traffic, the routing, and its layers."""
     count = _pairs(traffic)
     hops = average_distance(topology) if isinstance(topology, Cube) else 1
     if count * hops * router.vcs > MOST_HOPS:
@@ -249,7 +254,7 @@ def _prepared(
     routing = virtual_channel_routing(topology, given, num_vcs=router.vcs)
     flows = follow_flows(routing, *_rates(traffic))
     prepared = prepare_channels(flows, channel_router(router), flits=question.packet_flits)
-    return prepared, throughput_bound(topology, routing, traffic, router), routing.name
+    return prepared, throughput_bound(topology, routing, traffic, router), routing.name, 1
 
 
 def _prepared_hosts(
@@ -258,7 +263,7 @@ def _prepared_hosts(
     given: VirtualRouting,
     router: Router,
     traffic: Traffic,
-) -> tuple[PreparedChannels, Bound, str]:
+) -> tuple[PreparedChannels, Bound, str, int]:
     """Return the same where hosts hang on routers: the bound is the channels', hosts' included."""
     if isinstance(given, str | RouteTable | VirtualChannelRouting):
         found = given if isinstance(given, str) else f"the table {given.name}"
@@ -268,14 +273,27 @@ def _prepared_hosts(
     load = np.bincount(prepared.turns.channel, prepared.turn_rate * prepared.flits)
     fullest = Busy(LIMITS[0], int(np.argmax(load)), 1.0)
     bound = Bound(prepared.full_load, resource_name(fullest, prepared, topology))
-    return prepared, bound, f"{given}{_in_layers(flows)}"
+    return prepared, bound, str(given), _layers(flows)
 
 
-def _in_layers(flows: Flows) -> str:
-    """Return in how many layers of VCs paths are that could deadlock. Nothing if in none."""
+def _layers(flows: Flows) -> int:
+    """Return in how many layers of VCs paths are that could deadlock, or 1 if in none."""
     used = np.unique(flows.vc_share, axis=0)
     disjoint = len(used) > 1 and ((used > 0).sum(axis=0) <= 1).all()
-    return f" in {len(used)} layers of VCs" if disjoint else ""
+    return len(used) if disjoint else 1
+
+
+def _refuse_choices(topology: Topology, name: str, router: Router, traffic: Traffic) -> None:
+    """Refuse a routing whose packets choose channels, with the limit that holds for all choices."""
+    kind = split_spec(name)[0]
+    kind = SYNONYMS.get(kind, kind)
+    if kind not in SIMULATED and (not topology.direct or kind not in CHOOSING):
+        return
+    routing = virtual_channel_routing(topology, name, num_vcs=router.vcs)
+    bound = throughput_bound(topology, routing, traffic, router)
+    found = f"'{name}', whose packets choose among channels: {bound.sentence}"
+    wanted = "one that leaves no choice of channels, such as up-down; or simulate it"
+    raise InputError("routing", found, wanted)
 
 
 def _named(topology: Topology, spec: str) -> Routing:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from netloom.questions.predict.latency.verdict import verdict
-from netloom.questions.predict.shown import curve_table
+from netloom.questions.predict.shown import curve_table, routed
 from netloom.questions.shown import interruption, pairs, percent, size_of
 from netloom.questions.subject import arrow
 from netloom.words import counted, number
@@ -25,7 +25,7 @@ def lines(result: LatencyPrediction) -> list[Any]:
     data = result.to_dict()
     router = data["router"]
     told = [
-        f"[dim]{size_of(result.topology)}, {escape(data['routing'])}, {router['name']} router, "
+        f"[dim]{size_of(result.topology)}, {escape(routed(data))}, {router['name']} router, "
         f"{router['switching']}, {counted(router['vcs'], 'VC')} of "
         f"{counted(router['buffer_flits'], 'flit')}, packets of "
         f"{counted(data['packet_flits'], 'flit')}[/]"
