@@ -19,7 +19,7 @@ from netloom.questions.fabric.verdict import (
 from netloom.questions.measure import Measure
 from netloom.questions.shown import ended, percent, plain_table
 from netloom.questions.verdict import MARKS
-from netloom.words import counted, number
+from netloom.words import counted, number, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -167,7 +167,7 @@ def _jobs(result: FabricCheck, data: Mapping[str, Any]) -> Iterator[Any]:
         yield "Channels that jobs share, by the time of all jobs on them (one job alone: 1):"
         table = plain_table(["time", "from", "port", "to", "port", "jobs"], ["from", "to", "jobs"])
         for each in shared:
-            jobs = ", ".join(f"{job['name']} {job['use']:.2g}" for job in each["jobs"])
+            jobs = ", ".join(f"{job['name']} {rounded(job['use'])}" for job in each["jobs"])
             table.add_row(number(each["use"]), *_cells(data, each), escape(jobs))
         yield table
 
