@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
@@ -11,7 +10,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from netloom.words import arrows, counted, give_or_take, number, unbroken
+from netloom.words import arrows, counted, folded, give_or_take, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -55,7 +54,7 @@ def show(lines: Iterable[Any], screen: Console, *, keys: int = 1) -> None:
                 screen.print(*[""] * bool(place), part, sep="\n")
         else:
             said = arrows(line) if isinstance(line, str) else line
-            if isinstance(said, str) and screen.is_terminal and said.strip():
+            if isinstance(said, str) and screen.is_terminal and said.strip() and "\n" not in said:
                 for each in _broken(Text.from_markup(said), screen.width):
                     screen.print(each)
             else:
@@ -64,22 +63,11 @@ def show(lines: Iterable[Any], screen: Console, *, keys: int = 1) -> None:
 
 def _broken(text: Text, width: int) -> Iterator[Text]:
     """Yield text as lines. None ends between a number and its unit, where Rich would end it."""
-    at, plain = 0, unbroken(text.plain)
-    for piece in _pieces(plain, width):
-        at = plain.index(piece, at)
-        yield text[at : at + len(piece)]
-        at += len(piece)
-
-
-def _pieces(text: str, width: int) -> list[str]:
-    return [
-        piece
-        for line in text.splitlines()
-        for piece in wrap(
-            unbroken(line), max(width, 1), break_long_words=False, break_on_hyphens=False
-        )
-        or [""]
-    ]
+    at = 0
+    for line in folded(text.plain, width):
+        at = text.plain.index(line, at)
+        yield text[at : at + len(line)]
+        at += len(line)
 
 
 def _fitting(table: Table, screen: Console, keys: int) -> list[Table]:
@@ -127,7 +115,7 @@ def _share_out(columns: Sequence[Column], width: int) -> None:
         more = max(min((each.max_width or 0) - least, room), 0)
         each.width, room = least + more, room - more
         each._cells = [
-            "\n".join(_pieces(cell, each.width))
+            "\n".join(folded(cell, each.width))
             if isinstance(cell, str) and len(cell) > each.width and "[" not in cell
             else cell
             for cell in each.cells

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from netloom.words import arrows, unbroken
+from netloom.words import arrows, folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -127,6 +126,4 @@ def _command(command: str, width: int) -> list[str]:
 
 def _wrapped(said: str, width: int, indent: str) -> list[str]:
     start = said[: len(said) - len(said.lstrip())]
-    said = unbroken(arrows(said.strip()))
-    return wrap(said, width, initial_indent=start, subsequent_indent=indent,
-                break_long_words=False, break_on_hyphens=False) or [""]  # fmt: skip
+    return folded(arrows(said.strip()), width, start, indent) or [""]
