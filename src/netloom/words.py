@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
 from math import floor, inf, log10
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+_HELD = "\0"
+"""What stands for a space at which no line breaks, while lines are made."""
+
+_BEFORE_UNIT = re.compile(
+    r"(?<=[\d∞]) (?=(?:%|[kMGTP]?i?[bB](?:/s)?|[munpµ]?s|min|h|cycles?|flits?(?:/\S+)?)(?![\w-]))"
+)
+"""The space between a number and its unit."""
 
 LARGE = ((1e15, "\u00a0P"), (1e12, "\u00a0T"), (1e9, "\u00a0G"), (1e6, "\u00a0M"))
 """Prefixes of numbers from a million on, after a space at which no line breaks."""
@@ -87,6 +97,46 @@ def share(value: float) -> str:
     percent = 100 * value
     said = f"{percent:+.1f}" if abs(percent) < 10 else f"{percent:+.0f}"
     return f"{said}\u00a0%".replace("-", "−")
+
+
+def rounded(value: float, digits: int = 2) -> str:
+    """Return a number with so many significant digits, as people read it: without an exponent.
+
+    Examples
+    --------
+    >>> rounded(99.7), rounded(0.0123), rounded(1234.5)
+    ('100', '0.012', '1,200')
+    """
+    return number(float(f"{value:.{digits}g}"))
+
+
+def arrows(text: str) -> str:
+    """Return text in which all arrows are one sign. Between names of ports it has spaces.
+
+    Examples
+    --------
+    >>> arrows("(0,0) -> (0,1) of torus:4x4 without 6->7"), arrows("a port 1 -> b port 2")
+    ('(0,0)→(0,1) of torus:4x4 without 6→7', 'a port 1 → b port 2')
+    """
+    if "->" not in text:
+        return text
+    return text.replace(" -> ", " → " if " port " in text else "→").replace("->", "→")
+
+
+def folded(text: str, width: int, first: str = "", indent: str = "") -> list[str]:
+    """Return text as lines of at most so many letters. None ends between a number and its unit.
+
+    ``first`` stands before the first line, ``indent`` before the others.
+
+    Examples
+    --------
+    >>> folded("Takes 408 µs, of which 251 µs are spent in 12 steps.", 27)
+    ['Takes 408 µs, of which', '251 µs are spent in 12', 'steps.']
+    """
+    kept = _BEFORE_UNIT.sub(_HELD, text)
+    lines = wrap(kept, max(width, 1), initial_indent=first, subsequent_indent=indent,
+                 break_long_words=False, break_on_hyphens=False)  # fmt: skip
+    return [line.replace(_HELD, " ") for line in lines]
 
 
 def or_near(word: str, known: Iterable[str], wanted: str) -> str:

@@ -238,7 +238,7 @@ def test_an_order(netloom, tmp_path):
         ("ring:4 --on torus:4 --programs p.txt", "p.txt: found suffix '.txt'"),
         ("ring:4 --on torus:4 --programs README.md/p", "README.md/p: found a place that cannot"),
         ("nowhere.mtx --on torus:4", "nowhere.mtx: found no such file"),
-        ("ring:4 plan.json --on torus:4", "Got unexpected extra argument(s) (plan.json)"),
+        ("ring:4 plan.json --on torus:4", "netloom compile: found one word too many, 'plan.json'"),
         ("verify", "Missing argument 'plan'"),
         ("verify nowhere.json", "nowhere.json: found no such file"),
         ("verify README.md", "README.md: found no JSON"),

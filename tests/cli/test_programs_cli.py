@@ -187,7 +187,7 @@ def test_mistakes_are_one_line(simulate, options, said):
 
 TRACES = {
     "id,after,source,target,flits\na,,0,1,5\nb,c,1,2,5\n": "c",
-    "id,after,source,target,flits\na,b,0,1,5\nb,a,1,2,5\n": "a -> b -> a",
+    "id,after,source,target,flits\na,b,0,1,5\nb,a,1,2,5\n": "a → b → a",
     "id,after,source,target,flits\na,,0,99,5\n": "100 tasks",
     "id,after,source,target,flits\na,,0,1,-5\n": "-5",
 }

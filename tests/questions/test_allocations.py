@@ -64,9 +64,11 @@ def test_random_mappings_keep_to_the_list():
     assert found.expected is None  # that would be of all nodes
 
 
-def test_an_allocation_says_something_of_a_program_only():
-    with pytest.raises(InputError, match="nodes: found no program"):
-        nl.simulate("mesh:4x4", load=0.1, nodes="0-3")
+def test_an_allocation_says_something_of_a_program_or_a_pattern():
+    found = nl.simulate("mesh:4x4", load=0.1, nodes="0-3", traffic="transpose", cycles=200)
+    assert found.to_dict()["traffic"] == "transpose on 4 hosts"
+    with pytest.raises(InputError, match=r"nodes: found 'hotspot:0\.1:0' between the nodes"):
+        nl.simulate("mesh:4x4", load=0.1, nodes="0-3", traffic="hotspot:0.1:0")
     with pytest.raises(InputError, match="nodes: found an allocation for programs on nodes of"):
         nl.simulate("mesh:4x4", app=["ring:4@0-3", "ring:4@4-7"], load=0.1, nodes="0-3")
     with pytest.raises(InputError, match="nodes: found '0-3'"):

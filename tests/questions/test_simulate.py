@@ -200,7 +200,7 @@ def test_names_that_make_the_same_traffic_are_recorded_as_they_are():
     net = mesh(4, 4)
     found = simulate(net, load=0.1, traffic=parse_traffic("hot-spot:0.1:3", net), **SHORT)
     recorded, _ = asked_again(found)
-    assert recorded["configuration"]["traffic"] == "hot-spot:0.1:3"
+    assert recorded["configuration"]["traffic"] == "hotspot:0.1:3"
     assert recorded["configuration"]["on"] == "mesh:4x4"
 
 

@@ -80,7 +80,7 @@ def _usage(said: str) -> str:
 def _say(text: str) -> None:
     if text:
         with suppress(OSError):
-            sys.stderr.write(f"netloom: {text}\n")
+            sys.stderr.write(f"netloom: {text.replace('->', '→')}\n")
 
 
 def _is_output_full(error: BaseException) -> bool:

@@ -57,12 +57,12 @@ def show_results(found: Results) -> None:
         varied, sweep = first.point.varied, first.point.sweep
         keys = sorted((name for name in varied if name != SEED), key=lambda name: name != sweep)
         figures = key_columns(first.record, but=[*varied, *COSTS])
-        told = over_seeds(rows.iter_rows(named=True), keys, figures.names)
+        lines = over_seeds(rows.iter_rows(named=True), keys, figures.names)
         columns = [Column(name, name, kind=_kind(rows[name])) for name in keys]
         screen.print(f"\n[bold]{escape(f'[{section}]')}[/]{_seeds(rows)}")
-        show([table_of(Columns(*columns, *figures), told[:MOST_ROWS])], screen, keys=len(keys))
-        if len(told) > MOST_ROWS:
-            screen.print(f"[dim]and {counted(len(told) - MOST_ROWS, 'row')} more[/]")
+        show([table_of(Columns(*columns, *figures), lines[:MOST_ROWS])], screen, keys=len(keys))
+        if len(lines) > MOST_ROWS:
+            screen.print(f"[dim]and {counted(len(lines) - MOST_ROWS, 'row')} more[/]")
     screen.print()
     show_again(screen, found.verdict)
 

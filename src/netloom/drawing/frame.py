@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from netloom.drawing.colours import (
@@ -15,6 +14,7 @@ from netloom.drawing.colours import (
 from netloom.drawing.names import base_names
 from netloom.drawing.networks.letters import width_of
 from netloom.drawing.room import NARROW, room
+from netloom.words import folded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,7 +55,7 @@ def framed(parts: Sequence[Part], title: str, footer: Sequence[str] = ()) -> alt
     """
     import altair as alt
 
-    lines = [part for each in footer for part in wrap(base_names(each), FOOTER_LINE)]
+    lines = [part for each in footer for part in folded(base_names(each), FOOTER_LINE)]
     said = in_lines(base_names(title), TITLE_LINE)
     wide = max((width_of(line, bold=True, size=TITLE_SIZE) for line in said), default=0.0)
     beside: Any = alt.hconcat(*parts, spacing=36)
@@ -118,10 +118,10 @@ def in_lines(text: str, letters: int) -> list[str]:
     >>> in_lines("Keeps up at rate 0.15: 15.4 steps", 30)
     ['Keeps up at rate', '0.15: 15.4 steps']
     """
-    lines = wrap(text, letters)
-    while letters > 1 and len(wrap(text, letters - 1)) == len(lines):
+    lines = folded(text, letters)
+    while letters > 1 and len(folded(text, letters - 1)) == len(lines):
         letters -= 1
-    return wrap(text, letters)
+    return folded(text, letters)
 
 
 def fitting(width: float) -> float:

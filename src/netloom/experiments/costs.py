@@ -16,7 +16,7 @@ from netloom.experiments.store import Store
 from netloom.experiments.workers import be_ready, local_workers, prepare, work, worker_count
 from netloom.progress import track
 from netloom.questions.verdict import Verdict
-from netloom.words import counted
+from netloom.words import counted, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -250,5 +250,5 @@ def _time(seconds: float) -> str:
     if seconds < 60:
         return f"{max(1, round(seconds))} s"
     if seconds < 5400:
-        return f"{seconds / 60:.2g} min" if seconds < 600 else f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.2g} h"
+        return f"{rounded(seconds / 60)} min" if seconds < 600 else f"{seconds / 60:.0f} min"
+    return f"{rounded(seconds / 3600)} h"

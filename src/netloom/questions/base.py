@@ -349,6 +349,8 @@ def _bare(annotation: Any) -> Any:
 
 
 def _short(number: Any) -> str:
+    if isinstance(number, float) and number.is_integer() and number < 1e15:
+        return f"{number:,.0f}"
     return f"{number:g}" if isinstance(number, float) else str(number)
 
 

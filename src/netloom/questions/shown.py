@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
+from rich.text import Text
 
-from netloom.words import counted, give_or_take, number
+from netloom.words import arrows, counted, folded, give_or_take, number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from rich.console import Console
     from rich.table import Column
@@ -45,10 +46,28 @@ def show(lines: Iterable[Any], screen: Console, *, keys: int = 1) -> None:
     """
     for line in lines:
         if isinstance(line, Table):
+            for column in line.columns:
+                column._cells = [
+                    arrows(each) if isinstance(each, str) else each for each in column.cells
+                ]
             for place, part in enumerate(_fitting(line, screen, max(keys, 1))):
                 screen.print(*[""] * bool(place), part, sep="\n")
         else:
-            screen.print(line, soft_wrap=not screen.is_terminal)
+            said = arrows(line) if isinstance(line, str) else line
+            if isinstance(said, str) and screen.is_terminal and said.strip() and "\n" not in said:
+                for each in _broken(Text.from_markup(said), screen.width):
+                    screen.print(each)
+            else:
+                screen.print(said, soft_wrap=not screen.is_terminal)
+
+
+def _broken(text: Text, width: int) -> Iterator[Text]:
+    """Yield text as lines. None ends between a number and its unit, where Rich would end it."""
+    at = 0
+    for line in folded(text.plain, width):
+        at = text.plain.index(line, at)
+        yield text[at : at + len(line)]
+        at += len(line)
 
 
 def _fitting(table: Table, screen: Console, keys: int) -> list[Table]:
@@ -95,6 +114,12 @@ def _share_out(columns: Sequence[Column], width: int) -> None:
         least = each.min_width or 0
         more = max(min((each.max_width or 0) - least, room), 0)
         each.width, room = least + more, room - more
+        each._cells = [
+            "\n".join(folded(cell, each.width))
+            if isinstance(cell, str) and len(cell) > each.width and "[" not in cell
+            else cell
+            for cell in each.cells
+        ]
 
 
 def sentences(record: Recorded) -> list[str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
+
+from netloom.words import arrows, folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -84,15 +85,16 @@ class Verdict:
         A command is one line. On a terminal a long one goes on after ``\``, as shells read it.
         """
         width = min(max(width, NARROWEST), WIDEST)
+        of = arrows(self.of)
         first, *more = _wrapped(self.marked, width, "  ")
         head = Text(first, STYLES[self.mark])
-        beside = not more and len(first) + len(self.of) + 2 <= width
-        if beside and self.of:
-            head.append(f"  {self.of}", "dim")
+        beside = not more and len(first) + len(of) + 2 <= width
+        if beside and of:
+            head.append(f"  {of}", "dim")
         yield head
         yield from (Text(each, STYLES[self.mark]) for each in more)
-        if self.of and not beside:
-            yield from (Text(each, "dim") for each in _wrapped(f"  {self.of}", width, "  "))
+        if of and not beside:
+            yield from (Text(each, "dim") for each in _wrapped(f"  {of}", width, "  "))
         space = " " * (LABEL + 2)
         for label, said in self.lines.items():
             start = f"  {label:<{LABEL}}"
@@ -124,5 +126,4 @@ def _command(command: str, width: int) -> list[str]:
 
 def _wrapped(said: str, width: int, indent: str) -> list[str]:
     start = said[: len(said) - len(said.lstrip())]
-    return wrap(said.strip(), width, initial_indent=start, subsequent_indent=indent,
-                break_long_words=False, break_on_hyphens=False) or [""]  # fmt: skip
+    return folded(arrows(said.strip()), width, start, indent) or [""]

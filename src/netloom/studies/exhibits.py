@@ -121,7 +121,7 @@ class Exhibited:
     def verdict(self) -> Verdict:
         """The same with its mark, what it is of, and what is outside.
 
-        Where nothing is compared, nothing is confirmed.
+        If nothing is compared, nothing is confirmed.
         """
         of = f"{self.name}: {self.line}"
         if self.shown.rows:

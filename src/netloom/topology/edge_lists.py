@@ -78,7 +78,7 @@ def is_edge_list(text: str) -> bool:
 def _link(where: str, line: str) -> tuple[Link, bool]:
     """Return the link of a line, and whether it leads one way only."""
     words = line.split()
-    one_way = len(words) > 2 and words[1] == "->"
+    one_way = len(words) > 2 and words[1] in ("->", "→")
     if one_way:
         del words[1]
     rate: Said | None = NOTHING

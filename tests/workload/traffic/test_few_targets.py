@@ -30,7 +30,7 @@ def drawn(pattern, packets_of_each, seed=1):
 
 
 def test_hot_nodes_are_taken_in_proportion_to_their_weights():
-    pattern = parse_traffic("hot-spot:0.6:5*3,2,7*0.5", mesh(3, 3))
+    pattern = parse_traffic("hotspot:0.6:5*3,2,7*0.5", mesh(3, 3))
     shares = np.full((9, 9), 0.4 / 8)
     np.fill_diagonal(shares, 0)
     for node in range(9):
@@ -39,27 +39,27 @@ def test_hot_nodes_are_taken_in_proportion_to_their_weights():
             shares[node, hot] += 0.6 * by / sum(others.values())
     assert dense(pattern) == pytest.approx(shares)
     assert np.abs(drawn(pattern, 40_000) - shares).max() < 0.012
-    assert pattern.name == "hot-spot:0.6:2,5*3,7*0.5"
+    assert pattern.name == "hotspot:0.6:2,5*3,7*0.5"
     assert dense(parse_traffic(pattern.name, mesh(3, 3))) == pytest.approx(shares)
 
 
 def test_equal_weights_are_as_none():
     plain, weighted = (
         PacketStream(parse_traffic(spec, mesh(4, 4)), 0.4, seed=9).until(3000)
-        for spec in ("hot-spot:0.3:1,9,14", "hot-spot:0.3:1*4,9*4,14*4")
+        for spec in ("hotspot:0.3:1,9,14", "hotspot:0.3:1*4,9*4,14*4")
     )
     assert np.array_equal(plain, weighted)
 
 
 def test_hot_nodes_may_take_themselves_where_that_is_asked_for():
     """The hot spot of one node with weight 9 among 64 others of weight 1, itself included."""
-    pattern = parse_traffic(f"hot-spot-self:{1 / 9}:0:uniform-self", mesh(8, 8))
+    pattern = parse_traffic(f"hotspot-self:{1 / 9}:0:uniform-self", mesh(8, 8))
     shares = np.full((64, 64), 1 / 72)
     shares[:, 0] = 9 / 72
     assert dense(pattern) == pytest.approx(shares)
     assert np.abs(drawn(pattern, 5_000) - shares).max() < 0.025
     listed = "0*9," + ",".join(map(str, range(1, 64)))
-    assert dense(parse_traffic(f"hot-spot-self:1:{listed}", mesh(8, 8))) == pytest.approx(shares)
+    assert dense(parse_traffic(f"hotspot-self:1:{listed}", mesh(8, 8))) == pytest.approx(shares)
 
 
 @settings(max_examples=100, deadline=None)
@@ -117,11 +117,11 @@ def test_asymmetric_traffic_goes_to_two_nodes_half_the_network_apart():
     ("spec", "said"),
     [
         ("asymmetric", "traffic 'asymmetric': found 9 nodes; expected an even number of them"),
-        ("hot-spot:0.1:1*0", "traffic 'hot-spot:0.1:1': found weight 0; expected a number above 0"),
-        ("hot-spot:0.1:1*x", "traffic 'hot-spot:0.1:1*x': found 'x'; expected a number"),
-        ("hot-spot:0.1:1*", "traffic 'hot-spot:0.1:1*': found ''; expected a number"),
-        ("hot-spot:0.1:1,1*2", "found 2 hot nodes; expected one or more, each named once"),
-        ("hot-spot-self:0.1:9", "traffic 'hot-spot-self:0.1:9': found hot node 9; expected 0 to 8"),
+        ("hotspot:0.1:1*0", "traffic 'hotspot:0.1:1': found weight 0; expected a number above 0"),
+        ("hotspot:0.1:1*x", "traffic 'hotspot:0.1:1*x': found 'x'; expected a number"),
+        ("hotspot:0.1:1*", "traffic 'hotspot:0.1:1*': found ''; expected a number"),
+        ("hotspot:0.1:1,1*2", "found 2 hot nodes; expected one or more, each named once"),
+        ("hotspot-self:0.1:9", "traffic 'hotspot-self:0.1:9': found hot node 9; expected 0 to 8"),
         ("incast", "traffic 'incast': found ''; expected incast:SENDERS, incast:SENDERS:NODES or"),
         ("incast:0", "traffic 'incast:0': found '0'; expected a whole number of at least 1"),
         ("incast:9", "found 9 senders, 1 target; expected 1 to 8 senders of each, among 9 nodes"),
@@ -131,7 +131,7 @@ def test_asymmetric_traffic_goes_to_two_nodes_half_the_network_apart():
         ("incast:all:9", "traffic 'incast:all:9': found target 9; expected 0 to 8"),
         ("incast:all:0:x", "found 'x'; expected a whole number"),
         ("incast:1:2:3:4", "found '1:2:3:4'; expected incast:SENDERS"),
-        ("incast-self:1", "found '1'; expected uniform, transpose"),
+        ("incast-self:1", "found '1'; expected incast (the nearest), or uniform, transpose"),
     ],
 )
 def test_what_cannot_be_says_so(spec, said):

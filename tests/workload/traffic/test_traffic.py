@@ -106,7 +106,7 @@ def test_the_only_hot_node_sends_as_the_others_would_without_it():
 
 def test_a_hot_spot_over_a_permutation_keeps_its_silent_nodes():
     pattern = parse_traffic("hot-spot:0.5:0:transpose", mesh(3, 3))
-    assert pattern.name == "hot-spot:0.5:0:transpose"
+    assert pattern.name == "hotspot:0.5:0:transpose"
     assert np.flatnonzero(pattern.rate == 0).tolist() == [0, 4, 8]
     weights = dense(pattern.matrix(), 9) * 6
     assert weights[1, [0, 3]].tolist() == [0.5, 0.5]
@@ -201,7 +201,7 @@ def test_equal_shares_that_round_below_one_stay_in_their_row():
 
 def test_the_name_is_the_spec():
     network = torus(4, 4)
-    for spec in ("uniform-self", "shuffle", "hot-spot:0.125:1,9:tornado", "pairs:0-5,3-1*2"):
+    for spec in ("uniform-self", "shuffle", "hotspot:0.125:1,9:tornado", "pairs:0-5,3-1*2"):
         assert parse_traffic(spec, network).name == spec
         assert parse_traffic(spec.upper(), network).num_nodes == 16
 

@@ -16,6 +16,7 @@ from netloom.drawing.frame import column, fitting, layered
 from netloom.drawing.networks import Delays
 from netloom.drawing.panel import MINE, End, Look, Panel, panel
 from netloom.questions.analyze.reasons import limit_if_split
+from netloom.questions.analyze.verdict import load_share
 from netloom.questions.named import mapping_name
 from netloom.questions.network_chart import LOAD, channels_chart, load_title
 from netloom.questions.shown import percent
@@ -130,7 +131,7 @@ def _delayed(figures: Mapping[str, Any]) -> str:
     own, offered = figures["saturation"], figures["offered"]
     if offered is None:
         limit = next(each for each in STANDS if own[each] is not None)
-        return STANDS[limit][0].format(percent(own[limit]))
+        return STANDS[limit][0].format(load_share(own[limit]))
     at = f"▼ {percent(offered)} load"
     for limit, said in zip(LIMITS, ("delays no node*", "delays some nodes*", "delays most nodes*"),
                            strict=True):  # fmt: skip
@@ -156,7 +157,7 @@ def _segments(
         end = begin if own[limit] is None else own[limit]
         if end > begin:
             star = "*" if limit != "upper_bound" else ""
-            said = f"{name if known else 'delays not known'} to {percent(own[limit])}{star}"
+            said = f"{name if known else 'delays not known'} to {load_share(own[limit])}{star}"
             found.append((said, end, colour if known else REFERENCE))
             begin = end
     if split is not None:
@@ -219,20 +220,20 @@ def saturation_among_random(record: Recorded) -> alt.LayerChart:
         .mark_point(shape="diamond", size=170, filled=True, color=THIS, opacity=1)
         .encode(x=where.x.encoding(alt.X), y=alt.value(height - 6), tooltip=["whose:N"]),
     ]
-    spans = {f"{OWN} {percent(own[limit])}": (mine, mine)}
+    spans = {f"{OWN} {load_share(own[limit])}": (mine, mine)}
     colours, bound = dict.fromkeys(spans, THIS), own["upper_bound"]
     split = limit_if_split(record.figures)
     if limit != "upper_bound" and bound is not None:
         bound = split or bound
         drawn += where.rule(bound)
-        name = f"its limit {percent(bound)}"
+        name = f"its limit {load_share(bound)}"
         spans[name] = (bound, bound)
     drawn += where.above(spans, colours)
     said, less, more = STANDS[limit]
     higher = sum(each > own[limit] for each in random)
     lower = sum(each < own[limit] for each in random)
     rank = f"{less} than in {higher}" if higher > lower else f"{more} than in {lower}"
-    said = f"{said.format(percent(own[limit]))}, {rank} of {counted(len(random), RANDOM[:-1])}"
+    said = f"{said.format(load_share(own[limit]))}, {rank} of {counted(len(random), RANDOM[:-1])}"
     return layered(drawn, f"{said} (grey)", where.width, height)
 
 

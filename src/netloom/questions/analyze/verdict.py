@@ -59,6 +59,17 @@ def shares(*values: float) -> list[str]:
     return [f"{100 * each:.{digits}g}\u00a0%" for each in values]
 
 
+def load_share(value: float | None) -> str:
+    r"""Return a limit of the load in percent, as sentences, tables and pictures have it alike.
+
+    Examples
+    --------
+    >>> load_share(0.2776).replace("\xa0", " "), load_share(None)
+    ('28 %', '–')
+    """
+    return percent(None) if value is None else shares(value)[0]
+
+
 def _alone(figures: Figures) -> bool:
     """Whether no two paths meet, and nothing is too full."""
     found = figures["verdict"]

@@ -8,7 +8,7 @@ from rich.markup import escape
 
 from netloom.questions.analyze.reasons import limit_if_split
 from netloom.questions.analyze.switched_words import switched_remarks
-from netloom.questions.analyze.verdict import verdict
+from netloom.questions.analyze.verdict import load_share, verdict
 from netloom.questions.analyze.where import unit
 from netloom.questions.measure import Measure
 from netloom.questions.shown import percent, plain_table, size_of
@@ -59,7 +59,7 @@ def _footnote(data: dict[str, Any]) -> str:
         notes.append("* estimate (lemmas 3 and 4).")
     lemma = limits["lemma_3"]
     if lemma is not None and lemma > limits["upper_bound"]:
-        notes.append(f"Lemma 3 alone would allow {percent(lemma)}.")
+        notes.append(f"Lemma 3 alone would allow {load_share(lemma)}.")
     if data["busiest_channel"]["kind"] != "network":
         notes.append("Channel load: only between routers.")
     if data["random_mapping"]["mappings"]:
@@ -83,10 +83,10 @@ def _figures_table(data: dict[str, Any]) -> Table:
         if known and (key != "weighted_channel_load" or unit(data) != "uniform"):
             table.add_row(label.format(weight=data["weight"]), *cells)
     for label, key in LOADS.items():
-        cells = [percent(data["saturation"][key]), ""]
+        cells = [load_share(data["saturation"][key]), ""]
         if many and f"saturation_{key}" in random:
             figure = random[f"saturation_{key}"]
-            cells += [percent(figure["mean"]), "", f"{figure['beaten']} of {many}"]
+            cells += [load_share(figure["mean"]), "", f"{figure['beaten']} of {many}"]
         if data["saturation"][key] is not None:
             table.add_row(label, *cells)
     return table
@@ -173,4 +173,4 @@ def measure(figures: Mapping[str, Any]) -> Measure | None:
     if most is None:
         return None
     what = "load from the average node, at most"
-    return Measure(most, percent(most), "carries up to {} load", what, more=True)
+    return Measure(most, load_share(most), "carries up to {} load", what, more=True)

@@ -8,6 +8,7 @@ from rich.markup import escape
 
 from netloom.questions.compile.verdict import verdict
 from netloom.questions.shown import figures_table, pairs, percent, size_of
+from netloom.units import seconds
 from netloom.words import counted
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def _how(result: CompiledPhases) -> list[str]:
         f"{counted(int(given.words.sum()), 'word', ',')}{order}; {size_of(network)}",
         f"{result.phases_said}, of {plan.capacity.virtual_channels} virtual channels per "
         f"{plan.capacity.per}; {plan.method}, {result.timetable.kind}, seed {asked['seed']}, "
-        f"compiled in {result.seconds:.2g} s",
+        f"compiled in {seconds(result.seconds, 2)}",
     ]
 
 

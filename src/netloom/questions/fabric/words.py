@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
@@ -19,7 +18,7 @@ from netloom.questions.fabric.verdict import (
 from netloom.questions.measure import Measure
 from netloom.questions.shown import ended, percent, plain_table
 from netloom.questions.verdict import MARKS
-from netloom.words import counted, number
+from netloom.words import counted, folded, number, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -92,14 +91,12 @@ def _asked(result: FabricCheck) -> list[str]:
     if not result.forwarding.name.startswith("lfts:"):
         by += ", as OpenSM's engine of this name would make them."
     said = f"{name}{shape}, {', '.join(size)}"
-    return [f"[dim]{escape(each)}[/]" for text in (said, by) for each in wrap(text, COLUMNS)]
+    return [f"[dim]{escape(each)}[/]" for text in (said, by) for each in folded(text, COLUMNS)]
 
 
 def _wrapped(text: str, indent: str, first: str | None = None) -> list[str]:
     start = indent if first is None else first
-    found = wrap(text, COLUMNS, initial_indent=start, subsequent_indent=indent,
-                 break_long_words=False, break_on_hyphens=False)  # fmt: skip
-    return [escape(each) for each in found]
+    return [escape(each) for each in folded(text, COLUMNS, start, indent)]
 
 
 def _others(data: Mapping[str, Any]) -> Iterator[str]:
@@ -167,7 +164,7 @@ def _jobs(result: FabricCheck, data: Mapping[str, Any]) -> Iterator[Any]:
         yield "Channels that jobs share, by the time of all jobs on them (one job alone: 1):"
         table = plain_table(["time", "from", "port", "to", "port", "jobs"], ["from", "to", "jobs"])
         for each in shared:
-            jobs = ", ".join(f"{job['name']} {job['use']:.2g}" for job in each["jobs"])
+            jobs = ", ".join(f"{job['name']} {rounded(job['use'])}" for job in each["jobs"])
             table.add_row(number(each["use"]), *_cells(data, each), escape(jobs))
         yield table
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     Figures = Mapping[str, Any]
 
+NOTHING_KNOWN = 0.005
+"""A bound below this share of rank order is shown as a gain of 100 %, and says nothing."""
+
 LITTLE = 0.2
 """A change from which on a gain is not small."""
 
@@ -177,6 +180,8 @@ def _from_to(weight: str, first: float, last: float) -> str:
     """Return two amounts of traffic, and their unit once if it is the same."""
     before, after = carried(weight, first), carried(weight, last)
     (value, first_unit), last_unit = before.rsplit(" ", 1), after.rpartition(" ")[2]
+    if not last:  # in the unit of what it was
+        return f"{value} → 0 {first_unit}"
     alike = first_unit.rstrip("s") == last_unit.rstrip("s")
     return f"{value if alike else before} → {after}"
 
@@ -267,7 +272,7 @@ def _possible(figures: Figures) -> str:
         return ""
     if objective["name"] == "saturation":
         return f"{number(float(f'{first / bound:.2g}'))}×"
-    return change(first, bound)
+    return change(first, bound) if bound > first * NOTHING_KNOWN else ""
 
 
 def _lines(figures: Figures, *, gains: bool, counted_too: bool) -> Iterator[tuple[str, str]]:

@@ -9,6 +9,7 @@ from rich.markup import escape
 from netloom.questions.map.verdict import between_routers, measure, verdict
 from netloom.questions.shown import percent, plain_table, size_of
 from netloom.units import size
+from netloom.units import seconds
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def _how(result: ProgramMapping) -> str:
         return f"layout {result.layout.name} ({result.layout.source})"
     ended = "interrupted after" if found.interrupted else "searched for"
     rounds = counted(found.rounds, "round") if found.rounds else "less than a whole round"
-    effort = f"{found.seconds:.2g} s of processor time, {rounds}"
+    effort = f"{seconds(found.seconds, 2)} of processor time, {rounds}"
     return f"{ended} {effort}, {began(found.found_by)}"
 
 

@@ -19,7 +19,7 @@ from netloom.report.page.decision import answer_of
 from netloom.report.page.explorers import AGAIN, explorers_of
 from netloom.report.page.numbers import numbers_of
 from netloom.report.page.sections import Asked, sections_of, varied_in
-from netloom.words import counted, listed, number
+from netloom.words import counted, listed, number, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -252,4 +252,4 @@ def _duration(seconds: float) -> str:
     """
     if seconds < 120:
         return f"{seconds:.3g} s"
-    return f"{seconds / 60:.2g} min" if seconds < 7200 else f"{seconds / 3600:.2g} h"
+    return f"{rounded(seconds / 60)} min" if seconds < 7200 else f"{rounded(seconds / 3600)} h"

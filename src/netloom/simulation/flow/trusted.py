@@ -15,6 +15,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from netloom.errors import InputError
+from netloom.words import rounded
 
 ORDER_COUNTS, ORDER_DECIDES, ORDER_SAYS_NOTHING = 1.1, 2.0, 6.0
 """Gaps between the ends in order and shared, as factors, from which a kind begins."""
@@ -99,13 +100,15 @@ def trust(
         return Trust(0.0, "Nothing crosses the network.")
     order = _gap(in_order_finish, shared_finish)
     if order >= ORDER_SAYS_NOTHING:
-        end = f"{order:.2g} times as long in order as shared, the true end is between"
+        end = f"{rounded(order)} times as long in order as shared, the true end is between"
         return Trust(None, f"The order in which messages are sent decides: {end}.")
     if short > MOST_SHORT:
         return Trust(SHORT, "Most messages are shorter than a packet or than their latency.")
     if order >= ORDER_COUNTS:
         within = FAR_ORDER if order >= ORDER_DECIDES else ORDER
-        return Trust(within, f"The order in which messages are sent makes a factor of {order:.2g}.")
+        return Trust(
+            within, f"The order in which messages are sent makes a factor of {rounded(order)}."
+        )
     return _by_turns(in_order_finish, bound, lossless_finish)
 
 

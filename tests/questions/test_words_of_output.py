@@ -1,0 +1,111 @@
+"""What a line of output may not do: part a number from its unit, mix arrows, or say 1e+02."""
+
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from netloom.cli.edge import run_guarded
+from netloom.errors import InputError
+from netloom.experiments.costs import _time
+from netloom.questions.analyze.verdict import load_share
+from netloom.questions.base import Question, option, range_of
+from netloom.questions.map.verdict import _from_to, _possible
+from netloom.questions.shown import plain_table, show
+from netloom.questions.verdict import Verdict
+from netloom.topology import mesh, topology, without
+from netloom.words import arrows, folded, rounded
+
+SENTENCE = "Takes 408 µs, 62.6 % more than leaf0 -> spine0 needs (251 µs) at 25 GB/s in 12 cycles."
+UNITS = ("µs", "%", "GB/s", "cycles")
+
+
+def terminal(width):
+    return Console(
+        file=StringIO(), width=width, highlight=False, force_terminal=True, no_color=True
+    )
+
+
+def starts(lines):
+    return [line.split()[0].rstrip(".,)") for line in lines if line.split()]
+
+
+@pytest.mark.parametrize("width", range(40, 100))
+def test_no_line_ends_between_a_number_and_its_unit(width):
+    verdict = Verdict("act", SENTENCE, "of", {"where": SENTENCE}, "", SENTENCE)
+    lines = [each.plain for each in verdict.text(width)]
+    assert not {*starts(lines)} & {*UNITS}
+    assert " ".join(" ".join(lines).split()).count("(251 µs) at 25 GB/s in 12 cycles.") == 3
+
+
+@pytest.mark.parametrize("width", range(30, 90, 3))
+def test_nor_does_a_line_of_figures_or_a_cell(width):
+    screen = terminal(width)
+    table = plain_table(("name", "what it is"), words=("what it is",))
+    table.columns[1].no_wrap = False
+    table.add_row("first", SENTENCE)
+    show([f"[bold]•[/] {SENTENCE}", "", table], screen)
+    lines = screen.file.getvalue().splitlines()
+    assert not {*starts(lines)} & {*UNITS}
+    assert sum(line.count("408 µs") for line in lines) == 2
+
+
+def test_units_are_kept_and_words_are_not():
+    assert folded("of 3 s in 12 hosts", 5) == ["of", "3 s", "in 12", "hosts"]
+    assert folded("h0 s1 1 b-tree", 4) == ["h0", "s1 1", "b-tree"]
+
+
+def test_arrows_are_one_sign_in_output(capsys):
+    screen = terminal(60)
+    table = plain_table(("channel",))
+    table.add_row("h0 -> leaf0")
+    show(["busiest: (0,0) -> (0,1), 6->7", table, "a port 1 -> b port 2"], screen)
+    said = screen.file.getvalue()
+    assert "->" not in said
+    assert "(0,0)→(0,1), 6→7" in said
+    assert "h0→leaf0" in said
+    assert "a port 1 → b port 2" in said
+    assert "→" in Verdict("act", "Cut.", "mesh:4 without 0->1").text(60).__next__().plain
+
+    def fails():
+        raise InputError("x", "0 -> 1")
+
+    assert run_guarded(fails) == 2
+    assert capsys.readouterr().err == "netloom: x: found 0 → 1\n"
+
+
+def test_both_arrows_are_taken(tmp_path):
+    assert without(mesh(4, 4), channels="6→7").name == without(mesh(4, 4), channels="6->7").name
+    nets = []
+    for number, arrow in enumerate(("->", "→")):
+        file = tmp_path / f"{number}.txt"
+        file.write_text(f"a {arrow} b\nb {arrow} c\nc {arrow} a\n")
+        nets.append(topology(f"graph:{file}"))
+    assert nets[0].channel_target.tolist() == nets[1].channel_target.tolist()
+    assert nets[0].num_channels == nets[1].num_channels == 3
+
+
+def test_no_number_has_an_exponent():
+    assert [rounded(each) for each in (99.6, 123.4, 0.05)] == ["100", "120", "0.05"]
+    assert _time(359_000) == "100 h"
+
+    class Asked(Question):
+        load: float = option("Load.", default=1.0, gt=0, le=1e9)
+
+    assert range_of(Asked.model_fields["load"]).endswith("at most 1,000,000,000")
+
+
+def test_nothing_left_has_the_unit_of_what_was():
+    assert _from_to("bytes", 4_130_000, 0) == "4.13 → 0 MB"
+    assert _from_to("bytes", 4_130_000, 2_000_000) == "4.13 → 2 MB"
+
+
+@pytest.mark.parametrize(("bound", "said"), [(0.0, ""), (0.001, ""), (50.0, "50 %")])
+def test_a_bound_that_says_nothing_is_not_told(bound, said):
+    objective = {"name": "max-channel-load", "before": 100.0, "bound": bound}
+    assert _possible({"objective": objective}).replace("\u00a0", " ") == said
+
+
+def test_a_limit_has_the_same_digits_in_sentence_and_table():
+    assert load_share(0.2784).replace("\u00a0", " ") == "28 %"
+    assert arrows("nothing") == "nothing"
