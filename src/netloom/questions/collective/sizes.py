@@ -76,8 +76,10 @@ def size_ranges(sizes: list[float], some: list[float]) -> str:
 
     Examples
     --------
-    >>> size_ranges([1e3, 1e4, 1e5], [1e4, 1e5]), size_ranges([1e3, 1e4], [1e3]), size_ranges([1.0], [1.0])
-    ('from 10 kB', 'at 1 kB', 'at 1 B')
+    >>> size_ranges([1e3, 1e4, 1e5], [1e4, 1e5]), size_ranges([1e3, 1e4], [1e3])
+    ('from 10 kB', 'at 1 kB')
+    >>> size_ranges([1.0], [1.0])
+    'at 1 B'
     >>> size_ranges([1.0, 2.0, 3.0, 4.0], [1.0, 3.0])
     'at 1 B and 3 B'
     """
