@@ -94,7 +94,9 @@ class WhichSchedule(Question, panel="Collective"):
         shown_default="until more chunks are no better",
     )
     count_inside_nodes: bool = option(
-        "Count messages between hosts of one node on the network.", default=False
+        "Count messages between hosts of one node on the network.",
+        default=False,
+        flags=("--count-inside-nodes",),
     )
     routing: OnePath | None = option(
         "Routing of messages, such as lfts:FILE (all-gather and reduce-scatter).",
