@@ -31,8 +31,8 @@ def test_the_bound_is_that_of_whole_nodes_and_is_reached(collective):
     assert free.bound_seconds == pytest.approx(least(collective, spec, np.arange(6)))
     assert free.efficiency > 0.95
     assert free.finish_seconds < counted.bound_seconds
-    assert 0 < free.inside_share < 1
-    assert counted.inside_share is None
+    assert 0 < free.inside_nodes < 1
+    assert counted.inside_nodes is None
     assert "inside nodes are taken as free" in free.note
     assert "one node are counted" in counted.note
 
@@ -62,12 +62,12 @@ def test_a_plan_is_replayed_with_what_it_sends_between_nodes_only(tmp_path):
     between = node[program.source] != node[program.target]
     sizes = program.message_size * made.schedule.size_bytes
     assert run.to_dict()["bytes"] == pytest.approx(sizes[between].sum())
-    assert 1 - between @ sizes / sizes.sum() == pytest.approx(made.inside_share)
+    assert 1 - between @ sizes / sizes.sum() == pytest.approx(made.inside_nodes)
 
 
 def test_given_routes_count_and_one_node_alone_is_refused():
     routed = nl.compile_collective("all-gather", "rail:1x2x2x2", routing="d-mod-k", **FAST)
-    assert routed.inside_share is None
+    assert routed.inside_nodes is None
     assert "one node are counted" in routed.note
     with pytest.raises(InputError, match="all 2 ranks on node n0"):
         nl.compile_collective("all-gather", "rail:1x2x2x2", ranks=2, **FAST)

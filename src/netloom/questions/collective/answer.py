@@ -236,7 +236,7 @@ class CollectiveTimes(Answer):
         Column("collective", kind=str),
         Column("ranks", kind=int, value="num_ranks"),
         Column("hosts", kind=int, value=lambda found: len(np.unique(found.host_of))),
-        Column("free_inside_nodes", kind=bool, value=lambda it: it.node_of_host is not None),
+        Column("inside_nodes"),
         Column("mapping", kind=str),
         Column("bound", kind=dict, value="bound_dict"),
         Column("winners", kind=list, value=lambda it: [each._asdict() for each in it.winners]),
@@ -267,6 +267,14 @@ class CollectiveTimes(Answer):
     def allocated(self) -> NDArray[np.int32]:
         """int32[…], the hosts that ranks use."""
         return np.unique(self.host_of)
+
+    @property
+    def inside_nodes(self) -> float | None:
+        """The share of the traffic that stays inside nodes, if that is free.
+
+        Of the fastest algorithm at the largest size.
+        """
+        return None if self.node_of_host is None else self.at(self.sizes[-1])[0].inside_share
 
     @property
     def ranks_of_place(self) -> NDArray[np.int64]:

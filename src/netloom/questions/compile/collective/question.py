@@ -242,12 +242,12 @@ def compile_collective(
         seconds=made,
         few=few,
         unlimited_seconds=None if few is None else timed.finish_seconds,
-        inside_share=_inside_share(timed) if len(network.inside) else None,
+        inside_nodes=_inside_nodes(timed) if len(network.inside) else None,
         provenance=provenance_of(question, "compile_collective", network.topology),
     )
 
 
-def _inside_share(timed: Timed) -> float:
+def _inside_nodes(timed: Timed) -> float:
     """Return the part of all bytes sent that goes from host to host inside nodes."""
     program, routes = timed.program, timed.routes
     last = routes.values[routes.offsets[1:] - 1]
