@@ -105,3 +105,14 @@ def test_a_mirrored_network_needs_its_trees_once(monkeypatch):
     monkeypatch.setattr(joint, "packed", counting)
     judge(proven(joint.all_reduce(network, 1e8)))
     assert len(done) == 1
+
+
+def test_a_time_limit_keeps_what_was_found_by_then():
+    asked = {"size": "64MB", "bandwidth": "25GB/s", "latency": "500ns"}
+    first = nl.compile_collective("all-gather", "mesh:3x3", seconds=1e-9, **asked)
+    best = nl.compile_collective("all-gather", "mesh:3x3", **asked)
+    assert first.proven
+    assert first.schedule.program.num_chunks < best.schedule.program.num_chunks
+    assert first.efficiency < best.efficiency
+    with pytest.raises(InputError, match="seconds"):
+        nl.compile_collective("all-gather", "mesh:3x3", seconds=0, **asked)
