@@ -54,3 +54,14 @@ def test_workers_are_silent(monkeypatch):
 def test_plurals_of_ch_and_y():
     assert counted(2, "switch") == "2 switches"
     assert counted(3, "entry") == "3 entries"
+
+
+def test_the_first_word_of_how_far_it_is_comes_at_once(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "PATIENCE_SECONDS", -1.0)
+    with progress.patience("Compiling"):
+        progress.tell_so_far("80 % of the bound so far")
+        progress.tell_so_far("90 % of the bound so far")
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("netloom: Compiling: 80 % of the bound so far (")
+    progress.tell_so_far("nobody waits for this")
+    assert capsys.readouterr().err == ""

@@ -105,9 +105,25 @@ def _open_bar(what: str, total: int) -> tuple[Progress, TaskID]:
     return bar, bar.add_task(what, total=total)
 
 
+_so_far: list[Callable[[str], None]] = []
+"""What is told how far the work is that is being waited for, the innermost last."""
+
+
+def tell_so_far(said: str) -> None:
+    """Show how far the work is that ``patience`` waits for, in words. The first are a line.
+
+    Examples
+    --------
+    >>> with patience("a search"):
+    ...     tell_so_far("97 % of the bound so far")
+    """
+    if _so_far:
+        _so_far[-1](said)
+
+
 @contextmanager
 def patience(what: str) -> Iterator[None]:
-    """Show that ``what`` is being worked on, once it has lasted a while.
+    """Show that ``what`` is being worked on, once it has lasted a while, and ``tell_so_far``.
 
     For one long step that nothing can be counted in. The step must let other threads run.
 
@@ -117,7 +133,16 @@ def patience(what: str) -> Iterator[None]:
     ...     pass
     """
     if not _watched():
-        with _lines(lambda: f"{what} ..."):
+        began, told = time.monotonic(), [what]
+
+        def say(said: str) -> None:
+            first = len(told) == 1 and time.monotonic() - began > PATIENCE_SECONDS
+            if first and not _hushed:
+                _write(f"{what}: {said}", began)
+            if first or len(told) > 1:
+                told[:] = [what, said]
+
+        with _lines(lambda: f"{': '.join(told)} ..."), _told(say):
             yield
         return
     from rich.console import Console
@@ -126,11 +151,21 @@ def patience(what: str) -> Iterator[None]:
     timer = Timer(PATIENCE_SECONDS, status.start)
     timer.start()
     try:
-        yield
+        with _told(lambda said: status.update(f"{what}: {said} ...")):
+            yield
     finally:
         timer.cancel()
         timer.join()
         status.stop()
+
+
+@contextmanager
+def _told(say: Callable[[str], None]) -> Iterator[None]:
+    _so_far.append(say)
+    try:
+        yield
+    finally:
+        _so_far.remove(say)
 
 
 @contextmanager
@@ -144,6 +179,12 @@ def counting_runs(total: int, what: str) -> Iterator[Callable[[int], None]]:
             yield lambda _: None
 
 
+def _write(said: str, began: float) -> None:
+    with suppress(OSError, ValueError):  # nobody reads it any more
+        sys.stderr.write(f"netloom: {said} ({time.monotonic() - began:.0f} s)\n")
+        sys.stderr.flush()
+
+
 @contextmanager
 def _lines(said: Callable[[], str]) -> Iterator[None]:
     """Write what is said as a line on standard error now and then, with the time gone by."""
@@ -155,9 +196,7 @@ def _lines(said: Callable[[], str]) -> Iterator[None]:
     def write() -> None:
         began, wait = time.monotonic(), LINE_SECONDS
         while not ended.wait(wait):
-            with suppress(OSError, ValueError):  # nobody reads it any more
-                sys.stderr.write(f"netloom: {said()} ({time.monotonic() - began:.0f} s)\n")
-                sys.stderr.flush()
+            _write(said(), began)
             wait = min(2 * wait, MOST_LINE_SECONDS)
 
     thread = Thread(target=write, daemon=True)

@@ -322,3 +322,14 @@ def test_a_linear_all_to_all_posts_all_at_once():
     ordered = compare_collectives("all-to-all", "leaf-spine:8x4x8", injection="in-order", **asked)
     assert "With linear, 512 kB take longer than 1.02 MB" in (ordered.note or "")
     assert "take longer" not in (posted.note or "")
+
+
+def test_only_the_bound_says_that_something_is_the_best_possible():
+    asked = {"size": "1GB", "bandwidth": "25GB/s", "latency": 0}
+    ring = compare_collectives("all-reduce", "rail:1x4x4x4", algorithm="ring", **asked)
+    assert ring.verdict.sentence.endswith(
+        f"best of the algorithms asked, {ring.points[0].ratio:.3g} times the least possible time."
+    )
+    best = compare_collectives("all-reduce", "rail:1x4x4x4", algorithm="hierarchical", **asked)
+    assert best.verdict.sentence.endswith(", the best possible.")
+    assert best.points[0].ratio == pytest.approx(1)

@@ -29,7 +29,14 @@ def test_who_is_cut_off_and_what_is_lost_is_said():
     assert said.sentence.endswith(f"On the whole network: hierarchical, {best}.")
     assert said.lines["cut off"] == "2 hosts (n0.0 and n1.0): 14 of 16 ranks take part"
     assert "hierarchical" in said.lines["lost"]
-    assert "also by spread" in said.lines["whole"]
+    assert "with the same ranks, also by spread" in said.lines["whole"]
+    alone = compare_collectives(
+        "all-reduce",
+        routing="spread",
+        nodes=found.host_of,
+        **UNIT | {"algorithm": "bidirectional-ring"},
+    )
+    assert data["same_ranks_seconds"] == alone.points[0].seconds
 
 
 def test_a_cable_less_cuts_nobody_off_and_keeps_the_routing():

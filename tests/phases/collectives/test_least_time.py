@@ -52,6 +52,28 @@ def test_optimal_schedules_do_not_beat_it(spec):
     assert per_byte("all-to-all", spec) <= 1 / exchange(network).bandwidth * (1 + 1e-6)
 
 
+@pytest.mark.parametrize(
+    ("collective", "wanted"),
+    [
+        ("all-reduce", 2 * 7 / (8 * 4)),  # eight nodes of four cards
+        ("all-gather", 28 / 32 / 4),
+        ("reduce-scatter", 28 / 32 / 4),
+        ("broadcast", 1 / 4),
+        ("reduce", 1 / 4),
+        ("gather", 28 / 32 / 4),
+        ("scatter", 28 / 32 / 4),
+        ("all-to-all", 16 * 16 / 32 / 4),  # a unit of 16 cards behind four cables
+        ("barrier", 0),
+    ],
+)
+def test_nodes_are_held_by_all_their_cards_together(collective, wanted):
+    assert per_byte(collective, "rail:2x4x4x1", by_node=True) == pytest.approx(wanted)
+    assert per_byte(collective, "rail:2x4x4x1") >= wanted * (1 - 1e-9)
+    # a node sends by cards that have no rank, too
+    firsts = least_time(collective, topology("rail:2x4x4x1"), np.arange(0, 32, 4), by_node=True)
+    assert firsts.per_byte <= wanted * (1 + 1e-9)
+
+
 def test_ports_of_nodes_are_limits():
     assert per_byte("all-reduce", "torus:4x4", port=1.0) == pytest.approx(2 * 15 / 16)
     assert per_byte("all-reduce", "torus:4x4", port=4.0) == pytest.approx(2 * 15 / 16 / 4)

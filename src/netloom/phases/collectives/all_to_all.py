@@ -187,7 +187,11 @@ def _nearest(
 
 
 def all_to_all(
-    network: RankNetwork, size_bytes: float, *, parts: Sequence[int] = (1, 2, 4, 8, 16)
+    network: RankNetwork,
+    size_bytes: float,
+    *,
+    parts: Sequence[int] = (1, 2, 4, 8, 16),
+    until: float = np.inf,
 ) -> Timed:
     """Return a schedule of an all-to-all of equal blocks, and the bound of the linear program.
 
@@ -197,6 +201,8 @@ def all_to_all(
         The whole buffer of a rank, what it keeps for itself included.
     parts
         Into how many parts each path's data is cut, to try.
+    until
+        As ``fastest`` has it.
 
     Raises
     ------
@@ -230,7 +236,7 @@ def all_to_all(
     def cut(many: int) -> tuple[Jobs, CollectiveProgram, NDArray[np.float64]]:
         return _path_jobs(network.num_ranks, peeled, route, many)
 
-    jobs, times, program = fastest(shared, cut, parts, size_bytes, bound)
+    jobs, times, program = fastest(shared, cut, parts, size_bytes, bound, until)
     made = timed(network, routes, jobs, times, program, size_bytes, bound)
     return replace(made, prices=found.prices)
 

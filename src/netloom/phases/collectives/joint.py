@@ -218,7 +218,13 @@ def solved(
     return -float(result.fun), result.x[:ranks], result.x[ranks : ranks + links], prices
 
 
-def all_reduce(network: RankNetwork, size_bytes: float, *, chunks: Sequence[int] = CHUNKS) -> Timed:
+def all_reduce(
+    network: RankNetwork,
+    size_bytes: float,
+    *,
+    chunks: Sequence[int] = CHUNKS,
+    until: float = np.inf,
+) -> Timed:
     """Return a schedule of an all-reduce by pairs of trees, and the bound of the linear program.
 
     Parameters
@@ -226,6 +232,8 @@ def all_reduce(network: RankNetwork, size_bytes: float, *, chunks: Sequence[int]
     chunks
         Chunks to try of what goes by a pair of trees. Per root, on average, where roots have more
         than ``FEW_TREES``.
+    until
+        As ``fastest`` has it.
 
     Raises
     ------
@@ -249,7 +257,12 @@ def all_reduce(network: RankNetwork, size_bytes: float, *, chunks: Sequence[int]
     out = packed(network, best.out, best.trees, rate)
     back = network.reversed()
     turned = np.lexsort((network.source, network.target))  # the link that each reversed one was
-    into = packed(back, best.into[turned], best.trees, rate)
+    shares = best.into[turned]
+    mirrored = np.array_equal(shares, best.out) and all(
+        np.array_equal(getattr(back, name), getattr(network, name))
+        for name in ("source", "target", "capacity")
+    )
+    into = replace(out, network=back) if mirrored else packed(back, shares, best.trees, rate)
     number = len(out.routes.offsets) - 1
     routes = lists(
         [out.routes.of(route).tolist() for route in range(number)]
@@ -267,7 +280,7 @@ def all_reduce(network: RankNetwork, size_bytes: float, *, chunks: Sequence[int]
 
     most = 1.5 * CHUNKS[-1] / _chunks_per_root(out, 1)  # about as many of each root as given
     tried = [many for many in chunks if many <= most] or chunks[:1]
-    jobs, times, program = fastest(shared, cut, tried, size_bytes, bound)
+    jobs, times, program = fastest(shared, cut, tried, size_bytes, bound, until)
     made = timed(network, routes, jobs, times, program, size_bytes, bound)
     return replace(made, prices=best.prices)
 

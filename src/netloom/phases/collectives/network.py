@@ -130,6 +130,18 @@ class RankNetwork:
         return f"<{self.topology.name}: {self.num_ranks} ranks, {more}>"
 
 
+def local_groups(topology: Topology) -> NDArray[np.int32]:
+    """Return int32[num_hosts], alike for hosts that may exchange data off the network: of a node.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> local_groups(topology("rail:1x2x2x1"))
+    array([0, 0, 1, 1], dtype=int32)
+    """
+    return topology.node_of_host
+
+
 def rank_network(
     topology: Topology,
     hosts: Sequence[int] | NDArray[np.integer] | None = None,
@@ -181,10 +193,10 @@ def rank_network(
     forwards = np.ones(topology.num_vertices, np.bool_)
     forwards[: topology.num_hosts] = topology.direct and not topology.switches
     forwards[list(topology.switches)] = True
-    owner = topology.node_of_host
-    rank_of_node = np.full(topology.num_nodes, -1, np.int64)
-    rank_of_node[owner[ranks]] = np.arange(len(ranks))
-    same_node = np.flatnonzero(rank_of_node[owner] >= 0)
+    group = local_groups(topology)
+    rank_of_group = np.full(int(group.max()) + 1, -1, np.int64)
+    rank_of_group[group[ranks]] = np.arange(len(ranks))
+    same_node = np.flatnonzero(rank_of_group[group] >= 0)
     members = same_node if by_node else ranks
     if free_inside:
         forwards[same_node] = topology.vertex_up[same_node]
@@ -195,7 +207,7 @@ def rank_network(
     number = np.full(topology.num_vertices, -1, np.int64)
     number[vertices] = np.arange(len(vertices))
     if by_node:
-        number[members] = rank_of_node[owner[members]]
+        number[members] = rank_of_group[group[members]]
     ends = number[topology.channel_source], number[topology.channel_target]
     used = np.flatnonzero((ends[0] >= 0) & (ends[1] >= 0) & (ends[0] != ends[1]))
     keys = ends[0][used] * len(vertices) + ends[1][used]
@@ -224,14 +236,15 @@ def _joined_inside(network: RankNetwork) -> RankNetwork:
     """Return a network in which the hosts of each node are joined by links that never limit."""
     topology, vertices = network.topology, network.vertices
     hosts = np.flatnonzero(vertices < topology.num_hosts)
-    owner = topology.node_of_host[vertices[hosts]]
-    one, other = np.nonzero(owner[:, None] == owner)
+    group = local_groups(topology)
+    of_host = group[vertices[hosts]]
+    one, other = np.nonzero(of_host[:, None] == of_host)
     apart = one != other
     ends = hosts[one[apart]].astype(np.int32), hosts[other[apart]].astype(np.int32)
     leaves = vertices[network.source] < topology.num_hosts
-    node = topology.node_of_host[vertices[network.source[leaves]]]
-    sent = np.bincount(node, network.capacity[leaves], topology.num_nodes).astype(np.int64)
-    inside = 2 * sent[owner[one[apart]]]
+    sender = group[vertices[network.source[leaves]]]
+    sent = np.bincount(sender, network.capacity[leaves], int(group.max()) + 1).astype(np.int64)
+    inside = 2 * sent[of_host[one[apart]]]
     source, target = (
         np.append(old, new) for old, new in zip((network.source, network.target), ends, strict=True)
     )

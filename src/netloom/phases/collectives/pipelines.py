@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,7 @@ from netloom.phases.collectives.listed import (
 )
 from netloom.phases.collectives.optimum import optimum
 from netloom.phases.collectives.trees import Forest, forest
+from netloom.progress import tell_so_far
 from netloom.workload.programs.collectives.program import EVERYBODY, CollectiveProgram
 from netloom.workload.programs.many_lists import lists
 
@@ -36,8 +38,8 @@ BACKWARDS = {"reduce-scatter": "all-gather", "reduce": "broadcast"}
 CHUNKS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 """Chunks that are tried."""
 
-FULL_SEARCH = 64
-"""With more chunks per block only the best orders are tried, ..."""
+FULL_SEARCH, FEW_MESSAGES = 64, 200_000
+"""With more chunks per block, or messages, only the best orders are tried, ..."""
 
 MANY_MESSAGES = 1_100_000
 """... and not with more messages than this."""
@@ -59,6 +61,7 @@ def along_trees(
     *,
     root: int = 0,
     chunks: Sequence[int] = CHUNKS,
+    until: float = np.inf,
 ) -> Timed:
     """Return a schedule of an all-gather, reduce-scatter, broadcast or reduce, and its bound.
 
@@ -77,6 +80,8 @@ def along_trees(
     chunks
         Chunks to try of what goes down a tree. Of a block, which is what a root sends to all,
         where a root has more than ``FEW_TREES``.
+    until
+        As ``fastest`` has it.
 
     Raises
     ------
@@ -109,12 +114,12 @@ def along_trees(
     best = optimum(used, weights)
     trees = forest(best)
     bound = best.seconds(size_bytes)
-    return _best(used, trees, collective, root, size_bytes, bound, chunks)
+    return _best(used, trees, collective, root, size_bytes, bound, chunks, until)
 
 
 def _best(
     network: RankNetwork, trees: Forest, collective: str, root: int, size_bytes: float,
-    bound: float, chunks: Sequence[int],
+    bound: float, chunks: Sequence[int], until: float,
 ) -> Timed:  # fmt: skip
     """Return the schedule that ends first of all that are tried."""
     backwards = collective in BACKWARDS
@@ -128,7 +133,7 @@ def _best(
     each = int(trees.trees.max())
     alike = each if each <= FEW_TREES else 1  # then all chunks have one size
     ladder = [alike * many for many in chunks]
-    jobs, times, program = fastest(shared, cut, ladder, size_bytes, bound)
+    jobs, times, program = fastest(shared, cut, ladder, size_bytes, bound, until)
     backwards = collective in BACKWARDS
     return timed(
         network, trees.routes, jobs, times, program, size_bytes, bound, backwards=backwards
@@ -141,6 +146,7 @@ def fastest(
     chunks: Sequence[int],
     size_bytes: float,
     bound: float,
+    until: float = np.inf,
 ) -> tuple[Jobs, tuple[NDArray[np.float64], NDArray[np.float64]], CollectiveProgram]:
     """Return the messages, times and program that end first, of the orders and chunks tried.
 
@@ -154,24 +160,37 @@ def fastest(
         Chunks per block, ascending.
     bound
         Seconds that no schedule can beat.
+    until
+        A time of ``perf_counter`` after which the best so far is returned, if there is one.
     """
     ways = list(product(range(NUM_PRIORITIES), range(len(shared))))
     hows = range(len(shared))
     best, finish, stale = None, np.inf, 0
-    for many in chunks:
-        if best is not None and finish < bound * (1 + GOOD):
+    begun, done = perf_counter(), 0
+    for number, many in enumerate(chunks):
+        if best is not None and (finish < bound * (1 + GOOD) or perf_counter() > until):
             break
         jobs, program, share = cut(many)
         if best is not None and len(jobs) > MANY_MESSAGES:
             break
         ends, before = {}, finish
+        keys: dict[int, list[NDArray[np.float64]]] = {}
         for order, how in ways:
-            keys = priorities(shared[how], jobs, share, many, size_bytes)
-            times = listed(shared[how], jobs, keys[order], size_bytes)
+            if best is not None and perf_counter() > until:
+                return best
+            if how not in keys:
+                keys[how] = priorities(shared[how], jobs, share, many, size_bytes)
+            times = listed(shared[how], jobs, keys[how][order], size_bytes)
             ends[order, how] = times[1].max()
             if ends[order, how] < finish * (1 - GAIN):
                 finish, best = ends[order, how], (jobs, times, program)
-        if many >= FULL_SEARCH:
+            done += len(jobs)
+            left = _left(len(jobs), many, chunks[number + 1 :]) * len(ways)
+            tell_so_far(
+                f"{100 * min(bound / finish, 1):.3g} % of the bound so far; another "
+                f"{left * (perf_counter() - begun) / done:.0f} s at most"
+            )
+        if many >= FULL_SEARCH or len(jobs) >= FEW_MESSAGES:
             stale += finish == before
             if stale == PATIENCE:
                 break
@@ -181,6 +200,12 @@ def fastest(
             ways = list(dict.fromkeys([*ranked[:2], *first])) if wide else ranked[:1]
     assert best is not None
     return best
+
+
+def _left(messages: int, many: int, later: Sequence[int]) -> float:
+    """Return the messages of all that may still be tried, from those of so many chunks."""
+    each = [messages * more / many for more in later]
+    return messages + sum(count for count in each if count <= MANY_MESSAGES)
 
 
 def chunks_of(trees: Forest, many: int) -> NDArray[np.int64]:

@@ -56,6 +56,7 @@ def synthesised(
     *,
     root: int = 0,
     chunks: int | None = None,
+    until: float = np.inf,
 ) -> Timed:
     """Return a schedule of a collective, with the bound that no schedule beats.
 
@@ -74,6 +75,8 @@ def synthesised(
         Of broadcast and reduce.
     chunks
         Into how many chunks data that goes one way is cut. None: as many as end first.
+    until
+        A time of ``perf_counter`` after which the first schedule, or the best so far, suffices.
 
     Raises
     ------
@@ -92,12 +95,13 @@ def synthesised(
     method = method_of(network, collective)
     tried: dict[str, Any] = {} if chunks is None else {"chunks": (chunks,)}
     if method == PAIRS:
-        return all_reduce(network, size_bytes, **tried)
+        return all_reduce(network, size_bytes, until=until, **tried)
     if method == PATHS:
-        return all_to_all(network, size_bytes, **({"parts": (chunks,)} if chunks else {}))
+        parts = {"parts": (chunks,)} if chunks else {}
+        return all_to_all(network, size_bytes, until=until, **parts)
     if method == TRANSLATES:
         return translated(network, collective, size_bytes, **tried)
-    return along_trees(network, collective, size_bytes, root=root, **tried)
+    return along_trees(network, collective, size_bytes, root=root, until=until, **tried)
 
 
 def proven(timed: Timed) -> Schedule:

@@ -13,8 +13,9 @@ import numpy as np
 from netloom import units
 from netloom.questions.answers import Answer, Column, Columns
 from netloom.questions.collective.phased import PHASES
+from netloom.questions.collective.sizes import size_ranges
 from netloom.questions.simulate.engines import FLOWS
-from netloom.words import counted, listed
+from netloom.words import counted
 from netloom.workload.programs.collectives.costs import bus_factor, least_steps
 
 if TYPE_CHECKING:
@@ -182,6 +183,9 @@ class CollectiveTimes(Answer):
         What was run, by name, for schedules.
     whole
         The same on the network without its failures. None if there are none.
+    same_seconds
+        What the fastest algorithm takes there at the largest size, with the ranks that take part
+        here.
     """
 
     network: PreparedFlows | InCycles
@@ -197,6 +201,7 @@ class CollectiveTimes(Answer):
     known: dict[str, Algorithm]
     provenance: Provenance
     whole: CollectiveTimes | None = None
+    same_seconds: float | None = None
 
     columns: ClassVar = Columns(
         Column("algorithm", kind=str, key=True),
@@ -231,7 +236,7 @@ class CollectiveTimes(Answer):
         Column("collective", kind=str),
         Column("ranks", kind=int, value="num_ranks"),
         Column("hosts", kind=int, value=lambda found: len(np.unique(found.host_of))),
-        Column("free_inside_nodes", kind=bool, value=lambda it: it.node_of_host is not None),
+        Column("inside_nodes"),
         Column("mapping", kind=str),
         Column("bound", kind=dict, value="bound_dict"),
         Column("winners", kind=list, value=lambda it: [each._asdict() for each in it.winners]),
@@ -262,6 +267,14 @@ class CollectiveTimes(Answer):
     def allocated(self) -> NDArray[np.int32]:
         """int32[…], the hosts that ranks use."""
         return np.unique(self.host_of)
+
+    @property
+    def inside_nodes(self) -> float | None:
+        """The share of the traffic that stays inside nodes, if that is free.
+
+        Of the fastest algorithm at the largest size.
+        """
+        return None if self.node_of_host is None else self.at(self.sizes[-1])[0].inside_share
 
     @property
     def ranks_of_place(self) -> NDArray[np.int64]:
@@ -321,7 +334,7 @@ class CollectiveTimes(Answer):
             over = f"{times}as long as messages at {units.size(most)}"
             return f"{head} never {verb} messages here: {they} {over}."
         best = max(wins, key=lambda size: saved[size])
-        where = _ranges(self.sizes, wins)
+        where = size_ranges(self.sizes, wins)
         at = f" at {units.size(best)}" * (len(wins) > 1)
         return f"{head} {verb} messages {where}: {saved[best]:.3g} times as fast{at}."
 
@@ -404,6 +417,7 @@ class CollectiveTimes(Answer):
         return {
             "routing": self.whole.network.routing_name,
             "ranks": self.whole.num_ranks,
+            "same_ranks_seconds": self.same_seconds,
             "cut_off": [self.topology.name_of(host) for host in there.tolist() if host in broken],
             "left_out": {
                 name: self.left_out.get(name, "") for name in self.whole.algorithms
@@ -440,30 +454,6 @@ class CollectiveTimes(Answer):
         head = f"<{self.collective} of {ranks} ranks on {on}, {self.network.routing_name}>"
         more = [each for each in (self.beside, self.note) if each]
         return "\n".join([head, self.verdict.marked, *more])
-
-
-def _ranges(sizes: list[float], some: list[float]) -> str:
-    """Return in words at which of all sizes something holds.
-
-    Examples
-    --------
-    >>> _ranges([1e3, 1e4, 1e5], [1e4, 1e5]), _ranges([1e3, 1e4], [1e3]), _ranges([1.0], [1.0])
-    ('from 10 kB', 'at 1 kB', 'at 1 B')
-    >>> _ranges([1.0, 2.0, 3.0, 4.0], [1.0, 3.0])
-    'at 1 B and 3 B'
-    """
-    if len(some) == 1:
-        return f"at {units.size(some[0])}"
-    if some == sizes:
-        return "at all sizes"
-    first, last = sizes.index(some[0]), sizes.index(some[-1])
-    if some != sizes[first : last + 1]:
-        return f"at {listed([units.size(each) for each in some])}"
-    if last == len(sizes) - 1:
-        return f"from {units.size(some[0])}"
-    if first == 0:
-        return f"up to {units.size(some[-1])}"
-    return f"from {units.size(some[0])} to {units.size(some[-1])}"
 
 
 def crossing_points(

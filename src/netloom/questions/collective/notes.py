@@ -28,11 +28,11 @@ def notes(found: CollectiveTimes) -> list[str]:
         flits = getattr(found.network, "flit_bytes", 0)
         more.append((f"flits of {counted(flits, 'byte', 'g')}", "--flit-bytes"))
     said = [assumed(clock, *more)]
-    if found.node_of_host is not None:
-        best = found.at(found.sizes[-1])[0]
+    if found.inside_nodes is not None:
+        best = found.at(found.sizes[-1])[0].algorithm
         said.append(
-            f"Messages inside nodes are taken as free: {percent(best.inside_share or 0.0)} of "
-            f"the bytes of {best.algorithm} (--count-inside-nodes counts them)"
+            f"Messages inside nodes are taken as free: {percent(found.inside_nodes)} of "
+            f"the bytes of {best} (--count-inside-nodes counts them)"
         )
     return [each for each in (*said, *_falling(found)) if each]
 

@@ -11,6 +11,7 @@ from netloom.errors import InputError
 from netloom.mapping.allocation import allocated_hosts, places_of
 from netloom.mapping.named import place_program
 from netloom.phases.collectives.least_time import least_time
+from netloom.phases.collectives.network import local_groups
 from netloom.questions.collective.cycles import OWN_FIELDS, CycleRunner, InCycles, prepare_cycles
 from netloom.questions.collective.fields import SIZES, CollectiveQuestion
 from netloom.questions.collective.phased import (
@@ -88,14 +89,14 @@ class PreparedCollective:
     whole: PreparedCollective | None = None
 
     @property
-    def network(self) -> Topology:
-        """The network."""
-        return self.shown.topology
-
-    @property
     def shown(self) -> PreparedFlows | InCycles:
         """The network and what runs on it."""
         return self.cycles or self.flows
+
+    @property
+    def network(self) -> Topology:
+        """The network."""
+        return self.shown.topology
 
     @property
     def clock(self) -> Clock:
@@ -177,7 +178,7 @@ def _prepared(question: CollectiveQuestion) -> PreparedCollective:
 
 def _node_of_host(question: CollectiveQuestion, topology: Topology) -> NDArray[np.int32] | None:
     alone = topology.num_nodes == topology.num_hosts
-    return None if question.count_inside_nodes or alone else topology.node_of_host
+    return None if question.count_inside_nodes or alone else local_groups(topology)
 
 
 def _check_apart(
@@ -189,7 +190,8 @@ def _check_apart(
         found = f"all {ranks} ranks on {topology.name_of(first)}"
         raise InputError("ranks", found, "ranks on two hosts or more, so that something is sent")
     if node_of_host is not None and (node_of_host[host_of] == node_of_host[first]).all():
-        found = f"all {ranks} ranks on node {topology.computer_name(int(node_of_host[first]))}"
+        name = topology.computer_name(int(topology.node_of_host[first]))
+        found = f"all {ranks} ranks on node {name}"
         wanted = "ranks on two nodes or more, or --count-inside-nodes"
         raise InputError("ranks", found, wanted)
 

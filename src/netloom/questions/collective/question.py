@@ -133,6 +133,14 @@ def _answered(
             other = ready.runner(better.node_of)
             least = ready.bound(question.collective, question.root, better.node_of)
             points += _timed(other, ready, (algorithm,), least, "found")
+    same: float | None = None
+    if ready.whole is not None:
+        best = min(
+            (each for each in points if each.size == ready.sizes[-1] and each.algorithm != PHASES),
+            key=lambda each: each.seconds,
+        )
+        algorithm = next(each for each in ready.algorithms if each.name == best.algorithm)
+        same = ready.whole.runner(ready.host_of).timed(algorithm, best.size).seconds
     return CollectiveTimes(
         network=ready.shown,
         collective=question.collective,
@@ -147,6 +155,7 @@ def _answered(
         known={each.name: each for each in ready.algorithms},
         provenance=provenance_of(question, "compare_collectives", ready.network),
         whole=whole,
+        same_seconds=same,
     )
 
 

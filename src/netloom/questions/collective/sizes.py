@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom import units
 from netloom.errors import InputError
 from netloom.spec import real_number
 from netloom.units import parse_bytes
+from netloom.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,3 +69,29 @@ def _range(given: str) -> Iterator[float]:
         yield size
         size *= factor
     yield end
+
+
+def size_ranges(sizes: list[float], some: list[float]) -> str:
+    """Return in words at which of all sizes something holds.
+
+    Examples
+    --------
+    >>> size_ranges([1e3, 1e4, 1e5], [1e4, 1e5]), size_ranges([1e3, 1e4], [1e3])
+    ('from 10 kB', 'at 1 kB')
+    >>> size_ranges([1.0], [1.0])
+    'at 1 B'
+    >>> size_ranges([1.0, 2.0, 3.0, 4.0], [1.0, 3.0])
+    'at 1 B and 3 B'
+    """
+    if len(some) == 1:
+        return f"at {units.size(some[0])}"
+    if some == sizes:
+        return "at all sizes"
+    first, last = sizes.index(some[0]), sizes.index(some[-1])
+    if some != sizes[first : last + 1]:
+        return f"at {listed([units.size(each) for each in some])}"
+    if last == len(sizes) - 1:
+        return f"from {units.size(some[0])}"
+    if first == 0:
+        return f"up to {units.size(some[-1])}"
+    return f"from {units.size(some[0])} to {units.size(some[-1])}"

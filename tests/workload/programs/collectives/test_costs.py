@@ -83,3 +83,28 @@ def test_no_algorithm_beats_a_bound(ranks):
                 assert time >= least_seconds(ranks, alpha, o, 0) * (1 - 1e-12)
                 if algorithm not in ("linear", "binary-tree", "double-binary-tree"):
                     assert found.steps >= least_steps(ranks)
+
+
+def told_by(time, latency, overhead, each):
+    """How many places have heard by a time, if all ranks of those send one after the other."""
+    heard = [0.0] * each  # when each rank that knows it can send first
+    places, now = 1, 0
+    while now < len(heard):
+        heard.sort()
+        free, now = heard[now], now + 1
+        arrives = free + 2 * overhead + latency
+        while arrives <= time + 1e-12 and places < 200:
+            heard += [arrives] * each
+            places += 1
+            arrives += overhead
+    return places
+
+
+@pytest.mark.parametrize("each", [1, 2, 3])
+@pytest.mark.parametrize("places", [2, 5, 9, 30])
+def test_ranks_of_one_place_tell_others_together(places, each):
+    time = least_seconds(places, latency=3.0, overhead=1.0, gap=0.0, ranks_each=each)
+    assert told_by(time, 3.0, 1.0, each) >= places
+    assert told_by(time - 0.5, 3.0, 1.0, each) < places
+    steps = least_steps(places, each)
+    assert (each + 1) ** steps >= places > (each + 1) ** (steps - 1)

@@ -83,7 +83,7 @@ class CollectiveSchedule(Answer):
         Schedules of few steps, if those were asked for: this is the fastest.
     unlimited_seconds
         The time of a schedule of any number of steps, if those were asked for.
-    inside_share
+    inside_nodes
         The part of all bytes sent that goes from host to host inside nodes, at no cost. None if
         that counts.
     """
@@ -98,7 +98,7 @@ class CollectiveSchedule(Answer):
     provenance: Provenance
     few: InSteps | None = None
     unlimited_seconds: float | None = None
-    inside_share: float | None = None
+    inside_nodes: float | None = None
 
     columns: ClassVar = Columns(
         Column("collective", kind=str, key=True),
@@ -119,7 +119,7 @@ class CollectiveSchedule(Answer):
         Column("messages", kind=int, value="schedule.program.num_messages"),
         Column("depth", kind=int, value="judged.depth"),
         Column("busiest", "busiest channels are used", value="judged.busiest"),
-        Column("inside_share", "bytes that stay inside nodes"),
+        Column("inside_nodes", "bytes that stay inside nodes"),
     )
     about: ClassVar = Columns(
         Column("topology", kind=str, value="topology.name"),
@@ -231,10 +231,10 @@ class CollectiveSchedule(Answer):
         """What was assumed, and what size chunks of whole bytes need. None if there is nothing."""
         said = assumed(self.clock)
         words = [f"{said}."] if said else []
-        if self.inside_share is not None:
+        if self.inside_nodes is not None:
             words.append(
                 "Messages inside nodes are taken as free, by links that never limit: "
-                f"{percent(self.inside_share)} of the bytes (--count-inside-nodes counts them)."
+                f"{percent(self.inside_nodes)} of the bytes (--count-inside-nodes counts them)."
             )
         elif self.topology.num_nodes < self.topology.num_hosts:
             words.append("Messages between hosts of one node are counted on the network.")

@@ -27,7 +27,7 @@ from netloom.phases.collectives.synthesis import (
     synthesised,
 )
 from netloom.phases.collectives.table_times import timed_on_tables
-from netloom.progress import patience
+from netloom.progress import patience, tell_so_far
 from netloom.questions.base import Question, argument, option
 from netloom.questions.compile.collective.answer import CollectiveSchedule
 from netloom.questions.compile.collective.files import FILES
@@ -46,7 +46,7 @@ from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.timing import assumed_clock
 from netloom.routing import parse_routing
-from netloom.units import LARGEST, parse_bytes
+from netloom.units import LARGEST, LONGEST_SECONDS, parse_bytes
 from netloom.words import listed
 
 if TYPE_CHECKING:
@@ -85,8 +85,18 @@ class WhichSchedule(Question, panel="Collective"):
         default=None,
         shown_default="as many as end first",
     )
+    seconds: float | None = option(
+        "Time after which the best schedule so far suffices.",
+        unit="seconds",
+        default=None,
+        gt=0,
+        le=LONGEST_SECONDS,
+        shown_default="until more chunks are no better",
+    )
     count_inside_nodes: bool = option(
-        "Count messages between hosts of one node on the network.", default=False
+        "Count messages between hosts of one node on the network.",
+        default=False,
+        flags=("--count-inside-nodes",),
     )
     routing: OnePath | None = option(
         "Routing of messages, such as lfts:FILE (all-gather and reduce-scatter).",
@@ -214,12 +224,13 @@ def compile_collective(
     network, begin = ready.network, perf_counter()
     with patience(f"Compiling {question.collective} on {network.topology.name}"):
         few = _in_steps(question, ready)
-        timed, method, rounds = _made(question, ready)
+        timed, method, rounds = _made(question, ready, begin + (question.seconds or np.inf))
         schedule = proven(timed)
         if few is not None:
             schedule, method = few.schedule, IN_STEPS
             rounds = few.frontier.points[few.best].rounds
         made = perf_counter() - begin
+        tell_so_far(f"{schedule.bound.seconds / schedule.finish_seconds:.2%} of the bound; judging")
         judged = judge(schedule)
     return CollectiveSchedule(
         topology=network.topology,
@@ -231,12 +242,12 @@ def compile_collective(
         seconds=made,
         few=few,
         unlimited_seconds=None if few is None else timed.finish_seconds,
-        inside_share=_inside_share(timed) if len(network.inside) else None,
+        inside_nodes=_inside_nodes(timed) if len(network.inside) else None,
         provenance=provenance_of(question, "compile_collective", network.topology),
     )
 
 
-def _inside_share(timed: Timed) -> float:
+def _inside_nodes(timed: Timed) -> float:
     """Return the part of all bytes sent that goes from host to host inside nodes."""
     program, routes = timed.program, timed.routes
     last = routes.values[routes.offsets[1:] - 1]
@@ -257,7 +268,7 @@ def _in_steps(question: CompileCollectiveQuestion, ready: PreparedSchedule) -> I
 
 
 def _made(
-    question: CompileCollectiveQuestion, ready: PreparedSchedule
+    question: CompileCollectiveQuestion, ready: PreparedSchedule, until: float
 ) -> tuple[Timed, str, int | None]:
     """Return a schedule, what it is made of, and its rounds, if it has some."""
     network = ready.network
@@ -268,6 +279,8 @@ def _made(
         )  # fmt: skip
         return timed_on_tables(found, ready.size), ON_TABLES, found.rounds
     chunks = None if question.steps is not None else question.chunks
-    timed = synthesised(network, question.collective, ready.size, root=question.root, chunks=chunks)
+    timed = synthesised(
+        network, question.collective, ready.size, root=question.root, chunks=chunks, until=until
+    )
     method = method_of(network, question.collective)
     return timed, method, timed.program.num_steps if method == TRANSLATES else None
