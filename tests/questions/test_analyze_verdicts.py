@@ -43,7 +43,8 @@ def test_the_verdict_of_the_issue():
         "direction",
         "  rank    better than 25 of 25 random mappings",
         "  limits  first node delayed at 28\u00a0%* · most nodes at 56\u00a0%* · nothing beyond "
-        "58\u00a0%",
+        "58\u00a0%,",
+        "          88\u00a0% if half-way traffic splits",
         f"  next    netloom map {LAMMPS} --on torus:8x8 --rankfile ranks.txt",
         "  * estimate. Give the load for a yes or no: --offered 0.2",
     ]
