@@ -69,8 +69,8 @@ def test_changes_of_a_large_network_keep_their_signs_and_loads_their_scale():
     svg = vl_convert.vegalite_to_svg(framed([*alone, change], "A large network").to_dict())
     assert untrue(svg) == []
     told = [mark.said for scope in scopes(svg) for mark in scope.marks]
-    bars = [said["change, bytes"] for said in told
-            if "change, bytes" in said and " % of channels" in said.get("channels", "")]  # fmt: skip
+    told = [said for said in told if " % of channels" in said.get("channels", "")]
+    bars = [said["change, bytes"] for said in told if "change, bytes" in said]
     signs = {each.startswith(("−", "-")) for each in bars}
     assert signs == {True, False}
 
