@@ -5,8 +5,9 @@ import re
 import numpy as np
 import pytest
 
-from netloom import analyze
+from netloom import analyze, analyze_permutations, simulate
 from netloom.questions.analyze.permutations.verdict import verdict as of_permutations
+from netloom.questions.analyze.reasons import limit_if_split
 from netloom.questions.analyze.verdict import shares
 from netloom.questions.analyze.words import lines
 from netloom.questions.register import by_verb
@@ -43,12 +44,14 @@ def test_the_verdict_of_the_issue():
         "direction",
         "  rank    better than 25 of 25 random mappings",
         "  limits  first node delayed at 28\u00a0%* · most nodes at 56\u00a0%* · nothing beyond "
-        "58\u00a0%",
+        "58\u00a0%, 88\u00a0% if half-way",
+        "          traffic splits",
         f"  next    netloom map {LAMMPS} --on torus:8x8 --rankfile ranks.txt",
         "  * estimate. Give the load for a yes or no: --offered 0.2",
     ]
     limits = data["saturation"]
     order = [limits[each] for each in ("worst_node", "average_node", "upper_bound")]
+    order.append(limit_if_split(data))
     assert percents(data["verdict"]["lines"]["limits"]) == [close(each) for each in order]
 
 
@@ -298,8 +301,6 @@ def test_long_paths_are_a_cause():
      ("leaf-spine:4x2x4", {"failed_channels": "leaf0-spine1"})],
 )  # fmt: skip
 def test_permutations_say_what_pairs_get(on, options):
-    from netloom import analyze_permutations
-
     data = analyze_permutations(on, samples=20, **options).to_dict()
     half, said = data["effective_bisection"], data["verdict"]
     assert percents(said["sentence"]) == [close(half["mean"]), close(half["least"])]
@@ -343,3 +344,12 @@ def test_a_table_that_leaves_out_the_busiest_channel_says_so():
     assert found.to_dict()["busiest_channel"]["load"] > found.to_dict()["channel_load"]["max"]
     assert "Channel load: only between routers." in str(lines(found)[1])
     assert "only between" not in str(lines(analyze("ring:16", "mesh:4x4", random_mappings=1))[1])
+
+
+def test_the_limit_of_a_routing_has_half_way_traffic_both_ways():
+    data = analyze(LAMMPS, "torus:8x8", random_mappings=2).to_dict()
+    one_way, both_ways = data["saturation"]["upper_bound"], limit_if_split(data)
+    carried = simulate("torus:8x8", app=LAMMPS, load=0.65, cycles=2000).table()["accepted"][0]
+    assert one_way < carried < both_ways  # simulated packets take either
+    assert by_verb("analyze").measure(data).value == both_ways
+    assert limit_if_split(analyze(LAMMPS, "mesh:8x8", random_mappings=0).to_dict()) is None

@@ -227,7 +227,8 @@ def test_the_picture_says_who_wins_and_draws_the_bound():
     assert '"said": "bound"' in spec
     assert '"style": "bound"' in spec
     assert "Highest bus bandwidth: " in spec
-    assert found.verdict.sentence == " ".join(chart_of(record(found)).to_dict()["title"]["text"])
+    title = " ".join(chart_of(record(found)).to_dict()["title"]["text"])
+    assert title == f"{found.verdict.of}: {found.verdict.sentence}"
 
 
 def test_the_schedule_of_the_fastest_runs_in_the_same_time(tmp_path):

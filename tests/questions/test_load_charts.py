@@ -114,7 +114,7 @@ def test_the_scale_of_use_says_where_the_network_saturates():
     share = channels * found.figures["saturation_offered"] / 0.2
     said = texts(predicted_parts(found)["channels"])
     assert f"saturates* {100 * share:.0f}\u00a0%" in said
-    assert {"idle", "full"} <= set(said)
+    assert {"idle 0\u00a0%", "full 100\u00a0%"} <= set(said)
 
 
 def test_no_font_has_the_sentence_of_a_picture_cut_off():

@@ -72,9 +72,9 @@ def test_thickness_is_in_proportion_where_pictures_are_compared():
 def test_parts_and_footer_say_what_people_know(mapped):
     kept = record(mapped)
     rows = [row for rows in parts(kept)["objective"].to_dict()["datasets"].values() for row in rows]
-    first = next(row for row in rows if row.get("figure") == "load of the busiest channel")
+    first = next(row for row in rows if row.get("figure") == "most load on a channel")
     assert first["said"] == "12.3 MB → 3.59 MB"
     assert footer(kept)[0].endswith("objective max-channel-load; from a random mapping")
     timed = nl.find_mapping("all-to-all:8", "graph:examples/my-cluster.txt", rounds=1)
     rows = parts(record(timed))["objective"].to_dict()["datasets"].values()
-    assert "time of the busiest channel" in {row.get("figure") for each in rows for row in each}
+    assert "most time between routers" in {row.get("figure") for each in rows for row in each}

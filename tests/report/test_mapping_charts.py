@@ -22,7 +22,7 @@ def test_every_answer_has_a_picture(asked, tmp_path):
     drawn = chart.to_dict()
     assert f"mapped onto {found.topology.name}, " in json.dumps(drawn)  # in the footer
     said = " ".join(drawn["title"]["text"])
-    assert said == found.to_dict()["verdict"]["sentence"]
+    assert said.endswith(found.to_dict()["verdict"]["sentence"])
     path = tmp_path / "map.svg"
     chart.save(str(path))
     assert path.read_text().startswith("<svg")
@@ -44,7 +44,7 @@ def test_what_the_picture_holds():
     assert text.count("one scale for all") == 2
     objective = found.to_dict()["objective"]
     first, *others = rows_of(chart, "figure")[:6]
-    assert first["figure"] == "load of the busiest channel"
+    assert first["figure"] == "most load on a channel"
     assert first["after"] == pytest.approx(found.value / objective["before"])
     assert first["bound"] == pytest.approx(found.bound / objective["before"])
     assert first["said"] == "4 paths → 2 paths"

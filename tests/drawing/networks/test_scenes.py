@@ -167,7 +167,7 @@ def test_a_broken_network_has_its_own_channels_where_the_whole_one_had_them():
     rows = next(table for table in spec["datasets"].values() if "heat" in table[0])
     assert {row["channel"]: row["load"] for row in rows} == {
         name: float(channel)
-        for channel, name in enumerate(names_of(broken, range(broken.num_network_channels)))
+        for channel, name in enumerate(names_of(broken, range(broken.num_channels)))
     }
 
 

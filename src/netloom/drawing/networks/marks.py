@@ -100,15 +100,15 @@ def _labels(traffic: Traffic, room: float) -> dict[float, str]:
     if len(colours) < 3:
         more = {0.5: percent(0.5)} if traffic.shown == "use" else {}
         return dict(sorted((found | more).items()))
-    place = colours[1] * room
-    left, right = place - width_of(first), (1 - colours[1]) * room - width_of(last)
-    for said in _middle(traffic):
-        half = width_of(said) / 2 + 4
-        if half <= min(left, right):
+    place, right = colours[1] * room, (1 - colours[1]) * room - width_of(last)
+    halves = {said: width_of(said) / 2 + 4 for said in _middle(traffic)}
+    for said, half in halves.items():
+        if half <= min(place - width_of(first), right):
             return {colours[0]: first, colours[1]: said, colours[2]: last}
-        if half <= min(place, right):  # what has no color at all needs no name
+    for said, half in halves.items():  # what has no color at all needs no name
+        if half <= min(place, right):
             return {colours[1]: said, colours[2]: last}
-    return {colours[1]: _middle(traffic)[-1]}
+    return {colours[1]: [*halves][-1]}
 
 
 def _ends(traffic: Traffic) -> tuple[str, str]:

@@ -189,7 +189,7 @@ def _limits(figures: Figures) -> str:
     if split is None:
         return " · ".join([*said, f"nothing beyond {end}"])
     (both,) = shares(split)
-    return " · ".join([*said, f"nothing beyond {end}, or {both} with half-way traffic both ways"])
+    return " · ".join([*said, f"nothing beyond {end}, {both} if half-way traffic splits"])
 
 
 def _next(figures: Figures, mark: str) -> str:

@@ -204,8 +204,10 @@ def _busiest(figures: Figures) -> str:
 
 def _noun(figures: Figures) -> str:
     """Return what the objective is, as a noun."""
+    busiest = _busiest(figures)
+    of = f"the load of {busiest}" if " between " in busiest else f"{busiest}'s load"
     return {
-        "max-channel-load": f"the load of {_busiest(figures)}",
+        "max-channel-load": of,
         "hop-bytes": "the number of hop-bytes",
         "path-contention": "the most paths that one meets",
         "saturation": "the worst node's limit",

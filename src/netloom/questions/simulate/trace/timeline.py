@@ -61,7 +61,7 @@ def timeline(record: Recorded) -> alt.LayerChart | None:
     width = min(WIDTH, room() - BESIDE)
     down = Axis("row", "node", 0.0, float(nodes), whole=True)
     y = alt.Y("row:Q", title=down.title, scale=alt.Scale(domain=[nodes, 0], nice=False),
-              axis=alt.Axis(values=down.ticks, grid=False, format="d"))  # fmt: skip
+              axis=alt.Axis(values=down.ticks, grid=False, format=",.6~g"))  # fmt: skip
     known = [kind for kind in KINDS if kind in table["does"]]
     legend = alt.Legend(orient="bottom", symbolType="square") if len(known) > 1 else None
     colour = alt.Color(

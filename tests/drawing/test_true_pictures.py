@@ -1,0 +1,162 @@
+"""Every number that is drawn equals its label in all kinds of pictures, read back from SVG."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+import vl_convert
+
+import netloom as nl
+from netloom.drawing.colours import DELAYED
+from netloom.drawing.frame import framed
+from netloom.drawing.room import narrow_page
+from netloom.questions.network_chart import network_chart
+from netloom.questions.recorded import parts_of, record
+from netloom.questions.register import all_kinds
+from netloom.report import chart_of
+from netloom.report.page.figure import make_figure
+from netloom.topology import topology
+from tests.drawing.read_back import scopes, untrue
+from tests.gallery import NARROW, entries, themed, whole
+from tests.questions.small_answers import ANSWERS
+
+LAMMPS = "examples/lammps-64.mtx"
+
+HARD = {
+    "a map of a hypercube": lambda: nl.find_mapping("binary-tree:16", "hypercube:4", rounds=1),
+    "a map on switches": lambda: nl.find_mapping(LAMMPS, "leaf-spine:8x4x8", rounds=1),
+    "limits beyond what a node sends": lambda: nl.analyze(LAMMPS, "torus:4x4x4", random_mappings=3),
+    "a limit beyond 100 %": lambda: nl.analyze(LAMMPS, "hypercube:6", random_mappings=3),
+    "hosts are busiest": lambda: nl.analyze(LAMMPS, "fat-tree:4x3", random_mappings=3),
+    "half-way traffic": lambda: nl.analyze(LAMMPS, "torus:8x8", offered=0.7, random_mappings=3),
+    "groups": lambda: nl.analyze("all-to-all", "dragonfly:4x2x2", offered=0.3, random_mappings=1),
+}
+"""Answers whose pictures were not so, and such as need axes, colors and signs to their ends."""
+
+
+def drawn(found):
+    """Return the SVGs of an answer: the whole picture, its parts on a page, and in a narrow one."""
+    yield "whole", whole(found).svg
+    for name, part in parts_of(found).items():
+        figure = make_figure(part)
+        yield name, themed(figure.spec, figure.title, "light")
+    with narrow_page():
+        for name, part in parts_of(found).items():
+            figure = make_figure(part)
+            yield f"{name}, narrow", themed(figure.spec, figure.title, "light", NARROW)
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_numbers_are_drawn_as_they_are_labelled(name):
+    found = record(ANSWERS[name]())
+    assert {part: wrong for part, svg in drawn(found) if (wrong := untrue(svg))} == {}
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_what_goes_to_the_ends_of_scales_is_as_it_is_labelled(name):
+    found = record(HARD[name]())
+    assert {part: wrong for part, svg in drawn(found) if (wrong := untrue(svg))} == {}
+
+
+def test_changes_of_a_large_network_keep_their_signs_and_loads_their_scale():
+    net = topology("torus:8x8x8x8")
+    before, after = np.random.default_rng(3).integers(0, 9, (2, net.num_network_channels)) * 1e6
+    after = 0.4 * after
+    alone = [network_chart(net, each, "bytes on the channel", scale=(4e6, 8e6), width=400)
+             for each in (before, after)]  # fmt: skip
+    change = network_chart(net, after, "bytes on the channel", before=before, width=400)
+    svg = vl_convert.vegalite_to_svg(framed([*alone, change], "A large network").to_dict())
+    assert untrue(svg) == []
+    told = [mark.said for scope in scopes(svg) for mark in scope.marks]
+    told = [said for said in told if " % of channels" in said.get("channels", "")]
+    bars = [said["change, bytes"] for said in told if "change, bytes" in said]
+    signs = {each.startswith(("−", "-")) for each in bars}
+    assert signs == {True, False}
+
+
+def test_so_are_curves_of_pages_and_exhibits():
+    for name, shown in entries(["curves of a page", "exhibit of a paper"]):
+        assert {
+            f"{name}, {each.variant}": untrue(each.svg) for each in shown if untrue(each.svg)
+        } == {}
+
+
+def test_every_kind_with_a_picture_is_among_them():
+    pictured = {kind.verb for kind in all_kinds() if kind.hook("chart", "footer")}
+    assert pictured <= {name.partition(",")[0] for name in ANSWERS}
+
+
+@pytest.fixture(scope="module")
+def analysis():
+    return whole(record(ANSWERS["analyze"]())).svg
+
+
+@pytest.fixture(scope="module")
+def cube():
+    return whole(record(HARD["a map of a hypercube"]())).svg
+
+
+def test_a_label_of_another_number_is_found(analysis):
+    assert untrue(analysis) == []
+    said = re.search(r"no node delayed to ([\d.]+)", analysis)[1]
+    assert untrue(analysis.replace(f"delayed to {said}", "delayed to 71.3"))
+
+
+def test_a_mark_at_another_place_is_found(analysis):
+    place = re.search(
+        r'aria-label="offered by[^"]*whose: this mapping[^>]*translate\(([\d.]+),', analysis
+    )
+    assert untrue(analysis.replace(f"translate({place[1]},", f"translate({float(place[1]) + 9},"))
+
+
+def test_another_color_scale_or_side_is_found(cube):
+    bar = re.search(r'path: M[\d.]+,[\d.]+h([\d.]+); channels: busiest of [^"]*"[^>]*', cube)
+    assert untrue(cube.replace(f"h{bar[1]};", f"h{1.3 * float(bar[1])};", 1))
+    hot = re.search(r'aria-label="heat: 1; [^>]*stroke="(rgb[^"]*)"', cube)
+    assert untrue(cube.replace(hot[0], hot[0].replace(hot[1], "rgb(195, 201, 209)")))
+    less = re.search(r"change, paths: −(\d+)", cube)
+    assert untrue(cube.replace(less[0], f"change, paths: {less[1]}"))
+
+
+def test_a_title_says_the_busiest_of_all_channels():
+    found = record(ANSWERS["replay, flows"]())
+    title = parts_of(found)["busy"].to_dict()["title"]
+    said = re.search(r"up to ([\d.]+)", title if isinstance(title, str) else " ".join(title))
+    most = found.tables["busy_channels"]["utilisation"].max()
+    assert float(said[1]) == pytest.approx(100 * most, rel=0.01)
+
+
+@pytest.mark.parametrize(("offered", "mark"), [(0.1, "fine"), (0.5, "limited"), (0.9, "act")])
+def test_red_is_what_delays(offered, mark):
+    found = nl.analyze(LAMMPS, "mesh:8x8", offered=offered, random_mappings=0)
+    assert found.to_dict()["verdict"]["mark"] == mark
+    rows = [row for table in chart_of(found).to_dict()["datasets"].values() for row in table]
+    heats = [row["heat"] for row in rows if "heat" in row]
+    assert (max(heats) > DELAYED) == (mark != "fine")
+    assert max(heats) > 0
+
+
+@pytest.mark.parametrize("on", ["fat-tree:4x3", "graph:examples/my-cluster.graphml",
+                                "dragonfly:2x4x8", "hyperx:4x4/4", "mesh:4x4/4"])  # fmt: skip
+def test_hosts_channels_are_drawn_and_the_first_is_the_one_of_the_sentence(on):
+    found = nl.analyze(LAMMPS, on, random_mappings=0)
+    channel = found.to_dict()["busiest_channel"]
+    (scope,) = (each for each in scopes(whole(record(found)).svg) if each.legends)
+    channels = [mark.said["channel"] for mark in scope.marks if "heat" in mark.said]
+    assert len(set(channels)) == found.topology.num_channels
+    named = [said for said, weight in scope.words if weight == "600" and "→" in said]
+    assert named[0] == channel["name"].replace(" -> ", " → ")
+
+
+def test_a_picture_s_title_names_its_case():
+    said = " ".join(chart_of(ANSWERS["analyze"]()).to_dict()["title"]["text"])
+    assert said.startswith("binary-tree:15 on mesh:4x4, rank order: No contention expected")
+
+
+def test_the_footer_of_critical_queues_has_the_sizes_of_its_title():
+    found = ANSWERS["find_critical_queue"]()
+    built = re.search(r"Build queues of (\d+)", found.to_dict()["verdict"]["sentence"])[1]
+    text = json.dumps(chart_of(found).to_dict(), ensure_ascii=False)
+    sizes = re.findall(r"(\d+)\W+packets? at rate", text)
+    assert max(map(int, sizes)) == int(built)
