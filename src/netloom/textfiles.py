@@ -108,11 +108,14 @@ def read_bytes(path: str | Path, *, wanted: str, most_bytes: int = MOST_BYTES) -
     path = check_file(path, wanted=wanted)
     try:
         with path.open("rb") as stream:
-            data = stream.read(most_bytes + 1)
+            size = os.fstat(stream.fileno()).st_size  # what is asked for is allocated
+            data = stream.read(min(size, most_bytes) + 1)
+            if len(data) > size:  # it has grown, or has no size
+                data += b"".join(_chunks(stream, most_bytes - size))
             if data.startswith(GZIP):
                 stream.seek(0)
                 with gzip.open(stream) as unpacked:
-                    data = unpacked.read(most_bytes + 1)
+                    data = b"".join(_chunks(unpacked, most_bytes))
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise InputError(str(path), "a broken gzip file", wanted) from None
     except OSError as error:
@@ -120,6 +123,13 @@ def read_bytes(path: str | Path, *, wanted: str, most_bytes: int = MOST_BYTES) -
     if len(data) > most_bytes:
         raise InputError(str(path), f"over {most_bytes} bytes", f"at most {most_bytes}")
     return data
+
+
+def _chunks(stream: IO[bytes], most_bytes: int) -> Iterator[bytes]:
+    """Yield what is left of a stream, until there was more than ``most_bytes`` of it."""
+    while most_bytes >= 0 and (chunk := stream.read(CHUNK_BYTES)):
+        most_bytes -= len(chunk)
+        yield chunk
 
 
 def text_lines(
@@ -251,6 +261,9 @@ def check_graphml(path: Path) -> None:
                 raise InputError(at(), f"a tag of over {MOST_LINE_BYTES} bytes", "shorter ones")
 
 
+AT_ONCE = 2**16
+"""Bytes of JSON that are measured at a time: arrays of them stay in a processor's cache."""
+
 MOST_VALUES = 2**22
 """Most values, lists and records of a file in JSON."""
 
@@ -313,8 +326,8 @@ def _nesting(text: str) -> tuple[int, int]:
 
     data = text.encode("utf-8", "replace").replace(b"\\\\", b"").replace(b'\\"', b"")
     deepest = depth = values = quotes = 0
-    for start in range(0, len(data), CHUNK_BYTES):
-        sign = np.frombuffer(data, np.uint8, min(CHUNK_BYTES, len(data) - start), start)
+    for start in range(0, len(data), AT_ONCE):
+        sign = np.frombuffer(data, np.uint8, min(AT_ONCE, len(data) - start), start)
         before = np.cumsum(sign == ord('"'), dtype=np.int32) + quotes
         sign = np.where(before % 2, 0, sign)  # of strings nothing counts
         opens, closes = ((sign == ord(a)) | (sign == ord(b)) for a, b in ("[{", "]}"))

@@ -37,6 +37,12 @@ def part_number(kind: str, text: str | None, where: str, base: int = 10) -> int:
     return whole_number(text or "0", where=f"{where}, {kind}", most=BOUNDS[kind], base=base)
 
 
+def check_devices(many: int, where: str) -> None:
+    """Refuse more than ``MOST_DEVICES``."""
+    if many > MOST_DEVICES:
+        raise InputError(where, f"over {MOST_DEVICES:,} switches and hosts", "fewer")
+
+
 @dataclass(slots=True)
 class Device:
     """A switch or an adapter.
@@ -181,10 +187,8 @@ class Subnet:
         InputError
             If the file had one of this key before, or ``MOST_DEVICES``.
         """
-        if len(self.devices) >= MOST_DEVICES:
-            where = f"{self.path}:{device.line}" if device.line else self.path
-            found = f"over {MOST_DEVICES:,} switches and hosts"
-            raise InputError(where, found, f"at most {MOST_DEVICES:,}")
+        where = f"{self.path}:{device.line}" if device.line else self.path
+        check_devices(len(self.devices) + 1, where)
         if key in self.devices:
             found = f"'{key}' again, after line {self.devices[key].line}"
             raise InputError(f"{self.path}:{device.line}", found, "each device once")

@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from netloom.errors import InputError
-from netloom.topology.subnets.records import HOST, MOST_DEVICES, SWITCH, Cable, Device, Port, Subnet
+from netloom.topology.subnets.records import (
+    HOST,
+    SWITCH,
+    Cable,
+    Device,
+    Port,
+    Subnet,
+    check_devices,
+)
 
 
 @dataclass
@@ -52,9 +60,7 @@ class Tree:
 
     def _count(self, more: int, where: str) -> None:
         self.cables += more
-        if self.cables > MOST_DEVICES:
-            found = f"over {MOST_DEVICES:,} nodes and switches below others"
-            raise InputError(where, found, f"at most {MOST_DEVICES:,}")
+        check_devices(self.cables, where)
 
     def add_leaves(self) -> None:
         """Add the switches that are below others and have no record of their own."""
