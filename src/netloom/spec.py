@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from math import inf, isfinite, prod
 
 from netloom.errors import InputError
@@ -35,17 +36,31 @@ def split_spec(spec: str) -> tuple[str, str]:
     return SPELLINGS.get(name, name), argument.strip()
 
 
-def whole_number(text: str, *, where: str, least: int = 0) -> int:
-    """Read a whole number of at least ``least``, or raise ``InputError`` naming ``where``.
+MOST_WHOLE = 10**18 - 1
+"""What a whole number that has no bound of its own is bounded by: it fits in 64 bits."""
+
+MOST_DIGITS = 20
+"""Digits of a whole number that is read."""
+
+
+def whole_number(
+    text: str, *, where: str, least: int = 0, most: int = MOST_WHOLE, base: int = 10
+) -> int:
+    """Read a whole number from ``least`` to ``most``, or raise ``InputError`` naming ``where``.
 
     Examples
     --------
-    >>> whole_number("64", where="ring:64")
-    64
+    >>> whole_number("64", where="ring:64"), whole_number("c0ff", where="a LID", base=16)
+    (64, 49407)
     """
-    if not (text.isascii() and text.isdigit()) or len(text) > 18 or int(text) < least:
-        raise InputError(where, f"'{text}'", f"a whole number of at least {least}")
-    return int(text)
+    number = -1
+    if len(text) <= MOST_DIGITS and text.isascii() and text.isalnum():
+        with suppress(ValueError):
+            number = int(text, base)
+    if not least <= number <= most:
+        bounds = f"of at least {least}" if most == MOST_WHOLE else f"from {least} to {most}"
+        raise InputError(where, f"'{text:.60}'", f"a whole number {bounds}")
+    return number
 
 
 def real_number(text: str, *, where: str) -> float:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import errno
 import gzip
+import json
 import os
 import stat
 import zlib
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from netloom.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
 KINDS = {
@@ -107,11 +108,14 @@ def read_bytes(path: str | Path, *, wanted: str, most_bytes: int = MOST_BYTES) -
     path = check_file(path, wanted=wanted)
     try:
         with path.open("rb") as stream:
-            data = stream.read(most_bytes + 1)
+            size = os.fstat(stream.fileno()).st_size  # what is asked for is allocated
+            data = stream.read(min(size, most_bytes) + 1)
+            if len(data) > size:  # it has grown, or has no size
+                data += b"".join(_chunks(stream, most_bytes - size))
             if data.startswith(GZIP):
                 stream.seek(0)
                 with gzip.open(stream) as unpacked:
-                    data = unpacked.read(most_bytes + 1)
+                    data = b"".join(_chunks(unpacked, most_bytes))
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise InputError(str(path), "a broken gzip file", wanted) from None
     except OSError as error:
@@ -119,6 +123,13 @@ def read_bytes(path: str | Path, *, wanted: str, most_bytes: int = MOST_BYTES) -
     if len(data) > most_bytes:
         raise InputError(str(path), f"over {most_bytes} bytes", f"at most {most_bytes}")
     return data
+
+
+def _chunks(stream: IO[bytes], most_bytes: int) -> Iterator[bytes]:
+    """Yield what is left of a stream, until there was more than ``most_bytes`` of it."""
+    while most_bytes >= 0 and (chunk := stream.read(CHUNK_BYTES)):
+        most_bytes -= len(chunk)
+        yield chunk
 
 
 def text_lines(
@@ -248,6 +259,82 @@ def check_graphml(path: Path) -> None:
                 return
             if size - parser.CurrentByteIndex > MOST_LINE_BYTES:
                 raise InputError(at(), f"a tag of over {MOST_LINE_BYTES} bytes", "shorter ones")
+
+
+AT_ONCE = 2**16
+"""Bytes of JSON that are measured at a time: arrays of them stay in a processor's cache."""
+
+MOST_VALUES = 2**22
+"""Most values, lists and records of a file in JSON."""
+
+
+def parse_json(
+    text: str,
+    path: str | Path,
+    *,
+    wanted: str,
+    most_values: int = MOST_VALUES,
+    record: Callable[[list[tuple[str, Any]]], Any] | None = None,
+) -> Any:
+    """Return what a text in JSON says, as plain data. Its size is checked before it is read.
+
+    Parameters
+    ----------
+    path, wanted
+        The file, and what errors say was expected.
+    most_values
+        Most values, lists and records.
+    record
+        What makes a record of its keys and values. By default a dict.
+
+    Raises
+    ------
+    InputError
+        If there are more values, over ``MOST_DEPTH`` lists and records inside each other, or it is
+        no JSON. The error names the line.
+
+    Examples
+    --------
+    >>> parse_json('{"a": [1, 2]}', "a.json", wanted="JSON")
+    {'a': [1, 2]}
+    >>> parse_json("[" * 99 + "]" * 99, "a.json", wanted="JSON")
+    Traceback (most recent call last):
+        ...
+    netloom.errors.InputError: a.json: found over 64 lists and records inside each other; \
+expected JSON
+    """
+    deepest, values = _nesting(text)
+    if deepest > MOST_DEPTH:
+        found = f"over {MOST_DEPTH} lists and records inside each other"
+        raise InputError(str(path), found, wanted)
+    if values > most_values:
+        found = f"over {most_values:,} values"
+        raise InputError(str(path), found, f"at most {most_values:,}: {wanted}")
+    try:
+        return json.loads(text, object_pairs_hook=record)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}:{error.lineno}", f"no JSON ({error.msg})", wanted) from None
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(str(path), "a number of too many digits", wanted) from None
+
+
+def _nesting(text: str) -> tuple[int, int]:
+    """Return how deep JSON is, and about how many values, lists and records it has."""
+    import numpy as np
+
+    data = text.encode("utf-8", "replace").replace(b"\\\\", b"").replace(b'\\"', b"")
+    deepest = depth = values = quotes = 0
+    for start in range(0, len(data), AT_ONCE):
+        sign = np.frombuffer(data, np.uint8, min(AT_ONCE, len(data) - start), start)
+        before = np.cumsum(sign == ord('"'), dtype=np.int32) + quotes
+        sign = np.where(before % 2, 0, sign)  # of strings nothing counts
+        opens, closes = ((sign == ord(a)) | (sign == ord(b)) for a, b in ("[{", "]}"))
+        steps = np.cumsum(opens.astype(np.int32) - closes) + depth
+        values += int(opens.sum() + (sign == ord(",")).sum())
+        deepest, depth, quotes = max(deepest, int(steps.max())), int(steps[-1]), int(before[-1] % 2)
+    return deepest, values
 
 
 def read_lines(path: str | Path, *, wanted: str) -> Iterator[tuple[str, str]]:

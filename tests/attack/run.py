@@ -22,20 +22,26 @@ LONGEST_LINE = 2000
 
 def wrong_with(number: int) -> str:
     """Return what is wrong with a case, and its arguments; "" if nothing is."""
-    said = StringIO()
     with TemporaryDirectory() as name, chdir(name):
         arguments = case(number, Path(name))
-        began = process_time()
-        try:
-            with redirect_stdout(StringIO()), redirect_stderr(said), advice_shown():
-                code = run_guarded(lambda: app(arguments, standalone_mode=False))
-            problem = _problem(code, said.getvalue())
-        except BaseException:  # noqa: BLE001  # a bug, of whatever kind
-            problem = format_exc()
-        took = process_time() - began
+        problem = wrong_end(arguments)
+    return f"case {number}: {arguments}: {problem}" if problem else ""
+
+
+def wrong_end(arguments: list[str]) -> str:
+    """Return what is wrong with how a command ends; "" if nothing is."""
+    said = StringIO()
+    began = process_time()
+    try:
+        with redirect_stdout(StringIO()), redirect_stderr(said), advice_shown():
+            code = run_guarded(lambda: app(arguments, standalone_mode=False))
+        problem = _problem(code, said.getvalue())
+    except BaseException:  # noqa: BLE001  # a bug, of whatever kind
+        problem = format_exc()
+    took = process_time() - began
     if not problem and took > MOST_CPU_SECONDS:
         problem = f"{took:.0f} CPU seconds"
-    return f"case {number}: {arguments}: {problem}" if problem else ""
+    return problem
 
 
 def _problem(code: int, said: str) -> str:

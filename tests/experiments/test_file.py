@@ -93,10 +93,10 @@ def test_the_key_is_of_everything_that_the_answer_depends_on(tmp_path):
     assert changed.key != first.key
 
 
-def test_the_key_has_the_version(tmp_path, monkeypatch):
+def test_the_key_has_the_code(monkeypatch):
     fields = {"on": "mesh:2x2", "app": "ring:4"}
     before = Point("analyze", "analyze", fields, {})
-    monkeypatch.setattr("netloom.experiments.points.__version__", "next")
+    monkeypatch.setattr("netloom.experiments.points.code_version", lambda: "next")
     assert Point("analyze", "analyze", fields, {}).key != before.key
 
 

@@ -102,7 +102,13 @@ def run(
         from netloom.cli.show_experiment import show_results
 
         show_results(found)
-        typer.echo(f"Store: {kept}; a page of it: netloom report {kept} -o report.html")
+        points = len(found.answered) + len(found.refused)
+        before = f", {found.from_store:,} of {points:,} from the store" if found.from_store else ""
+        typer.echo(f"Store: {kept}{before}; a page of it: netloom report {kept} -o report.html")
+    if found.unused:
+        answers = counted(found.unused, "answer", ",")
+        unused = f"{answers} of other code of netloom stay unused: delete the file to drop them"
+        sys.stderr.write(f"netloom: {kept}: {unused}\n")
     _say_refused(Counter(each.reason for each in found.refused))
 
 

@@ -1,11 +1,15 @@
 """``netloom explore``: a page that shows a network, and answers with the mouse."""
 
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from netloom.cli.output import FILES
+
+if TYPE_CHECKING:
+    from http.server import ThreadingHTTPServer
 
 EPILOG = "Example: netloom explore examples/dgx-40.sqlite -o dgx.html"
 
@@ -50,23 +54,63 @@ def explore(
 
 def _serve(page: Path) -> None:
     """Serve a page, and nothing else, to this computer alone."""
-    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            found = self.path in ("/", f"/{page.name}")
-            self.send_response(200 if found else 404)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.end_headers()
-            if found:
-                self.wfile.write(page.read_bytes())
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing of requests."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        typer.echo(f"http://127.0.0.1:{server.server_port}/  (Ctrl-C ends)")
+    server, address = page_server(page)
+    with server:
+        typer.echo(f"{address}  (Ctrl-C ends)")
         try:
             server.serve_forever()
         except KeyboardInterrupt:
             return
+
+
+def page_server(page: Path) -> "tuple[ThreadingHTTPServer, str]":
+    """Return a server of one page, and the page's address, whose path nobody can guess.
+
+    Requests by another name of this computer are refused: a page from elsewhere whose name is made
+    to lead here (DNS rebinding) would read this one otherwise.
+    """
+    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+    from secrets import token_urlsafe
+
+    path = f"/{token_urlsafe(16)}/"
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.answer(*self.found())
+
+        def do_HEAD(self) -> None:
+            self.answer(*self.found())
+
+        def found(self) -> tuple[int, bytes]:
+            hosts = (f"{name}:{self.server.server_port}" for name in ("127.0.0.1", "localhost"))
+            if self.headers.get("Host") not in hosts:
+                return 403, b"another name than 127.0.0.1"
+            if self.path.partition("?")[0] != path:
+                return 404, b"no such page"
+            try:
+                return 200, page.read_bytes()
+            except OSError:
+                return 404, b"the page is no longer where it was written"
+
+        def answer(self, code: int, body: bytes) -> None:
+            kind = "text/html" if code == 200 else "text/plain"
+            self.send_response(code)
+            self.send_header("Content-Type", f"{kind}; charset=utf-8")
+            self.send_header("Content-Length", str(len(body)))
+            self.send_header("Cache-Control", "no-store")
+            self.send_header("Referrer-Policy", "no-referrer")
+            self.send_header("X-Content-Type-Options", "nosniff")
+            self.end_headers()
+            if self.command == "GET":
+                self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing of requests."""
+
+    class Server(ThreadingHTTPServer):
+        def handle_error(self, request: Any, client_address: Any) -> None:
+            if not isinstance(sys.exception(), ConnectionError):  # a reader that went away
+                super().handle_error(request, client_address)
+
+    server = Server(("127.0.0.1", 0), Handler)
+    return server, f"http://127.0.0.1:{server.server_port}{path}"

@@ -11,9 +11,9 @@ from importlib import import_module
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from netloom._version import __version__
 from netloom.errors import InputError
 from netloom.experiments.inputs import renamed, unpack
+from netloom.provenance import code_version
 from netloom.questions.recorded import Recorded, record
 from netloom.questions.register import by_verb
 
@@ -189,7 +189,7 @@ def answer(asked: AskedPoint) -> KeptAnswer:
         tables=tables,
         refusal=refusal,
         saturated=saturated,
-        version=__version__,
+        version=code_version(),
         finished=datetime.now(UTC).isoformat(timespec="seconds"),
         wall_seconds=time.perf_counter() - wall,
         cpu_seconds=time.process_time() - cpu,

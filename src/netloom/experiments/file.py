@@ -12,12 +12,11 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from netloom._version import __version__
 from netloom.errors import InputError
 from netloom.experiments.inputs import Input, find_inputs, renamed
 from netloom.experiments.points import Point, hashed
 from netloom.experiments.values import is_range, values_of
-from netloom.provenance import DEFAULT_SEED
+from netloom.provenance import DEFAULT_SEED, code_version
 from netloom.questions import former
 from netloom.questions.named import find_network
 from netloom.questions.register import all_words, heads, kind_of
@@ -70,8 +69,8 @@ class Experiment:
 
     @cached_property
     def key(self) -> str:
-        """Hash of what it asks: the file, the content of what that names, netloom's version."""
-        return hashed([self.text, [point.key for point in self.points], __version__])
+        """Hash of what it asks: the file, the content of what that names, and netloom's code."""
+        return hashed([self.text, [point.key for point in self.points], code_version()])
 
 
 class _Section(NamedTuple):

@@ -10,6 +10,7 @@ from netloom.errors import InputError
 from netloom.experiments.curves import up_to_saturation
 from netloom.experiments.inputs import find_inputs, renamed
 from netloom.experiments.store import Store
+from netloom.provenance import code_version
 from netloom.questions.frames import to_pandas
 from netloom.questions.verdict import Verdict
 from netloom.words import counted
@@ -72,6 +73,10 @@ class Results:
         How many points have not been answered yet.
     folder
         Where the store is, and the files that answers name.
+    from_store
+        Of a run: how many of its points had been answered before.
+    unused
+        Of a run: how many answers of other code are in its store.
     """
 
     name: str
@@ -82,6 +87,8 @@ class Results:
     refused: tuple[Refused, ...]
     missing: int
     folder: Path = Path()
+    from_store: int = 0
+    unused: int = 0
 
     @property
     def cpu_seconds(self) -> float:
@@ -92,6 +99,9 @@ class Results:
     def sentence(self) -> str:
         """How far it has come, in one line."""
         words = f"{counted(len(self.answered), 'point', ',')} answered"
+        if self.other_code:
+            words += f" by other code of netloom ({', '.join(self.other_code)})"
+            words += f", which netloom run {self.name} answers anew"
         if self.missing:
             words += f", {self.missing} still to be answered"
         if self.refused:
@@ -99,9 +109,14 @@ class Results:
         return f"{words}."
 
     @property
+    def other_code(self) -> tuple[str, ...]:
+        """The versions that answered, where that was not the code that runs."""
+        return tuple(sorted({each.version for each in self.answered} - {code_version()}))
+
+    @property
     def verdict(self) -> Verdict:
         """The same with its mark: ``act`` if points cannot be asked."""
-        mark = "limited" if self.missing else "fine"
+        mark = "limited" if self.missing or self.other_code else "fine"
         return Verdict("act" if self.refused else mark, self.sentence)
 
     def table(self, *, provenance: bool = False) -> pl.DataFrame:

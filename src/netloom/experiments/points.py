@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netloom._version import __version__
+from netloom.provenance import code_version
 from netloom.questions.base import ask
 from netloom.questions.register import by_verb
 
@@ -39,7 +41,7 @@ class Point:
         How many loads are added on the curve where it saturates.
     key
         Hash of everything that the answer depends on: verb, full configuration, the content of
-        files, and netloom's version. Worked out where it is not given.
+        files, and the code that answers. Worked out where it is not given.
 
     Raises
     ------
@@ -65,7 +67,7 @@ class Point:
             "verb": self.verb,
             "configuration": question.configuration(),
             "files": dict(self.files),
-            "netloom": __version__,
+            "code": _code_of(self.verb),
         }
         object.__setattr__(self, "key", hashed(whole))
 
@@ -92,6 +94,15 @@ class Point:
         return replace(
             self, fields={**self.fields, **there}, varied={**self.varied, **there}, key=""
         )
+
+
+def _code_of(verb: str) -> str:
+    """Return what identifies the code of a verb, also if it is not netloom's own."""
+    module = by_verb(verb).module
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if module.partition(".")[0] == "netloom" or file is None:
+        return code_version()
+    return f"{code_version()} {sha256(Path(file).read_bytes()).hexdigest()}"
 
 
 def hashed(data: Any) -> str:

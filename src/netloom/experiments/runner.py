@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, wait
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
-from netloom._version import __version__
 from netloom.errors import InputError
 from netloom.experiments.answer import AskedPoint, Interrupted
 from netloom.experiments.curves import curves_of, next_step
@@ -25,6 +25,7 @@ from netloom.experiments.workers import (
     work,
 )
 from netloom.progress import counting
+from netloom.provenance import code_version
 from netloom.questions.register import by_verb
 
 if TYPE_CHECKING:
@@ -82,7 +83,10 @@ def run(
             opened.check_writable()
             with _workers(workers, cluster) as hired:
                 _Run(experiment, opened, hired).finish()
-        return load_kept(opened, kept)
+        found = load_kept(opened, kept)
+        points = [each.point for each in (*found.answered, *found.refused)]
+        before = sum(point.key in known for point in points)
+        return replace(found, from_store=before, unused=opened.of_other_code())
 
 
 def store_of(file: str | Path, store: str | Path | None = None) -> Path:
@@ -292,6 +296,6 @@ def _result(future: Future[KeptAnswer]) -> KeptAnswer:
         if isinstance(error, CancelledError):  # by nobody here
             raise no_scheduler() from None
         raise LostError("cluster", f"a point that is lost ({error})", LOST) from None
-    if found.version != __version__:
-        raise InputError("cluster", f"netloom {found.version}", f"netloom {__version__} there too")
+    if found.version != code_version():
+        raise InputError("cluster", f"netloom {found.version}", f"{code_version()} there too")
     return found

@@ -16,6 +16,7 @@ from uuid import uuid4
 from netloom.errors import InputError
 from netloom.experiments.answer import SOUND, KeptAnswer
 from netloom.experiments.points import Point
+from netloom.provenance import code_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -278,6 +279,13 @@ class Store:
             "SELECT refusal != '', saturated FROM answers WHERE key = ?", [key]
         ).fetchone()
         return row and _outcome(*row)
+
+    def of_other_code(self) -> int:
+        """Return how many answers are not of the code that runs: no point's key leads to them."""
+        (many,) = self._db.execute(
+            "SELECT count(*) FROM answers WHERE version != ?", [code_version()]
+        ).fetchone()
+        return int(many)
 
     def answer(self, key: str, called: str = "") -> KeptAnswer | None:
         """Return the answer of a point. None if there is none.

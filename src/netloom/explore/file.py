@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from netloom.explore.page_file import render
 from netloom.explore.views import views_of
 from netloom.progress import patience
 from netloom.questions.recorded import Recorded, record
-from netloom.textfiles import read_text, write_text
+from netloom.textfiles import parse_json, read_text, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".html", ".htm")
 SOURCES = "a store, .sqlite, an experiment file, .toml, or an answer, .json"
+PRINTED = "what netloom … --json printed"
 MOST_VIEWS = 12
 """Most answers on one page."""
 
@@ -116,14 +116,14 @@ def _asked_again(path: Path) -> Recorded:
     from netloom.questions.base import ask
     from netloom.questions.register import by_verb
 
+    told = parse_json(read_text(path, wanted="an answer, .json"), path, wanted=PRINTED)
     try:
-        told = json.loads(read_text(path, wanted="an answer, .json"))
         provenance = told["provenance"]
         kind = by_verb(provenance["verb"])
         fields = dict(provenance["configuration"])
     except (ValueError, KeyError, TypeError, LookupError):
         found = "no answer as --json prints it"
-        raise InputError(str(path), found, "what netloom … --json printed") from None
+        raise InputError(str(path), found, PRINTED) from None
     question = ask(kind.question, fields)
     return record(kind.find(question, kind.prepare(question)))
 

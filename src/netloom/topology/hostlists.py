@@ -70,8 +70,9 @@ def unfolded(
         [_range(part.strip(), word, where, wanted) for part in inside.split(",")]
         for inside in parts[1::2]
     ]
-    if prod(sum(last - first + 1 for first, last, _ in each) for each in ranges) > most:
-        raise InputError(where, f"'{word:.60}'", wanted)
+    many = prod(sum(last - first + 1 for first, last, _ in each) for each in ranges)
+    if many > most:
+        raise InputError(where, f"'{word:.60}', which is {many:,} names", f"at most {most:,}")
     numbers = [
         [f"{number:0{width}}" for first, last, width in each for number in range(first, last + 1)]
         for each in ranges

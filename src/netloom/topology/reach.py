@@ -34,25 +34,32 @@ def two_apart(topology: Topology) -> tuple[int, int] | None:
         joined = np.unique(np.stack([part[into], topology.port_host]), axis=1)
         if np.bincount(joined[0]).max(initial=0) == len(hosts):
             return None  # all hosts have a port in one part whose routers all reach each other
-    return _two_apart_by_search(topology, graph, hosts)
+    return _two_apart_by_search(topology, graph, hosts, part)
 
 
 def _two_apart_by_search(
-    topology: Topology, graph: Any, hosts: NDArray[np.int64]
+    topology: Topology, graph: Any, hosts: NDArray[np.int64], part: NDArray[np.int32]
 ) -> tuple[int, int] | None:
-    """Search from the routers of each host. For networks of one-way channels or several planes."""
+    """Search from the routers of each host. For networks of one-way channels or several planes.
+
+    Routers of one strongly connected ``part`` reach the same hosts: one search is for all of them.
+    """
     from scipy.sparse.csgraph import breadth_first_order
 
     into, out_of, owner = topology.injection_router, topology.ejection_router, topology.port_host
     reached: dict[int, NDArray[np.bool_]] = {}
-    for router in np.unique(into).tolist():
-        found = np.zeros(topology.num_hosts, np.bool_)
-        order = breadth_first_order(graph, router, return_predecessors=False)
-        found[owner[np.isin(out_of, order)]] = True
-        reached[router] = found
+
+    def reached_from(router: int) -> NDArray[np.bool_]:
+        if (key := int(part[router])) not in reached:
+            found = np.zeros(topology.num_hosts, np.bool_)
+            order = breadth_first_order(graph, router, return_predecessors=False)
+            found[owner[np.isin(out_of, order)]] = True
+            reached[key] = found
+        return reached[key]
+
     for host in hosts.tolist():
         ports = topology.port_offsets[host : host + 2]
-        found = np.any([reached[int(r)] for r in into[ports[0] : ports[1]]], axis=0)
+        found = np.any([reached_from(int(r)) for r in into[ports[0] : ports[1]]], axis=0)
         found[host] = True
         lost = hosts[~found[hosts]]
         if len(lost):

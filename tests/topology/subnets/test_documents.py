@@ -33,7 +33,7 @@ def test_records_know_their_lines():
         ("a: \x07\n", "YAML that cannot be read"),
         ("- " * 100 + "x", "net:1: found over 64 records inside each other"),
         ('{"a": 1, "a": 2}', "net: found the key 'a' twice"),
-        ('{"a": 1,\n}', "net:2: found JSON that cannot be read"),
+        ('{"a": 1,\n}', "net:2: found no JSON"),
         ("[" * 100_000, "found"),
         ("a" * (MOST_BYTES + 1), f"over {MOST_BYTES} characters"),
     ],

@@ -13,7 +13,7 @@ import numpy as np
 from netloom._version import __version__
 from netloom.errors import InputError
 from netloom.spec import MAX_ELEMENTS, whole_number
-from netloom.textfiles import read_lines, read_text, write_text
+from netloom.textfiles import parse_json, read_lines, read_text, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -150,12 +150,7 @@ class _Names:
 def _read_json(
     path: Path, text: str, names: Mapping[str, int | Sequence[int]] | None
 ) -> NDArray[np.int64]:
-    try:
-        content = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path}:{error.lineno}", f"no JSON ({error.msg})", _JSON) from None
-    except (RecursionError, ValueError):  # nested too deeply; a number of too many digits
-        raise InputError(str(path), "JSON that cannot be read", _JSON) from None
+    content = parse_json(text, path, wanted=_JSON)
     nodes = content.get("node_of") if isinstance(content, dict) else None
     if not isinstance(nodes, list) or not nodes:
         raise InputError(str(path), "no list of nodes", _JSON)

@@ -109,7 +109,7 @@ def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
         notices=tuple(
             f"{results.name}: {results.sentence}"
             for results in found
-            if results.missing or results.refused
+            if results.missing or results.refused or results.other_code
         ),
         answer=answer_of(asked, sections),
         sections=sections,

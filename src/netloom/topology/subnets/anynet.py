@@ -7,7 +7,15 @@ from typing import NamedTuple
 
 from netloom.errors import InputError
 from netloom.topology.rates import MOST_CYCLES
-from netloom.topology.subnets.records import HOST, SWITCH, Cable, Device, Port, Subnet
+from netloom.topology.subnets.records import (
+    HOST,
+    SWITCH,
+    Cable,
+    Device,
+    Port,
+    Subnet,
+    check_devices,
+)
 
 WANTED = "lines such as 'router 0 node 0 router 1 15'"
 
@@ -44,11 +52,14 @@ def read_anynet(subnet: Subnet, text: str) -> None:
     """
     router_of: dict[int, int] = {}
     ways: dict[tuple[_End, _End], int] = {}  # cycles; 0 where nothing is said
+    ends: set[_End] = set()
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         where = f"{subnet.path}:{number}"
         head, *others = _items(line.strip(), where)
+        ends.update([head[0], *(end for end, _ in others)])
+        check_devices(len(ends), where)
         for end, cycles in others:
             if head[0] == end or head[0].kind == end.kind == "node":
                 wanted = "links between two routers, and nodes on routers"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom.errors import InputError
+from netloom.spec import whole_number
+from netloom.textfiles import MOST_DEPTH, parse_json
 from netloom.topology.hostlists import unfolded, words_of
+from netloom.topology.subnets.records import MOST_DEVICES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -16,14 +18,8 @@ if TYPE_CHECKING:
 MOST_BYTES = 2**25
 """Most characters of a document: a parser needs many times as much memory."""
 
-MOST_DEPTH = 64
-"""Most records and lists inside each other."""
-
-MOST_DIGITS = 18
-"""Digits of a number."""
-
-MOST_NAMED = 2**20
-"""Most names that one word of a document stands for."""
+MOST_ENTRIES = 2**16
+"""Most lines, and entries of lists and records on one line, of YAML: it takes long to read."""
 
 
 class Record(dict[str, Any]):
@@ -57,11 +53,10 @@ class Document(NamedTuple):
         value = _value(record, key)
         if value is None and default is not None:
             return default
-        digits = str(value)
-        plain = not isinstance(value, bool) and digits.isascii() and digits.isdigit()
-        if not plain or len(digits) > MOST_DIGITS or int(digits) > most:
-            raise self._wrong(record, key, f"a whole number up to {most}")
-        return int(digits)
+        try:
+            return whole_number(str(value), where=self.at(record), most=most)
+        except ValueError:
+            raise self._wrong(record, key, f"a whole number up to {most}") from None
 
     def records(self, record: Record, key: str) -> list[Record]:
         """Return the records of a list. None if the key is not there."""
@@ -113,7 +108,7 @@ def unfolded_names(words: Iterable[str], where: str) -> Iterator[str]:
     """
     for word in words:
         for each in words_of(word):
-            yield from unfolded(each, where=where, most=MOST_NAMED)
+            yield from unfolded(each, where=where, most=MOST_DEVICES)
 
 
 def read_document(path: str, text: str, *, wanted: str) -> Document:
@@ -146,14 +141,7 @@ def _json(path: str, text: str) -> Any:
             raise InputError(path, f"the key '{twice:.40}' twice in one record", "each key once")
         return found
 
-    try:
-        return json.loads(text, object_pairs_hook=record)
-    except json.JSONDecodeError as error:
-        where = f"{path}:{error.lineno}"
-        raise InputError(where, f"JSON that cannot be read ({error.msg})", "whole JSON") from None
-    except RecursionError:
-        found = f"over {MOST_DEPTH} records inside each other"
-        raise InputError(path, found, "fewer") from None
+    return parse_json(text, path, wanted="whole JSON", record=record)
 
 
 def _yaml(path: str, text: str, wanted: str) -> Any:
@@ -178,6 +166,10 @@ def _yaml(path: str, text: str, wanted: str) -> Any:
                 found[key] = self.construct_object(value_node, deep=True)
             return found
 
+    entries = text.count("\n") + text.count(",") + text.count("{") + text.count("[")
+    if entries > MOST_ENTRIES:
+        wanted = f"at most {MOST_ENTRIES:,}: the same as JSON is read faster"
+        raise InputError(path, f"YAML of over {MOST_ENTRIES:,} lines and entries", wanted)
     try:
         depth = 0
         for event in yaml.parse(text, Loader=base):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from netloom.errors import InputError
+from netloom.spec import whole_number
 from netloom.textfiles import read_text
 from netloom.topology.subnets.names import serves
 from netloom.topology.subnets.rates import gbps_of, simulated_gbps
@@ -20,6 +21,7 @@ from netloom.topology.subnets.records import (
     Sighting,
     Subnet,
     cables_of,
+    part_number,
 )
 
 _NODE = re.compile(r'^(Switch|Ca|Hca|Rt)\s+(\d+)\s*"([^"]*)"\s*(?:#(.*))?$', re.IGNORECASE)
@@ -29,8 +31,7 @@ _PORT = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r'"(.*)"')
-_LID = re.compile(r"\blid (\d+)")
-_LMC = re.compile(r"\blmc (\d+)")
+_SAID = {"LID": re.compile(r"\blid (\d+)"), "LMC": re.compile(r"\blmc (\d+)")}
 _GUID = re.compile(r"^([SHR]-)?(?:0x)?([0-9a-f]+)$", re.IGNORECASE)
 _ID = re.compile(r"^(switch|ca|hca|rt)guids?[=+](?:0x)?([0-9a-f]+)(\([0-9a-f]*\))?\s*(#|$)", re.I)
 _OPTION = re.compile(r"\b([swv])=(\d+)")
@@ -41,6 +42,9 @@ _DEFAULT = re.compile(r"^(width|speed)\s*=\s*(\d+)")
 _WHOLE = re.compile(r'("|\]|\)|[swv]=\d+|slot \d+|lmc \d)\s*$')
 _LOOKS = frozenset(("d", "dump", "v", "verbose", "r", "route", "a", "attached", "x", "?", "help"))
 """Commands of ibsim that change nothing."""
+
+MOST_SUM = 255
+"""Largest sum of widths, or of speeds, that ibsim's files say."""
 
 MOST_INCLUDED = 64
 """Most files that a file of ibsim's may include."""
@@ -102,8 +106,8 @@ def _read(reading: _Reading, path: str, text: str) -> None:
             wanted = '[PORT] "PEER"[PORT] of a device'
             raise InputError(where, f"'{line:.60}'", wanted)
         elif node := _NODE.match(line):
-            reading.key = _key(node[3])
-            subnet.add(reading.key, _device(node, reading, number))
+            reading.key = _key(node[3], where)
+            subnet.add(reading.key, _device(node, reading, number, where))
             reading.guid = 0
             reading.remarks |= bool(node[4])
         else:
@@ -128,10 +132,10 @@ def _other(reading: _Reading, line: str, path: str, number: int) -> None:
     found = _ID.match(line)
     words = line.split()
     if found:
-        reading.guid = int(found[2], 16)
+        reading.guid = part_number("GUID", found[2], where, 16)
     elif default := _DEFAULT.match(line):
         reading.simulated = True
-        setattr(reading, default[1], int(default[2]))
+        setattr(reading, default[1], whole_number(default[2], where=where, most=MOST_SUM))
     elif line.startswith("include"):
         _include(reading, line, path, where)
     elif line.startswith("do ") and len(words) > 1 and words[1].lower() in _LOOKS:
@@ -155,26 +159,25 @@ def _include(reading: _Reading, line: str, path: str, where: str) -> None:
     reading.key = ""
 
 
-def _key(name: str) -> str:
+def _key(name: str, where: str) -> str:
     """Return a device's name with its GUID, if it is one, written one way."""
     guid = _GUID.match(name)
     if guid is None or not (guid[1] or name.lower().startswith("0x")):
         return name
-    return f"{(guid[1] or '').upper()}{int(guid[2], 16):016x}"
+    return f"{(guid[1] or '').upper()}{part_number('GUID', guid[2], where, 16):016x}"
 
 
-def _device(node: re.Match[str], reading: _Reading, line: int) -> Device:
+def _device(node: re.Match[str], reading: _Reading, line: int, where: str) -> Device:
     said = node[4] or ""
     named = _NAME.search(said)
     name = named[1] if named else node[3]
     said = said[named.end() :] if named else said
     guid = _GUID.match(node[3])
     known = guid and (guid[1] or node[3].lower().startswith("0x"))
-    number = int(guid[2], 16) if guid and known else reading.guid
-    found = Device(SWITCH, name, guid=number, ports=int(node[2]), line=line)
+    number = part_number("GUID", guid[2], where, 16) if guid and known else reading.guid
+    found = Device(SWITCH, name, guid=number, ports=part_number("port", node[2], where), line=line)
     if node[1].lower() == "switch":
-        lid, lmc = _LID.search(said), _LMC.search(said)
-        found.lid, found.lmc = int(lid[1]) if lid else 0, int(lmc[1]) if lmc else 0
+        found.lid, found.lmc = _said("LID", said, where), _said("LMC", said, where)
     elif node[1].lower() == "rt" or serves(name):
         found.kind = SERVER
     else:
@@ -183,30 +186,38 @@ def _device(node: re.Match[str], reading: _Reading, line: int) -> Device:
     return found
 
 
+def _said(kind: str, text: str, where: str) -> int:
+    """Return the LID or LMC that a remark says. 0 if it says none."""
+    found = _SAID[kind].search(text)
+    return part_number(kind, found and found[1], where)
+
+
 def _sighting(reading: _Reading, port: re.Match[str], line: int, where: str) -> Sighting:
     subnet, key = reading.subnet, reading.key
-    here, there = Port(key, int(port[1])), Port(_key(port[3]), int(port[4] or 1))
+    here = Port(key, part_number("port", port[1], where))
+    there = Port(_key(port[3], where), part_number("port", port[4] or "1", where))
     said = port[7] or ""
     reading.remarks |= bool(said)
     named = _NAME.search(said)
     before, after = (said[: named.start()], said[named.end() :]) if named else ("", said)
     own, lid = (before, after) if named else (said, "")
     if subnet.devices[key].kind != SWITCH:
-        found, lmc = _LID.search(own), _LMC.search(own)
         subnet.addresses[here] = Address(
-            int(port[2], 16) if port[2] else 0,
-            int(found[1]) if found else 0,
-            int(lmc[1]) if lmc else 0,
+            part_number("GUID", port[2], where, 16),
+            _said("LID", own, where),
+            _said("LMC", own, where),
             line,
         )
-    peer = _LID.search(lid)
     options = dict(_OPTION.findall(port[6] or ""))
     if (port[6] or "").strip() and not options:
         raise InputError(where, f"'{port[6].strip():.60}' behind a port", "w=WIDTH or s=SPEED")
     reading.simulated |= bool(options)
-    width, speed = int(options.get("w", reading.width)), int(options.get("s", reading.speed))
+    width, speed = (
+        whole_number(options.get(letter, str(usual)), where=where, most=MOST_SUM)
+        for letter, usual in (("w", reading.width), ("s", reading.speed))
+    )
     reading.options.append((width, speed))
     return Sighting(
         here, there, gbps_of(after.split()), line,
-        int(peer[1]) if peer else 0, int(port[5], 16) if port[5] else 0,
+        _said("LID", lid, where), part_number("GUID", port[5], where, 16),
     )  # fmt: skip

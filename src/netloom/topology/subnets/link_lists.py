@@ -17,6 +17,7 @@ from netloom.topology.subnets.records import (
     Sighting,
     Subnet,
     cables_of,
+    part_number,
 )
 
 _END = (
@@ -29,6 +30,9 @@ _LINE = re.compile(
     r"PHY=(?P<width>\S+) LOG=(?P<state>\S+)(?: SPD=(?P<speed>\S+))?\s*$",
     re.IGNORECASE,
 )
+KINDS = {"node": "GUID", "port": "GUID", "lid": "LID", "ports": "port", "number": "port"}
+"""What each number of an end is."""
+
 WANTED = "{ END } { END } PHY=WIDTH LOG=STATE SPD=SPEED"
 
 
@@ -57,7 +61,8 @@ def read_link_list(subnet: Subnet, text: str) -> None:
             continue
         ends = [_end(subnet, found, side, number) for side in "01"]
         guid = subnet.addresses[ends[1]].guid if ends[1] in subnet.addresses else 0
-        sightings.append(Sighting(ends[0], ends[1], rate, number, int(found["lid1"], 16), guid))
+        lid = part_number("LID", found["lid1"], where, 16)
+        sightings.append(Sighting(ends[0], ends[1], rate, number, lid, guid))
     subnet.cables += cables_of(subnet, sightings)
 
 
@@ -65,7 +70,7 @@ def _end(subnet: Subnet, found: re.Match[str], side: str, line: int) -> Port:
     """Return an end's port. Its device is added, or compared with what other lines say of it."""
 
     def number(what: str) -> int:
-        return int(found[f"{what}{side}"], 16)
+        return part_number(KINDS[what], found[f"{what}{side}"], f"{subnet.path}:{line}", 16)
 
     guid, lid = number("node"), number("lid")
     kind, name = found[f"kind{side}"].upper(), found[f"name{side}"] or ""

@@ -124,7 +124,7 @@ def short_names(labels: Iterable[str]) -> dict[str, str]:
     }
 
 
-def natural(name: str) -> tuple[tuple[int, int, str], ...]:
+def natural(name: str) -> tuple[tuple[int, int, str, str], ...]:
     """Return a key that orders names as people do, ``node9`` before ``node10``.
 
     Examples
@@ -132,7 +132,7 @@ def natural(name: str) -> tuple[tuple[int, int, str], ...]:
     >>> sorted(["node10", "node9", "Node1", "10", "9"], key=natural)
     ['9', '10', 'Node1', 'node9', 'node10']
     """
-    parts = _NUMBER.split(name)
+    parts = [(part, part.lstrip("0")) for part in _NUMBER.split(name) if part]
     return tuple(
-        (0, int(part), part) if part.isdecimal() else (1, 0, part) for part in parts if part
+        (0, len(bare), bare, part) if part.isdecimal() else (1, 0, "", part) for part, bare in parts
     )

@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from netloom.errors import InputError
+from netloom.spec import whole_number
 from netloom.topology.subnets.markup import Element, read_markup
 from netloom.topology.subnets.records import HOST, SWITCH, Cable, Device, Port
 
@@ -98,7 +99,7 @@ def _line(element: Element) -> int:
 def _cpu_rate(cpu: Element) -> float:
     """Return the GB/s that NCCL takes for the link from this CPU to another."""
     arch, vendor = cpu.said.get("arch", ""), cpu.said.get("vendor", "")
-    model = int(cpu.said["modelid"]) if cpu.said.get("modelid", "").isdigit() else 0
+    model = whole_number(cpu.said.get("modelid") or "0", where=f"{cpu.where}, modelid")
     for known, maker, least, rate in CPU_GBS:
         if (arch, maker or vendor) == (known, vendor) and model >= least:
             return rate
@@ -172,7 +173,7 @@ def _count(link: Element) -> int:
 def _nvlink_gbps(gpu: Element) -> float:
     text = gpu.word("sm")
     rates = dict(NVLINK_GBPS)
-    if not text.isdigit() or int(text) not in rates:
+    if text not in map(str, rates):
         known = ", ".join(map(str, rates))
         raise InputError(gpu.where, f"NVLinks of a GPU with sm={text:.40}", f"sm of {known}")
     return rates[int(text)]

@@ -18,6 +18,7 @@ from netloom.topology.subnets.records import (
     Sighting,
     Subnet,
     cables_of,
+    part_number,
 )
 
 _REPORT = re.compile(
@@ -74,7 +75,10 @@ def read_port_report(subnet: Subnet, text: str) -> None:
         if found is None:
             wanted = "KIND LID PORT GUID WIDTH SPEED - KIND LID PORT GUID ( 'NAME' - 'NAME' )"
             raise InputError(f"{subnet.path}:{number}", f"'{line:.60}'", wanted)
-        kind, lid, port, guid = found[1], int(found[2]), int(found[3]), int(found[4], 16)
+        where = f"{subnet.path}:{number}"
+        kind, lid = found[1], part_number("LID", found[2], where)
+        port = part_number("port", found[3], where)
+        guid = part_number("GUID", found[4], where, 16)
         name = _first_name(found[10], subnet, number) if found[10] is not None else found[11]
         last = rows[-1] if rows else None
         same = last is not None and (last.kind, last.name) == (kind, name) and port < last.number
@@ -83,8 +87,7 @@ def read_port_report(subnet: Subnet, text: str) -> None:
         group += not same
         rows.append(
             _Row(number, group, kind, name, guid, lid, port, lane_rate(found[5], found[6]),
-                 found[7] is not None, int(found[7] or 0), int(found[9] or "0", 16),
-                 int(found[8] or 0))
+                 found[7] is not None, *_peer(found[7], found[9], found[8], where))
         )  # fmt: skip
     _fill(subnet, rows)
 
@@ -107,7 +110,7 @@ def read_linkinfo(subnet: Subnet, text: str) -> None:
         header = _HEADER.match(line)
         if header:
             group, kind, name = group + 1, header[1].upper()[:2], header[3]
-            guid = int(header[2] or "0", 16)
+            guid = part_number("GUID", header[2], f"{subnet.path}:{number}", 16)
             continue
         found = _LINK.match(line)
         if found is None or not _belongs(found, kind):
@@ -115,19 +118,30 @@ def read_linkinfo(subnet: Subnet, text: str) -> None:
             raise InputError(f"{subnet.path}:{number}", f"'{line:.60}'", wanted)
         speed = _SPEED.match(found[5])
         gbps = lane_rate(speed[1], "FDR10" if "FDR10" in found[5] else speed[2]) if speed else 0.0
-        own = int(found[1] or "0", 16) or guid
-        port, called = int(found[4]), name if found[2] is None else found[2]
+        where = f"{subnet.path}:{number}"
+        own = part_number("GUID", found[1], where, 16) or guid
+        lid = part_number("LID", found[3], where)
+        port, called = part_number("port", found[4], where), name if found[2] is None else found[2]
         if found[2] is not None:
             last = rows[-1] if rows else None
             group += last is None or last.name != called or port <= last.number
-        if not int(found[3]) and found[10] is None and found[6] is None:
+        if not lid and found[10] is None and found[6] is None:
             wanted = "LIDs, by which iblinkinfo names peers: a subnet manager that runs"
-            raise InputError(f"{subnet.path}:{number}", "LID 0", wanted)
+            raise InputError(where, "LID 0", wanted)
         rows.append(
-            _Row(number, group, kind, called, own, int(found[3]), port, gbps, found[7] is not None,
-                 int(found[7] or 0), int(found[6] or "0", 16), int(found[8] or 0))
+            _Row(number, group, kind, called, own, lid, port, gbps, found[7] is not None,
+                 *_peer(found[7], found[6], found[8], where))
         )  # fmt: skip
     _fill(subnet, rows)
+
+
+def _peer(lid: str | None, guid: str | None, port: str | None, where: str) -> tuple[int, int, int]:
+    """Return the LID, GUID and port of a line's other end, each 0 where it says none."""
+    return (
+        part_number("LID", lid, where),
+        part_number("GUID", guid, where, 16),
+        part_number("port", port, where),
+    )
 
 
 def _belongs(found: re.Match[str], kind: str) -> bool:

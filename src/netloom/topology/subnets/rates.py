@@ -78,7 +78,7 @@ def lane_rate(lanes: str, gbps: str) -> float:
     >>> lane_rate("4x", "???")
     0.0
     """
-    width = int(lanes.rstrip("xX")) if lanes.rstrip("xX").isdecimal() else 0
+    width = int(lanes.rstrip("xX")) if re.fullmatch(r"\d{1,2}[xX]?", lanes, re.ASCII) else 0
     if gbps.upper() in LANE_GBPS:
         return width * LANE_GBPS[gbps.upper()]
     try:

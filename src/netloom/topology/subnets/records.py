@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from netloom.errors import InputError
+from netloom.spec import whole_number
 from netloom.topology.subnets.names import adapter_of, host_of
 
 HOST, SWITCH, SERVER = "host", "switch", "server"
@@ -18,7 +19,31 @@ The last are aggregation nodes of switches, routers to other subnets, and gatewa
 """
 
 
-@dataclass
+MOST_DEVICES = 2**18
+"""Most switches and adapters of a file: each takes some 2,000 bytes while it is read."""
+
+BOUNDS = {"port": 2**16 - 1, "LID": 2**16 - 1, "LMC": 7, "GUID": 2**64 - 1}
+"""The largest numbers that a file may give its parts."""
+
+
+def part_number(kind: str, text: str | None, where: str, base: int = 10) -> int:
+    """Read the number of a port, a LID, LMC or GUID. 0 if the file says none.
+
+    Raises
+    ------
+    InputError
+        If it is above ``BOUNDS``. The error names ``where`` and the kind.
+    """
+    return whole_number(text or "0", where=f"{where}, {kind}", most=BOUNDS[kind], base=base)
+
+
+def check_devices(many: int, where: str) -> None:
+    """Refuse more than ``MOST_DEVICES``."""
+    if many > MOST_DEVICES:
+        raise InputError(where, f"over {MOST_DEVICES:,} switches and hosts", "fewer")
+
+
+@dataclass(slots=True)
 class Device:
     """A switch or an adapter.
 
@@ -65,7 +90,7 @@ class Port(NamedTuple):
     number: int
 
 
-@dataclass
+@dataclass(slots=True)
 class Address:
     """What a file says of an end point's port, and in which line."""
 
@@ -160,8 +185,10 @@ class Subnet:
         Raises
         ------
         InputError
-            If the file had one of this key before.
+            If the file had one of this key before, or ``MOST_DEVICES``.
         """
+        where = f"{self.path}:{device.line}" if device.line else self.path
+        check_devices(len(self.devices) + 1, where)
         if key in self.devices:
             found = f"'{key}' again, after line {self.devices[key].line}"
             raise InputError(f"{self.path}:{device.line}", found, "each device once")

@@ -12,10 +12,10 @@ from netloom.errors import InputError, shown
 from netloom.spec import check_size
 from netloom.topology.cubes import cube
 from netloom.topology.families.trees import xgft
-from netloom.topology.hostlists import MOST_NAMED, unfolded
+from netloom.topology.hostlists import unfolded
 from netloom.topology.subnets.grids import check_names
 from netloom.topology.subnets.markup import Element, read_markup
-from netloom.topology.subnets.records import HOST, SWITCH, Cable, Device, Port, Subnet
+from netloom.topology.subnets.records import HOST, MOST_DEVICES, SWITCH, Cable, Device, Port, Subnet
 from netloom.units import parse_rate
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _names(cluster: Element) -> list[str]:
     """Return the hosts of a cluster."""
     radical = cluster.word("radical").replace(" ", "")
     wanted = 'numbers such as radical="0-15" or "0-3,8"'
-    numbers = unfolded(f"[{radical}]", where=cluster.where, wanted=wanted, most=MOST_NAMED)
+    numbers = unfolded(f"[{radical}]", where=cluster.where, wanted=wanted, most=MOST_DEVICES)
     prefix, suffix = cluster.said.get("prefix", ""), cluster.said.get("suffix", "")
     return [f"{prefix}{int(number)}{suffix}" for number in numbers]
 

@@ -14,6 +14,7 @@ from netloom.topology.subnets.records import (
     Sighting,
     Subnet,
     cables_of,
+    part_number,
 )
 
 _SYSTEM = re.compile(r"^(\S+)\s+(\S+)\s*(CFG:.*)?$")
@@ -86,4 +87,4 @@ def _number(panel: str, where: str) -> int:
     if found is None:
         wanted = "ports P1, P2 … of a system of one chip"
         raise InputError(where, f"port '{panel}'", wanted)
-    return int(found[1])
+    return part_number("port", found[1], where)

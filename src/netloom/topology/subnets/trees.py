@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from netloom.errors import InputError
-from netloom.topology.subnets.records import HOST, SWITCH, Cable, Device, Port, Subnet
+from netloom.topology.subnets.records import (
+    HOST,
+    SWITCH,
+    Cable,
+    Device,
+    Port,
+    Subnet,
+    check_devices,
+)
 
 
 @dataclass
@@ -20,11 +28,14 @@ class Tree:
         By name of a switch the rate of its cables downwards, in any unit.
     where
         By name of a switch the file and line that tell of it.
+    cables
+        How many switches and nodes are below others.
     """
 
     below: dict[str, tuple[list[str], list[str]]] = field(default_factory=dict)
     speed: dict[str, float] = field(default_factory=dict)
     where: dict[str, str] = field(default_factory=dict)
+    cables: int = 0
 
     def add(self, name: str, switches: list[str], nodes: list[str], where: str) -> None:
         """Add a switch.
@@ -36,6 +47,7 @@ class Tree:
         """
         if name in self.below:
             raise InputError(where, f"switch '{name:.40}' again", "each switch once")
+        self._count(len(switches) + len(nodes), where)
         self.below[name] = (switches, nodes)
         self.where[name] = where
 
@@ -43,7 +55,12 @@ class Tree:
         """Hang more nodes on a switch, which may be new."""
         if name not in self.below:
             self.add(name, [], [], where)
+        self._count(len(nodes), where)
         self.below[name][1].extend(nodes)
+
+    def _count(self, more: int, where: str) -> None:
+        self.cables += more
+        check_devices(self.cables, where)
 
     def add_leaves(self) -> None:
         """Add the switches that are below others and have no record of their own."""

@@ -195,7 +195,7 @@ def test_what_does_not_fit_is_refused(
 @pytest.mark.parametrize("text", ["", "[", "3", '{"a": 1}', '{"traceEvents": 3}', "[" * 9999])
 def test_what_is_no_record(tmp_path: Path, text: str) -> None:
     (tmp_path / "r0.json").write_text(text)
-    with pytest.raises(InputError, match=r"r0\.json: found no "):
+    with pytest.raises(InputError, match=r"r0\.json(:1)?: found (no|over 64) "):
         read_kineto(f"{tmp_path}/r%d.json")
 
 

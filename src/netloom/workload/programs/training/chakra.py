@@ -6,7 +6,6 @@ The schema is ``et_def.proto`` of MLCommons Chakra: a file is a ``GlobalMetadata
 
 from __future__ import annotations
 
-import json
 import struct
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from netloom.errors import InputError
-from netloom.textfiles import read_bytes, read_text
+from netloom.textfiles import parse_json, read_bytes, read_text
 from netloom.workload.programs.training.protobuf import (
     Span,
     fields,
@@ -133,10 +132,7 @@ def _groups(pattern: str | Path, num_ranks: int) -> dict[str, tuple[int, ...]]:
     if path is None:
         return {}
     wanted = 'groups of ranks, such as {"1": [0, 1]}'
-    try:
-        found = json.loads(read_text(path, wanted=wanted))
-    except (ValueError, RecursionError) as error:
-        raise InputError(str(path), f"no JSON ({' '.join(str(error).split())})", wanted) from None
+    found = parse_json(read_text(path, wanted=wanted), path, wanted=wanted)
     if not isinstance(found, dict):
         raise InputError(str(path), "something else", wanted)
     groups = {}

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom.errors import InputError
 from netloom.spec import check_size
-from netloom.textfiles import read_text
+from netloom.textfiles import parse_json, read_text
 from netloom.workload.programs.training.rank_files import rank_files
 from netloom.workload.programs.training.rank_programs import (
     CALL,
@@ -62,6 +62,20 @@ MICRO = 1e-6
 
 SLACK = 0.01
 """Events that overlap by so many µs do so by rounding."""
+
+
+NCCL = re.compile("nccl|rccl", re.IGNORECASE)
+"""How the names of its kernels begin."""
+
+MOST_VALUES = 2**26
+"""Most values of a file: some five million events."""
+
+
+class Span(NamedTuple):
+    """When an event was that says nothing of communication, µs."""
+
+    start: float
+    end: float
 
 
 class Event(NamedTuple):
@@ -124,10 +138,10 @@ class _Record(NamedTuple):
 
 
 def _record(path: Path, rank: int | None) -> _Record:
-    try:
-        data = json.loads(read_text(path, wanted=WANTED))
-    except (ValueError, RecursionError) as error:
-        raise InputError(str(path), f"no JSON ({' '.join(str(error).split())})", WANTED) from None
+    data = parse_json(
+        read_text(path, wanted=WANTED), path, wanted=WANTED, most_values=MOST_VALUES,
+        record=_event,
+    )  # fmt: skip
     listed = data.get("traceEvents") if isinstance(data, dict) else data
     if not isinstance(listed, list):
         raise InputError(str(path), 'no "traceEvents"', WANTED)
@@ -136,22 +150,38 @@ def _record(path: Path, rank: int | None) -> _Record:
     if rank is not None and told.get("rank", rank) != rank:
         raise InputError(str(path), f"the record of rank {told['rank']!r:.20}", f"rank {rank}")
     world = told.get("world_size", 0)
-    timed = [(number, each) for number, each in enumerate(listed) if _is_timed(each)]
-    begins = [float(each["ts"]) for _, each in timed]
-    ends = [float(each["ts"]) + float(each.get("dur", 0)) for _, each in timed]
-    found = _noted(timed, str(path))
+    spans = [each for each in listed if isinstance(each, Span)]
+    kept = [(n, each) for n, each in enumerate(listed) if isinstance(each, dict) and "ph" in each]
+    spans += [_span(each) for _, each in kept]
+    found = _noted(kept, str(path))
     if not found:
         raise InputError(str(path), "no NCCL events with 'Collective name'", WANTED)
     found.sort(key=lambda event: (event.start, event.end))
-    return _Record(found, min(begins), max(ends), world if type(world) is int else 0)
+    start, end = min(each.start for each in spans), max(each.end for each in spans)
+    return _Record(found, start, end, world if type(world) is int else 0)
 
 
-def _is_timed(event: Any) -> bool:
-    """Return whether this is an event with a time, which any number may be that is finite."""
-    if not isinstance(event, dict) or event.get("ph") != "X":
-        return False
+def _event(pairs: list[tuple[str, Any]]) -> Any:
+    """Return a record, of an event without notes only when it was: most of millions are such.
+
+    None of an event without a time, which any number may be that is finite.
+    """
+    event = dict(pairs)
+    if "ph" not in event:
+        return event
     times = (event.get("ts"), event.get("dur", 0))
-    return all(isinstance(time, int | float) and 0 <= time < 2**63 for time in times)
+    if event["ph"] != "X" or not all(
+        isinstance(time, int | float) and 0 <= time < 2**63 for time in times
+    ):
+        return None
+    args = event.get("args")
+    noted = isinstance(args, dict) and "Collective name" in args
+    return event if noted or NCCL.match(str(event.get("name", ""))) else _span(event)
+
+
+def _span(event: dict[str, Any]) -> Span:
+    start = float(event["ts"])
+    return Span(start, start + float(event.get("dur", 0)))
 
 
 def _noted(timed: list[tuple[int, dict[str, Any]]], path: str) -> list[Event]:
@@ -164,7 +194,7 @@ def _noted(timed: list[tuple[int, dict[str, Any]]], path: str) -> list[Event]:
         name = str(each.get("name", ""))
         where = f"{path}, event {number} ({name[:40]!r})"
         if not isinstance(args, dict) or "Collective name" not in args:
-            if category == "kernel" and re.match("(nccl|rccl)", name, re.IGNORECASE):
+            if category == "kernel" and NCCL.match(name):
                 bare = bare or where
             continue
         plain = str(args["Collective name"]).lower().replace("nccl:", "").replace("_", "")
