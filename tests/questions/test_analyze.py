@@ -8,6 +8,7 @@ import pytest
 from netloom import analyze
 from netloom.contention import accepted_path_traffic, path_slowdown
 from netloom.errors import InputError, NotAMappingError
+from netloom.questions.analyze.words import lines
 from netloom.routing import DimensionOrder
 from netloom.topology import graph_topology, mesh
 from netloom.workload import process_graph
@@ -173,6 +174,36 @@ def test_as_many_random_mappings_as_fit(monkeypatch):
     assert 1 <= len(other.random) < 3
     monkeypatch.setattr(module, "WORK", 1)
     assert len(analyze("hypercube:6", "mesh:8x8").random) == 1
+
+
+def test_mappings_that_cannot_differ_are_not_tried():
+    """Each task sends the same to every other, on all places: any permutation is the same."""
+    found = analyze("all-to-all", "leaf-spine:4x2x3", routing="ecmp")
+    data = found.to_dict()
+    assert data["random_mapping"] == {"mappings": 0, "limited_by_work": False, "alike": True}
+    assert data["verdict"]["lines"]["rank"] == "the same as every mapping"
+    assert any("All mappings are alike" in line for line in lines(found) if isinstance(line, str))
+    some = analyze("all-to-all", "leaf-spine:4x2x3", nodes="0-10")
+    assert some.to_dict()["random_mapping"]["mappings"] == 0
+    asked = analyze("all-to-all", "leaf-spine:4x2x3", random_mappings=2)
+    assert asked.to_dict()["random_mapping"]["mappings"] == 2
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"on": "leaf-spine:5x2x3"},  # places are left
+        {"mapping": [0, 0, *range(2, 12)], "tasks_per_node": 2},  # and here, one is free
+        {"app": "all-to-all:11", "on": "leaf-spine:4x2x3"},
+        {"app": "ring:12"},
+    ],
+)
+def test_mappings_that_can_differ_are_tried(other, monkeypatch):
+    monkeypatch.setattr("netloom.questions.analyze.question.MOST_RANDOM", 3)
+    asked = {"app": "all-to-all:12", "on": "leaf-spine:4x2x3"} | other
+    found = analyze(**asked).to_dict()["random_mapping"]
+    assert found["mappings"] == 3
+    assert "alike" not in found
 
 
 def test_random_mappings_that_use_no_channel_are_left_out():

@@ -1,5 +1,7 @@
 import json
 import re
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -335,3 +337,14 @@ def test_a_record_says_in_words_what_the_model_says():
     kept = record(predict_latency("mesh:4x4", offered=[0.1, 0.65, 0.95]))
     (said,) = kept.kind.sentences(kept)
     assert said == kept.figures["verdict"]["sentence"]
+
+
+@pytest.mark.parametrize("unlike", [{"channel_cycles": 5}, {"channel_bandwidth": 0.5}])
+def test_channels_that_differ_are_refused_as_the_page_says(unlike):
+    net = mesh(3, 3)
+    ((name, value),) = unlike.items()
+    net = replace(net, **{name: np.full_like(getattr(net, name), value)})
+    with pytest.raises(InputError, match="expected channels of bandwidth 1 and latency 1 for the"):
+        predict_latency(net, offered=0.1)
+    page = (Path(__file__).parents[2] / "docs" / "predict.md").read_text()
+    assert "on networks whose channels all have bandwidth 1 and latency 1" in page

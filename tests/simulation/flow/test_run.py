@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from netloom.errors import InputError, NoRouteError
-from netloom.routing import parse_routing, source_routes
+from netloom.routing import parse_routing, paths, source_routes
 from netloom.simulation.flow import flow_network, run_flows, run_paths
 from netloom.topology import mesh, topology, without
 from netloom.topology.core import attach_hosts
 from netloom.workload.programs.messages import messages
 from tests.properties.hosted_networks import with_channels
+from tests.reference.flow import FlowNetwork
 
 NAN, INF = float("nan"), float("inf")
 
@@ -215,3 +216,29 @@ class TestSpecial:
         found = run(unlike, table, bandwidth=50e9, latency=0.0)
         slow = 3 * 1e9 / 0.125e9
         assert found.complete == pytest.approx([slow, slow, slow, 1e9 / (50e9 - 0.125e9)], rel=1e-9)
+
+
+def test_latencies_that_no_small_numbers_are_in_proportion_to():
+    """Four messages of a real program: shared in proportion to 1 / latency, as fractions say."""
+    latencies = np.array([10e-9, 1010e-9, 20010e-9, 3123e-9])
+    net = topology("leaf-spine:2x1x4")
+    routing = parse_routing("default", net)
+    table = messages(8, source=[0, 1, 2, 3], target=[4] * 4, flits=[1e6, 2e6, 3e5, 1e5])
+    network = flow_network(net, bandwidth=1e9, latency=0.0)
+    taken = paths(net, routing, table.source, table.target)
+    into = [taken[row][0] for row in range(4)]
+    delays = np.zeros(net.num_channels)
+    delays[into] = latencies
+    network = replace(network, latency=delays)
+    found = run_flows(
+        network, routing, table, injection="shared", sharing="by-latency", noting=True
+    )
+    ways = [[(1.0, list(taken[row]))] for row in range(4)]
+    twin = FlowNetwork(network.capacity, delays, ways.__getitem__, weights=1 / latencies)
+    assert found.arrived == pytest.approx(
+        [float(row.arrived) for row in twin.run(table)], rel=1e-12
+    )
+    assert found.held.sum() > 0
+    none = replace(network, latency=np.where(delays == 10e-9, 0, delays))
+    with pytest.raises(InputError, match=r"^sharing: found by-latency with paths of latency 0"):
+        run_flows(none, routing, table, sharing="by-latency")

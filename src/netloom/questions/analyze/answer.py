@@ -124,6 +124,8 @@ class Analysis(Answer):
         One row for each random mapping compared with.
     random_limited
         Whether more random mappings would have taken too long: nobody said how many.
+    random_alike
+        Whether all mappings are alike, so that none need be measured.
     random_path_contention
         int64[ν_max + 1]: how many paths of all random mappings together have each ν.
     estimate
@@ -154,6 +156,7 @@ class Analysis(Answer):
     verdict: Verdict
     random: list[dict[str, Any]]
     random_limited: bool
+    random_alike: bool
     random_path_contention: NDArray[np.int64]
     estimate: MeshEstimate | None
     expected: Expectation | None
@@ -458,6 +461,7 @@ class Analysis(Answer):
         summary: dict[str, Any] = {
             "mappings": len(self.random),
             "limited_by_work": self.random_limited,
+            **({"alike": True} if self.random_alike else {}),
         }
         for figure in self.random[0] if self.random else ():
             if figure != "seed":

@@ -219,7 +219,8 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
     with patience(f"Counting the contention of {counted(graph.num_edges, 'path', ',')}"):
         mapped = ready.measured(question.weight)
     offered = _offered(question, graph, mapped, ready.machine)
-    rows, path_contention, limited = _random_mappings(question, ready)
+    alike = _alike(question, ready)
+    rows, path_contention, limited = _random_mappings(question, ready, 0 if alike else MOST_RANDOM)
     routed = followed(network, routing, mapped)
     return Analysis(
         graph=graph,
@@ -235,6 +236,7 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
         ),
         random=rows,
         random_limited=limited,
+        random_alike=alike,
         random_path_contention=path_contention,
         estimate=None if question.nodes is not None else _estimate(graph, network, routing),
         expected=_expected(question, graph, network, routing),
@@ -255,20 +257,35 @@ def _routing(
     return routes_by(network, routing) if callable(routing) else routing
 
 
+def _alike(question: AnalyzeQuestion, ready: MappedNetwork) -> bool:
+    """Return whether every mapping gives this one's traffic between nodes.
+
+    So it is if each task sends the same to every other, and tasks fill all places.
+    """
+    graph, tasks = ready.graph, ready.graph.num_tasks
+    weights = ready.weights(question.weight)
+    moving = graph.source != graph.target
+    return bool(
+        moving.sum() == tasks * (tasks - 1)
+        and weights[moving].min(initial=np.inf) == weights[moving].max(initial=-np.inf)
+        and tasks == num_places(question, ready.network)
+        and np.bincount(ready.node_of).max() == question.tasks_per_node
+    )
+
+
 def _random_mappings(
-    question: AnalyzeQuestion, ready: MappedNetwork
+    question: AnalyzeQuestion, ready: MappedNetwork, most: int
 ) -> tuple[list[dict[str, Any]], NDArray[np.int64], bool]:
     """Measure seeded random mappings: one row each, and how often each ν occurs in all.
 
     Also returns whether there were fewer because more would have taken too long. None with given
-    routes, which exist for the pairs of nodes of one mapping only.
+    routes, which exist for the pairs of nodes of one mapping only. ``most`` if nobody says how
+    many.
     """
     graph, rows = ready.graph, list[dict[str, Any]]()
     counts = np.zeros(1, np.int64)
     asked = question.random_mappings
-    mappings = (
-        0 if isinstance(ready.routing, SourceRoutes) else MOST_RANDOM if asked is None else asked
-    )
+    mappings = 0 if isinstance(ready.routing, SourceRoutes) else most if asked is None else asked
     for seed in track(range(1, mappings + 1), "random mappings"):
         if seed > mappings:
             break

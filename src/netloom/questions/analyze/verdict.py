@@ -164,6 +164,8 @@ def _rank(figures: Figures) -> str:
     random, limits = figures["random_mapping"], figures["saturation"]
     deciding = "worst_node" if limits["worst_node"] is not None else "upper_bound"
     found, many = random.get(f"saturation_{deciding}"), random["mappings"]
+    if not many and random.get("alike"):
+        return f"{SAME} every mapping"
     if not many or found is None:
         return ""
     mappings = counted(many, "random mapping")
@@ -201,7 +203,7 @@ def _next(figures: Figures, mark: str) -> str:
         return command_line(kind_of("analyze"), asked | {"offered": share})
     own_routes = str(asked["routing"]).startswith("routes:")
     movable = figures["busiest_channel"]["kind"] == "network" and not own_routes
-    fixed = _rank(figures).startswith(SAME) or _all_to_all(figures)
+    fixed = _rank(figures).startswith(SAME)
     if movable and not fixed and mark != "unknown":
         return command_line(kind_of("map"), asked, rankfile="ranks.txt")
     if figures["offered"] is None:
@@ -214,15 +216,6 @@ def _meant(figures: Figures) -> float | None:
     offered, asked = figures["offered"], figures["provenance"]["configuration"]["offered"]
     percents = asked is not None and figures["verdict"]["beyond_capacity"]
     return offered / 100 if percents and PERCENT_MEANT <= offered <= 100 else None
-
-
-def _all_to_all(figures: Figures) -> bool:
-    """Whether each host sends the same to each other one: no placement changes that."""
-    tasks = figures["tasks"]
-    return bool(
-        figures["paths"] == tasks * (tasks - 1) and tasks == figures["hosts"]
-        and unit(figures) == "uniform"
-    )  # fmt: skip
 
 
 def _note(figures: Figures, lines: Mapping[str, str]) -> str:

@@ -121,7 +121,7 @@ def _remarks(result: Analysis, data: dict[str, Any]) -> list[str]:
             f"Mean message: {size(message['bytes'])} over {number(message['hops'])} hops, "
             f"{number(message['cycles'])} cycles{took} without contention."
         )
-    if result.random_limited:
+    if result.random_limited or result.random_alike:
         lines.append(_few_random(result))
     if data["local_edges"]:
         lines.append(f"Inside nodes, without a channel: {counted(data['local_edges'], 'edge')}.")
@@ -144,7 +144,9 @@ def _remarks(result: Analysis, data: dict[str, Any]) -> list[str]:
 
 
 def _few_random(result: Analysis) -> str:
-    """Say how many random mappings there were time for, and what is known of all of them."""
+    """Say how many random mappings there were time for, and what is known of all mappings."""
+    if result.random_alike:
+        return "All mappings are alike: each task sends the same to every other, no place is left."
     many = counted(len(result.random), "random mapping")
     said = f"{many}: more would have taken too long (--random-mappings N takes N)."
     expected = result.expected

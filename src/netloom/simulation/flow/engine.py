@@ -55,6 +55,8 @@ class FlowEngine:
     circles
         bool[num_links]: links share by turns, and what waits blocks all but these, as ``blocking``
         says. Without it they share max-min fairly.
+    by_latency
+        Whether a unit of weight counts as much as its path's latency is short. These are above 0.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class FlowEngine:
         switch: float = 0.0,
         noting: bool = False,
         circles: NDArray[np.bool_] | None = None,
+        by_latency: bool = False,
     ) -> None:
         if not 0 <= tolerance < 1:
             raise InputError("tolerance", f"{tolerance:g}", "at least 0, below 1")
@@ -83,7 +86,8 @@ class FlowEngine:
         clock["noting"] = noting
         self.lossless = circles is not None
         # as after a filling from scratch that is never left
-        clock["lossless"] = clock["stale"] = clock["left"] = self.lossless
+        clock["lossless"], clock["weighed"] = self.lossless, by_latency
+        clock["stale"] = clock["left"] = self.lossless or by_latency
         topology = network.topology
         hosts = np.zeros(topology.num_hosts, layout.HOST)
         hosts["context"] = -1
@@ -111,12 +115,14 @@ class FlowEngine:
             far=none,
             changed=none,
             ties=np.zeros(network.num_links, np.int32),
+            fills=np.zeros(network.num_links if by_latency else 0, layout.FILL),
             **blocking.empty(),
         )
         if circles is not None:
             gates = np.zeros(network.num_links, layout.GATE)
             gates["circle"] = circles
             self.state = self.state._replace(gates=gates)
+        self.state.fills["place"] = -1
         self.state.links["place"], self.state.links["level"] = -1, INFINITE
 
     @property
@@ -147,8 +153,8 @@ class FlowEngine:
 
     def rates(self) -> NDArray[np.float64]:
         """Return the rate of a flow of weight 1 of each class at this time, or 0 if none runs."""
-        classes, step = self.state.classes, self.state.clock["step"][0]
-        return np.asarray(np.where(classes["weight"] > 0, classes["rate"] * step, 0.0))
+        classes = self.state.classes
+        return np.asarray(np.where(classes["weight"] > 0, classes["speed"], 0.0))
 
     def link_sizes(self) -> NDArray[np.float64]:
         """Return what has crossed each link of rows that have arrived, float64[num_links]."""
@@ -182,6 +188,8 @@ class FlowEngine:
         more["first"] = ways.offsets[:-1] + len(state.hop_link)
         more["hops"] = np.diff(ways.offsets)
         more["place"], more["flow"] = -1, -1
+        if state.clock["weighed"][0]:
+            more["factor"] = 1 / np.where(ways.latency > 0, ways.latency, inf)
         classes = _joined(state.classes, more)
         self.state = state._replace(
             classes=classes,
@@ -351,13 +359,17 @@ class FlowEngine:
         if clock["step"][0]:  # flows go on at their rates, in the new unit
             coarser = clock["step"][0] / step
             state.classes["rate"] = np.rint(state.classes["rate"] * coarser)
+            if not clock["weighed"][0]:
+                state.classes["speed"] = state.classes["rate"] * step
             clock["stale"], clock["left"] = 1, 1
         clock["step"] = step
         state.links["capacity"] = np.rint(capacity / unit)
+        if clock["weighed"][0]:
+            state.fills["capacity"] = capacity * self._whole
         self._set_alone()
         if (state.links["capacity"] < LEAST * weights).any():
-            most = f"{weights.max() / self._whole:,.0f} flows at once on a channel"
-            raise InputError("program", most, "fewer, or bandwidths that differ less")
+            most = f"flows of weight {weights.max() / self._whole:,.0f} at once on a channel"
+            raise InputError("program", most, "less, or bandwidths that differ less")
 
     def _weights(self) -> NDArray[np.float64]:
         """Return the weight that may be on each link at once, in shares: float64[num_links]."""

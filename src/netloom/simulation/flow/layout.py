@@ -60,6 +60,9 @@ CLASS = np.dtype(
         ("served", "f8"),  # size that has been moved for each unit of weight, until ``since``
         ("since", "f8"),
         ("most", "i8"),  # the level that it would have alone
+        ("speed", "f8"),  # size a unit of time and weight that it moves: what ``rate`` says
+        ("next", "f8"),  # the speed that it gets, where links share by latency
+        ("factor", "f8"),  # what a unit of weight counts there
     ]
 )
 """One record a class. What filling from scratch reads comes first, in one line of the cache."""
@@ -113,6 +116,18 @@ HOP = np.dtype(
 )
 """One record for each link of each class, where links share by turns."""
 
+FILL = np.dtype(
+    [
+        ("capacity", "f8"),  # size a unit of time, in shares
+        ("left", "f8"),  # of it
+        ("light", "f8"),  # what the classes count that have no speed yet
+        ("key", "f8"),  # speed a unit of that, at least, once it is full
+        ("classes", "i4"),  # that have no speed yet
+        ("place", "i4"),  # in ``agenda``; -1: it is not there
+    ]
+)
+"""One record a link, where links share by latency."""
+
 GATE = np.dtype(
     [
         ("room", "i8"),  # what is left of its capacity
@@ -148,6 +163,7 @@ CLOCK = np.dtype(
         ("patience", "i8"),  # batches for which all levels are made anew next time
         ("left", "i8"),  # those that are left of them
         ("lossless", "i8"),  # whether links share by turns, and what waits blocks
+        ("weighed", "i8"),  # whether links share by latency, with ``FILL`` for ``LINK``'s levels
         ("noting", "i8"),  # whether it is noted which links hold classes back
         ("watch", "i8"),  # once a row from this on is complete, the run stops
         ("seen", "i8"),  # whether one has been
@@ -179,6 +195,7 @@ class State(NamedTuple):
     far: NDArray[np.int32]  # those that end later, in any order
     changed: NDArray[np.int32]  # classes whose level changed in this batch
     ties: NDArray[np.int32]  # links that are full at one level
+    fills: Records  # these only if links share by latency
     hops: Records  # these and the rest only if links share by turns
     gates: Records
     tries: Records

@@ -180,8 +180,11 @@ def run_flows(
         raise InputError("injection", f"'{injection}'", "in-order or shared")
     assert messages.num_nodes == network.topology.num_hosts
     ways, path = _ways_of_rows(network, routing, messages)
+    by_latency = False
     if sharing == "by-latency":
-        weights = np.asarray(weights) * _weights(ways, path)
+        more = _weights(ways, path)
+        by_latency = more is None
+        weights = np.asarray(weights) * (1 if more is None else more)
     elif sharing not in ("max-min", "lossless"):
         raise InputError("sharing", f"'{sharing}'", "max-min, by-latency or lossless")
     limits = _each("caps", caps, len(path))
@@ -200,6 +203,7 @@ def run_flows(
         switch=switch,
         noting=noting,
         circles=circles,
+        by_latency=by_latency,
     )
     found = _run(engine, messages, ways, path, cycle, flit, weights, most_seconds, stopped, tell)
     return replace(found, link_sizes=found.link_sizes[: network.num_links])
@@ -270,14 +274,20 @@ def _each(name: str, given: ArrayLike, count: int) -> NDArray[np.float64]:
     return np.broadcast_to(values, count)
 
 
-def _weights(ways: Ways, path: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the weights of rows that are shared by latency, or 1 if all latencies are 0."""
+def _weights(ways: Ways, path: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """Return the weights of rows that are shared by latency, or 1 if all latencies are 0.
+
+    None if no whole numbers are exact.
+    """
     found, uses = np.ones(len(path), np.int64), path >= 0
     latency = ways.latency[path[uses]]
     if latency.any():
         if not latency.all():
             raise InputError("sharing", "by-latency with paths of latency 0", "latencies above 0")
-        found[uses] = latency_weights(latency)
+        exact = latency_weights(latency)
+        if exact is None:
+            return None
+        found[uses] = exact
     return found
 
 

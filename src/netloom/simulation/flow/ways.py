@@ -304,22 +304,30 @@ def capped(
     return longer, more, numbers
 
 
-def latency_weights(latency: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return weights in inverse proportion to latencies above 0, as whole numbers.
+EXACT = 1e-12
+"""Weights that are no more off, as a part of them, are exact but for rounding."""
 
-    Exact where latencies are small multiples of one, such as of a channel's. Else to 1 in 1e5.
+MOST_WHOLE = 2**24
+"""Weights of all flows together, at most, for which whole numbers leave levels fine enough."""
+
+
+def latency_weights(latency: NDArray[np.float64]) -> NDArray[np.int64] | None:
+    """Return weights in inverse proportion to latencies above 0, as small whole numbers.
+
+    None if there are none: only where latencies are small multiples of one, such as of a channel's,
+    are they exact.
 
     Examples
     --------
     >>> latency_weights(np.array([2e-6, 4e-6, 6e-6]))
     array([6, 3, 2])
+    >>> latency_weights(np.array([1e-8, 2.001e-5])) is None
+    True
     """
     alike = latency.min() / latency
     for times in range(1, MOST_SHARES + 1):
         weights = alike * times
-        if np.abs(weights - np.rint(weights)).max() < 1e-9 * times:
-            break
-    else:
-        weights = np.maximum(alike * (1e5 / alike.min()), 1)
-    found: NDArray[np.int64] = np.rint(weights).astype(np.int64)
-    return found
+        whole: NDArray[np.int64] = np.rint(weights).astype(np.int64)
+        if whole.min() > 0 and np.abs(weights / np.maximum(whole, 1) - 1).max() < EXACT:
+            return whole if whole.sum() < MOST_WHOLE else None
+    return None

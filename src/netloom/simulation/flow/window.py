@@ -62,7 +62,7 @@ class Window(FlowEngine):
         open_ = rows["complete"] < 0
         queues, events = state.queues, self._events()
         owner = state.classes[rows["path"][moves]]
-        served = owner["served"] + owner["rate"] * state.clock["step"] * (now - owner["since"])
+        served = owner["served"] + owner["speed"] * (now - owner["since"])
         return Moment(
             numbers=np.concatenate([
                 stage, rows["pending"], np.where(open_, rows["path"] - base, -1),

@@ -10,12 +10,15 @@ from netloom.simulation.flow.kernels.heaps import take
 from netloom.simulation.flow.kernels.levels import settle
 from netloom.simulation.flow.kernels.lossless import block
 from netloom.simulation.flow.kernels.rows import end_flows, happen
+from netloom.simulation.flow.kernels.weighed import weigh
 from netloom.simulation.kernels.records import record
 
 FEW, EACH = 64, 8
 """Flows that begin or end at once are few up to so many, so many classes may be seen for each."""
 
 MOST_PATIENCE = 1024
+
+ROUNDING = 2.0**-40
 
 
 @kernel
@@ -58,6 +61,9 @@ def share(state):
     if clock.lossless != 0:
         block(state)
         return
+    if clock.weighed != 0:
+        weigh(state)
+        return
     active = clock.near + clock.far
     filling = active + active // 4 + 3 * min(active, links) + links // 8  # as long as to look at
     if clock.moved > FEW and 2 * clock.moved > active:  # most of them change in any case
@@ -91,18 +97,20 @@ def update(state, now):
         if clock.noting != 0:
             note_holder(state, number, now)
         if here.weight == 0:
-            here.rate = 0
+            here.rate, here.speed = 0, 0.0
             if here.place != -1:
                 forget(state, number)
             continue
-        if here.one == here.rate and how < 2:
+        same = here.next == here.speed if clock.weighed != 0 else here.one == here.rate
+        if same and how < 2:
             continue
         if here.since != now:
-            here.served += here.rate * clock.step * (now - here.since)
+            here.served += here.speed * (now - here.since)
             here.since = now
         here.rate = here.one
+        here.speed = here.next if clock.weighed != 0 else here.rate * clock.step
         left = record(state.rows, here.flow).goal - here.served
-        here.key = now + max(left, 0.0) / (here.rate * clock.step)
+        here.key = now + max(left, 0.0) / here.speed
         expect(state, number)
     clock.marked = 0
 
@@ -118,9 +126,16 @@ def note_holder(state, number, now):
     if held.hop >= 0:
         state.hop_held[np.uint64(held.hop)] += held.weight * (now - held.since)
     held.since, held.weight, held.hop = now, here.weight, -1
-    if here.weight == 0 or here.one >= here.most // record(state.rows, here.flow).weight:
+    if here.weight == 0:
         return
-    if record(state.clock, 0).lossless != 0:
+    clock, weight = record(state.clock, 0), record(state.rows, here.flow).weight
+    if clock.weighed != 0:
+        free = here.next * weight >= here.most * clock.step * (1 - ROUNDING)
+    else:
+        free = here.one >= here.most // weight
+    if free:
+        return
+    if clock.lossless != 0:
         held.hop = record(state.tries, number).hop
     else:
         for hop in range(here.first, here.first + here.hops):

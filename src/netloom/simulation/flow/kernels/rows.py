@@ -92,7 +92,7 @@ def move(state, now, time, row):
     here, clock = record(state.rows, row), record(state.clock, 0)
     here.entered = max(time - here.latency, here.sent)
     owner = record(state.classes, here.path)
-    serve(clock, owner, now)
+    serve(owner, now)
     here.goal = owner.served + here.size / here.weight
     here.left, here.right = -1, -1
     owner.flow = merged(state.rows, np.int64(owner.flow), np.int64(row))
@@ -102,10 +102,10 @@ def move(state, now, time, row):
 
 
 @part
-def serve(clock, owner, now):
+def serve(owner, now):
     """Bring what a class has served up to a time."""
     if owner.weight > 0:
-        owner.served += owner.rate * clock.step * (now - owner.since)
+        owner.served += owner.speed * (now - owner.since)
     else:
         owner.served = 0.0
     owner.since = now
@@ -120,7 +120,7 @@ def end_flows(state, number, now):
     if time == now:
         owner.served, owner.since = goal, now
     else:  # a little later, which counts as now
-        serve(clock, owner, now)
+        serve(owner, now)
     while owner.flow >= 0 and record(state.rows, owner.flow).goal == goal:
         row = np.int64(owner.flow)
         here = record(state.rows, row)
