@@ -12,11 +12,12 @@ export function heatOf(scale, value) {
   return full > delays ? Math.min(1, delayed + ((1 - delayed) * (value - delays)) / (full - delays)) : 1;
 }
 
-// How much a channel stands out, 0 … 1.
+// How much a channel stands out, 0 … 1: those that delay nothing stay behind.
 export function strengthOf(scale, heat) {
   if (scale.kind === "jobs") return heat === 0 ? 0 : heat === 1 ? 1 : 0.5;
   if (scale.kind === "change") return Math.abs(2 * heat - 1);
-  return scale.kind === "part" ? heat / scale.delayed : heat;
+  const calm = Math.min(1, heat / scale.delayed);
+  return scale.kind === "part" ? calm : 0.25 * calm + (0.75 * Math.max(0, heat - scale.delayed)) / (1 - scale.delayed);
 }
 
 export function mostOf(values) {

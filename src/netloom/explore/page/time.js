@@ -106,6 +106,7 @@ export class Player {
     canvas.style.height = `${STRIP}px`;
     const context = canvas.getContext("2d", { willReadFrequently: true });
     context.setTransform(sharp, 0, 0, sharp, 0, 0);
+    context.clearRect(0, 0, width, STRIP);
     const last = frames.frames.edges[frames.many];
     const at = (time) => (time / last) * width;
     context.fillStyle = colors.box;
@@ -128,7 +129,7 @@ export class Player {
     const step = stepOf(last, Math.floor(width / APART));
     for (let time = 0; time <= last * (1 + 1e-9); time += step) {
       context.fillRect(Math.min(at(time), width - 1), WORDS + BARS + PATH, 1, 4);
-      const said = frames.time(time);
+      const said = time ? frames.time(time) : "0";
       const half = context.measureText(said).width / 2;
       context.textAlign = time === 0 ? "left" : "center";
       if (time === 0 || at(time) + half <= width) context.fillText(said, at(time), STRIP - 7);
