@@ -39,7 +39,7 @@ def test_a_program_on_a_leaf_spine():
     assert data["host_channel_load"] == {"mean": 591 / 64, "max": 10}
     assert data["busiest_channel"] == {
         "name": "h49 -> leaf6", "kind": "injection", "paths": 9,
-        "load": 7190236.0, "bandwidth": 1.0, "time": 7190236.0,
+        "load": 7190236.0, "bandwidth": 1.0, "time": 7190236.0, "tied": 1, "together": "",
     }  # fmt: skip
     assert data["bounds"]["ratio"] == 1
     assert data["bounds"]["tightest"] == "host"

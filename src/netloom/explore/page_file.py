@@ -11,6 +11,7 @@ from netloom.drawing.colours import (
     COLOURS,
     DARK_CHANGE_COLOURS,
     DARK_HEAT_COLOURS,
+    DELAYED,
     HEAT_COLOURS,
 )
 from netloom.drawing.pages import Inline, html_page, own_file
@@ -60,6 +61,7 @@ def data_of(views: Sequence[View]) -> dict[str, Any]:
             "change": CHANGE_COLOURS,
             "dark_change": DARK_CHANGE_COLOURS,
             "jobs": COLOURS,
+            "delayed": DELAYED,
         },
     }
 
@@ -76,17 +78,10 @@ def inline() -> Inline:
 
 
 def _start(views: Sequence[View]) -> dict[str, Any]:
-    """Return what is shown first.
-
-    What changed, if an answer compares two. Time in place of load, if some channels are faster.
-    """
-    found: dict[str, Any] = {}
+    """Return what is shown first: what changed, if an answer compares two."""
     if len(views) == 2 and not views[0].verdict.sentence and views[0].unit == views[1].unit:
-        found |= {"mode": "change", "view": 0, "beside": 1}
-    rate = views[0].topology.channel_bandwidth[: views[0].topology.num_network_channels]
-    if (rate != rate[0]).any() and all(view.unit != "share" for view in views):
-        found["measure"] = "time"
-    return found
+        return {"mode": "change", "view": 0, "beside": 1}
+    return {}
 
 
 def script() -> str:

@@ -280,3 +280,16 @@ def _cube_distance_sum(cube: Cube) -> int:
             pairs = side * (side * side - 1) // 3
         total += pairs * (cube.num_vertices // side) ** 2
     return total
+
+
+def router_heights(topology: Topology) -> NDArray[np.int64]:
+    """Return how many hops each router is from the nearest one with hosts."""
+    inside = topology.routers
+    height = np.full(topology.num_routers, topology.num_routers, np.int64)
+    height[topology.injection_router] = 0
+    while True:
+        nearer = height.copy()
+        np.minimum.at(nearer, inside.channel_target, height[inside.channel_source] + 1)
+        if np.array_equal(nearer, height):
+            return height
+        height = nearer

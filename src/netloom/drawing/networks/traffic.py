@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from netloom.contention.ties import tie_named
 from netloom.drawing.colours import DELAYED
 from netloom.topology import Cube
 from netloom.topology.family import DragonflyShape, HyperXShape, StagesShape, TreeShape
@@ -266,15 +267,15 @@ class Traffic:
             return 0
         if not self.busiest:
             return 0
-        return self._alike(self.busiest[-1]) - sum(
+        return len(self._alike(self.busiest[-1])) - sum(
             self.said(each) == self.said(self.busiest[-1]) for each in self.busiest
         )
 
-    def _alike(self, channel: int) -> int:
-        """Return how many channels carry the same as one, to the digits that are shown."""
+    def _alike(self, channel: int) -> list[int]:
+        """Return the channels that carry the same as one, to the digits that are shown."""
         near = np.isclose(self.weight[self.there], self.weight[channel], rtol=0.02, atol=0)
         said = self.said(channel)
-        return sum(self.said(int(each)) == said for each in self.there[near])
+        return [int(each) for each in self.there[near] if self.said(int(each)) == said]
 
     def name(self, channel: int) -> str:
         """Return the name of a channel, without what the firmware of switches adds to theirs."""
@@ -417,8 +418,10 @@ class Traffic:
         equal = self._alike(last)
         times = f"{highest / mean:.3g}× the mean"
         slow = not self.even and self.shown == "load"
-        if equal > 1:
-            who = f"{equal:,} of {many:,} channels"
+        if len(equal) > 1:
+            together = tie_named(self.topology, np.sort(equal))
+            who = together or f"{len(equal):,} of {many:,} channels"
+            who = who[:1].upper() + who[1:]
             return f"{who} take longest, {times}" if slow else f"{who} {carry} {said}, {times}"
         longest = " and takes longest" if slow else ""
         return f"{self.name(last)} {carries} {said}{longest}, {times}"

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.explore.views.made import asked, flows_of, view_of
+from netloom.questions.analyze.where import unit
+from netloom.questions.map.verdict import unit_of
 from netloom.questions.named import entering
 from netloom.questions.subject import IN_ORDER, order_named
 
@@ -35,7 +37,7 @@ def analyzed_views(record: Recorded, _: Answer | None) -> Iterator[View]:
     yield view_of(
         record, ready.network, ready.routing,
         flows_of(sent, ready.node_of, sent.weights(weight)),
-        unit=UNITS[weight], name=order_named(record.configuration["mapping"]),
+        unit=UNITS[unit(record.figures)], name=order_named(record.configuration["mapping"]),
         known=known.astype(np.float64),
     )  # fmt: skip
 
@@ -56,7 +58,7 @@ def mapping_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
         sent = entering(task.graph, task.network, places, weight)[0]
         yield view_of(
             record, task.network, routing, flows_of(sent, places, sent.weights(weight)),
-            unit=UNITS[weight], name=name, known=_loads(record, when),
+            unit=UNITS[unit_of(record.figures)], name=name, known=_loads(record, when),
             answered=not changed or when == "after",
         )  # fmt: skip
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.contention import cut_bounds, measure_loads, tapers
+from netloom.contention.ties import tie_named, tied
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,8 +81,11 @@ def kinds_of_channels(topology: Topology) -> NDArray[np.str_]:
 
 
 def busiest_channel(topology: Topology, loads: ChannelLoads) -> dict[str, Any]:
-    """Return the channel that works longest, of all: its name, load, bandwidth and time."""
-    channel = loads.busiest_channel
+    """Return the channel that works longest, of all: its name, load, bandwidth and time.
+
+    ``tied`` is how many work as long, and ``together`` what these are called if they are many.
+    """
+    channel, alike = loads.busiest_channel, tied(loads.channel_time)
     rate, time = float(loads.channel_bandwidth[channel]), float(loads.channel_time[channel])
     first, ports = topology.num_network_channels, topology.num_ports
     kind = "network" if channel < first else "injection" if channel < first + ports else "ejection"
@@ -94,6 +98,8 @@ def busiest_channel(topology: Topology, loads: ChannelLoads) -> dict[str, Any]:
         ),
         "bandwidth": rate,
         "time": time,
+        "tied": len(alike),
+        "together": tie_named(topology, alike),
     }
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from netloom.contention import measure_loads
 from netloom.routing import DimensionOrder, half_way_round, paths
 from netloom.topology import Cube
+from netloom.topology.distances import router_heights
 from netloom.topology.family import DragonflyShape
 
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ def _uplinks(
     channel, inside = mapped.contention.busiest_channel, topology.routers
     if topology.direct or channel >= topology.num_network_channels:
         return None
-    heights = _heights(topology)
+    heights = router_heights(topology)
     source, target = inside.channel_source, inside.channel_target
     begin, end = int(source[channel]), int(target[channel])
     low, high = heights[begin], heights[end]
@@ -201,16 +202,3 @@ def _uplinks(
         "hosts": hosts,
         "oversubscription": float(under / room),
     }
-
-
-def _heights(topology: Topology) -> NDArray[np.int64]:
-    """Return how many hops each router is from the nearest one with hosts."""
-    inside = topology.routers
-    height = np.full(topology.num_routers, topology.num_routers, np.int64)
-    height[topology.injection_router] = 0
-    while True:
-        nearer = height.copy()
-        np.minimum.at(nearer, inside.channel_target, height[inside.channel_source] + 1)
-        if np.array_equal(nearer, height):
-            return height
-        height = nearer

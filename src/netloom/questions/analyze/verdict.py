@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from netloom.questions.analyze.reasons import limit_if_split, why
-from netloom.questions.analyze.where import unit, where
+from netloom.questions.analyze.where import where
 from netloom.questions.commands import command_line
 from netloom.questions.register import kind_of
 from netloom.questions.shown import percent

@@ -36,19 +36,22 @@ def unit(figures: Mapping[str, Any]) -> str:
 
 
 def where(figures: Mapping[str, Any]) -> str:
-    """Return which channel is busiest, what it carries, and how much that is."""
+    """Return which channels are busiest, what each carries, and how much that is."""
     channel = figures["busiest_channel"]
-    load = carried(unit(figures), channel["load"])
-    named = arrow(channel["name"])
+    load, together = carried(unit(figures), channel["load"]), channel["together"]
+    named = (
+        f"{together} carry {load} each" if together else f"{arrow(channel['name'])} carries {load}"
+    )
     if figures["bounds"] is None:
-        return f"{named} carries {load}, {_times(figures['bottleneck']['ratio'])} the busiest node"
+        return f"{named}, {_times(figures['bottleneck']['ratio'])} the busiest node"
     if channel["bandwidth"] != 1:
-        load += f" at bandwidth {number(channel['bandwidth'])}"
+        named += f" at bandwidth {number(channel['bandwidth'])}"
+    if not together and channel["kind"] != "network":
+        named = named.replace(" carries", ", a host's own channel, carries")
     ratio = figures["bounds"]["ratio"]
-    whose = "" if channel["kind"] == "network" else ", a host's own channel,"
     if ratio <= CLOSE:
-        return f"{named}{whose} carries {load}, as little as any routing allows"
-    return f"{named}{whose} carries {load}, {_times(ratio)} the least that any routing allows"
+        return f"{named}, as little as any routing allows"
+    return f"{named}, {_times(ratio)} the least that any routing allows"
 
 
 def _times(ratio: float) -> str:

@@ -11,7 +11,7 @@ from netloom.questions.analyze.switched_words import switched_remarks
 from netloom.questions.analyze.verdict import load_share, verdict
 from netloom.questions.analyze.where import unit
 from netloom.questions.measure import Measure
-from netloom.questions.shown import percent, plain_table, size_of
+from netloom.questions.shown import plain_table, size_of
 from netloom.questions.subject import arrow
 from netloom.units import seconds, size
 from netloom.words import counted, listed, number

@@ -8,8 +8,7 @@ from rich.markup import escape
 
 from netloom.questions.map.verdict import between_routers, measure, verdict
 from netloom.questions.shown import percent, plain_table, size_of
-from netloom.units import size
-from netloom.units import seconds
+from netloom.units import seconds, size
 from netloom.words import counted, number
 
 if TYPE_CHECKING:

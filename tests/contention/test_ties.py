@@ -1,0 +1,65 @@
+"""Equally busy channels are named as the set that they are."""
+
+import numpy as np
+import pytest
+
+import netloom as nl
+from netloom.contention.ties import tie_named, tied
+from netloom.questions.register import by_verb
+from netloom.topology import topology
+
+
+def channels(on, wanted):
+    """Return a network, and the channels between routers for which ``wanted(source, target)``."""
+    found = topology(on)
+    ends = zip(found.routers.channel_source, found.routers.channel_target, strict=True)
+    return found, np.array([at for at, each in enumerate(ends) if wanted(*map(int, each))])
+
+
+@pytest.mark.parametrize(
+    ("on", "wanted", "name"),
+    [
+        ("torus:8x8", lambda s, t: t // 8 == s // 8 and (t - s) % 8 == 1,
+         "all + channels of 8 rows"),
+        ("torus:8x8", lambda s, t: s // 8 == t // 8 == 3, "all channels of row 3"),
+        ("torus:8x8", lambda s, t: s % 8 == t % 8 in (2, 5) and (s - t) % 64 == 8,
+         "all − channels of 2 columns"),
+        ("torus:8x8", lambda s, t: (t - s) % 64 == 8 or (s // 8 == t // 8 and (t - s) % 8 == 1),
+         "all + channels of 8 rows and 8 columns"),
+        ("mesh:4x4", lambda s, t: t == s + 1 and s % 4 == 1, "4 of 12 + channels of rows"),
+        ("mesh:4x4", lambda s, t: {s % 4, t % 4} == {1, 2}, "8 of 48 channels"),
+        ("ring:9", lambda s, t: (t - s) % 9 == 1, "all 9 + channels"),
+        ("torus:4x4x4", lambda s, t: abs(s - t) in (16, 48), "all channels of 16 z lines"),
+        ("leaf-spine:4x2x4", lambda s, t: s < t, "all 8 channels that lead up"),
+        ("leaf-spine:4x8x4", lambda s, t: s == 2, "all 8 channels that lead up, out of leaf2"),
+        ("leaf-spine:4x8x4", lambda s, t: t in (2, 3), "16 of 32 channels that lead down"),
+        ("dragonfly:2x4x2", lambda s, t: s // 4 != t // 4, "all 72 global channels"),
+        ("dragonfly:2x4x2", lambda s, t: s // 4 == t // 4 == 3, "12 of 108 local channels"),
+        ("mesh:4x4", lambda s, t: True, "all 48 channels"),
+        ("mesh:4x4", lambda s, t: s == 0, ""),
+    ],
+)  # fmt: skip
+def test_a_tie_is_named_by_what_it_shares(on, wanted, name):
+    assert tie_named(*channels(on, wanted)) == name
+
+
+def test_channels_of_a_broken_network_keep_their_lines():
+    broken = nl.analyze("ring:4", "torus:4x4", failed_channels="0-1", random_mappings=0).topology
+    row = [
+        at for at in range(broken.num_network_channels)
+        if broken.channel_source[at] // 4 == broken.channel_target[at] // 4 == 2
+    ]  # fmt: skip
+    assert tie_named(broken, np.array(row)) == "all channels of row 2"
+
+
+def test_a_tie_is_what_equals_the_busiest():
+    assert tied(np.array([1.0, 3.0, 3.0 * (1 - 1e-12), 2.999])).tolist() == [1, 2]
+
+
+def test_the_verdict_names_a_tie_as_a_set_and_few_by_name():
+    many = nl.analyze("all-to-all", "torus:8x8", random_mappings=0)
+    said = by_verb("analyze").verdict(many.to_dict()).lines["where"]
+    assert said.startswith("all + channels of 8 rows and 8 columns carry 80 paths each")
+    assert many.to_dict()["busiest_channel"]["tied"] == 128
+    one = nl.analyze("examples/lammps-64.mtx", "torus:8x8", random_mappings=0)
+    assert one.to_dict()["busiest_channel"]["together"] == ""
