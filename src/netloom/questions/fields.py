@@ -110,7 +110,7 @@ class InsideNodes(Question, panel="Network"):
     """Whether messages inside nodes use the network. See ``Topology.local_group``."""
 
     count_inside_nodes: bool = option(
-        "Count messages between hosts of one node on the network.",
+        "Count messages between hosts of one node too.",
         default=False,
         flags=("--count-inside-nodes",),
     )
@@ -178,7 +178,7 @@ class RouterFields(Question, panel="Router"):
         flags=("--fill-channels",),
     )
     route_cycles: int | None = option(
-        "Time to compute a route, 0 if done in advance.",
+        "Time to compute a route, 0 if in advance.",
         unit="cycles",
         default=None,
         ge=0,
