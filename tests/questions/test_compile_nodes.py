@@ -12,6 +12,7 @@ from netloom.phases.collectives.judged import judge
 from netloom.phases.collectives.least_time import least_time
 from netloom.phases.collectives.network import rank_network
 from netloom.phases.collectives.synthesis import SYNTHESISED, proven, synthesised
+from netloom.questions.register import by_verb
 from netloom.topology import topology
 
 FAST = {"size": "64MB", "bandwidth": "25GB/s", "latency": "100ns"}
@@ -116,3 +117,5 @@ def test_a_time_limit_keeps_what_was_found_by_then():
     assert first.efficiency < best.efficiency
     with pytest.raises(InputError, match="seconds"):
         nl.compile_collective("all-gather", "mesh:3x3", seconds=0, **asked)
+    with pytest.raises(InputError, match="how fast the machine is"):
+        by_verb("compile_collective").repeatable({"seconds": 10.0})

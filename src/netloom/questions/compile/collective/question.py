@@ -196,9 +196,18 @@ def _hosts(question: CompileCollectiveQuestion, topology: Topology) -> Any:
     return hosts[: question.ranks]
 
 
+def _untimed(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return fields as files ask them: what is found must not depend on the machine's speed."""
+    if "seconds" in fields:
+        wanted = "chunks instead: what is found must not depend on how fast the machine is"
+        raise InputError("seconds", f"{fields['seconds']}", wanted)
+    return fields
+
+
 @asks(
     CompileCollectiveQuestion,
     prepare=prepare,
+    repeatable=_untimed,
     title="Compiled collective",
     example="netloom compile collective all-gather --on examples/ndv2-2.toml --size 1GB "
     "--out plan.json",
