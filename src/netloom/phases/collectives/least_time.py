@@ -12,7 +12,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.phases.collectives.groups import MOST_GROUPED, weakest_groups
-from netloom.phases.collectives.network import local_groups, rank_network
+from netloom.phases.collectives.network import rank_network
 from netloom.phases.collectives.optimum import optimum
 from netloom.units import rate
 from netloom.words import counted
@@ -141,7 +141,7 @@ def least_time(
     if collective not in COLLECTIVES:
         raise InputError("collective", f"'{collective}'", ", ".join(COLLECTIVES))
     given = np.asarray(host_of)
-    owner = local_groups(topology) if by_node else np.arange(topology.num_hosts)
+    owner = topology.local_group if by_node else np.arange(topology.num_hosts)
     places, first, place, weight = np.unique(
         owner[given], return_index=True, return_inverse=True, return_counts=True
     )

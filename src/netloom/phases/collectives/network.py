@@ -130,18 +130,6 @@ class RankNetwork:
         return f"<{self.topology.name}: {self.num_ranks} ranks, {more}>"
 
 
-def local_groups(topology: Topology) -> NDArray[np.int32]:
-    """Return int32[num_hosts], alike for hosts that may exchange data off the network: of a node.
-
-    Examples
-    --------
-    >>> from netloom.topology import topology
-    >>> local_groups(topology("rail:1x2x2x1"))
-    array([0, 0, 1, 1], dtype=int32)
-    """
-    return topology.node_of_host
-
-
 def rank_network(
     topology: Topology,
     hosts: Sequence[int] | NDArray[np.integer] | None = None,
@@ -193,7 +181,7 @@ def rank_network(
     forwards = np.ones(topology.num_vertices, np.bool_)
     forwards[: topology.num_hosts] = topology.direct and not topology.switches
     forwards[list(topology.switches)] = True
-    group = local_groups(topology)
+    group = topology.local_group
     rank_of_group = np.full(int(group.max()) + 1, -1, np.int64)
     rank_of_group[group[ranks]] = np.arange(len(ranks))
     same_node = np.flatnonzero(rank_of_group[group] >= 0)
@@ -236,7 +224,7 @@ def _joined_inside(network: RankNetwork) -> RankNetwork:
     """Return a network in which the hosts of each node are joined by links that never limit."""
     topology, vertices = network.topology, network.vertices
     hosts = np.flatnonzero(vertices < topology.num_hosts)
-    group = local_groups(topology)
+    group = topology.local_group
     of_host = group[vertices[hosts]]
     one, other = np.nonzero(of_host[:, None] == of_host)
     apart = one != other

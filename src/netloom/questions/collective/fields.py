@@ -64,11 +64,6 @@ class WhichCollective(Question, panel="Collective"):
         default=None,
         shown_default="in-order; shared for a linear all-to-all, which libraries post at once",
     )
-    count_inside_nodes: bool = option(
-        "Count messages between hosts of one node on the network.",
-        default=False,
-        flags=("--count-inside-nodes",),
-    )
     end_channels: int = option(
         "Own channels per node of a mesh or torus: 1, or 0 to use all its links at once.",
         default=0,

@@ -11,7 +11,6 @@ from netloom.errors import InputError
 from netloom.mapping.allocation import allocated_hosts, places_of
 from netloom.mapping.named import place_program
 from netloom.phases.collectives.least_time import least_time
-from netloom.phases.collectives.network import local_groups
 from netloom.questions.collective.cycles import OWN_FIELDS, CycleRunner, InCycles, prepare_cycles
 from netloom.questions.collective.fields import SIZES, CollectiveQuestion
 from netloom.questions.collective.phased import (
@@ -178,7 +177,7 @@ def _prepared(question: CollectiveQuestion) -> PreparedCollective:
 
 def _node_of_host(question: CollectiveQuestion, topology: Topology) -> NDArray[np.int32] | None:
     alone = topology.num_nodes == topology.num_hosts
-    return None if question.count_inside_nodes or alone else local_groups(topology)
+    return None if question.count_inside_nodes or alone else topology.local_group
 
 
 def _check_apart(
@@ -237,6 +236,7 @@ def _flows(question: CollectiveQuestion) -> tuple[PreparedFlows, Machine | None]
         failed_channels=question.failed_channels,
         failed_nodes=question.failed_nodes,
         switches=True,
+        count_inside_nodes=question.count_inside_nodes,
     )
     if isinstance(question.routing, VirtualChannelRouting):
         found = f"the table {question.routing.name}"

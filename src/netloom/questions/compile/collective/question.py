@@ -93,11 +93,6 @@ class WhichSchedule(Question, panel="Collective"):
         le=LONGEST_SECONDS,
         shown_default="until more chunks are no better",
     )
-    count_inside_nodes: bool = option(
-        "Count messages between hosts of one node on the network.",
-        default=False,
-        flags=("--count-inside-nodes",),
-    )
     routing: OnePath | None = option(
         "Routing of messages, such as lfts:FILE (all-gather and reduce-scatter).",
         default=None,
@@ -136,7 +131,7 @@ def prepare(question: CompileCollectiveQuestion) -> PreparedSchedule:
         raise InputError("size", f"{question.size}", "above 0, such as 1GB")
     topology, machine = find_network(
         question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes,
-        switches=True,
+        switches=True, count_inside_nodes=question.count_inside_nodes,
     )  # fmt: skip
     refuse(question, ("overhead",), "none: schedules leave what processors take out of account")
     clock = assumed_clock(question, topology, machine)
@@ -161,11 +156,12 @@ def _free_inside(
     question: CompileCollectiveQuestion, topology: Topology, hosts: NDArray[np.integer]
 ) -> bool:
     """Return whether hosts of one node send each other data at no cost. Not on given routes."""
-    if question.count_inside_nodes or question.routing or topology.num_nodes == topology.num_hosts:
+    groups = np.unique(topology.local_group[hosts])
+    if question.routing or len(groups) == len(hosts):
         return False
-    nodes = np.unique(topology.node_of_host[hosts])
-    if len(nodes) == 1 and len(hosts) > 1:
-        found = f"all {len(hosts)} ranks on node {topology.computer_name(int(nodes[0]))}"
+    if len(groups) == 1:
+        node = int(topology.node_of_host[hosts[0]])
+        found = f"all {len(hosts)} ranks on node {topology.computer_name(node)}"
         raise InputError("ranks", found, "ranks on two nodes or more, or --count-inside-nodes")
     return True
 
