@@ -169,6 +169,19 @@ def test_all_questions_agree_on_what_uses_the_network(tmp_path, kind, count):
     }
 
 
+@pytest.mark.parametrize("kind", ["rail", "graph", "fabric"])
+def test_a_collective_agrees_with_its_program(tmp_path, kind):
+    on = written(tmp_path, kind)
+    app = nl.analyze("all-to-all:8", on, random_mappings=0).to_dict()["inside_nodes"]
+    asked = {"algorithm": "linear", "size": "56KB", **TIMES}
+    one = nl.compare_collectives("all-to-all", on, **asked).to_dict()
+    every = nl.compare_collectives("all-to-all", on, count_inside_nodes=True, **asked).to_dict()
+    assert one["inside_nodes"] == pytest.approx(app) == 8 / 56
+    assert not every["inside_nodes"]
+    compiled = nl.compile_collective("all-to-all", on, size="56KB", **TIMES).to_dict()
+    assert compiled["inside_nodes"] == pytest.approx(app)
+
+
 def test_answers_say_what_share_stays_inside_nodes():
     app = program()
     node = topology(RAILS).node_of_host
