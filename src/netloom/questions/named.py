@@ -90,8 +90,8 @@ def read_traffic(
     if lost is None:
         return pattern
     if not isinstance(asked, str) or split_spec(asked)[0] == "pairs":
-        found = f"traffic of node {vertex_word(topology, int(met[lost]))}, which failed"
-        raise InputError(f"traffic '{pattern.name}'", found, "traffic between nodes that work")
+        found = f"traffic of host {vertex_word(topology, int(met[lost]))}, which failed"
+        raise InputError(f"traffic '{pattern.name}'", found, "traffic between hosts that work")
     return among(pattern, working_nodes(topology))
 
 
