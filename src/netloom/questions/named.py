@@ -136,7 +136,10 @@ def find_network(
         machines = ", ".join(machine_names())
         known = [*SPECS, *machine_names()]
         wanted = f"a network such as mesh:8x8, or a machine: {machines}, machine:FILE"
-        wanted = or_near(on, known, wanted)
+        if on in SPECS:
+            wanted = f"a network with its size, such as {SPECS[on].forms[0]}"
+        else:
+            wanted = or_near(on, known, wanted)
         raise InputError("on", f"'{on}'", wanted)
     on_machine = on if isinstance(on, Machine) else None
     if isinstance(on, Machine):
