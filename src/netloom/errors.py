@@ -86,12 +86,12 @@ class InputError(ValueError):
 
 
 class NoRouteError(InputError):
-    """No path leads from ``source`` to ``target`` (node numbers)."""
+    """No path leads from ``source`` to ``target`` (their numbers)."""
 
     def __init__(self, source: int, target: int, why: str, where: str = "routing") -> None:
         self.source = source
         self.target = target
-        super().__init__(where, f"no route from node {source} to node {target}", why)
+        super().__init__(where, f"no route from host {source} to host {target}", why)
 
 
 class DeadlockError(InputError):

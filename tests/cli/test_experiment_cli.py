@@ -109,7 +109,7 @@ def test_a_dry_run_says_what_cannot_be_asked_and_why(netloom, tmp_path):
     code, out, err = netloom("run", file, "--dry-run", "--workers", 1)
     assert code == 2
     assert "! 8 points, 6 of them to be answered, 2 that cannot be asked: about" in out
-    reason = "traffic 'transpose': found 15 nodes; expected a square number of them"
+    reason = "traffic 'transpose': found 15 hosts; expected a square number of them"
     assert err.startswith(f"netloom: 2 points cannot be asked: {reason}")
     assert len(err.splitlines()) == 1
     _, text, _ = netloom("run", file, "--dry-run", "--json")

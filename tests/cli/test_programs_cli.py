@@ -156,7 +156,7 @@ def test_former_spellings_say_what_they_are_now(simulate, former, now):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("--on mesh:4x4 --app ring:8@0-7 --app ring:8@7-14 --load 0.1", "node 7"),
+        ("--on mesh:4x4 --app ring:8@0-7 --app ring:8@7-14 --load 0.1", "host 7"),
         ("--on mesh:4x4 --app ring:8 --app ring:8 --load 0.1", "@"),
         ("--on line:4 --failed-channels 1-2 --load 0.1", "1"),
         ("loop --on mesh:4x4 --app transpose:4 --applied 1", "applied: found 1"),

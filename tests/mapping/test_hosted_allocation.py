@@ -140,12 +140,12 @@ def test_what_is_not_allocated_takes_no_task(tmp_path):
     file.write_text("h3\nh9\n")
     asked = {"seed": 1, "tasks_per_node": 1, "nodes": "h[0-7]"}
     with pytest.raises(
-        InputError, match="mapping: found task 1 on node h9, which is not allocated"
+        InputError, match="mapping: found task 1 on host h9, which is not allocated"
     ):
         place_tasks(str(file), 2, CLUSTER, **asked)
-    with pytest.raises(NotAMappingError, match="tasks 0 and 1 both on node h4"):
+    with pytest.raises(NotAMappingError, match="tasks 0 and 1 both on host h4"):
         place_tasks([4, 4], 2, CLUSTER, **asked)
-    with pytest.raises(InputError, match="task 2 on node 2, which is not allocated"):
+    with pytest.raises(InputError, match="task 2 on host 2, which is not allocated"):
         place_program("gray", ring(4), mesh(2, 2), seed=1, tasks_per_node=1, nodes="0,1,3")
 
 
@@ -158,7 +158,7 @@ def test_mapping_files_name_computers(tmp_path):
     json.write_text('{"node_of": ["n1", "n0", "n1"]}')
     assert place_tasks(json, 3, RAILS, **asked).tolist() == [4, 0, 5]
     with pytest.raises(
-        NotAMappingError, match=r"4 tasks on node n1, 0 and 2 among them; .* 3 per node"
+        NotAMappingError, match=r"4 tasks on host n1, 0 and 2 among them; .* 3 per node"
     ):
         place_tasks(file, 5, RAILS, seed=1, tasks_per_node=3)
 

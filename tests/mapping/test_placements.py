@@ -63,15 +63,15 @@ def test_place_opens_every_kind_of_mapping(tmp_path):
         ([0, 1, 2], 1, "mapping: found 3 nodes for 4 tasks; expected one node for each task"),
         ([[0, 1], [2, 3]], 1, r"an array of shape \(2, 2\)"),
         ([0.0, 1.0, 2.0, 3.0], 1, "values of type float64; expected whole node numbers"),
-        ([0, 1, 2, 9], 1, "task 3 on node 9; expected nodes 0 to 7"),
-        ([0, -1, 2, 3], 1, "task 1 on node -1"),
-        ([0, 2**40, 2, 3], 1, "task 1 on node 1099511627776"),
+        ([0, 1, 2, 9], 1, "task 3 on host 9; expected hosts 0 to 7"),
+        ([0, -1, 2, 3], 1, "task 1 on host -1"),
+        ([0, 2**40, 2, 3], 1, "task 1 on host 1099511627776"),
         (
             [5, 1, 2, 5],
             1,
-            "tasks 0 and 3 both on node 5; .* one task per node, or tasks_per_node=2",
+            "tasks 0 and 3 both on host 5; .* one task per node, or tasks_per_node=2",
         ),
-        ([6, 6, 6, 6], 2, "4 tasks on node 6, 0 and 1 among them; expected at most 2 per node, or"),
+        ([6, 6, 6, 6], 2, "4 tasks on host 6, 0 and 1 among them; expected at most 2 per node, or"),
     ],
 )
 def test_what_is_no_mapping(node_of, per_node, message):

@@ -36,7 +36,7 @@ def test_ranks_fill_the_list_in_its_order(verb):
     assert answer(ask(nodes=LIST)) == answer(ask(mapping=NODES))
     with pytest.raises(InputError, match="mesh:4x4: found 3 nodes for 4 tasks"):
         ask(nodes="5,4,9")
-    with pytest.raises(InputError, match="task 0 on node 0, which is not allocated"):
+    with pytest.raises(InputError, match="task 0 on host 0, which is not allocated"):
         ask(nodes=NODES, mapping=[0, 4, 8, 9])
     with pytest.raises(InputError, match=r"^nodes: found .h3.; expected hosts 0 to 15"):
         ask(nodes="h3")
@@ -82,7 +82,7 @@ def test_programs_on_nodes_of_their_own_may_name_them():
     assert answer(by_name) == answer(by_number)
     with pytest.raises(InputError, match="nodes: found 'x7'; expected hosts 0 to 15 of mesh:4x4"):
         nl.simulate("mesh:4x4", app=["ring:4@n[0-3]", "ring:3@x7"], **asked)
-    with pytest.raises(InputError, match="node 1, which failed"):
+    with pytest.raises(InputError, match="host 1, which failed"):
         nl.simulate("mesh:4x4", app=["ring:4@n[0-3]"], failed_nodes="1", **asked)
 
 

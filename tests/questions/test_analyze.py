@@ -252,7 +252,7 @@ def test_the_result_tells_its_story_and_is_plain_json():
         ({"mips": 3}, "instructions_per_message and mips"),
         ({"run_seconds": 3}, "on: found no machine"),
         ({"tasks_per_node": 0}, "tasks_per_node: found 0"),
-        ({"mapping": [0] * 64}, "tasks 0 and 1 both on node 0"),
+        ({"mapping": [0] * 64}, "tasks 0 and 1 both on host 0"),
         ({"mapping": "nowhere.txt"}, "no such name or file"),
         ({"routing": "west"}, "'west'"),
         ({"seed": -1}, "seed: found -1"),
@@ -272,7 +272,7 @@ def test_an_array_is_a_mapping_and_is_checked():
     backwards = np.arange(16)[::-1]
     found = quick("ring:16", "mesh:4x4", mapping=backwards)
     assert found.node_of.tolist() == backwards.tolist()
-    with pytest.raises(NotAMappingError, match="task 0 on node 16"):
+    with pytest.raises(NotAMappingError, match="task 0 on host 16"):
         quick("ring:16", "mesh:4x4", mapping=backwards + 1)
 
 

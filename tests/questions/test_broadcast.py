@@ -179,7 +179,7 @@ def test_a_network_of_one_dimension_has_two_directions():
 
 def test_broken_nodes_neither_send_nor_get_copies():
     broken = without(mesh(4, 4), nodes="5")
-    with pytest.raises(InputError, match="node 5, which failed"):
+    with pytest.raises(InputError, match="host 5, which failed"):
         simulate_broadcast(broken, traffic="pairs:0-5", **SHORT)
     assert simulate_broadcast(broken, **SHORT).point.stable  # uniform among those that work
     run = simulate_broadcast(

@@ -361,7 +361,7 @@ def test_mistakes_are_one_line(change, said):
 
 def test_a_connection_that_no_network_holds():
     one_way = Topology("one way", 2, np.array([0], np.int32), np.array([1], np.int32))
-    with pytest.raises(NoRouteError, match="no route from node 1 to node 0"):
+    with pytest.raises(NoRouteError, match="no route from host 1 to host 0"):
         compile_phases("ring:2", one_way)
 
 

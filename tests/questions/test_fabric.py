@@ -69,7 +69,7 @@ def test_its_page_says_so_within_eighty_columns(dgx):
 
 def test_its_next_command_makes_better_tables_than_those_that_were_checked(dgx):
     said = dgx.to_dict()["verdict"]["next"]
-    assert said == f"netloom route {DGX} --routing {MINHOP} --out better.lfts"
+    assert said == f"netloom route --on {DGX} --routing {MINHOP} --out better.lfts"
 
 
 def test_a_full_tree_is_proved_as_good_as_can_be():
@@ -309,14 +309,14 @@ def test_the_verdict_by_the_worst_of_what_was_found(on, asked, mark, said):
         assert float(times[1]) == float(f"{data['all_to_all']['ratio']:.3g}")
         assert float(times[2]) == float(f"{data['all_to_all']['bound']:.3g}")
     if verdict["next"]:
-        assert verdict["next"].startswith(f"netloom route {on}")
+        assert verdict["next"].startswith(f"netloom route --on {on}")
         assert "--out" not in verdict["next"]  # it has no LIDs, so no tables can be written
 
 
 def test_jobs_ask_for_tables_of_their_own():
     asked = ["a=h0,h4:ring", "b=h1,h5"]
     said = check_fabric("leaf-spine:2x1x4", samples=0, jobs=asked).to_dict()["verdict"]["next"]
-    assert said == "netloom route leaf-spine:2x1x4 --for ring@h0,h4 --for all-to-all@h1,h5"
+    assert said == "netloom route --on leaf-spine:2x1x4 --for ring@h0,h4 --for all-to-all@h1,h5"
 
 
 def test_the_configuration_asks_it_again():

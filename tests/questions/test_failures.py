@@ -117,7 +117,7 @@ def test_worms_go_up_and_down_by_default_and_may_deadlock_otherwise():
 
 def test_programs_beside_each_other_avoid_failed_nodes():
     app = ["ring:4@0-3", "ring:4@4-7"]
-    with pytest.raises(InputError, match="ring:4@0-3: found node 2, which failed"):
+    with pytest.raises(InputError, match="ring:4@0-3: found host 2, which failed"):
         simulate("mesh:4x4", app=app, failed_nodes="2", **SHORT)
     data = simulate("mesh:4x4", app=app, failed_nodes="9", **SHORT).to_dict()
     assert [program["name"] for program in data["programs"]] == app
@@ -167,12 +167,12 @@ def test_what_no_spec_makes_again_is_said_to_be_lost():
         ({"failed_nodes": "16"}, "failed nodes: found '16'; expected hosts 0 to 15"),
         ({"failed_nodes": "5", "app": "ring:16"}, "15 nodes for 16 tasks"),
         ({"failed_nodes": "5", "app": "ring:3", "mapping": [0, 5, 6]},
-         "mapping: found task 1 on node 5, which failed"),
+         "mapping: found task 1 on host 5, which failed"),
         ({"failed_nodes": "5", "traffic": "pairs:0-1,2-5"},
-         "'pairs:2-5|'pairs:0-1,2-5': found traffic of node 5, which failed"),
-        ({"failed_nodes": "5", "traffic": uniform(16)}, "traffic of node 5, which failed"),
-        ({"failed_nodes": "5", "traffic": {"targets": [5, *range(1, 16)]}}, "traffic of node 5"),
-        ({"failed_nodes": "1", "traffic": "hot-spot:1:1"}, "no two nodes that are left"),
+         "'pairs:2-5|'pairs:0-1,2-5': found traffic of host 5, which failed"),
+        ({"failed_nodes": "5", "traffic": uniform(16)}, "traffic of host 5, which failed"),
+        ({"failed_nodes": "5", "traffic": {"targets": [5, *range(1, 16)]}}, "traffic of host 5"),
+        ({"failed_nodes": "1", "traffic": "hot-spot:1:1"}, "no two hosts that are left"),
         ({"failed_channels": "0-1", "routing": "adaptive"}, "it has no dimensions"),
         ({"failed_channels": "0-1", "routing": "dimension-order"}, "layered, which is dimension"),
         ({"failed_channels": "5-6", "vcs": 1}, "at least . VCs, or routing up-down"),
@@ -196,7 +196,7 @@ def test_a_trace_runs_on_nodes_that_work():
     for mapping in ("identity", "random"):
         found = replay("torus:4x4x5", mapping=mapping, **options)
         assert not {1} & set(found.messages()["source_node"].to_list())
-    with pytest.raises(InputError, match="task 1 on node 1, which failed"):
+    with pytest.raises(InputError, match="task 1 on host 1, which failed"):
         replay("torus:4x4x5", mapping=list(range(64)), **options)
 
 

@@ -240,7 +240,7 @@ def test_ctrl_c_keeps_the_model_and_what_was_simulated(ctrl_c_after):
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"on": "mesh"}, "on: found 'mesh'; expected a network"),
+        ({"on": "mesh"}, "on: found 'mesh'; expected a network with its size, such as mesh:8x8"),
         ({"offered": -1}, "offered: found -1; expected numbers of at least 0"),
         ({"offered": 1.5}, "offered: found 1.5; expected at most 1"),
         (

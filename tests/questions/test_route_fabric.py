@@ -187,7 +187,7 @@ def test_tables_of_a_fabric_with_lids_are_written_next():
     found = nl.route_fabric("examples/dgx-40.ibnetdiscover", samples=50).to_dict()["verdict"]
     assert found["mark"] == "fine"
     assert "(2,168 → 631 paths)" in found["sentence"]
-    wanted = "netloom route examples/dgx-40.ibnetdiscover --samples 50 --out better.lfts"
+    wanted = "netloom route --on examples/dgx-40.ibnetdiscover --samples 50 --out better.lfts"
     assert found["next"] == wanted
     assert found["lines"]["cost"].startswith("20,128 entries change in 440 blocks")
 

@@ -383,7 +383,7 @@ def test_a_table_that_turns_in_a_circle_is_refused():
     [
         (lambda node, target: 3 - node, InputError, "found channel 3 at node 0 towards node 1"),
         (lambda node, target: 99, InputError, "channel 99"),
-        (lambda node, target: [], NoRouteError, "no route from node 0 to node 1"),
+        (lambda node, target: [], NoRouteError, "no route from host 0 to host 1"),
         (lambda node, target: [node, 4 + (3 - node)], InputError, "need never come to node"),
     ],
 )

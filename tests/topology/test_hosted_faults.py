@@ -70,7 +70,7 @@ def test_nodes_are_hosts_routers_and_computers():
     assert without(rails, nodes="n3").failed_nodes == (6, 7)
     assert without(rails, nodes="n3.1").failed_nodes == (7,)
     assert first_broken(found, [0, 1, 7]) == 2
-    with pytest.raises(InputError, match="task 1 on node h7, which failed"):
+    with pytest.raises(InputError, match="task 1 on host h7, which failed"):
         check_working(found, np.array([0, 7], np.int32))
 
 

@@ -183,8 +183,8 @@ def _check_allocated(
     outside = ~np.isin(node_of, allocated_hosts(nodes, network, hosts))
     if outside.any():
         task = int(np.argmax(outside))
-        found = f"task {task} on node {vertex_word(network, int(node_of[task]))}"
-        raise InputError("mapping", f"{found}, which is not allocated", "allocated nodes only")
+        found = f"task {task} on host {vertex_word(network, int(node_of[task]))}"
+        raise InputError("mapping", f"{found}, which is not allocated", "allocated hosts only")
 
 
 def mapping_with_distance(

@@ -116,7 +116,7 @@ def check_mapping(
     if outside.any():
         task = int(np.argmax(outside))
         raise NotAMappingError(
-            where, f"task {task} on node {nodes[task]}", f"nodes 0 to {num_nodes - 1}"
+            where, f"task {task} on host {nodes[task]}", f"hosts 0 to {num_nodes - 1}"
         )
     nodes = nodes.astype(np.int32)
     check_capacity(nodes, tasks_per_node, where, called)
@@ -225,8 +225,8 @@ def check_capacity(
     node, count = called(int(used[crowded])), counts[crowded]
     first, second = np.flatnonzero(nodes == used[crowded])[:2]
     if tasks_per_node == 1:
-        found, wanted = f"tasks {first} and {second} both on node {node}", "one task per node"
+        found, wanted = f"tasks {first} and {second} both on host {node}", "one task per node"
     else:
-        found = f"{count} tasks on node {node}, {first} and {second} among them"
+        found = f"{count} tasks on host {node}, {first} and {second} among them"
         wanted = f"at most {tasks_per_node} per node"
     raise NotAMappingError(where, found, f"{wanted}, or tasks_per_node={most}")

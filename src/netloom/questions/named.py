@@ -90,8 +90,8 @@ def read_traffic(
     if lost is None:
         return pattern
     if not isinstance(asked, str) or split_spec(asked)[0] == "pairs":
-        found = f"traffic of node {vertex_word(topology, int(met[lost]))}, which failed"
-        raise InputError(f"traffic '{pattern.name}'", found, "traffic between nodes that work")
+        found = f"traffic of host {vertex_word(topology, int(met[lost]))}, which failed"
+        raise InputError(f"traffic '{pattern.name}'", found, "traffic between hosts that work")
     return among(pattern, working_nodes(topology))
 
 
@@ -139,7 +139,10 @@ def find_network(
         machines = ", ".join(machine_names())
         known = [*SPECS, *machine_names()]
         wanted = f"a network such as mesh:8x8, or a machine: {machines}, machine:FILE"
-        wanted = or_near(on, known, wanted)
+        if on in SPECS:
+            wanted = f"a network with its size, such as {SPECS[on].forms[0]}"
+        else:
+            wanted = or_near(on, known, wanted)
         raise InputError("on", f"'{on}'", wanted)
     on_machine = on if isinstance(on, Machine) else None
     if isinstance(on, Machine):

@@ -73,7 +73,7 @@ def parse_positive(
     values = _parse(given, field, wanted)
     for value in values:
         if value >= MOST_VALUE:
-            raise InputError(field, f"{value:g}", f"below {MOST_VALUE:g}")
+            raise InputError(field, f"{value:g}", f"below {MOST_VALUE:,.0f}")
         fits = value > 0 or (zero and value == 0)
         if not fits or (whole and value % 1):
             raise InputError(field, f"{value:g}", wanted)

@@ -180,8 +180,8 @@ def check_working(topology: Topology, node_of: NDArray[np.int32], where: str = "
     task = first_broken(topology, node_of)
     if task is not None:
         name = vertex_word(topology, int(node_of[task]))
-        found = f"task {task} on node {name}, which failed"
-        raise InputError(where, found, "tasks on nodes that work")
+        found = f"task {task} on host {name}, which failed"
+        raise InputError(where, found, "tasks on hosts that work")
 
 
 def _broken(whole: Topology, works: NDArray[np.bool_], failed: NDArray[np.bool_]) -> list[str]:

@@ -56,7 +56,7 @@ def test_mistakes_name_the_file_and_the_line(tmp_path, name, text, message):
 
 def test_what_is_no_mapping_names_its_file(tmp_path):
     (tmp_path / "m.txt").write_text("0\n0\n")
-    with pytest.raises(NotAMappingError, match=r"m.txt: found tasks 0 and 1 both on node 0"):
+    with pytest.raises(NotAMappingError, match=r"m.txt: found tasks 0 and 1 both on host 0"):
         place(tmp_path / "m.txt", 2, 4)
 
 

@@ -81,7 +81,7 @@ def test_names_of_networks_without_any(tmp_path):
     found = nl.analyze("ring:4", "mesh:2x2", mapping=str(path), random_mappings=0)
     assert found.node_of.tolist() == [3, 1, 0, 2]
     broken = without(mesh(2, 2), nodes="3")
-    with pytest.raises(InputError, match="task 0 on node 3, which failed"):
+    with pytest.raises(InputError, match="task 0 on host 3, which failed"):
         nl.analyze("ring:4", broken, mapping=str(path), tasks_per_node=2)
 
 

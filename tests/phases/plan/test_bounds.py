@@ -165,7 +165,7 @@ def test_nodes_that_no_path_joins():
     broken = without(mesh(3, 3), nodes="4")
     given_ = joined(9, [(0, 8), (4, 1)], [1, 1])
     text = (
-        "mesh:3x3 without node 4: found no route from node 4 to node 1; expected a network that"
+        "mesh:3x3 without node 4: found no route from host 4 to host 1; expected a network that"
         " joins every connection's nodes"
     )
     for ask in (least_phases, partition):

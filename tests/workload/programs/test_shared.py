@@ -36,7 +36,7 @@ def test_a_file_may_have_an_at_in_its_name(tmp_path):
         ("0-", "'0-'"),
         ("3-1", "'3-1'; expected a range from its lowest node on"),
         ("x", "'x'"),
-        ("0-4,2", "node 2 twice"),
+        ("0-4,2", "host 2 twice"),
         ("0-999999999", "1000000000 nodes"),
         ("-1", "'-1'"),
     ],
@@ -89,10 +89,10 @@ def test_one_program_without_nodes_takes_those_that_work():
 @pytest.mark.parametrize(
     ("programs", "wrong"),
     [
-        ([(ring(3), [0, 1, 2]), (ring(3), [2, 3, 4])], "node 2 in both ring:3@0-2 and ring:3@2-4"),
+        ([(ring(3), [0, 1, 2]), (ring(3), [2, 3, 4])], "host 2 in both ring:3@0-2 and ring:3@2-4"),
         ([(ring(3), [0, 1])], "ring:3@0-1: found 2 nodes for 3 tasks; expected at least 3"),
-        ([(ring(3), [0, 1, 8])], "node 8; expected 0 to 7"),
-        ([(ring(3), [0, 1, 6])], "node 6, which failed"),
+        ([(ring(3), [0, 1, 8])], "host 8; expected 0 to 7"),
+        ([(ring(3), [0, 1, 6])], "host 6, which failed"),
         ([(ring(3), None), (ring(3), [0, 1, 2])], "ring:3 without nodes, one of 2 programs; .*@0"),
         ([(ring(8), None)], "7 nodes for 8 tasks"),
     ],
@@ -112,7 +112,7 @@ def test_other_mappings_are_refused():
 def test_nodes_can_be_shared_if_one_says_so():
     both = share([(ring(3), [0, 1, 2]), (ring(3), [2, 3, 4])], 8, shared=True)
     assert both.node_of.tolist() == [0, 1, 2, 2, 3, 4]
-    with pytest.raises(InputError, match="node 2 in ring:3@0-2 and ring:3@2-4"):
+    with pytest.raises(InputError, match="host 2 in ring:3@0-2 and ring:3@2-4"):
         both.program_of_node()
 
 
@@ -159,7 +159,7 @@ def test_traffic_among_the_nodes_that_work():
 
     moved = traffic.permutation([1, 0, 3, 2])
     assert among(moved, [0, 2, 3]).rate.tolist() == [0, 0, 1, 1]
-    with pytest.raises(InputError, match="no two nodes"):
+    with pytest.raises(InputError, match="no two hosts"):
         among(moved, [0, 2])
 
     hot = among(parse_traffic("hot-spot:0.5:3", mesh(4)), [0, 1, 3]).matrix(0, 1)

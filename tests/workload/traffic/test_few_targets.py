@@ -116,7 +116,7 @@ def test_asymmetric_traffic_goes_to_two_nodes_half_the_network_apart():
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ("asymmetric", "traffic 'asymmetric': found 9 nodes; expected an even number of them"),
+        ("asymmetric", "traffic 'asymmetric': found 9 hosts; expected an even number of them"),
         ("hotspot:0.1:1*0", "traffic 'hotspot:0.1:1': found weight 0; expected a number above 0"),
         ("hotspot:0.1:1*x", "traffic 'hotspot:0.1:1*x': found 'x'; expected a number"),
         ("hotspot:0.1:1*", "traffic 'hotspot:0.1:1*': found ''; expected a number"),

@@ -217,7 +217,7 @@ def test_the_name_is_the_spec():
         ("uniform:3", mesh(4), "traffic 'uniform:3': found '3'"),
         ("transpose-self:2", mesh(4), "found '2'; expected no number behind it"),
         ("uniform", mesh(1), "traffic 'uniform': found 1 node; expected at least 2"),
-        ("transpose", mesh(2, 4), "found 8 nodes; expected a square number"),
+        ("transpose", mesh(2, 4), "found 8 hosts; expected a square number"),
         ("shuffle", mesh(12), "shuffle:12: found 12; expected a power of two"),
         ("tornado", torus(2, 2), "found no node that sends"),
         ("tornado", graph_topology(nx.petersen_graph()), "found the network graph:networkx"),

@@ -109,5 +109,5 @@ def _placed(
         raise InputError("app", f"nodes {nodes!r}", "a list of node numbers")
     found, counts = np.unique(listed, return_counts=True)
     if counts.max(initial=1) > 1:
-        raise InputError("app", f"node {found[np.argmax(counts)]} twice", "each node once")
+        raise InputError("app", f"host {found[np.argmax(counts)]} twice", "each host once")
     return app, listed

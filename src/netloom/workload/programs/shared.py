@@ -86,7 +86,7 @@ class SharedProgram:
         if several.any():
             node, other = self.node_of[several][0], self.program_of[several][0]
             names = f"{self.names[other]} and {self.names[found[node]]}"
-            raise InputError("app", f"node {node} in {names}", "one program a node")
+            raise InputError("app", f"host {node} in {names}", "one program per host")
         return found
 
     def __repr__(self) -> str:
@@ -144,7 +144,7 @@ def parse_nodes(listed: str, *, where: str = "nodes") -> NDArray[np.int32]:
     nodes = np.concatenate(parts)
     found, counts = np.unique(nodes, return_counts=True)
     if counts.max() > 1:
-        raise InputError(where, f"node {found[np.argmax(counts)]} twice", "each node once")
+        raise InputError(where, f"host {found[np.argmax(counts)]} twice", "each host once")
     return nodes
 
 
@@ -206,7 +206,7 @@ def share(
         taken = owner[nodes] >= 0
         if taken.any() and not shared:
             node = int(nodes[np.argmax(taken)])
-            found = f"node {node} in both {names[owner[node]]} and {name}"
+            found = f"host {node} in both {names[owner[node]]} and {name}"
             raise InputError("app", found, "programs on nodes of their own, or shared nodes")
         owner[nodes] = number
         names.append(name)
@@ -281,8 +281,8 @@ def among(traffic: Traffic, nodes: ArrayLike) -> Traffic:
     source, target, part = traffic.law.shares(0, traffic.num_nodes)
     inside = kept[source] & kept[target] & (traffic.rate[source] > 0)
     if not inside.any():
-        found = "no two nodes that are left and send to each other"
-        raise InputError(f"traffic '{traffic.name}'", found, "traffic between nodes that work")
+        found = "no two hosts that are left and send to each other"
+        raise InputError(f"traffic '{traffic.name}'", found, "traffic between hosts that work")
     law = _law_of(traffic, Shares(source[inside], target[inside], part[inside]))
     rate = np.where(law.can_send(), traffic.rate, 0)
     name = f"{traffic.name} among {np.count_nonzero(kept)} nodes"
@@ -338,10 +338,10 @@ def _check_nodes(
 ) -> None:
     outside = (nodes < 0) | (nodes >= num_nodes)
     if outside.any():
-        raise InputError(name, f"node {nodes[np.argmax(outside)]}", f"0 to {num_nodes - 1}")
+        raise InputError(name, f"host {nodes[np.argmax(outside)]}", f"0 to {num_nodes - 1}")
     failed = np.isin(nodes, np.asarray(failed_nodes, np.int64))
     if failed.any():
-        raise InputError(name, f"node {nodes[np.argmax(failed)]}, which failed", "working nodes")
+        raise InputError(name, f"host {nodes[np.argmax(failed)]}, which failed", "working hosts")
     if len(nodes) < graph.num_tasks:
         found = f"{len(nodes)} nodes for {graph.num_tasks} tasks"
         raise InputError(name, found, f"at least {graph.num_tasks} nodes")

@@ -201,7 +201,7 @@ def _targets(graph: ProcessGraph) -> NDArray[np.int32]:
 
 
 def _count(topology: Topology) -> str:
-    return counted(topology.num_hosts, "node" if topology.direct else "host")
+    return counted(topology.num_hosts, "host")
 
 
 def _by_sides(make: Callable[..., ProcessGraph]) -> Callable[[Topology, str], NDArray[np.int32]]:

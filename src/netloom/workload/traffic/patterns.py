@@ -184,7 +184,7 @@ def asymmetric(num_nodes: int, *, to_self: bool = False) -> Traffic:
     """
     name = "asymmetric" + "-self" * to_self
     if num_nodes % 2:
-        raise InputError(f"traffic '{name}'", f"{num_nodes} nodes", "an even number of them")
+        raise InputError(f"traffic '{name}'", f"{num_nodes} hosts", "an even number of them")
     nodes, half = np.arange(num_nodes), num_nodes // 2
     if not to_self:
         return permutation((nodes + half) % num_nodes, name=name)
