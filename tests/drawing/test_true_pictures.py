@@ -11,6 +11,7 @@ import netloom as nl
 from netloom.drawing.colours import DELAYED
 from netloom.drawing.frame import framed
 from netloom.drawing.room import narrow_page
+from netloom.drawing.save import save_chart
 from netloom.questions.network_chart import network_chart
 from netloom.questions.recorded import parts_of, record
 from netloom.questions.register import all_kinds
@@ -73,6 +74,14 @@ def test_changes_of_a_large_network_keep_their_signs_and_loads_their_scale():
     bars = [said["change, bytes"] for said in told if "change, bytes" in said]
     signs = {each.startswith(("−", "-")) for each in bars}
     assert signs == {True, False}
+
+
+def test_a_network_of_many_channels_is_written_as_a_page_too(tmp_path):
+    net = topology("dragonfly:4x8x4")
+    assert net.num_channels > 5000  # rows at which Altair refuses
+    chart = network_chart(net, np.arange(net.num_channels, dtype=float), "bytes on the channel")
+    text = save_chart(chart, tmp_path / "groups.html").read_text()
+    assert "h0 \\u2192 g0r0" in text or "h0 → g0r0" in text
 
 
 def test_so_are_curves_of_pages_and_exhibits():

@@ -46,7 +46,7 @@ def test_tiles_say_before_and_after(results):
     ]
 
 
-def test_the_page_leads_to_an_explorer_and_says_how_to_write_it(results, tmp_path):
+def test_the_page_leads_to_how_its_explorer_is_written(results, tmp_path):
     text = write_page(page_of([results]), tmp_path / "page.html").read_text()
     assert "netloom explore tables.toml -o tables-network.html" in text
-    assert '<a href="tables-network.html">' in text
+    assert '<a href="#explore">Look at the network</a>' in text

@@ -129,11 +129,13 @@ def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> Path:
     InputError
         If the suffix is none of these, or the file cannot be written.
     """
+    import altair as alt
+
     path = check_picture(path)
     check_address_space()
     make_folder(path.parent)
     scale = 1.0 if path.suffix == ".pdf" else 2.0
-    with replacing(path) as new:
+    with replacing(path) as new, alt.data_transformers.enable("default", max_rows=None):
         if path.suffix == ".html":
             new.write_text(_page(chart), encoding="utf-8")
         else:

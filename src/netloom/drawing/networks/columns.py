@@ -294,7 +294,7 @@ def _rim(traffic: Traffic, placed: Sequence[_Placed]) -> Channels:
 def _beside(traffic: Traffic, rim: Channels) -> dict[int, NDArray[np.float64]]:
     """Return places for the numbers of hosts' channels: inside of their routers' bars."""
     assert rim.points is not None
-    inwards = np.stack([RIM / 2 + BAR + DISC + 22.0 * np.arange(6), np.zeros(6)], axis=1)
+    inwards = np.stack([RIM / 2 + BAR + DISC + 22.0 * np.arange(3), np.zeros(3)], axis=1)
     turned = inwards * np.where(receives(traffic, rim.channel), -1.0, 1.0)[:, None, None]
     places = rim.points.mean(axis=1)[:, None] + turned
     return dict(zip(rim.channel.tolist(), places, strict=True))

@@ -62,7 +62,7 @@ class Page:
     explorers
         The networks, to be looked at.
     explore
-        Commands that write pages of what takes too long for this one, and these pages.
+        Commands that write pages of what takes too long for this one.
     """
 
     title: str
@@ -76,7 +76,7 @@ class Page:
     texts: tuple[tuple[str, str], ...]
     cost: str
     explorers: tuple[Explorer, ...] = ()
-    explore: tuple[tuple[str, str], ...] = ()
+    explore: tuple[str, ...] = ()
 
 
 def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
@@ -131,12 +131,12 @@ def _located(found: Sequence[Results]) -> Iterator[Recorded]:
                 yield located(each, results.folder)
 
 
-def _explored(found: Sequence[Results]) -> Iterator[tuple[str, str]]:
-    """Yield commands that write explorers of what must be worked out again, and their pages."""
+def _explored(found: Sequence[Results]) -> Iterator[str]:
+    """Yield commands that write explorers of what must be worked out again."""
     for results in found:
         if any(each.record.verb in AGAIN for each in results.answered):
             page = f"{PurePath(results.name).stem}-network.html"
-            yield f"netloom explore {quote(results.name)} -o {quote(page)}", page
+            yield f"netloom explore {quote(results.name)} -o {quote(page)}"
 
 
 def figures_on(sections: Sequence[Section]) -> Iterator[Figure]:
