@@ -245,9 +245,9 @@ def test_ctrl_c_keeps_the_model_and_what_was_simulated(ctrl_c_after):
         ({"offered": 1.5}, "offered: found 1.5; expected at most 1"),
         (
             {"routing": "adaptive"},
-            "routing: found 'adaptive', whose packets choose among channels: with this routing and these "
-            "ends, no more than 0.9375 can be carried: the 4 channels from row 1 to row 2; expected "
-            "one that leaves no choice",
+            "routing: found 'adaptive', whose packets choose among channels: with this routing and "
+            "these ends, no more than 0.9375 can be carried: the 4 channels from row 1 to row 2; "
+            "expected one that leaves no choice",
         ),
         ({"routing": "valiant"}, "routing: found valiant; expected one that leaves no choice"),
         ({"switching": "circuit"}, "switching: found 'circuit'; expected wormhole or virtual-cut"),

@@ -381,7 +381,7 @@ def test_words_and_picture_are_in_seconds(tmp_path):
         (RATES | {"gap_time": "1us"}, "gap_time: found '1us'; expected a .goal file, to be read"),
         (RATES | {"gap_cycles": 1}, "gap_cycles: found '1'; expected a .goal file, to be read so"),
         (RATES | {"end_channels": 0}, "end_channels: found 0; expected 1: hosts that hang on ro"),
-        (RATES | {"routing": "ugal-l"}, "routing 'ugal-l': found a routing that looks at queues"),
+        (RATES | {"routing": "ugal-l"}, "routing 'ugal-l': found a routing whose paths are"),
         (RATES | {"injection": "any"}, "injection: found 'any'"),
         (RATES | {"tolerance": 1e-3}, "tolerance: found 0.001 with injection in-order; expected 0"),
         ({"injection": "shared"}, "injection: found 'shared'; expected engine flow, whose flows"),

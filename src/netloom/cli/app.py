@@ -104,3 +104,17 @@ def machines(as_json: AsJson = False) -> None:
     from netloom.cli.show import show_machines
 
     show_machines(known)
+
+
+@own()
+def routings(as_json: AsJson = False) -> None:
+    """List the routings: which networks they fit, and which commands take them there."""
+    from netloom.routing.names import NETWORKS, rows
+
+    if as_json:
+        print_json([{"routing": names, **dict(zip(NETWORKS, cells, strict=True))}
+                    for names, cells in rows()])  # fmt: skip
+        return
+    from netloom.cli.show import show_routings
+
+    show_routings()

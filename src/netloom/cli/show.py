@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -61,6 +62,22 @@ def show_names(names: Sequence[dict[str, Any]]) -> None:
     for each in names:
         table.add_row(*(escape("" if value is None else str(value)) for value in each.values()))
     show([table], console())
+
+
+def show_routings() -> None:
+    """Print what takes each routing on each kind of network."""
+    from netloom.routing.names import NETWORKS, NOTES, USES, rows
+
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 1, 0, 0))
+    for column in ("routing", *NETWORKS):
+        table.add_column(column, no_wrap=True)
+    for names, cells in rows():
+        table.add_row(escape(names), *cells)
+    kinds = "; ".join(f"{kind}: {what}" for kind, what in NETWORKS.items())
+    uses = [f"{letter}  {what}" for letter, what in USES.items()]
+    told = ["", *uses, "A capital letter: the default there.", "", f"{kinds}.", *NOTES]
+    lines = [line for text in told for line in wrap(text, 80) or [""]]
+    show([table, *map(escape, lines)], console())
 
 
 def show_validation(result: Any) -> None:

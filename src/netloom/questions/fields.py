@@ -147,7 +147,7 @@ class PacketRouting(Question, panel="Network"):
 
     routing: AnyPath = option(
         "Routing: default, dimension-order, adaptive, valiant ... On switches: nca, "
-        "minimal, ugal-l, par, lfts:FILE ... (see docs/simulate-a-network.md).",
+        "minimal, ugal-l, par, lfts:FILE ... (netloom routings lists all).",
         file=True,
         default="default",
         flags=("--routing", "--routes"),

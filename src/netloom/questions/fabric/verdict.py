@@ -193,7 +193,7 @@ def cause_in_words(figures: Mapping[str, Any]) -> str:
         "up": f"one of {cause['beside']} uplinks of {source}",
         "across": f"one of {cause['beside']} cables from {source} to other switches",
     }[cause["way"]]
-    if cause["mended_ratio"] is not None:
+    if cause.get("mended_ratio") is not None:  # older answers have none
         which += f"; {_slow(figures, cause)}"
         if cause["share"] * cause["beside"] <= FAIR:
             return f"{which}."

@@ -21,7 +21,7 @@ ASIDE = ("vc_multiplexing", "worst_path_latency")
 
 def routed(figures: Mapping[str, Any]) -> str:
     """Return the routing, and the layers of VCs that its paths are in."""
-    layers = figures["vc_layers"]
+    layers = figures["vc_layers"] or 1  # older answers have none
     return str(figures["routing"]) + (f" in {layers} layers of VCs" if layers > 1 else "")
 
 
