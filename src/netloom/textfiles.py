@@ -125,7 +125,7 @@ def read_bytes(path: str | Path, *, wanted: str, most_bytes: int = MOST_BYTES) -
     return data
 
 
-def _chunks(stream: IO[bytes], most_bytes: int) -> Iterator[bytes]:
+def _chunks(stream: IO[bytes] | gzip.GzipFile, most_bytes: int) -> Iterator[bytes]:
     """Yield what is left of a stream, until there was more than ``most_bytes`` of it."""
     while most_bytes >= 0 and (chunk := stream.read(CHUNK_BYTES)):
         most_bytes -= len(chunk)

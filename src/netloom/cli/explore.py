@@ -82,7 +82,6 @@ def page_server(page: Path) -> "tuple[ThreadingHTTPServer, str]":
             self.answer(*self.found())
 
         def found(self) -> tuple[int, bytes]:
-            hosts = (f"{name}:{self.server.server_port}" for name in ("127.0.0.1", "localhost"))
             if self.headers.get("Host") not in hosts:
                 return 403, b"another name than 127.0.0.1"
             if self.path.partition("?")[0] != path:
@@ -113,4 +112,5 @@ def page_server(page: Path) -> "tuple[ThreadingHTTPServer, str]":
                 super().handle_error(request, client_address)
 
     server = Server(("127.0.0.1", 0), Handler)
+    hosts = [f"{name}:{server.server_port}" for name in ("127.0.0.1", "localhost")]
     return server, f"http://127.0.0.1:{server.server_port}{path}"

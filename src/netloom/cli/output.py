@@ -88,7 +88,7 @@ Writer: TypeAlias = Callable[[], str]
 def files_written(writers: Iterable[Writer], *, quiet: bool = False) -> Iterator[None]:
     """Write files, let the answer be printed, then name the files, except if ``quiet``.
 
-    Whatever becomes of what is printed, the files are there. A file that fails takes neither
+    The files are there even if printing fails. A file that fails takes neither
     another file nor the answer with it: the first failure is raised in the end.
     """
     lines: list[str] = []

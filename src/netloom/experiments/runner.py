@@ -84,8 +84,8 @@ def run(
             with _workers(workers, cluster) as hired:
                 _Run(experiment, opened, hired).finish()
         found = load_kept(opened, kept)
-        points = [each.point for each in (*found.answered, *found.refused)]
-        before = sum(point.key in known for point in points)
+        before = sum(each.point.key in known for each in found.answered)
+        before += sum(each.point.key in known for each in found.refused)
         return replace(found, from_store=before, unused=opened.of_other_code())
 
 
