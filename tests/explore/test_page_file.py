@@ -200,7 +200,7 @@ def test_a_routing_in_python_is_refused_in_a_line(tmp_path):
 def test_json_that_is_no_answer_is_refused(tmp_path, text):
     path = tmp_path / "answer.json"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match="no answer as --json prints it|no JSON") as refused:
+    with pytest.raises(InputError, match=r"no answer as --json prints it|no JSON") as refused:
         nl.explore(path, tmp_path / "page.html")
     assert "\n" not in str(refused.value)
 

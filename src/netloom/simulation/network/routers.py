@@ -249,7 +249,7 @@ class Router:
             )
 
         found = np.vectorize(between, otypes=[np.float64])(hops, flits)
-        return found if found.ndim else float(found)  # type: ignore[return-value]
+        return found if found.ndim else float(found)
 
 
 PRESETS: dict[str, Router] = {
