@@ -135,7 +135,7 @@ class PathRouting(Question, panel="Network"):
         "Routing: default, dimension-order[:0,1], xy, shortest-path, spread, "
         "ecmp[:SEED], ecmp-polarised[:SEED], layered, up-down, minimal, valiant or "
         "routes:FILE. On trees: d-mod-k, s-mod-k, nca. On dragonflies: "
-        "minimal-group, valiant-group.",
+        "minimal-group, valiant-group. All: netloom routings.",
         file=True,
         default="default",
         flags=("--routing", "--routes"),
@@ -147,7 +147,7 @@ class PacketRouting(Question, panel="Network"):
 
     routing: AnyPath = option(
         "Routing: default, dimension-order, adaptive, valiant ... On switches: nca, "
-        "minimal, ugal-l, par, lfts:FILE ... (netloom routings lists all).",
+        "minimal, ugal-l, par, lfts:FILE ... All: netloom routings.",
         file=True,
         default="default",
         flags=("--routing", "--routes"),

@@ -76,9 +76,9 @@ class AnalyzeQuestion(
 
     routing: OnePathOrFunction = option(
         "Routing: default, dimension-order[:0,1], xy, shortest-path, spread, "
-        "ecmp[:SEED], ecmp-polarised[:SEED], layered, up-down, minimal, valiant or "
+        "ecmp[:SEED], layered, up-down, minimal, valiant or "
         "routes:FILE. On trees: d-mod-k, s-mod-k, nca. On dragonflies: "
-        "minimal-group, valiant-group. In Python: functions.",
+        "minimal-group, valiant-group. In Python: functions. All: netloom routings.",
         default="default",
         panel="Network",
         flags=("--routing", "--routes"),
