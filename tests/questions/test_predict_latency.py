@@ -29,7 +29,8 @@ def test_one_load_is_what_the_model_says():
     shares = uniform(16).matrix()
     routing = virtual_channel_routing(mesh(4, 4), "dimension-order", num_vcs=4)
     flows = follow_flows(routing, shares.source, shares.target, shares.weight * 16)
-    known = predict_channels(prepare_channels(flows, ChannelRouter(), flits=4), 0.2)
+    prepared = prepare_channels(flows, ChannelRouter(), flits=4)
+    known = predict_channels(prepared, 0.2, crowded=True)
     for name in ("latency", "network_latency", "source_wait", "zero_load_latency"):
         assert data[name] == pytest.approx(getattr(known, name))
     assert data["offered"] == 0.2
@@ -77,7 +78,7 @@ def test_saturation_is_that_of_the_simulator():
     predicted = predict_latency("mesh:4x4", offered=0.1)
     found = find_saturation("mesh:4x4", most_cycles=10_000).searches[0].found
     assert predicted.saturation == pytest.approx(found.load, rel=0.1)
-    at = predict_latency("mesh:4x4", offered=predicted.saturation * 0.995).points[0]
+    at = predict_channels(predicted.network.prepared, predicted.saturation * 0.995)
     assert 1.5 < at.latency / at.zero_load_latency < 3
 
 
@@ -348,3 +349,18 @@ def test_channels_that_differ_are_refused_as_the_page_says(unlike):
         predict_latency(net, offered=0.1)
     page = (Path(__file__).parents[2] / "docs" / "predict.md").read_text()
     assert "on networks whose channels all have bandwidth 1 and latency 1" in page
+
+
+@pytest.mark.parametrize(("on", "vcs"), [("mesh:7x3", 8), ("mesh:12", 4), ("mesh:8x5", 4)])
+def test_networks_with_room_are_as_slow_near_saturation_as_is_said(on, vcs):
+    """Buffers of 16 flits: without what crowds add, the model is too fast by more."""
+    router = {"vcs": vcs, "buffer_flits": 16, "packet_flits": 5}
+    load = 0.85 * predict_latency(on, offered=0.1, **router).saturation
+    answer = predict_latency(on, offered=load, **router)
+    found, slow = answer.to_dict(), simulate(on, load=load, cycles=40_000, **router)
+    measured = slow.table()["packet_latency_mean"].item()
+    plain = predict_channels(answer.network.prepared, load).latency
+    assert plain < found["latency"] < measured
+    assert measured - found["latency"] < 0.95 * (measured - plain)
+    slower, faster = (found[f"latency_{end}"] / found["latency"] - 1 for end in ("high", "low"))
+    assert slower > 1.5 * -faster, "errors are to one side"

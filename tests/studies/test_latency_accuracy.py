@@ -67,6 +67,8 @@ def test_nine_of_ten_errors_are_within_a_band():
     assert found.compared == 11
     assert found.within == pytest.approx(0.1)
     assert (found.low, found.high) == (-0.5, 0.1)
+    some = band_of([*(-0.01 * place for place in range(40)), 0.02])
+    assert (some.below, some.above) == pytest.approx((-0.38, 0.0))
 
 
 def test_the_bands_in_use_say_where_they_are_from():
@@ -75,8 +77,12 @@ def test_the_bands_in_use_say_where_they_are_from():
     assert errors()["parts"] == list(PARTS)
     assert set(errors()["kinds"]) == set(KINDS)
     for kind in KINDS:
-        assert latency_band(kind, 0.1).within < latency_band(kind, KNEE).within < 0.25
+        assert latency_band(kind, 0.1).within < latency_band(kind, KNEE).within < 0.3
+        near = latency_band(kind, KNEE)
+        assert near.low <= near.below < 0 <= near.above <= near.high
         assert errors()["kinds"][kind]["saturation"]["compared"] >= 30
+    ample = latency_band("ample buffers that hold a packet", KNEE)
+    assert -ample.below > 1.5 * ample.above, "errors are to one side, and so is what is said"
     assert predict_latency("mesh:4x4", offered=0.1).to_dict()["trust"].endswith(f"({provenance()})")
 
 

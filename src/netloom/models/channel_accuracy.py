@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from netloom.topology import Cube
-from netloom.words import counted
+from netloom.words import counted, listed
 from netloom.workload.traffic.targets import HotSpot
 
 if TYPE_CHECKING:
@@ -57,6 +57,9 @@ class Band(NamedTuple):
         Nine of ten errors are not larger than this, up or down.
     low, high
         The extreme ones.
+    below, above
+        Of latencies: nine of ten errors are between these, one in twenty beyond either. At most 0
+        and at least 0.
     """
 
     compared: int
@@ -65,6 +68,8 @@ class Band(NamedTuple):
     within: float
     low: float
     high: float
+    below: float = 0.0
+    above: float = 0.0
 
 
 def router_kind(router: ChannelRouter, flits: int) -> str:
@@ -105,9 +110,13 @@ def latency_band(kind: str, part: float) -> Band:
 def provenance() -> str:
     """Return in a line where the errors come from."""
     found = errors()["source"]
+    saturations, latencies = (
+        f"{each['configurations']} random networks, seeds {listed(list(map(str, each['seeds'])))}"
+        for each in (found, found["latency"])
+    )
     return (
-        f"study {found['study']}, {found['configurations']} random networks, seeds "
-        f"{' and '.join(map(str, found['seeds']))}, netloom {found['netloom']}, {found['date']}"
+        f"study {found['study']}, saturation of {saturations}, latency of {latencies}, netloom "
+        f"{found['netloom']}, {found['latency']['date']}"
     )
 
 
@@ -124,16 +133,18 @@ def beside(name: str) -> Band:
     return Band(**errors()["beside"][name])
 
 
-def off_by(figure: float, error: float, *, least: float = 0.0, most: float) -> tuple[float, float]:
-    """Return between which true figures an estimate is off by at most so much, up or down.
+def off_by(
+    figure: float, below: float, above: float, *, least: float = 0.0, most: float
+) -> tuple[float, float]:
+    """Return between which true figures an estimate has an error from ``below`` to ``above``.
 
     Examples
     --------
-    >>> off_by(11.0, 0.1, most=12.0)
+    >>> off_by(11.0, -0.1, 0.1, most=12.0)
     (10.0, 12.0)
     """
-    high = figure / (1 - error) if error < 1 else most
-    return max(figure / (1 + error), least), min(high, most)
+    high = figure / (1 + below) if below > -1 else most
+    return max(figure / (1 + above), least), min(high, most)
 
 
 TWO = 1.5

@@ -75,6 +75,14 @@ they wait for. The front of a buffer, with a packet that waits. A source, with i
 
 NOT_FOUND = "no fixed point found"
 
+CROWDING = 4.0
+"""By which part of it a wait is longer than the fixed point says, on a channel that is always busy
+with one VC to choose from. It goes with the fourth power of how busy the channel is, and with the
+number of VCs. The fixed point counts packets at the front of buffers as if they came there
+independently of each other. If buffers have room for several, they come in crowds. Fitted on 70
+random networks under uniform traffic, and held against 70 others. Saturation is looked for without
+it: nine of ten are within its errors as it is."""
+
 
 @dataclass(frozen=True, eq=False)
 class PreparedChannels:
@@ -203,13 +211,17 @@ class ChannelPrediction:
         return max(self.busiest, key=lambda each: each.utilisation)
 
 
-def predict_channels(prepared: PreparedChannels, load: float = 1.0) -> ChannelPrediction:
+def predict_channels(
+    prepared: PreparedChannels, load: float = 1.0, *, crowded: bool = False
+) -> ChannelPrediction:
     """Return the mean latencies at one load.
 
     Parameters
     ----------
     load
         By what the rates of all flows are multiplied, at least 0.
+    crowded
+        Whether waits are longer by ``CROWDING``.
 
     Raises
     ------
@@ -235,7 +247,7 @@ def predict_channels(prepared: PreparedChannels, load: float = 1.0) -> ChannelPr
     if not 0 <= load < np.inf:
         raise InputError("load", str(load), "a number of at least 0")
     rate = prepared.flows.rate
-    hop_wait, stall, further, at, use, limit = fixed_point(
+    turn_wait, stall, further, at, use, limit = fixed_point(
         prepared.turns, prepared.turn_rate * load
     )
     wait, source = _source_wait(prepared, load, stall, further)
@@ -243,8 +255,10 @@ def predict_channels(prepared: PreparedChannels, load: float = 1.0) -> ChannelPr
     reason = ("", *LIMITS[:3], NOT_FOUND)[limit]
     if not limit and source.utilisation >= 1:
         reason = source.what
+    if crowded:
+        turn_wait *= 1 + _crowding(prepared, load)
     network = prepared.zero_load_cycles + np.add.reduceat(
-        hop_wait[prepared.hop_turn], prepared.first_hop
+        turn_wait[prepared.hop_turn], prepared.first_hop
     )
     if reason:
         wait, network = np.full_like(wait, np.nan), np.full_like(network, np.nan)
@@ -264,6 +278,15 @@ def predict_channels(prepared: PreparedChannels, load: float = 1.0) -> ChannelPr
         busiest=(*places, source),
         reason=reason,
     )
+
+
+def _crowding(prepared: PreparedChannels, load: float) -> NDArray[np.float64] | float:
+    """Return by which part of it the wait of each turn is longer. See ``CROWDING``."""
+    turns = prepared.turns
+    if turns.whole:
+        return 0.0
+    busy = np.bincount(turns.channel, prepared.turn_rate * load * prepared.flits)
+    return np.asarray(CROWDING * busy[turns.channel] ** 4 / turns.choices, np.float64)
 
 
 def channel_latency_curve(prepared: PreparedChannels, loads: ArrayLike) -> NDArray[np.float64]:

@@ -284,7 +284,7 @@ def _compared(number: int, case: Case, seen: dict[str, Any]) -> Iterable[dict[st
     yield row("idle", seen["idle"], idle)
     for point in seen["points"]:
         if point["latency"] is not None:
-            latency = predict_channels(network.prepared, point["load"]).latency
+            latency = predict_channels(network.prepared, point["load"], crowded=True).latency
             of_own = point["load"] / network.saturation
             yield row("latency", point["latency"], latency, part=point["part"], own=of_own,
                       ci95=point["ci95"])  # fmt: skip
@@ -302,8 +302,11 @@ def band_of(errors: Iterable[float | None]) -> Band:
     if not len(known):
         return Band(0, *[float("nan")] * 5)
     within = float(np.quantile(np.abs(known), SHARE, method="higher"))
+    beyond = (1 - SHARE) / 2
+    below = min(float(np.quantile(known, beyond, method="lower")), 0.0)
+    above = max(float(np.quantile(known, 1 - beyond, method="higher")), 0.0)
     return Band(len(known), float(known.mean()), float(np.sqrt((known**2).mean())), within,
-                float(known.min()), float(known.max()))  # fmt: skip
+                float(known.min()), float(known.max()), below, above)  # fmt: skip
 
 
 def bands(table: pl.DataFrame) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from netloom.questions.curve_kind import CurveKind, in_figures
 from netloom.questions.numbers import known
 from netloom.questions.predict.latency.network import LATENCY_FACTOR, SATURATED, STEADY
 from netloom.questions.predict.points import SIMULATED, Beside, CurveAnswer, beside
-from netloom.questions.shown import percent
 from netloom.questions.simulate.load.answer import BY_LOAD
 from netloom.topology.faults import broken_parts
 from netloom.words import number
@@ -75,7 +74,8 @@ class PredictedLoad:
         if self.error is None:
             return None, None
         least = self.found.zero_load_latency
-        return off_by(self.found.latency, self.error.within, least=least, most=inf)
+        error = self.error
+        return off_by(self.found.latency, error.below, error.above, least=least, most=inf)
 
     @cached_property
     def tightest(self) -> dict[str, Any]:
@@ -87,7 +87,8 @@ class PredictedLoad:
         """What the load comes to."""
         said = self.state
         if self.error is not None:
-            said = f"{number(self.found.latency)} cycles ± {percent(self.error.within)}"
+            low, high = map(number, self.range)
+            said = f"{number(self.found.latency)} cycles ({low} to {high})"
         beside = "" if self.simulated is None else self.simulated.sentence
         return f"offered {number(self.found.load)}: {said}{beside}"
 
@@ -259,13 +260,14 @@ class LatencyPrediction(CurveAnswer):
         """How far the model can be trusted, in a line: measured on such networks."""
         network, saturation = self.network, self.network.saturation_error
         latencies = ", ".join(
-            f"{100 * latency_band(network.kind, part).within:.2g} % up to {part:g}"
+            f"{100 * band.below:+.2g} to {100 * band.above:+.2g} % up to {part:g}"
             for part in PARTS
-        )
+            for band in [latency_band(network.kind, part)]
+        ).replace("-", "−")
         return (
             f"{network.kind}: nine of ten of {saturation.compared} simulated networks saturate "
             f"within {100 * saturation.within:.2g} % of what the model says; latency, at parts of "
-            f"the saturation: within {latencies} ({provenance()})"
+            f"the saturation: {latencies} ({provenance()})"
         )
 
     def __repr__(self) -> str:

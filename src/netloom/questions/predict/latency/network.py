@@ -89,7 +89,8 @@ class PredictedNetwork:
     @property
     def saturation_range(self) -> tuple[float, float]:
         """Where nine of ten such networks saturate, nowhere beyond what bounds it."""
-        return off_by(self.saturation, self.saturation_error.within, most=self.bound.load)
+        error = self.saturation_error.within
+        return off_by(self.saturation, -error, error, most=self.bound.load)
 
     def latency_error(self, load: float) -> Band | None:
         """Return the errors of latencies at a load of such networks. None above the knee."""

@@ -191,7 +191,7 @@ def predict_latency(question: LatencyQuestion, network: PredictedNetwork) -> Lat
     if loads[-1] > 1:
         raise InputError("offered", f"{loads[-1]:g}", "at most 1 (flits/node/cycle)")
     with patience(f"{network.traffic.name} on {network.topology.name}: channel queueing"):
-        points = tuple(predict_channels(network.prepared, load) for load in loads)
+        points = tuple(predict_channels(network.prepared, load, crowded=True) for load in loads)
     return LatencyPrediction(
         network=network,
         mapping=None if question.app is None else mapping_name(question.mapping),
