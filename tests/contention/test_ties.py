@@ -35,8 +35,8 @@ def channels(on, wanted):
         ("leaf-spine:4x8x4", lambda s, t: t in (2, 3), "16 of 32 channels that lead down"),
         ("dragonfly:2x4x2", lambda s, t: s // 4 != t // 4, "all 72 global channels"),
         ("dragonfly:2x4x2", lambda s, t: s // 4 == t // 4 == 3, "12 of 108 local channels"),
-        ("mesh:4x4", lambda s, t: True, "all 48 channels"),  # noqa: ARG005
-        ("mesh:4x4", lambda s, t: s == 0, ""),  # noqa: ARG005
+        ("mesh:4x4", lambda s, t: True, "all 48 channels"),
+        ("mesh:4x4", lambda s, t: s == 0, ""),
     ],
 )  # fmt: skip
 def test_a_tie_is_named_by_what_it_shares(on, wanted, name):

@@ -55,7 +55,7 @@ class Network:
         self.router_of = [each - 1 for each in unpacked(given["router_of"]).tolist()]
         self.router_names = unpacked(given["router_names"])
         self.host_names = self.router_names if self.direct else unpacked(given["host_names"])
-        self.rate, self.host_rate = unpacked(given["rate"]), unpacked(given["host_rate"])
+        self.rate = unpacked(given["rate"])
         self.ports = None
         if "out_port" in given:
             ports = (unpacked(given[name]).tolist() for name in ("out_port", "in_port"))

@@ -83,7 +83,7 @@ class Explorer(Visit):
     def reset(self):
         """Return to what is seen first, at the top of the page."""
         self.set(
-            view=0, mode="one", beside=-1, drawing=0, measure="load", range=None, picked=None,
+            view=0, mode="one", beside=-1, drawing=0, measure="load", picked=None,
             out=[], swap=None, frame=-1, camera={"k": 1, "x": 0, "y": 0},
         )  # fmt: skip
         self.tab.evaluate("window.scrollTo(0, 0)")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.explore.decoded import busy
-from tests.explore.pages import SIX
+from tests.explore.pages import SIX, Explorer
 
 NAMES = list(SIX)
 WALKED = [name for name in NAMES if name != "dragonfly"]
@@ -184,7 +184,7 @@ def test_a_block_of_the_matrix_selects_its_pairs(visits, name):
     assert {flow for flow, each in enumerate(chosen) if each} == wanted
     load = view.loads([each for each in view.walked()[0] if each[0] in wanted])
     assert np.allclose(visit.js("Array.from(it.model.carried(it.chosen))"), load)
-    lit = visit.js("Array.from(it.panels[0].look.selected.load, (each) => each > 0)")
+    lit = visit.js("Array.from(it.panels[0].look.selected.values, (each) => each > 0)")
     assert lit == (load > 0).tolist()
     total = sum(view.flows[flow][2] for flow in wanted)
     said = f"{len(wanted):,} pairs, {visit.amount(total)}; most of it on"
@@ -207,7 +207,7 @@ def test_a_part_of_the_strip_selects_its_channels(visits, name):
     wanted = np.flatnonzero((load >= picked["low"]) & (load <= picked["high"])).tolist()
     assert 0.25 * len(load) <= len(wanted)
     assert picked["high"] == pytest.approx(load.max())
-    assert visit.js("it.model.channelsOf(it.state.picked, 'load')") == wanted
+    assert visit.js("it.model.channelsOf(it.state.picked)") == wanted
     if name in WALKED:
         chosen = visit.js("Array.from(it.chosenFlows())")
         walks, known = visit.views[0].walked()[0], set(wanted)
@@ -242,3 +242,57 @@ def test_the_slider_goes_through_time(visits):
     ends = re.findall(r"[\d.]+", visit.tab.inner_text("#time output"))
     assert len(ends) == 2
     assert slider.get_attribute("aria-valuetext") == visit.tab.inner_text("#time output")
+
+
+def test_play_begins_at_the_first_message_and_ends_with_the_last(browser, files):
+    visit = Explorer(browser, files("trace"))
+    visit.tab.clock.install()
+    frames = busy(visit.views[0].given["frames"], visit.network.channels)
+    first = int(np.flatnonzero(frames.max(axis=1))[0])
+    assert first > 0  # ranks compute before they send
+    visit.tab.click("#time button")
+    seen = [visit.js("it.state.frame")]
+    assert visit.tab.inner_text("#time button") == "Stop"
+    for _ in range(3):
+        visit.tab.clock.run_for(120)
+        seen.append(visit.js("it.state.frame"))
+    assert seen == list(range(first, first + 4))
+    assert np.allclose(visit.js("Array.from(it.panels[0].look.values)"), frames[first + 3])
+    visit.tab.click("#time button")
+    visit.tab.clock.run_for(1200)
+    assert visit.js("it.state.frame") == first + 3  # stopped
+    visit.tab.click("#time button")
+    visit.tab.clock.run_for(120 * len(frames))
+    assert visit.js("it.state.frame") == len(frames) - 1
+    assert visit.tab.inner_text("#time button") == "Play"
+    visit.tab.click("#time button")  # once more from the start
+    assert visit.js("it.state.frame") == first
+    assert visit.errors == []
+    visit.context.close()
+
+
+def test_time_is_that_of_one_answer(visits):
+    visit = visits("trace")
+    visit.set(frame=10**6)
+    assert visit.js("it.state.frame") == 59
+    visit = visits("fabric")
+    visit.set(mode="change", beside=1, frame=3)
+    assert visit.js("it.state.frame") == -1
+
+
+def test_two_fingers_come_nearer(browser, files):
+    visit = Explorer(browser, files("torus"), has_touch=True)
+    visit.tab.evaluate("document.getElementById('network').scrollIntoView()")
+    box = visit.tab.locator("#network").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + 200
+    fingers = visit.context.new_cdp_session(visit.tab)
+    for kind, apart in (("touchStart", 40), ("touchMove", 60), ("touchMove", 80)):
+        points = [{"x": x + side * apart, "y": y, "id": at} for at, side in enumerate((-1, 1))]
+        fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    fingers.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    camera = visit.js("it.state.camera")
+    assert camera["k"] == pytest.approx(2, rel=0.05)
+    assert visit.tab.evaluate("visualViewport.scale") == 1
+    assert visit.js("it.state.picked") is None
+    assert visit.errors == []
+    visit.context.close()

@@ -9,12 +9,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-import netloom as nl
-from netloom.explore import EXPLORED
 from tests.browser import hexed
 from tests.explore.decoded import unpacked
+from tests.explore.drawn import Drawn, check_words, record
 from tests.explore.pages import SIX, Explorer
-from tests.questions.small_answers import ANSWERS
 from tests.report.test_page import contrast
 
 NAMES = list(SIX)
@@ -30,22 +28,29 @@ INKS = """[...document.querySelectorAll('body *')].filter(each => each.checkVisi
 """The colors of all text that is seen, and of what is behind it."""
 
 
-@pytest.mark.parametrize("verb", EXPLORED)
-def test_pages_of_all_verbs_open(browser, tmp_path, verb):
-    name = next(each for each in ANSWERS if each.split(",")[0] == verb)
-    visit = Explorer(browser, nl.explore(ANSWERS[name](), tmp_path / "page.html"))
-    assert (visit.errors, visit.requests) == ([], [])
-    assert visit.text("sentence")
-    for view in range(len(visit.views)):
-        visit.set(view=view)
-        assert visit.loads() == pytest.approx(visit.views[view].load.tolist())
-    assert visit.errors == []
-    visit.context.close()
+SMALL = """[...document.querySelectorAll('body *')].filter(each => each.checkVisibility()
+    && [...each.childNodes].some(one => one.nodeType === 3 && one.data.trim())
+    && parseFloat(getComputedStyle(each).fontSize) < 12).map(each => each.outerHTML)"""
+"""What has letters of less than 12 pixels."""
+
+
+@pytest.mark.parametrize("width", [390, 820, 1400])
+def test_pictures_stand_side_by_side_only_if_they_are_large(visits, width):
+    visit = visits("fabric")
+    visit.tab.set_viewport_size({"width": width, "height": 900})
+    visit.set(mode="beside", beside=1)
+    one, other = (visit.tab.locator(f"#{each}").bounding_box() for each in
+                  ("network", "network-beside"))  # fmt: skip
+    assert (one["y"] == other["y"]) == (width == 1400)
+    assert min(one["width"], other["width"]) >= min(width - 30, 600)
+    visit.tab.set_viewport_size({"width": 1280, "height": 900})
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_pages_fit_any_window_in_both_themes(visits, name):
     visit = visits(name)
+    record(visit)
+    assert visit.tab.evaluate(SMALL) == []
     for theme in ("dark", "light"):
         visit.tab.emulate_media(color_scheme=theme)
         for width in (390, 820, 1400):
@@ -53,6 +58,7 @@ def test_pages_fit_any_window_in_both_themes(visits, name):
             visit.js("it.show()")
             assert visit.tab.evaluate("document.documentElement.scrollWidth") <= width
             assert visit.js("it.panels[0].size.width") <= width
+            check_words(Drawn(visit))
     visit.tab.set_viewport_size({"width": 1280, "height": 900})
     visit.js("it.show()")
 
@@ -88,12 +94,12 @@ def state_of(visit):
     ("name", "state"),
     [
         ("fabric", {"view": 0, "mode": "change", "beside": 1}),
-        ("fabric", {"view": 1, "out": [5, 9], "swap": [3, 7], "measure": "slowdown"}),
+        ("fabric", {"view": 1, "out": [5, 9], "swap": [3, 7]}),
         ("torus", {"picked": {"kind": "pairs", "from": [0, 7], "to": [8, 63]}, "view": 1}),
         ("torus", {"picked": {"kind": "rank", "rank": 5}, "camera": {"k": 2, "x": -0.25, "y": 0}}),
         ("trace", {"frame": 12, "drawing": 1}),
         ("tree", {"measure": "jobs", "picked": {"kind": "job", "job": 1}}),
-        ("dragonfly", {"range": [0.1, 0.5], "picked": {"kind": "router", "router": 3}}),
+        ("dragonfly", {"picked": {"kind": "router", "router": 3}}),
     ],
 )
 def test_an_address_leads_back(browser, files, visits, name, state):
@@ -109,7 +115,7 @@ def test_an_address_leads_back(browser, files, visits, name, state):
     other.context.close()
 
 
-SEVERAL = 32
+SEVERAL = 40
 """What stands for several jobs, where colors are of jobs."""
 
 WRONG = [
@@ -119,8 +125,8 @@ WRONG = [
     f"picked={quote(json.dumps({'kind': 'channel', 'channel': 10**6}))}",
     f"picked={quote(json.dumps({'kind': 'channel', 'channel': 1.5}))}",
     f"picked={quote(json.dumps({'kind': 'constructor'}))}",
-    f"picked={quote(json.dumps({'kind': 'job', 'job': -1}))}", "range=1", "measure=color", "%",
-    "measure=jobs", "measure=time", "measure=slowdown",
+    f"picked={quote(json.dumps({'kind': 'job', 'job': -1}))}", "measure=color", "%",
+    "measure=jobs", "measure=time",
 ]  # fmt: skip
 
 
@@ -145,28 +151,47 @@ def test_jobs_color_the_channels_that_they_use(visits):
     expected = [0 if not each else each.pop() if len(each) == 1 else SEVERAL for each in jobs]
     assert {1, 2} < set(expected) <= {0, 1, 2, SEVERAL}
     assert visit.js("[...it.models[0].jobs]") == expected
-    assert visit.js("it.models[1].measures") == ["load", "slowdown"]
+    assert visit.js("it.models[1].measures") == ["load"]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_busiest_are_walked_through_by_keyboard(visits, name):
     visit = visits(name)
     visit.tab.focus("#busiest")
-    picked = []
-    for _ in range(3):
-        visit.tab.keyboard.press("ArrowDown")
-        picked.append(visit.js("it.state.picked.channel"))
+    rows = [
+        list(map(int, each.split()))
+        for each in visit.tab.locator("#busiest li").evaluate_all(
+            "all => all.map(li => li.dataset.channels)"
+        )
+    ]  # fmt: skip
     load = visit.views[0].load
-    order = sorted(range(len(load)), key=lambda channel: (-load[channel], channel))
-    assert picked == order[:3]
+
+    def picked():
+        return visit.js("it.model.channelsOf(it.state.picked)")
+
+    for row in rows[:3]:
+        visit.tab.keyboard.press("ArrowDown")
+        assert picked() == row
+    assert load[rows[0]].min() == load.max()
     active = visit.tab.get_attribute("#busiest", "aria-activedescendant")
     assert visit.tab.get_attribute(f"#{active}", "aria-selected") == "true"
     visit.tab.keyboard.press("ArrowUp")
-    assert visit.js("it.state.picked.channel") == order[1]
+    assert picked() == rows[min(len(rows), 3) - 2]
     visit.tab.keyboard.press("End")
-    assert visit.js("it.state.picked.channel") == order[min(9, len(order) - 1)]
+    assert picked() == rows[-1]
     visit.tab.keyboard.press("Escape")
     assert visit.js("it.state.picked") is None
+
+
+def test_many_that_carry_as_much_are_one_row(visits):
+    visit = visits("few entries")
+    row = visit.tab.locator("#busiest li").first
+    assert row.locator(".name").inner_text() == "all 16 channels between routers"
+    assert visit.tab.locator("#busiest li").count() == 1
+    assert visit.js("it.panels[0].look.listed") == []
+    row.click()
+    assert visit.js("it.model.channelsOf(it.state.picked)") == list(range(16))
+    assert visit.text("sentence").startswith("Channels of 24 ")
 
 
 def test_the_matrix_is_used_by_keyboard(visits):
@@ -185,11 +210,11 @@ def test_the_strip_is_used_by_keyboard(visits):
     many = []
     for _ in range(12):
         visit.tab.keyboard.press("ArrowRight")
-        many.append(visit.js("it.model.channelsOf(it.state.picked, 'load').length"))
+        many.append(visit.js("it.model.channelsOf(it.state.picked).length"))
     assert many[0] > 0
     assert many == sorted(many)
     visit.tab.keyboard.press("ArrowLeft")
-    assert visit.js("it.model.channelsOf(it.state.picked, 'load').length") <= many[-1]
+    assert visit.js("it.model.channelsOf(it.state.picked).length") <= many[-1]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.explore.detours import ends_of, without
+from tests.explore.drawn import Drawn, record
 
 WALKED = ["torus", "trace", "tree", "fabric", "graph", "few entries"]
 
@@ -48,7 +49,8 @@ def test_a_cable_that_is_out_is_walked_around(visits, name):
         walks, lost = check_walks(visit, out)
         assert lost == 0  # these networks have other ways
         assert all(arrives(visit, walk) for walk in walks)
-        visit.tab.keyboard.press("Escape")
+        assert visit.js("it.state.picked") is None  # nothing hides the change
+        assert visit.text("verdict") == ""  # that was about what was answered
         before, after = (visit.amount(max(each)) for each in (visit.views[0].load, visit.loads()))
         assert visit.text("sentence").startswith("With 1 cable out the busiest channel carries")
         assert f"{before} → {after}" in visit.text("sentence")
@@ -56,6 +58,35 @@ def test_a_cable_that_is_out_is_walked_around(visits, name):
         visit.tab.click("#undo")
         assert np.allclose(visit.loads(), visit.views[0].load)
         assert visit.tab.is_hidden("#undo")
+
+
+@pytest.mark.parametrize("name", ["torus", "trace", "fabric"])
+def test_a_cable_that_is_out_stays_marked(visits, name):
+    visit = visits(name)
+    record(visit)
+    channel = int(visit.views[0].load.argmax())
+    out = sorted([channel, visit.network.twin(channel)])
+    visit.set(picked={"kind": "channel", "channel": channel})
+    visit.tab.click("#take-out")
+    for drawing in range(len(visit.network.drawings)):
+        visit.set(drawing=drawing)
+        drawn = Drawn(visit)
+        crosses = [
+            each["at"] for each in drawn.of("word", "network base") if each["text"] == "×"
+        ]  # fmt: skip
+        places = [
+            visit.js("(([x, y]) => { const box = it.panels[0].top.getBoundingClientRect();"
+                     " return [x - box.left, y - box.top]; })(window.netloom.at(given))", each)
+            for each in out
+        ]  # fmt: skip
+        assert np.allclose(crosses, places)
+        dashed = [each for each in drawn.of("curve", "network base") if each["dash"] == [5, 4]]
+        assert len(dashed) == (2 if visit.js("it.panels[0].scene.row(given).curve >= 0",
+                                             channel) else 0)  # fmt: skip
+        assert visit.js("it.panels[0].svg('')").count("×</text>") == 2
+        values = visit.js("Array.from(it.panels[0].look.values)")
+        assert np.allclose(values, visit.loads())
+        assert not np.asarray(values)[out].any()
 
 
 @pytest.mark.parametrize("name", WALKED)
@@ -85,6 +116,7 @@ def test_a_cable_is_put_back(visits):
     channel = int(visit.views[0].load.argmax())
     visit.set(picked={"kind": "channel", "channel": channel})
     visit.tab.click("#take-out")
+    visit.set(picked={"kind": "channel", "channel": channel})
     assert visit.tab.inner_text("#take-out") == "Put this cable back"
     visit.tab.click("#take-out")
     assert visit.js("it.state.out") == []
@@ -134,7 +166,7 @@ def test_a_difference_is_after_less_before(visits):
     assert values == (after - before).tolist()
     most = np.argsort(-np.abs(after - before), kind="stable")[:10]
     rows = visit.tab.locator("#busiest li").evaluate_all(
-        "all => all.map(li => +li.dataset.channel)"
+        "all => all.map(li => +li.dataset.channels)"
     )
     assert rows == most.tolist()
     said = [
@@ -156,9 +188,13 @@ def test_two_answers_stand_side_by_side_with_one_scale_and_camera(visits):
     visit = visits("fabric")
     visit.tab.get_by_text("side by side", exact=True).click()
     assert visit.tab.is_visible("#network-beside")
-    scales = visit.js("it.panels.map((each) => [each.look.scale.low, each.look.scale.high])")
+    scales = visit.js(
+        "it.panels.map(({ look: { scale } }) => [scale.delays, scale.full, scale.end])"
+    )
     assert scales[0] == scales[1]
-    assert scales[0][1] == max(view.load.max() for view in visit.views)
+    assert scales[0][1] == max(
+        *(view.load.max() for view in visit.views), visit.views[0].given["full"]
+    )
     for panel, view in enumerate(visit.views):
         assert visit.js("Array.from(it.panels[given].look.values)", panel) == view.load.tolist()
     visit.tab.click("#zoom-in")

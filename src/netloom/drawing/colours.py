@@ -66,6 +66,13 @@ CHANGE_COLOURS = ["#08306b", "#4a90c9", "#dde1e6", "#e8743b", "#a50f15"]
 DARK_CHANGE_COLOURS = ["#b3dcff", "#3f8fd0", "#3a434e", "#d9622b", "#ffc2a8"]
 """The same on near-black. Parts name neither: their scale is Vega's ``diverging``."""
 
+DELAYED = 0.4
+"""Where on the heat colors the load stands that delays: up to it nothing is red. Idle is 0.
+
+One rule for all views: color is load over the load that delays, if that is known. It rises evenly
+from idle to here, and from here to the load that fills a channel, at 1.
+"""
+
 FULL = [0.0, 1.0]
 """The domain of every scale of utilization: idle channels and full ones."""
 

@@ -45,7 +45,6 @@ def network_json(topology: Topology) -> dict[str, Any]:
         "source": packed(routers.channel_source, delta=False),
         "target": packed(routers.channel_target, delta=False),
         "rate": packed(_rates(topology)),
-        "host_rate": packed(_host_rates(topology)),
         "rate_unit": "Gb/s" if topology.reference_gbps else "flits/cycle",
         "up": packed(topology.vertex_up[topology.num_hosts * (not topology.direct) :]),
         "missing": int(topology.whole.num_network_channels - inside),
@@ -61,17 +60,6 @@ def _rates(topology: Topology) -> Any:
     """Return float64[num_network_channels], bandwidths. In Gb/s where the network knows them."""
     rate = topology.channel_bandwidth[: topology.num_network_channels]
     return rate * (topology.reference_gbps or 1.0)
-
-
-def _host_rates(topology: Topology) -> Any:
-    """Return float64[num_hosts], the bandwidth of all ports of a host. Of a node one channel's."""
-    if topology.direct:
-        return np.full(topology.num_hosts, topology.reference_gbps or 1.0)
-    first = topology.num_network_channels
-    into = topology.channel_bandwidth[first : first + topology.num_ports]
-    return np.bincount(topology.port_host, into, topology.num_hosts) * (
-        topology.reference_gbps or 1.0
-    )
 
 
 def ports(topology: Topology) -> Any:

@@ -12,6 +12,7 @@ from netloom.drawing.colours import (
     COLOURS,
     DARK_CHANGE_COLOURS,
     DARK_HEAT_COLOURS,
+    DELAYED,
     HEAT_COLOURS,
 )
 from netloom.drawing.save import page_style
@@ -62,6 +63,7 @@ def data_of(views: Sequence[View]) -> str:
             "change": CHANGE_COLOURS,
             "dark_change": DARK_CHANGE_COLOURS,
             "jobs": COLOURS,
+            "delayed": DELAYED,
         },
     })  # fmt: skip
 
@@ -83,17 +85,10 @@ def shell(title: str, data: str) -> str:
 
 
 def _start(views: Sequence[View]) -> dict[str, Any]:
-    """Return what is shown first.
-
-    What changed, if an answer compares two. Time in place of load, if some channels are faster.
-    """
-    found: dict[str, Any] = {}
+    """Return what is shown first: what changed, if an answer compares two."""
     if len(views) == 2 and not views[0].verdict.sentence and views[0].unit == views[1].unit:
-        found |= {"mode": "change", "view": 0, "beside": 1}
-    rate = views[0].topology.channel_bandwidth[: views[0].topology.num_network_channels]
-    if (rate != rate[0]).any() and all(view.unit != "share" for view in views):
-        found["measure"] = "time"
-    return found
+        return {"mode": "change", "view": 0, "beside": 1}
+    return {}
 
 
 def script() -> str:

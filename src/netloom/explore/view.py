@@ -110,6 +110,11 @@ class View:
         Why there are no ways, in a sentence. "" where there are.
     frames
         Loads over time. None where there is none.
+    delays, full
+        The load of a channel from which on it delays, and the one at which it is full. Loads over
+        bandwidth where that is not one for all.
+    tie
+        What the busiest channels are called, where more than a few carry as much.
     """
 
     name: str
@@ -122,3 +127,6 @@ class View:
     ways: Table | Paths | None = None
     missing: str = ""
     frames: Frames | None = None
+    delays: float = 0.0
+    full: float = 0.0
+    tie: str = ""

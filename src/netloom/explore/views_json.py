@@ -28,6 +28,9 @@ def view_json(view: View) -> dict[str, Any]:
         "flows": None if view.flows is None else _flows(view.flows),
         "ways": _ways(view),
         "missing": view.missing,
+        "delays": view.delays,
+        "full": view.full,
+        "tie": view.tie,
         "frames": None if view.frames is None else _frames(view.frames),
     }
 

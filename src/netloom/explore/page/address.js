@@ -1,7 +1,7 @@
 // What is shown, as the end of the page's address: a link leads back to it.
 
 export const START = {
-  view: 0, beside: -1, mode: "one", drawing: 0, measure: "load", range: null, picked: null,
+  view: 0, beside: -1, mode: "one", drawing: 0, measure: "load", picked: null,
   out: [], swap: null, frame: -1, camera: { k: 1, x: 0, y: 0 },
 };
 
@@ -14,7 +14,6 @@ export function addressOf(state) {
   if (state.mode !== "one") add("mode", `${state.mode} ${state.beside}`);
   if (state.drawing) add("drawing", state.drawing);
   add("measure", state.measure);
-  if (state.range) add("range", state.range.map(short).join(" "));
   if (state.picked) add("picked", JSON.stringify(state.picked));
   if (state.out.length) add("out", state.out.join(" "));
   if (state.swap) add("swap", state.swap.join(" "));
@@ -38,9 +37,7 @@ export function stateOf(address, data) {
   }
   const [drawing] = numbers("drawing");
   if (inside(drawing, data.network.drawings.length)) state.drawing = drawing;
-  if (["load", "time", "slowdown", "jobs"].includes(given.get("measure"))) state.measure = given.get("measure");
-  const range = numbers("range");
-  if (range.length === 2 && range.every(Number.isFinite)) state.range = range;
+  if (["load", "jobs"].includes(given.get("measure"))) state.measure = given.get("measure");
   state.picked = pickedOf(given.get("picked"), data, state.view);
   state.out = numbers("out").filter((each) => inside(each, data.network.channels));
   const swap = numbers("swap");

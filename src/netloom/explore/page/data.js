@@ -69,7 +69,7 @@ function leaving(source, routers) {
 
 async function networkOf(given) {
   const network = { ...given };
-  for (const name of ["router_names", "host_names", "router_of", "source", "target", "rate", "host_rate", "up", "out_port", "in_port"]) {
+  for (const name of ["router_names", "host_names", "router_of", "source", "target", "rate", "up", "out_port", "in_port"]) {
     if (given[name]) network[name] = await unpacked(given[name]);
   }
   if (network.direct) network.host_names = network.router_names;

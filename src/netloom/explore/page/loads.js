@@ -1,9 +1,12 @@
 // All channels by their value, the busiest at the left. Dragging over a part selects those channels.
 
-import { heatOf, levelOf } from "./scale.js";
+import { colorOf } from "./scale.js";
+import { SMALLEST } from "./scene.js";
+import { valued } from "./words.js";
 
-const TALL = 110;
-const LEFT = 8;
+// Pixels of the strip, of what is above and below its bars, and left of them.
+const TALL = 128;
+const [ABOVE, BELOW, LEFT] = [18, 16, 8];
 
 export class Loads {
   constructor(place, heard) {
@@ -15,7 +18,8 @@ export class Loads {
 
   show(model, look) {
     this.look = look;
-    const values = model.values(look.measure);
+    this.model = model;
+    const { values } = model;
     this.sorted = Float64Array.from(values).sort().reverse();
     this.width = Math.max(60, this.place.clientWidth - LEFT);
     const sharp = window.devicePixelRatio || 1;
@@ -27,31 +31,34 @@ export class Loads {
   }
 
   draw() {
-    const { colors, ramp, scale, picked } = this.look;
+    const { colors, scale, picked } = this.look;
     const context = this.canvas.getContext("2d", { willReadFrequently: true });
     const sharp = window.devicePixelRatio || 1;
     context.setTransform(sharp, 0, 0, sharp, 0, 0);
     context.clearRect(0, 0, this.canvas.width, this.canvas.height);
-    const most = Math.max(scale.most, scale.kind === "use" ? 1 : 0) || 1;
+    const most = scale.end || 1;
     const many = this.sorted.length;
     for (let x = 0; x < this.width; x++) {
       const value = this.sorted[Math.min(many - 1, Math.floor((x / this.width) * many))];
       const inside = !picked || picked.kind !== "loads" || (value >= picked.low && value <= picked.high);
-      context.fillStyle = inside ? ramp[levelOf(heatOf(scale, value))] : colors.faint;
-      const tall = (TALL - 22) * (Math.abs(value) / most);
-      context.fillRect(LEFT + x, TALL - 16 - tall, 1, Math.max(tall, 0.5));
+      context.fillStyle = inside ? colorOf(this.look, value) : colors.faint;
+      const tall = (TALL - ABOVE - BELOW) * (value / most);
+      context.fillRect(LEFT + x, TALL - BELOW - tall, 1, Math.max(tall, 0.5));
     }
+    context.fillStyle = colors.box;
+    context.fillRect(LEFT, ABOVE - 1, this.width, 1);
     context.fillStyle = colors.quiet;
-    context.font = '11px system-ui, "DejaVu Sans", sans-serif';
+    context.font = `${SMALLEST}px system-ui, "DejaVu Sans", sans-serif`;
     context.textBaseline = "middle";
     context.textAlign = "left";
+    context.fillText(valued(this.model, most), LEFT, ABOVE / 2);
     context.fillText("busiest", LEFT, TALL - 7);
     context.textAlign = "right";
     context.fillText(`${many.toLocaleString("en")} channels`, LEFT + this.width, TALL - 7);
     if (!this.span) return;
     context.strokeStyle = colors.ink;
     context.lineWidth = 1.5;
-    context.strokeRect(LEFT + this.span[0], 3, Math.max(2, this.span[1] - this.span[0]), TALL - 19);
+    context.strokeRect(LEFT + this.span[0], ABOVE, Math.max(2, this.span[1] - this.span[0]), TALL - ABOVE - BELOW);
   }
 
   valueAt(x) {

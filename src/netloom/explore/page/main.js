@@ -6,7 +6,7 @@ import { Loads } from "./loads.js";
 import { Matrix } from "./matrix.js";
 import { LISTED, Model } from "./model.js";
 import { Panel } from "./panel.js";
-import { LEVELS, rampOf, rampOfJobs, scaleOf } from "./scale.js";
+import { mostOf, rampOf, rampOfJobs, scaleOf } from "./scale.js";
 import { Frames, Player } from "./time.js";
 import { saveCsv, saveImage, saveSvg } from "./saved.js";
 import { $, Side } from "./side.js";
@@ -14,11 +14,12 @@ import { amount, channelName, channelSaid, counted, number, percent, rankName, v
 
 class Explorer {
   constructor(data) {
+    this.plains = {};
     this.data = data;
     this.network = data.network;
     this.models = data.views.map((view) => new Model(data.network, view));
     this.frames = data.views.map((view) => (view.frames ? new Frames(view.frames, data.network.channels) : null));
-    this.state = stateOf(location.hash, data);
+    this.state = this.settled(stateOf(location.hash, data));
     this.pointed = -1;
     const heard = {
       clicked: (hit) => this.clicked(hit),
@@ -57,7 +58,7 @@ class Explorer {
 
   // Change the state, and show it. What only moves the camera draws no other part anew.
   set(changes, only = "") {
-    this.state = { ...this.state, ...changes };
+    this.state = this.settled({ ...this.state, ...changes });
     if (only === "camera") {
       for (const panel of this.panels) {
         if (!panel.scene || panel.place.hidden) continue;
@@ -79,25 +80,56 @@ class Explorer {
     else this.pick(null);
   }
 
+  // Time is that of one answer, and ends with it.
+  settled(state) {
+    const frames = state.mode === "one" ? this.frames[state.view] : null;
+    return { ...state, frame: frames ? Math.min(state.frame, frames.many - 1) : -1 };
+  }
+
   // The values, the scale and the colors of what is shown.
   look(model) {
-    const { measure, frame, mode, range } = this.state;
-    const { dark, colors } = this;
-    const frames = this.frames[this.models.indexOf(model)];
-    const use = model.view.unit === "share" || (frames && frame >= 0);
-    const valuesOf = (each) => (frame >= 0 && frames ? frames.busy(Math.min(frame, frames.many - 1)) : each.values(measure));
-    const compared = mode === "one" ? [model] : [this.model, this.other];
+    const { frame, mode, measure } = this.state;
+    const { colors } = this;
     if (mode === "change") {
-      const [before, after] = [this.model, this.other].map(valuesOf);
-      const values = Float64Array.from(after, (each, at) => each - before[at]);
-      return { values, scale: scaleOf([values], "change"), colors, ramp: rampOf(this.data.colors[dark ? "dark_change" : "change"]) };
+      const values = Float64Array.from(this.other.load, (each, at) => each - this.model.load[at]);
+      return { values, scale: { kind: "change", most: mostOf(values), share: model.view.unit === "share" }, colors, ramp: this.ramp("change") };
     }
-    if (model.own(measure) === "jobs" && mode === "one" && !(frames && frame >= 0)) {
-      return { values: model.jobs, scale: { kind: "jobs", low: 0, high: LEVELS, most: LEVELS, mean: 0 }, colors, ramp: rampOfJobs(this.data.colors.jobs, colors) };
+    if (frame >= 0) {
+      return { ...this.busyLook, values: this.frames[this.state.view].busy(frame) };
     }
-    let scale = scaleOf(compared.map(valuesOf), use ? "use" : "load");
-    if (range) scale = { ...scale, low: Math.min(...range), high: Math.max(...range) };
-    return { values: valuesOf(model), scale, colors, ramp: rampOf(this.data.colors[dark ? "dark_heat" : "heat"]) };
+    if (mode === "one" && model.own(measure) === "jobs") {
+      return { values: model.jobs, scale: { kind: "jobs" }, colors, ramp: rampOfJobs(this.data.colors.jobs, colors) };
+    }
+    return this.plain(model);
+  }
+
+  // The look of loads alone: of parts that show no difference and no time.
+  plain(model) {
+    const compared = this.other && (model === this.model || model === this.other) ? [this.model, this.other] : [model];
+    const key = `${compared.map((each) => this.models.indexOf(each)).join(" ")} ${this.dark}`;
+    if (!this.plains[key]) {
+      const [delays, full] = ["delays", "full"].map((name) => Math.max(...compared.map(({ view }) => view[name])));
+      const scale = scaleOf(compared.map((each) => each.values), { delays, full }, this.data.colors.delayed);
+      this.plains[key] = { ...scale, share: model.view.unit === "share" };
+    }
+    return { values: model.values, scale: this.plains[key], colors: this.colors, ramp: this.ramp("heat") };
+  }
+
+  // What is selected, on a scale of its own: what it puts on channels, up to the most.
+  part(model, picked, chosen) {
+    const values = chosen ? model.carried(chosen) : new Float64Array(this.network.channels);
+    const scale = { kind: "part", most: mostOf(values), delayed: this.data.colors.delayed, share: model.view.unit === "share" };
+    return { values, scale, ramp: this.ramp("heat"), channels: model.channelsOf(picked).slice(0, 400) };
+  }
+
+  // The look of shares of time.
+  get busyLook() {
+    const scale = { ...scaleOf([[1]], { delays: 1, full: 1 }, this.data.colors.delayed), share: true };
+    return { scale, colors: this.colors, ramp: this.ramp("heat") };
+  }
+
+  ramp(name) {
+    return rampOf(this.data.colors[this.dark ? `dark_${name}` : name]);
   }
 
   // The colors of the page, which canvases need in plain words.
@@ -123,48 +155,43 @@ class Explorer {
     }
     const shown = state.mode === "beside" ? [this.model, this.other] : [this.model];
     $("networks").classList.toggle("two", shown.length > 1);
+    $("parts").classList.toggle("two", shown.length > 1);
     this.panels[1].place.hidden = shown.length < 2;
     $("name-beside").hidden = shown.length < 2;
     $("name-one").hidden = shown.length < 2;
-    this.chosen = this.model.chosen(state.picked, state.measure);
+    this.plains = {};
+    this.chosen = this.model.chosen(state.picked);
+    this.shown = this.look(this.model);
     shown.forEach((model, at) => this.showPanel(this.panels[at], model));
-    this.shownLook = { ...this.look(this.model), measure: state.measure, chosen: this.chosenFlows(), picked: state.picked };
-    const whole = state.mode === "change" || state.frame >= 0 || state.measure === "jobs" ? { ...this.shownLook, ...this.plainLook() } : this.shownLook;
     const matrix = Boolean(this.model.walks) && this.model.view.flows.source.length > 0;
     $("matrix").hidden = !matrix;
-    if (matrix) this.matrix.show(this.model, whole);
-    this.loads.show(this.model, whole);
-    this.player.show(this.frames[state.view], state.frame, this.shownLook);
+    const beside = this.shown.scale.kind === "load" && state.frame < 0 ? this.shown : this.plain(this.model);
+    this.below = { ...beside, chosen: this.chosenFlows(), picked: state.picked };
+    if (matrix) this.matrix.show(this.model, this.below);
+    this.loads.show(this.model, this.below);
+    this.player.show(state.mode === "one" ? this.frames[state.view] : null, state.frame, this.busyLook);
     this.side.show();
     document.body.dataset.ready = "yes";
   }
 
-  // The look of the first answer alone, in all: for parts that show no difference and no time.
-  plainLook() {
-    const before = this.state;
-    this.state = { ...before, mode: "one", frame: -1, measure: before.measure === "jobs" ? "load" : before.measure };
-    const found = this.look(this.model);
-    this.state = before;
-    return found;
-  }
-
   showPanel(panel, model) {
-    const look = this.look(model);
-    const { measure, picked, mode } = this.state;
-    look.listed = mode === "change" ? this.changed(look.values).slice(0, 3) : this.state.frame >= 0 ? [] : model.busiest(measure, 3);
-    if (look.scale.kind === "jobs" || look.scale.high <= look.scale.low || look.values.every((each) => each <= 1.05 * look.scale.mean) && mode !== "change") look.listed = [];
-    look.pointed = this.pointed;
-    const chosen = model === this.model ? this.chosen : model.chosen(picked, measure);
-    if (picked) {
-      const load = chosen ? model.carried(chosen) : new Float64Array(this.network.channels);
-      let most = 0;
-      for (const each of load) most = Math.max(most, each);
-      look.selected = { load: load.map((each) => Math.sqrt(each / (most || 1))), channels: model.channelsOf(picked, measure).slice(0, 400) };
-    }
-    if (!picked && this.state.frame >= 0) look.thread = this.thread(model);
+    const look = { ...this.look(model), pointed: this.pointed, out: this.state.out, listed: this.listed(model) };
+    const { picked, frame } = this.state;
+    if (picked) look.selected = this.part(model, picked, model === this.model ? this.chosen : model.chosen(picked));
+    if (!picked && frame >= 0) look.thread = this.thread(model);
     panel.camera = this.state.camera;
     panel.show(this.network.drawings[this.state.drawing], look);
     panel.top.setAttribute("aria-label", this.side.sentence());
+  }
+
+  // The channels that have a disc with their number in the list: of three rows, but no ties and none
+  // near the mean.
+  listed(model) {
+    const { scale, values } = this.look(model);
+    if (scale.kind === "change") return this.changed(values).slice(0, 3).map((channel, at) => [channel, at + 1]);
+    if (scale.kind === "jobs" || this.state.frame >= 0) return [];
+    const rows = model.rows(3).map(({ channels }, at) => [channels, at + 1]);
+    return rows.filter(([channels]) => channels.length === 1 && values[channels[0]] > 1.05 * scale.mean).map(([[channel], at]) => [channel, at]);
   }
 
   // The channels that the critical path crosses in the frame that is shown.
@@ -211,10 +238,10 @@ class Explorer {
   }
 
   tellChannel(model, channel) {
-    const { measure } = this.state;
-    const lines = [channelSaid(model, measure, channel, scaleOf([model.values(measure)], model.view.unit === "share" ? "use" : "load"))];
+    const lines = [channelSaid(model, channel, this.plain(model).scale)];
     if (!this.network.even) lines.push(`${number(this.network.rate[channel])} ${this.network.rate_unit}`);
-    if (measure !== "load") lines.push(valued(model, measure, model.values(measure)[channel]));
+    if (model.timed) lines.push(valued(model, model.values[channel]));
+    if (this.state.frame >= 0) lines.push(`${percent(this.shown.values[channel])} busy now`);
     if (this.state.mode === "change") {
       const change = this.other.load[channel] - this.model.load[channel];
       lines.push(`${amount(Math.abs(change), model.view.unit)} ${change < 0 ? "less" : "more"} in ${this.other.view.name}`);
@@ -238,7 +265,7 @@ class Explorer {
     if (flow < 0 || pair.source === pair.target) return this.tip(event, [names, "nothing is sent"]);
     const waits = model.waits[flow];
     const lines = [names, amount(flows.amount[flow], model.view.unit)];
-    if (waits >= 0) lines.push(`busiest on the way: ${channelSaid(model, this.state.measure, waits, { mean: 0 })}`);
+    if (waits >= 0) lines.push(`busiest on the way: ${channelSaid(model, waits, { mean: 0 })}`);
     return this.tip(event, lines);
   }
 

@@ -1,7 +1,8 @@
 // Who sends to whom: a square a pair of ranks, or of neighbors where they are many, colored by the
 // busiest channel on the way. Dragging over it selects pairs.
 
-import { heatOf, levelOf } from "./scale.js";
+import { colorOf } from "./scale.js";
+import { SMALLEST } from "./scene.js";
 
 const MARGIN = { left: 44, top: 22 };
 
@@ -44,14 +45,14 @@ export class Matrix {
   }
 
   draw() {
-    const { colors, ramp, scale, chosen, measure } = this.look;
+    const { colors, chosen } = this.look;
     const context = this.canvas.getContext("2d", { willReadFrequently: true });
     const sharp = window.devicePixelRatio || 1;
     context.setTransform(sharp, 0, 0, sharp, 0, 0);
     context.clearRect(0, 0, this.canvas.width, this.canvas.height);
     context.fillStyle = colors.card;
     context.fillRect(MARGIN.left, MARGIN.top, this.side, this.side);
-    const worst = this.model.worst(measure);
+    const worst = this.model.worst;
     const every = this.pooled(worst);
     const selected = chosen ? this.pooled(Float32Array.from(worst, (each, flow) => (chosen[flow] ? each : -1))) : null;
     const cell = this.side / this.blocks;
@@ -60,7 +61,7 @@ export class Matrix {
         const value = every[row * this.blocks + column];
         if (value < 0) continue;
         const shown = !selected || selected[row * this.blocks + column] >= 0;
-        context.fillStyle = shown ? ramp[levelOf(heatOf(scale, value))] : colors.faint;
+        context.fillStyle = shown ? colorOf(this.look, value) : colors.faint;
         const size = Math.max(cell - (cell > 4 ? 0.5 : 0), 1);
         context.fillRect(MARGIN.left + column * cell, MARGIN.top + row * cell, size, size);
       }
@@ -70,7 +71,7 @@ export class Matrix {
   }
 
   paintRim(context, colors) {
-    context.font = '11px system-ui, "DejaVu Sans", sans-serif';
+    context.font = `${SMALLEST}px system-ui, "DejaVu Sans", sans-serif`;
     context.fillStyle = colors.quiet;
     context.textBaseline = "middle";
     const step = niceStep(this.ranks);

@@ -2,9 +2,18 @@
 
 import { LEVELS } from "./scale.js";
 import { canSwap, crossing, flowOf, loadsOf, shareOf, walksOf } from "./walks.js";
+import { channelName, counted } from "./words.js";
 
-// How many of the busiest channels are listed by name.
+// How many rows of the busiest channels are listed, how many channels of a tie are named one by one,
+// and up to which part of their load channels carry as much.
 export const LISTED = 10;
+const FEW = 3;
+const ALIKE = 1e-9;
+
+function order(values) {
+  const found = Array.from({ length: values.length }, (_, at) => at);
+  return found.sort((one, other) => values[other] - values[one] || one - other);
+}
 
 export class Model {
   constructor(network, view) {
@@ -52,49 +61,28 @@ export class Model {
     return host[rank === swap[0] ? swap[1] : swap[0]];
   }
 
-  // The time that the busiest host needs for what it sends, or for what it receives.
-  get hostTime() {
-    if (this.found.hostTime === undefined) {
-      const { flows } = this.view;
-      const sent = new Float64Array(this.network.hosts);
-      const received = new Float64Array(this.network.hosts);
-      for (let flow = 0; flow < (flows ? flows.source.length : 0); flow++) {
-        const from = this.hostOf(flows.source[flow]);
-        const to = this.hostOf(flows.target[flow]);
-        if (from === to) continue;
-        sent[from] += flows.amount[flow];
-        received[to] += flows.amount[flow];
-      }
-      let most = 0;
-      for (let host = 0; host < this.network.hosts; host++) {
-        most = Math.max(most, Math.max(sent[host], received[host]) / (this.network.host_rate[host] || 1));
-      }
-      this.found.hostTime = most;
-    }
-    return this.found.hostTime;
-  }
-
-  // What channels can be colored by: loads always, the rest if it is known and says more.
+  // What channels can be colored by: loads always, jobs if they are known.
   get measures() {
-    const { flows, unit } = this.view;
-    const known = { load: true, time: !this.network.even && unit !== "share", slowdown: this.hostTime > 0, jobs: Boolean(flows && flows.jobs && this.walks) };
-    return Object.keys(known).filter((each) => known[each]);
+    const { flows } = this.view;
+    return flows && flows.jobs && this.walks ? ["load", "jobs"] : ["load"];
   }
 
   own(measure) {
     return this.measures.includes(measure) ? measure : "load";
   }
 
-  // The values that color channels. Jobs are ordered by load.
-  values(asked) {
-    const measure = this.own(asked) === "jobs" ? "load" : this.own(asked);
-    const key = `values ${measure}`;
-    if (!this.found[key]) {
+  // Whether values are times: loads over rates, where some channels are faster than others.
+  get timed() {
+    return !this.network.even && this.view.unit !== "share";
+  }
+
+  // The values that color channels, and by which they are the busiest.
+  get values() {
+    if (!this.found.values) {
       const { rate } = this.network;
-      const bound = measure === "slowdown" ? this.hostTime : 1;
-      this.found[key] = measure === "load" ? this.load : Float64Array.from(this.load, (each, at) => each / rate[at] / bound);
+      this.found.values = this.timed ? Float64Array.from(this.load, (each, at) => each / rate[at]) : this.load;
     }
-    return this.found[key];
+    return this.found.values;
   }
 
   // The job of each channel: 0 none, job + 1 of a single one, LEVELS of several.
@@ -115,17 +103,37 @@ export class Model {
   }
 
   // The channels by their values, the busiest first.
-  busiest(measure, many) {
-    const values = this.values(measure);
-    const order = Array.from({ length: values.length }, (_, at) => at);
-    return order.sort((one, other) => values[other] - values[one] || one - other).slice(0, many);
+  busiest(many) {
+    return order(this.values).slice(0, many);
+  }
+
+  // The same in rows: a few that carry as much are named one by one, more of them are one row.
+  rows(many) {
+    const { values } = this;
+    const all = order(values);
+    const found = [];
+    for (let at = 0; at < all.length && found.length < many && values[all[at]] > 0; ) {
+      let end = at + 1;
+      while (end < all.length && values[all[end]] >= values[all[at]] * (1 - ALIKE)) end++;
+      const tie = all.slice(at, end).sort((one, other) => one - other);
+      if (tie.length > FEW) found.push({ channels: tie, name: this.tieName(tie, at === 0) });
+      else found.push(...tie.map((channel) => ({ channels: [channel], name: channelName(this.network, channel) })));
+      at = end;
+    }
+    return found.slice(0, many);
+  }
+
+  // What channels that carry as much are called: as the verdict calls those that were answered.
+  tieName(tie, first) {
+    if (first && !this.changed && this.view.tie) return this.view.tie;
+    const { channels } = this.network;
+    return tie.length === channels ? `all ${counted(channels, "channel")}` : `${tie.length.toLocaleString("en")} of ${counted(channels, "channel")}`;
   }
 
   // The largest value on the way of each flow.
-  worst(measure) {
-    const key = `worst ${measure}`;
-    if (!this.found[key] && this.walks) {
-      const values = this.values(measure);
+  get worst() {
+    if (!this.found.worst && this.walks) {
+      const { values } = this;
       const found = new Float32Array(this.view.flows.source.length);
       for (let walk = 0; walk < this.walks.many; walk++) {
         const flow = flowOf(this.walks, walk);
@@ -133,15 +141,15 @@ export class Model {
           found[flow] = Math.max(found[flow], values[this.walks.channel[at]]);
         }
       }
-      this.found[key] = found;
+      this.found.worst = found;
     }
-    return this.found[key] || null;
+    return this.found.worst || null;
   }
 
   // The channel of each flow on which it waits longest; -1 of flows that cross none.
   get waits() {
     if (!this.found.waits) {
-      const time = this.values("time");
+      const time = this.values;
       const found = new Int32Array(this.view.flows.source.length).fill(-1);
       for (let walk = 0; walk < this.walks.many; walk++) {
         const flow = flowOf(this.walks, walk);
@@ -156,7 +164,7 @@ export class Model {
   }
 
   // The walks of a selection: bool a walk. Null if nothing is selected, or ways are unknown.
-  chosen(picked, measure) {
+  chosen(picked) {
     if (!picked || !this.walks) return null;
     const { flows } = this.view;
     const found = new Uint8Array(this.walks.many);
@@ -171,18 +179,18 @@ export class Model {
     else if (picked.kind === "rank") mark((flow) => flows.source[flow] === picked.rank || flows.target[flow] === picked.rank);
     else if (picked.kind === "job") mark((flow) => flows.job_of[flows.source[flow]] === picked.job);
     else if (picked.kind === "pairs") mark((flow) => inside(flows.source[flow], picked.from) && inside(flows.target[flow], picked.to));
-    else if (picked.kind === "router" || picked.kind === "loads") for (const channel of this.channelsOf(picked, measure)) over(channel);
+    else if (picked.kind === "router" || picked.kind === "loads") for (const channel of this.channelsOf(picked)) over(channel);
     return found;
   }
 
   // The channels that a selection names by itself.
-  channelsOf(picked, measure) {
+  channelsOf(picked) {
     if (picked.kind === "channel") return [picked.channel];
     const { source, target, channels } = this.network;
     const all = Array.from({ length: channels }, (_, at) => at);
     if (picked.kind === "router") return all.filter((each) => source[each] === picked.router || target[each] === picked.router);
     if (picked.kind === "loads") {
-      const values = this.values(measure);
+      const { values } = this;
       return all.filter((each) => values[each] >= picked.low && values[each] <= picked.high);
     }
     return [];

@@ -2,8 +2,8 @@
 // for what is pointed at or selected, so that a hover costs little.
 
 import { CanvasBrush, SvgBrush } from "./brushes.js";
-import { Scene, paint } from "./scene.js";
-import { heatOf, levelOf } from "./scale.js";
+import { SMALLEST, Scene, paint } from "./scene.js";
+import { colorOf } from "./scale.js";
 
 // Pixels between the pointer and a channel that it points at, and above the picture.
 const REACH = 7;
@@ -113,20 +113,20 @@ export class Panel {
   paintNumbers(brush) {
     const { colors } = this.look;
     const taken = [];
-    const near = (place) => taken.some(([x, y]) => Math.hypot(x - place[0], y - place[1]) * brush.camera.k < 19);
-    (this.look.listed || []).forEach((channel, at) => {
+    const near = (place) => taken.some(([x, y]) => Math.hypot(x - place[0], y - place[1]) * brush.camera.k < 20);
+    for (const [channel, label] of this.look.listed || []) {
       const place = ALONG.map((part) => this.scene.middle(channel, part)).find((each) => each && !near(each));
-      if (!place) return;
+      if (!place) continue;
       taken.push(place);
-      brush.circle(...place, 8.5, colors.ink, colors.paper);
-      brush.text(...place, String(at + 1), "center", colors.paper, 11, true);
-    });
+      brush.circle(...place, 9, colors.ink, colors.paper);
+      brush.text(...place, String(label), "center", colors.paper, SMALLEST, true);
+    }
   }
 
   // Draw what is selected, and what is pointed at, on the upper layer.
   mark() {
     const context = this.context(this.top);
-    const { selected, pointed, colors, values, scale, ramp } = this.look;
+    const { selected, pointed, colors } = this.look;
     const lens = this.lens();
     const brush = new CanvasBrush(context, lens);
     if (selected) {
@@ -134,14 +134,13 @@ export class Panel {
       context.fillStyle = colors.paper;
       context.fillRect(0, 0, this.size.width, this.size.height);
       context.globalAlpha = 1;
-      const { load } = selected; // of the most, as a root: what is little must be seen, too
-      const only = (channel) => load[channel] > 0;
-      const shares = { kind: "use", low: 0, high: 1 };
-      paint(this.scene, brush, { ...this.look, values: load, scale: shares, only, dim: false }, lens, this.size);
+      const { values } = selected;
+      paint(this.scene, brush, { ...this.look, ...selected, only: (channel) => values[channel] > 0 }, lens, this.size);
     }
+    const shown = selected || this.look;
     for (const channel of [...(selected ? selected.channels : []), ...(this.look.thread || []), pointed]) {
       if (channel === undefined || channel < 0) continue;
-      this.outline(brush, channel, colors, ramp[levelOf(heatOf(scale, values[channel]))]);
+      this.outline(brush, channel, colors, colorOf(shown, shown.values[channel]));
     }
     brush.flush();
   }

@@ -50,7 +50,7 @@ export function csvOf(explorer) {
     });
   } else {
     rows.push(["channel", model.view.unit, `rate (${explorer.network.rate_unit})`]);
-    for (const channel of model.busiest("load", explorer.network.channels)) {
+    for (const channel of model.busiest(explorer.network.channels)) {
       rows.push([channelName(explorer.network, channel), model.load[channel], explorer.network.rate[channel]]);
     }
   }

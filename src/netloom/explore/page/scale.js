@@ -1,42 +1,41 @@
-// From what a channel carries to its color: grey up to the mean, hot above it. One scale for all
-// that is compared.
+// From what a channel carries to its color. Loads are colored by how near they are to the load that
+// delays, in all parts of the page. Changes, jobs and what is selected have scales of their own.
 
-const HEAT_AT_MEAN = 0.2;
-export const LEVELS = 32;
+export const LEVELS = 40;
 
 export function heatOf(scale, value) {
   if (scale.kind === "jobs") return value / LEVELS;
-  if (scale.kind === "change") return 0.5 + 0.5 * Math.max(-1, Math.min(1, value / (scale.high || 1)));
-  if (scale.low <= 0) return Math.max(0, Math.min(1, value / (scale.high || 1)));
-  if (value <= scale.low) return HEAT_AT_MEAN * (value / scale.low);
-  return Math.min(1, HEAT_AT_MEAN + ((1 - HEAT_AT_MEAN) * (value - scale.low)) / (scale.high - scale.low));
+  if (scale.kind === "change") return 0.5 + 0.5 * Math.max(-1, Math.min(1, value / (scale.most || 1)));
+  const { delayed, delays, full } = scale;
+  if (scale.kind === "part") return delayed * Math.sqrt(value / (scale.most || 1)); // what is little must be seen, too
+  if (value <= delays) return delays > 0 ? (delayed * value) / delays : 0;
+  return full > delays ? Math.min(1, delayed + ((1 - delayed) * (value - delays)) / (full - delays)) : 1;
 }
 
-// How much a channel stands out, 0 … 1: up to the mean it is as thin as can be.
+// How much a channel stands out, 0 … 1: those that delay nothing stay behind.
 export function strengthOf(scale, heat) {
   if (scale.kind === "jobs") return heat === 0 ? 0 : heat === 1 ? 1 : 0.5;
   if (scale.kind === "change") return Math.abs(2 * heat - 1);
-  return scale.low > 0 ? Math.max(0, heat - HEAT_AT_MEAN) / (1 - HEAT_AT_MEAN) : heat;
+  const calm = Math.min(1, heat / scale.delayed);
+  return scale.kind === "part" ? calm : 0.25 * calm + (0.75 * Math.max(0, heat - scale.delayed)) / (1 - scale.delayed);
 }
 
-// The scale of some loads: from their mean to the most, twice the mean at least, so that even loads
-// do not look hot.
-export function scaleOf(values, kind) {
+export function mostOf(values) {
   let most = 0;
-  let sum = 0;
-  let many = 0;
-  for (const each of values) {
-    for (const value of each) {
-      const size = kind === "change" ? Math.abs(value) : value;
-      if (size > most) most = size;
-      sum += size;
-      many++;
-    }
+  for (const value of values) most = Math.max(most, Math.abs(value));
+  return most;
+}
+
+// One scale for loads that are compared. Its end is the load that delays where nothing is beyond it.
+export function scaleOf(loads, { delays, full }, delayed) {
+  const most = Math.max(0, ...loads.map(mostOf));
+  let [sum, many] = [0, 0];
+  for (const values of loads) {
+    for (const value of values) sum += value;
+    many += values.length;
   }
-  if (kind === "use") return { kind, low: 0, high: 1, most, mean: sum / (many || 1) };
-  if (kind === "change") return { kind, low: 0, high: most, most, mean: 0 };
-  const mean = sum / (many || 1);
-  return { kind, low: mean, high: Math.max(most, 2 * mean), most, mean };
+  const last = Math.max(full, most);
+  return { kind: "load", delayed, delays, full: last, end: most > delays ? last : delays || most, most, mean: sum / (many || 1) };
 }
 
 function parsed(color) {
@@ -57,6 +56,8 @@ export function rampOf(colors) {
 }
 
 export const levelOf = (heat) => Math.round(heat * LEVELS);
+
+export const colorOf = ({ ramp, scale }, value) => ramp[levelOf(heatOf(scale, value))];
 
 // The colors of jobs: of no job, of each job alone, and of several at once, which is the last.
 export function rampOfJobs(colors, { faint, ink }) {

@@ -172,7 +172,7 @@ export class Scene {
   ordered(values, scale) {
     const { curves, squares } = this;
     const kept = this.kept;
-    if (kept && kept.values === values && kept.curves === curves && kept.low === scale.low && kept.high === scale.high && kept.kind === scale.kind) return kept;
+    if (kept && kept.values === values && kept.curves === curves && kept.scale === JSON.stringify(scale)) return kept;
     const many = curves.channel.length + squares.channel.length;
     const level = new Uint8Array(many);
     const first = new Uint32Array(LEVELS + 2);
@@ -187,7 +187,7 @@ export class Scene {
     for (let at = 0; at < many; at++) {
       item[next[level[at]]++] = at < curves.channel.length ? 2 * at : 2 * (at - curves.channel.length) + 1;
     }
-    this.kept = { values, curves, low: scale.low, high: scale.high, kind: scale.kind, first, item };
+    this.kept = { values, curves, scale: JSON.stringify(scale), first, item };
     return this.kept;
   }
 
@@ -289,7 +289,8 @@ export function paint(scene, brush, look, camera, size) {
     brush.flush();
   }
   if (tiny) brush.raster(scene.squares.places, ordered, dim ? null : ramp, size);
-  if (!scene.turned) paintWords(drawing, brush, colors, k);
+  for (const channel of look.out || []) paintOut(scene, brush, channel, colors);
+  if (!scene.turned) paintWords(drawing, brush, colors, camera, size);
   else for (const each of scene.corners) brush.text(...each.at, each.text, "center", colors.quiet, 12, false);
   brush.flush();
 }
@@ -308,10 +309,38 @@ function paintRims(drawing, brush, colors, k) {
   brush.flush();
 }
 
-function paintWords(drawing, brush, colors, k) {
-  const size = Math.min(15, 11 * k);
-  for (const [x, y, text, align, bold] of drawing.words) {
-    if (size < 6 && !bold) continue; // too small to be read
-    brush.text(x, y, text, align, bold ? colors.ink : colors.quiet, bold ? Math.max(size, 8) : size, Boolean(bold));
+// A channel that was taken out: dashed, with a cross on it.
+function paintOut(scene, brush, channel, colors) {
+  const { curve } = scene.row(channel);
+  if (curve !== undefined) {
+    brush.curve(scene.curves.places, 8 * curve, colors.paper, 4);
+    brush.curve(scene.curves.places, 8 * curve, colors.ink, 2, [5, 4]);
+  }
+  const place = scene.middle(channel);
+  if (!place) return;
+  brush.circle(...place, SMALLEST / 2 + 1, colors.paper, colors.ink);
+  brush.text(...place, "×", "center", colors.ink, SMALLEST, true);
+}
+
+// Pixels of the smallest letters, and about how wide a letter is in parts of that.
+export const SMALLEST = 12;
+const WIDE = 0.62;
+
+// Headings first. A word that would meet another one, or the rim, is left out.
+function paintWords(drawing, brush, colors, camera, size) {
+  const { k } = camera;
+  const height = Math.max(SMALLEST, Math.min(15, 11 * k));
+  const taken = [];
+  for (const heading of [1, 0]) {
+    for (const [x, y, text, align, bold] of drawing.words) {
+      if (bold !== heading || (!bold && 11 * k < 6)) continue; // too many for their room
+      const wide = WIDE * height * text.length;
+      const left = k * x + camera.x - { left: 0, center: wide / 2, right: wide }[align];
+      const top = k * y + camera.y - height / 2;
+      const meets = taken.some((each) => left < each.right && left + wide > each.left && top < each.bottom && top + height > each.top);
+      if (meets || left < -2 || left + wide > size.width + 2) continue;
+      taken.push({ left, right: left + wide, top, bottom: top + height });
+      brush.text(x, y, text, align, bold ? colors.ink : colors.quiet, height, Boolean(bold));
+    }
   }
 }

@@ -3,13 +3,14 @@
 
 import { START } from "./address.js";
 import { LISTED } from "./model.js";
-import { LEVELS, heatOf, levelOf, scaleOf } from "./scale.js";
+import { LEVELS, colorOf, mostOf } from "./scale.js";
 import { amount, channelName, channelSaid, channelTold, counted, flowRow, number, percent, rankName, valued } from "./words.js";
 
 const ROWS = 12;
 const IN_TABLE = 50;
 const MARKS = { fine: "✓", limited: "!", act: "✗", unknown: "?" };
-const MEASURES = { load: "load", time: "time", slowdown: "× the busiest host", jobs: "jobs" };
+const MEASURES = { load: "load", jobs: "jobs" };
+const STOPS = 60; // of the colors of a legend
 export const $ = (name) => document.getElementById(name);
 const made = (tag, properties = {}, ...inside) => {
   const element = Object.assign(document.createElement(tag), properties);
@@ -37,7 +38,7 @@ export class Side {
     this.group("drawings", network.drawings.map((each, at) => [each.label, { drawing: at, camera: START.camera }]), (state) => state.drawing);
     $("drawings").hidden = network.drawings.length < 2;
     const some = Object.keys(MEASURES).filter((each) => this.explorer.models.some((model) => model.measures.includes(each)));
-    this.group("measures", some.map((each) => [MEASURES[each], { measure: each, range: null }]), (state) => some.indexOf(this.explorer.model.own(state.measure)));
+    this.group("measures", some.map((each) => [MEASURES[each], { measure: each }]), (state) => some.indexOf(this.explorer.model.own(state.measure)));
     $("measures").hidden = some.length < 2;
   }
 
@@ -64,21 +65,17 @@ export class Side {
   withOther(changes) {
     const { state } = this.explorer;
     const { mode, view, beside } = { ...state, ...changes };
-    if (mode === "one") return { ...changes, beside: -1, range: null, picked: changes.view === undefined ? state.picked : null };
+    if (mode === "one") return { ...changes, beside: -1, picked: changes.view === undefined ? state.picked : null };
     const first = this.mates(view).length ? view : this.explorer.data.views.findIndex((_, at) => this.mates(at).length);
     const mates = this.mates(first);
     const other = mates.includes(beside) ? beside : mates.find((each) => each > first) ?? mates[0];
-    return { ...changes, view: Math.min(first, other), beside: Math.max(first, other), range: null };
+    return { ...changes, view: Math.min(first, other), beside: Math.max(first, other), frame: -1 };
   }
 
   listen() {
     const { explorer } = this;
     $("clear").addEventListener("click", () => explorer.pick(null));
     $("undo").addEventListener("click", () => explorer.set({ out: [], swap: null }));
-    for (const name of ["low", "high"]) {
-      $(name).addEventListener("input", () => explorer.set({ range: [this.fromSlider($("low").value), this.fromSlider($("high").value)] }));
-    }
-    $("whole").addEventListener("click", () => explorer.set({ range: null }));
     $("find").addEventListener("change", () => this.found($("find").value));
     $("find").addEventListener("keydown", (event) => {
       if (event.key === "Enter") this.found($("find").value);
@@ -88,10 +85,6 @@ export class Side {
       event.preventDefault();
       this.swapped();
     });
-  }
-
-  fromSlider(value) {
-    return (Number(value) / 1000) * this.most;
   }
 
   show() {
@@ -105,7 +98,7 @@ export class Side {
     $("name-one").textContent = model.view.name;
     if (explorer.other) $("name-beside").textContent = explorer.other.view.name;
     $("note").textContent = explorer.panels[0].scene.turned ? "Drag to turn; Shift and drag to move." : explorer.network.drawings[state.drawing].note;
-    this.legend();
+    this.legends();
     this.list();
     this.details();
     this.whatIf();
@@ -142,8 +135,10 @@ export class Side {
   answered(model) {
     const { verdict } = model.view;
     if (verdict.sentence) return `${MARKS[verdict.mark]} ${verdict.sentence}`;
-    const [most] = model.busiest("load", 1);
-    return channelSaid(model, "load", most, scaleOf([model.values("load")], "load"));
+    const [row] = model.rows(1);
+    if (!row) return "nothing crosses any channel";
+    if (row.channels.length === 1) return channelSaid(model, row.channels[0], this.explorer.plain(model).scale);
+    return `${row.name} carry ${amount(model.load[row.channels[0]], model.view.unit)} each`;
   }
 
   // The line below: what the sentence leaves out.
@@ -151,18 +146,18 @@ export class Side {
     const { explorer } = this;
     const { state, model } = explorer;
     if (state.mode === "change" && !state.picked) {
-      const [most] = explorer.changed(explorer.look(model).values);
+      const [most] = explorer.changed(explorer.shown.values);
       if (most === undefined) return "No channel carries more or less.";
       const [before, after] = [model, explorer.other].map((each) => amount(each.load[most], model.view.unit));
       const said = explorer.other.view.verdict.sentence ? `${this.answered(explorer.other)} ` : "";
       return `${said}Largest change: ${channelName(this.network, most)}, ${before} → ${after}.`;
     }
-    if (state.mode === "beside" || state.picked || model.changed) return `${model.view.name}: ${this.answered(model)}`;
-    return "";
+    if (model.changed) return state.picked ? this.changedSaid() : ""; // the verdict is about what was answered
+    return state.mode === "beside" || state.picked ? `${model.view.name}: ${this.answered(model)}` : "";
   }
 
   worst(model) {
-    return amount(Math.max(0, ...sample(model.load)), model.view.unit);
+    return amount(mostOf(model.load), model.view.unit);
   }
 
   changedSaid() {
@@ -170,7 +165,7 @@ export class Side {
     const { unit, load } = model.view;
     const what = state.swap && model.canSwap ? `ranks ${state.swap.join(" and ")} swapped` : "";
     const gone = state.out.length ? `${counted(Math.ceil(state.out.length / 2), "cable")} out` : "";
-    const [before, after] = [load, model.load].map((each) => Math.max(0, ...sample(each)));
+    const [before, after] = [load, model.load].map(mostOf);
     const lost = model.walks && model.walks.lost ? ` ${counted(model.walks.lost, "pair")} ${model.walks.lost === 1 ? "has" : "have"} no way left.` : "";
     const how = after > before * 1.0005 ? "more" : after < before * 0.9995 ? "less" : "as much";
     return `With ${[gone, what].filter(Boolean).join(" and ")} the busiest channel carries ${how}: ${amount(before, unit)} → ${amount(after, unit)}.${lost}`;
@@ -179,10 +174,10 @@ export class Side {
   pickedSaid() {
     const { explorer } = this;
     const { model, state } = explorer;
-    const { picked, measure } = state;
-    const scale = explorer.plainLook().scale;
-    if (picked.kind === "channel") return channelSaid(model, measure, picked.channel, scale);
-    const channels = model.channelsOf(picked, measure);
+    const { picked } = state;
+    const { scale } = explorer.plain(model);
+    if (picked.kind === "channel") return channelSaid(model, picked.channel, scale);
+    const channels = model.channelsOf(picked);
     if (!explorer.chosen) return `${this.pickedName()}: ${counted(channels.length, "channel")}`;
     let [pairs, sum] = [0, 0];
     explorer.chosenFlows().forEach((is, flow) => {
@@ -205,36 +200,51 @@ export class Side {
     if (picked.kind === "rank") return rankName(model, picked.rank);
     if (picked.kind === "job") return model.view.flows.jobs[picked.job];
     if (picked.kind === "pairs") return `Ranks ${span(picked.from)} to ranks ${span(picked.to)}`;
-    return `Channels of ${valued(model, state.measure, picked.low)} to ${valued(model, state.measure, picked.high)}`;
+    const [low, high] = [picked.low, picked.high].map((each) => valued(model, each));
+    return `Channels of ${low === high ? low : `${low} to ${high}`}`;
   }
 
-  legend() {
+  // What colors mean: of the network, of pairs and all channels where these are colored otherwise, and
+  // of what is selected.
+  legends() {
     const { explorer } = this;
-    const { scale, ramp } = explorer.look(explorer.model);
     const { model, state } = explorer;
-    $("jobs").replaceChildren(...(scale.kind === "jobs" ? this.jobNames(ramp) : []));
-    $("scale").hidden = scale.kind === "jobs";
-    if (scale.kind === "jobs") return;
-    this.most = Math.max(scale.most, scale.high) || 1;
-    const stops = [];
-    for (let at = 0; at <= 60; at++) {
-      const value = (at / 60) * this.most;
-      const shown = scale.kind === "change" ? (2 * value) / this.most - 1 : value;
-      const heat = scale.kind === "change" ? 0.5 + 0.5 * shown : heatOf(scale, shown);
-      stops.push(ramp[levelOf(heat)]);
+    const { shown, below } = explorer;
+    const rows = [this.legend(shown, model)];
+    if (below.scale !== shown.scale) rows.push(this.legend(below, model, "Pairs and all channels"));
+    const { selected } = explorer.panels[0].look;
+    if (state.picked && selected && selected.scale.most) rows.push(this.legend(selected, model, "Selected"));
+    $("legends").replaceChildren(...rows);
+  }
+
+  legend(look, model, of = "") {
+    const { scale, ramp } = look;
+    if (scale.kind === "jobs") return made("p", { className: "legend" }, ...this.jobNames(ramp));
+    const said = (value) => this.saidOn(scale, model, value);
+    const change = scale.kind === "change";
+    const [low, high] = [change ? -scale.most : 0, scale.kind === "load" ? scale.end : scale.most];
+    const colors = Array.from({ length: STOPS + 1 }, (_, at) => colorOf(look, low + (at / STOPS) * (high - low)));
+    const bar = made("span", { className: "ramp" });
+    bar.style.background = `linear-gradient(to right, ${colors.join(", ")})`;
+    const inside = scale.kind === "load" && scale.delays > 0 && scale.delays < 0.999 * high;
+    if (inside) {
+      const mark = made("i");
+      mark.style.left = `${(100 * scale.delays) / high}%`;
+      bar.append(mark);
     }
-    $("ramp").style.background = `linear-gradient(to right, ${stops.join(", ")})`;
-    const share = scale.kind === "use";
-    const said = (value) => (share ? percent(value) : valued(model, state.measure, value));
-    $("least").textContent = scale.kind === "change" ? `${said(this.most)} less` : said(0);
-    $("most").textContent = scale.kind === "change" ? `${said(this.most)} more` : said(this.most);
-    $("mean").textContent = scale.kind === "load" ? `gray up to ${state.range ? said(scale.low) : `the mean, ${said(scale.mean)}`}` : "";
-    $("range").hidden = scale.kind !== "load";
-    $("low").value = (1000 * scale.low) / this.most;
-    $("high").value = (1000 * Math.min(scale.high, this.most)) / this.most;
-    $("low").setAttribute("aria-valuetext", said(scale.low));
-    $("high").setAttribute("aria-valuetext", said(scale.high));
-    $("whole").hidden = !state.range;
+    const ends = change ? [`${said(high)} less`, `${said(high)} more`] : [said(0), said(high)];
+    const delays = scale.kind === "load" && scale.delays > 0 ? `delays from ${said(scale.delays)}` : change ? "difference" : "";
+    const whose = scale.kind === "part" ? "what the selection puts there" : delays;
+    const row = made("p", { className: "legend" }, made("span", { textContent: of }), made("span", { className: "least", textContent: ends[0] }),
+      bar, made("span", { className: "most", textContent: ends[1] }), made("span", { className: "means", textContent: whose }));
+    row.dataset.kind = of ? of.split(" ")[0].toLowerCase() : scale.kind;
+    return row;
+  }
+
+  // A value as its scale tells it: shares of time, amounts, or times of what channels carry.
+  saidOn(scale, model, value) {
+    if (scale.share) return percent(value);
+    return scale.kind === "load" ? valued(model, value) : amount(value, model.view.unit);
   }
 
   jobNames(ramp) {
@@ -249,31 +259,33 @@ export class Side {
 
   list() {
     const { explorer } = this;
-    const { model, state } = explorer;
-    const { values, scale, ramp } = explorer.look(model);
-    const change = state.mode === "change";
-    const timed = state.frame >= 0 && scale.kind === "use" && model.view.unit !== "share";
-    const rows = change || timed ? explorer.changed(values) : model.busiest(state.measure, LISTED);
+    const { model, state, shown } = explorer;
+    const { values, scale } = shown;
+    const plain = scale === explorer.plain(model).scale || scale.kind === "jobs";
+    const rows = plain ? model.rows(LISTED) : explorer.changed(values).map((channel) => ({ channels: [channel], name: channelName(this.network, channel) }));
     const list = $("busiest");
-    const own = change || timed ? values : model.values(state.measure);
-    const most = Math.max(...rows.map((each) => Math.abs(own[each])), 0) || 1;
-    $("busiest-title").textContent = change ? "Largest changes" : `Busiest channels${timed ? " now" : model.changed ? ", as changed" : ""}`;
-    const unit = model.view.unit;
-    list.replaceChildren(...rows.map((channel, at) => {
-      const said = change ? `${own[channel] > 0 ? "+" : "−"}${amount(Math.abs(own[channel]), unit)}` : timed ? percent(own[channel]) : model.own(state.measure) === "slowdown" ? `${number(own[channel])} ×` : valued(model, state.measure, own[channel]);
+    const own = plain ? model.values : values;
+    const most = mostOf(rows.map(({ channels }) => own[channels[0]])) || 1;
+    const change = scale.kind === "change";
+    $("busiest-title").textContent = change ? "Largest changes" : `Busiest channels${plain ? (model.changed ? ", as changed" : "") : " now"}`;
+    list.replaceChildren(...rows.map(({ channels, name }, at) => {
+      const [channel] = channels;
+      const value = own[channel];
+      const said = plain ? valued(model, value) : this.saidOn(scale, model, Math.abs(value));
       const bar = made("i");
-      bar.style.width = `${(100 * Math.abs(own[channel])) / most}%`;
-      bar.style.background = ramp[levelOf(heatOf(scale, values[channel]))];
+      bar.style.width = `${(100 * Math.abs(value)) / most}%`;
+      bar.style.background = colorOf(shown, values[channel]);
       const row = made("li", { id: `busy-${at}`, role: "option" }, made("b", { textContent: at + 1 }),
-        made("span", { className: "name", textContent: channelName(this.network, channel) }), made("span", { className: "value", textContent: said }), made("span", { className: "bar" }, bar));
-      row.dataset.channel = channel;
-      row.setAttribute("aria-selected", String(Boolean(state.picked) && state.picked.channel === channel));
-      row.addEventListener("click", () => explorer.pick({ kind: "channel", channel }));
-      row.addEventListener("pointerenter", () => this.pointAt(channel));
+        made("span", { className: "name", textContent: name }), made("span", { className: "value", textContent: `${change ? (value > 0 ? "+" : "−") : ""}${said}` }), made("span", { className: "bar" }, bar));
+      row.picks = channels.length === 1 ? { kind: "channel", channel } : { kind: "loads", low: value * (1 - 1e-9), high: value * (1 + 1e-9) };
+      row.dataset.channels = channels.join(" ");
+      row.setAttribute("aria-selected", String(JSON.stringify(state.picked) === JSON.stringify(row.picks)));
+      row.addEventListener("click", () => explorer.pick(row.picks));
+      row.addEventListener("pointerenter", () => this.pointAt(channels.length === 1 ? channel : -1));
       row.addEventListener("pointerleave", () => this.pointAt(-1));
       return row;
     }));
-    const chosen = rows.findIndex((channel) => state.picked && state.picked.channel === channel);
+    const chosen = [...list.children].findIndex((row) => row.getAttribute("aria-selected") === "true");
     if (chosen >= 0) list.setAttribute("aria-activedescendant", `busy-${chosen}`);
     else list.removeAttribute("aria-activedescendant");
   }
@@ -296,7 +308,7 @@ export class Side {
     const rows = [...$("busiest").children];
     const here = rows.findIndex((row) => row.getAttribute("aria-selected") === "true");
     const next = Math.max(0, Math.min(rows.length - 1, here < 0 ? 0 : here + step));
-    this.explorer.pick({ kind: "channel", channel: Number(rows[next].dataset.channel) });
+    if (rows.length) this.explorer.pick(rows[next].picks);
   }
 
   details() {
@@ -305,9 +317,8 @@ export class Side {
     const { picked } = state;
     $("details").hidden = !picked;
     if (!picked) return;
-    const scale = explorer.plainLook().scale;
     let told = { lines: [], rows: [] };
-    if (picked.kind === "channel") told = channelTold(model, state.measure, picked.channel, scale);
+    if (picked.kind === "channel") told = channelTold(model, picked.channel, explorer.plain(model).scale);
     else if (explorer.chosen) told.rows = this.chosenRows();
     $("told").replaceChildren(...told.lines.slice(1).map((line) => made("p", { textContent: line })));
     this.buttons(picked);
@@ -340,7 +351,7 @@ export class Side {
       const button = made("button", { id: "take-out", textContent: is ? "Put this cable back" : "Take this cable out" });
       button.addEventListener("click", () => {
         const rest = explorer.state.out.filter((each) => !both.includes(each));
-        explorer.set({ out: is ? rest : [...rest, ...both] });
+        explorer.set({ out: is ? rest : [...rest, ...both], picked: is ? explorer.state.picked : null });
       });
       place.append(button);
     }
@@ -396,7 +407,7 @@ export class Side {
   // The numbers behind the picture, for those who do not see it.
   table() {
     const { model } = this.explorer;
-    const rows = model.busiest("load", IN_TABLE);
+    const rows = model.busiest(IN_TABLE);
     $("numbers-body").replaceChildren(...rows.map((channel) => made("tr", {},
       made("td", { textContent: channelName(this.network, channel) }),
       made("td", { className: "number", textContent: amount(model.load[channel], model.view.unit) }),
@@ -404,11 +415,4 @@ export class Side {
       made("td", { className: "number", textContent: model.walks ? (model.crossing.first[channel + 1] - model.crossing.first[channel]).toLocaleString("en") : "–" }))));
     $("numbers-said").textContent = `The ${counted(rows.length, "busiest channel")} of ${this.network.channels.toLocaleString("en")}`;
   }
-}
-
-// Math.max takes so many arguments only: of long arrays the largest of each stretch.
-function sample(values) {
-  const found = [];
-  for (let first = 0; first < values.length; first += 10000) found.push(Math.max(...values.subarray(first, first + 10000)));
-  return found;
 }

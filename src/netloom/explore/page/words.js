@@ -51,12 +51,10 @@ export function rankName(model, rank) {
   return model.view.flows.of_hosts ? name : `rank ${rank} on ${name}`;
 }
 
-// What a value of a measure is, with its unit.
-export function valued(model, asked, value) {
-  const measure = model.own(asked);
+// What a value is, with its unit: a load, or a time where some channels are faster.
+export function valued(model, value) {
   const { unit } = model.view;
-  if (measure === "slowdown") return `${number(value)} × the busiest host's own time`;
-  if (measure === "load" || measure === "jobs") return amount(value, unit);
+  if (!model.timed) return amount(value, unit);
   if (unit === "bytes" && model.network.rate_unit === "Gb/s") return seconds((8 * value) / 1e9);
   if (model.network.rate_unit === "Gb/s") return `${number(value)} ${unit} per Gb/s`;
   return unit === "bytes" ? `${bytes(value)} at full rate` : `${number(value)} ${unit} at full rate`;
@@ -69,16 +67,16 @@ export function seconds(value) {
 }
 
 // The first line about a channel: what it carries, and how that compares.
-export function channelSaid(model, measure, channel, scale) {
-  const value = model.values(measure)[channel];
+export function channelSaid(model, channel, scale) {
+  const value = model.values[channel];
   const mean = scale.mean ? `, ${digits(value / scale.mean)} × the mean` : "";
   const carried = model.view.unit === "share" ? `${percent(model.load[channel])} busy` : `carries ${amount(model.load[channel], model.view.unit)}`;
   return `${channelName(model.network, channel)} ${model.view.unit === "share" ? "is " : ""}${carried}${mean}`;
 }
 
 // All that is told of a channel that was clicked: a sentence, and rows of its largest flows.
-export function channelTold(model, measure, channel, scale) {
-  const lines = [`${channelSaid(model, measure, channel, scale)}.`];
+export function channelTold(model, channel, scale) {
+  const lines = [`${channelSaid(model, channel, scale)}.`];
   const { network } = model;
   if (!network.even) lines.push(`It runs at ${number(network.rate[channel])} ${network.rate_unit}.`);
   if (!model.walks) return { lines: [...lines, model.view.missing], rows: [] };

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from netloom.errors import InputError
+from netloom.explore.delays import colored
 from netloom.explore.views.counted import counted_views
 from netloom.explore.views.mapped import analyzed_views, flow_views, mapping_views
 from netloom.explore.views.tables import fabric_views, route_views
@@ -51,4 +52,4 @@ def views_of(record: Recorded, answer: Answer | None = None) -> list[View]:
     if "on" not in record.configuration:
         wanted = "an answer about a network that --on names"
         raise InputError(record.verb, "an answer without channels to explore", wanted)
-    return list(VIEWS.get(record.verb, counted_views)(record, answer))
+    return colored(record, list(VIEWS.get(record.verb, counted_views)(record, answer)))
