@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 RECORDER = """() => {
-  const drawn = (window.drawn = []);
+  const drawn = (window.drawn = {});
   const own = CanvasRenderingContext2D.prototype, paths = new WeakMap();
   const on = ({ canvas }) => {
     const named = canvas.closest('[id]');
@@ -15,11 +15,9 @@ RECORDER = """() => {
     const plain = own[name];
     own[name] = function (...given) { note(this, given); return plain.apply(this, given); };
   };
-  const kept = (context, kind, at, more) => drawn.push({ kind, on: on(context), at, ...more });
-  heard('clearRect', (context) => {
-    const here = on(context);
-    for (let at = drawn.length - 1; at >= 0; at--) if (drawn[at].on === here) drawn.splice(at, 1);
-  });
+  const kept = (context, kind, at, more) =>
+    (drawn[on(context)] ??= []).push({ kind, on: on(context), at, ...more });
+  heard('clearRect', (context) => (drawn[on(context)] = []));
   heard('beginPath', (context) => paths.set(context, []));
   heard('moveTo', (context, at) => paths.get(context).push([...at]));
   heard('bezierCurveTo', (context, at) => paths.get(context).at(-1).push(...at));
@@ -97,10 +95,13 @@ class Legend:
 
 
 class Drawn:
-    """All that a page shows now."""
+    """All that a page shows now, or its marks of one kind."""
 
-    def __init__(self, visit):
-        self.marks = visit.tab.evaluate("window.drawn")
+    def __init__(self, visit, kind=None):
+        self.marks = visit.tab.evaluate(
+            "(kind) => Object.values(window.drawn).flat().filter(e => !kind || e.kind === kind)",
+            kind,
+        )
         self.legends = {
             each["kind"]: Legend(each) for each in visit.tab.evaluate(LEGENDS)
             if each["kind"] != "jobs"

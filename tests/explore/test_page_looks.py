@@ -58,7 +58,7 @@ def test_pages_fit_any_window_in_both_themes(visits, name):
             visit.js("it.show()")
             assert visit.tab.evaluate("document.documentElement.scrollWidth") <= width
             assert visit.js("it.panels[0].size.width") <= width
-            check_words(Drawn(visit))
+            check_words(Drawn(visit, "word"))
     visit.tab.set_viewport_size({"width": 1280, "height": 900})
     visit.js("it.show()")
 

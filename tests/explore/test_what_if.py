@@ -60,7 +60,7 @@ def test_a_cable_that_is_out_is_walked_around(visits, name):
         assert visit.tab.is_hidden("#undo")
 
 
-@pytest.mark.parametrize("name", ["torus", "trace", "fabric"])
+@pytest.mark.parametrize("name", ["torus", "trace", "tree"])
 def test_a_cable_that_is_out_stays_marked(visits, name):
     visit = visits(name)
     record(visit)

@@ -187,6 +187,7 @@ export class Panel {
       top.setPointerCapture(event.pointerId);
       this.pointers.set(event.pointerId, event);
       this.start = { x: event.clientX, y: event.clientY, far: false };
+      this.apart = this.pointers.size === 2 ? this.between() : null;
     });
     const release = (event) => {
       const clicked = this.pointers.size === 1 && this.start && !this.start.far && event.type === "pointerup";
@@ -216,6 +217,12 @@ export class Panel {
     this.heard.moved(k === 1 ? { k: 1, x: 0, y: 0 } : next);
   }
 
+  // Pixels between two fingers.
+  between() {
+    const [one, other] = [...this.pointers.values()];
+    return Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY);
+  }
+
   moved(event) {
     if (!this.pointers.has(event.pointerId)) {
       if (event.pointerType === "mouse") this.heard.pointed(this.hit(event), event, this);
@@ -225,7 +232,7 @@ export class Panel {
     this.pointers.set(event.pointerId, event);
     if (this.pointers.size === 2) {
       const [one, other] = [...this.pointers.values()];
-      const apart = Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY);
+      const apart = this.between();
       if (this.apart) this.zoom(apart / this.apart, { clientX: (one.clientX + other.clientX) / 2, clientY: (one.clientY + other.clientY) / 2 });
       this.apart = apart;
       this.start.far = true;
