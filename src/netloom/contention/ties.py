@@ -82,6 +82,7 @@ def tie_named(topology: Topology, channels: NDArray[Any]) -> str:
         )
         if found:
             return found
+        total = inside
     return f"{len(channels):,} of {total:,} channels"
 
 

@@ -88,10 +88,14 @@ def _of_analysis(record: Recorded, _: View, most: float) -> Known:
     return most * begins / at, most * full / at
 
 
-def _of_fabric(record: Recorded, _: View, most: float) -> Known:
-    """Return it of an all-to-all: what the busiest cable must carry, and a little more."""
-    if record.verb == "check_fabric" and record.figures["jobs"]:
-        return _by_hosts(record, _, most)
+def _of_fabric(record: Recorded, view: View, most: float) -> Known:
+    """Return it of an all-to-all: what the busiest cable must carry, and a little more.
+
+    Of jobs, what the busiest cable carries of the one that suffers most.
+    """
+    if view.flows is not None and view.flows.jobs:
+        alone = most / max(each["slowdown"] for each in record.figures["jobs"])
+        return alone, 2 * alone
     ratio = record.figures["all_to_all"]["ratio"]
     return (FAIR * most / ratio, 2 * FAIR * most / ratio) if ratio else None
 

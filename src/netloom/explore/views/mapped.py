@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.explore.views.made import asked, flows_of, view_of
+from netloom.questions.analyze.where import unit
+from netloom.questions.map.verdict import unit_of
 from netloom.questions.subject import IN_ORDER, order_named
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ def analyzed_views(record: Recorded, _: Answer | None) -> Iterator[View]:
     yield view_of(
         record, ready.network, ready.routing,
         flows_of(ready.graph, ready.node_of, ready.weights(weight)),
-        unit=UNITS[weight], name=order_named(record.configuration["mapping"]),
+        unit=UNITS[unit(record.figures)], name=order_named(record.configuration["mapping"]),
         known=known.astype(np.float64),
     )  # fmt: skip
 
@@ -54,7 +56,7 @@ def mapping_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     for name, places, routing, when in both if changed else both[:1]:
         yield view_of(
             record, task.network, routing, flows_of(task.graph, places, weights),
-            unit=UNITS[weight], name=name, known=_loads(record, when),
+            unit=UNITS[unit_of(record.figures)], name=name, known=_loads(record, when),
             answered=not changed or when == "after",
         )  # fmt: skip
 
