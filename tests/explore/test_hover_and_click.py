@@ -1,6 +1,7 @@
 """What is pointed at and clicked tells the numbers that Python has."""
 
 import re
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
@@ -246,7 +247,8 @@ def test_the_slider_goes_through_time(visits):
 
 def test_play_begins_at_the_first_message_and_ends_with_the_last(browser, files):
     visit = Explorer(browser, files("trace"))
-    visit.tab.clock.install()
+    visit.tab.clock.install(time=datetime(2026, 1, 1, tzinfo=UTC))
+    visit.tab.clock.pause_at(datetime(2026, 1, 2, tzinfo=UTC))  # time passes only when told
     frames = busy(visit.views[0].given["frames"], visit.network.channels)
     first = int(np.flatnonzero(frames.max(axis=1))[0])
     assert first > 0  # ranks compute before they send

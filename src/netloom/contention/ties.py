@@ -88,16 +88,15 @@ def tie_named(topology: Topology, channels: NDArray[Any]) -> str:
 
 def _of_cube(cube: Cube, channels: NDArray[Any]) -> str:
     """Return the name of whole lines, or of some channels of one direction. "" of all others."""
-    lines, parts, signs = dict[int, list[set[int]]](), [], set[str]()
+    lines, parts = dict[int, list[set[int]]](), list[tuple[int, str, int, bool]]()
     for axis, way, mine in _directions(cube, channels):
         line, many = np.unique(mine // cube.line_channels[axis], return_counts=True)
         lines.setdefault(axis, [set(), set()])[way] = set(line.tolist())
         parts.append((axis, "+−"[way], len(mine), bool((many == cube.line_channels[axis]).all())))
     if len(parts) == 1 and not parts[0][3]:
-        axis, sign, many, _ = parts[0]
-        return (
-            f"{many:,} of {cube.direction_channels[axis]:,} {sign} channels of {_line(cube, axis)}s"
-        )
+        axis, sign, some, _ = parts[0]
+        every = int(cube.direction_channels[axis])
+        return f"{some:,} of {every:,} {sign} channels of {_line(cube, axis)}s"
     if not all(whole for *_, whole in parts):
         return ""
     signs = {sign for _, sign, *_ in parts}
@@ -144,8 +143,8 @@ def _of_class(topology: Topology, channels: NDArray[Any]) -> str:
     source, target = topology.routers.channel_source, topology.routers.channel_target
     family = topology.family
     if isinstance(family, DragonflyShape):
-        kind = source // family.routers == target // family.routers
-        words = {True: "local channels", False: "global channels"}
+        kind = (source // family.routers == target // family.routers).astype(np.int64)
+        words = {1: "local channels", 0: "global channels"}
     else:
         heights = router_heights(topology)
         deep, climb = int(heights.max(initial=0)) > 1, heights[target] - heights[source]
