@@ -184,6 +184,29 @@ def test_a_difference_is_after_less_before(visits):
     assert f"{visit.amount(abs(change))} {way} in {visit.views[1].name}" in visit.text("tip")
 
 
+def test_a_selection_in_a_difference_has_a_scale_of_its_own(visits):
+    visit = visits("fabric")
+    visit.set(mode="change", beside=1)
+    change = visit.tab.inner_text("#legends .legend")
+    visit.tab.fill("#find", "b05-p1-dgx-05-c01")
+    visit.tab.press("#find", "Enter")
+    walks = visit.views[0].walked()[0]
+    chosen = visit.js("Array.from(it.chosenFlows())")
+    load = visit.views[0].loads([each for each in walks if chosen[each[0]]])
+    assert np.isin(load, (1, 2)).sum() > 400
+    assert visit.js("Array.from(it.panels[0].look.selected.values)") == load.tolist()
+    assert visit.tab.inner_text("#legends .legend >> nth=0") == change
+    said = visit.tab.inner_text("#legends [data-kind=selected]").replace("\u00a0", " ")
+    assert f"{load.max():.0f} paths" in said
+    heats, ramp = visit.js(
+        "[[1, 2].map((each) => { const { ramp, scale } = it.panels[0].look.selected;"
+        " return ramp[Math.round(scale.delayed * Math.sqrt(each / scale.most) * 40)]; }),"
+        " it.ramp('heat')]"
+    )
+    assert all(ramp.index(each) <= 2 for each in heats)  # nearly idle
+    visit.tab.fill("#find", "")
+
+
 def test_two_answers_stand_side_by_side_with_one_scale_and_camera(visits):
     visit = visits("fabric")
     visit.tab.get_by_text("side by side", exact=True).click()
