@@ -10,6 +10,7 @@ import pytest
 import netloom as nl
 from netloom.errors import InputError
 from netloom.explore import EXPLORED
+from netloom.explore.delays import times_of
 from netloom.explore.network import network_json
 from netloom.explore.views import views_of
 from netloom.explore.views_json import view_json
@@ -248,3 +249,30 @@ def test_a_mapping_on_routes_of_its_own_has_these_or_loads_alone():
         assert view.load == pytest.approx(channels.to_numpy())
     assert own.ways is not None
     assert (alone.ways, alone.missing[:10]) == (None, "The record")
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_no_channel_delays_that_the_verdict_finds_fine(name):
+    _, views = seen(name)
+    for view in views:
+        most = times_of(view).max(initial=0.0)
+        assert view.full >= view.delays >= 0
+        assert (view.delays > 0) == (most > 0)
+        if view.verdict.sentence and view.verdict.mark == "fine":
+            assert view.delays >= most
+        if view.verdict.sentence and view.verdict.mark == "act":
+            assert view.delays <= most
+
+
+def test_the_load_that_delays_is_that_of_the_verdict():
+    found, (view,) = seen("analyze, alone")
+    limits = found.figures["saturation"]
+    at = min(1.0, limits["upper_bound"])  # the highest load that a node can offer
+    assert view.delays / view.load.max() == pytest.approx(limits["worst_node"] / at)
+    given = nl.analyze("examples/lammps-64.mtx", "torus:8x8", offered=0.4, random_mappings=0)
+    (view,) = views_of(record(given))
+    begins = given.to_dict()["saturation"]["worst_node"]
+    assert view.delays / view.load.max() == pytest.approx(begins / 0.4)
+    _, (view, _) = seen("check_fabric, jobs")
+    assert view.load.max() / view.delays == pytest.approx(2)  # times as long as alone
+    assert seen("check_fabric")[1][0].tie == "all 16 channels between routers"

@@ -272,10 +272,10 @@ def test_groups_of_a_dragonfly_are_named():
     assert (groups["to"] - groups["from"]) % 9 == 1
     assert (groups["share"], groups["channels"]) == (1.0, 1)
     assert found.to_dict()["busiest_channel"]["paths"] == 8
-    said = found.to_dict()["verdict"]["lines"]["why"]
-    assert said.startswith(
-        f"100\u00a0% of that load goes from group {groups['from']} to group {groups['to']}, over 1 "
-    )
+    said = found.to_dict()["verdict"]["lines"]
+    assert said["where"].startswith("9 of 72 global channels carry 8 paths each")
+    assert said["why"].startswith("100\u00a0% of the load of g")
+    assert f" goes from group {groups['from']} to group {groups['to']}, over 1 " in said["why"]
 
 
 def test_long_paths_are_a_cause():

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.questions.analyze.where import CLOSE, carried, unit
 from netloom.questions.shown import percent
+from netloom.questions.subject import arrow
 from netloom.topology.subnets.names import short_switch_name
 from netloom.words import counted, listed, number
 
@@ -55,10 +56,14 @@ def why(figures: Figures) -> str:
 
 
 def _causes(figures: Figures) -> Iterator[str]:
-    """Yield causes, the strongest kind first."""
-    known = figures["causes"]
+    """Yield causes, the strongest kind first. Of many busiest channels those of the first."""
+    known, channel = figures["causes"], figures["busiest_channel"]
+    it, load = "it", "that load"
+    if channel.get("together"):
+        it = arrow(channel["name"])
+        load = f"the load of {it}"
     half, users, links = known["half_way"], known["users"], known["uplinks"]
-    busiest = figures["busiest_channel"]["load"]
+    busiest = channel["load"]
     if half and half["split_load"] <= LESS * busiest:
         yield (
             f"{_about(half['share'])} of the traffic goes half-way round a ring, all of it in the "
@@ -67,13 +72,13 @@ def _causes(figures: Figures) -> Iterator[str]:
     if (groups := known["groups"]) and groups["share"] > MOST:
         over = counted(groups["channels"], "channel")
         yield (
-            f"{_about(groups['share'])} of that load goes from group {groups['from']} to group "
+            f"{_about(groups['share'])} of {load} goes from group {groups['from']} to group "
             f"{groups['to']}, over {over}"
         )
     if links:
-        yield from _uplinks(figures, links)
-    if users and figures["busiest_channel"]["kind"] != "injection":
-        yield from _users(users)
+        yield from _uplinks(figures, links, it)
+    if users and channel["kind"] != "injection":
+        yield from _users(users, load)
     random = figures["random_mapping"]
     if figures["dilation"] is not None and "dilation" in random:
         own, mean = figures["dilation"], random["dilation"]["mean"]
@@ -84,7 +89,7 @@ def _causes(figures: Figures) -> Iterator[str]:
             )
 
 
-def _uplinks(figures: Figures, links: Mapping[str, Any]) -> Iterator[str]:
+def _uplinks(figures: Figures, links: Mapping[str, Any], it: str) -> Iterator[str]:
     """Say that paths are spread unevenly, or that several hosts share too few channels."""
     named = counted(links["channels"], "uplink" if links["way"] == "up" else "downlink")
     whose = f"the {named} of {short_switch_name(links['router'])}"
@@ -95,15 +100,15 @@ def _uplinks(figures: Figures, links: Mapping[str, Any]) -> Iterator[str]:
     elif links["oversubscription"] > 1 and (links["hosts"] or 0) > 1:
         ratio = number(float(f"{links['oversubscription']:.2g}"))
         verb = "is" if links["channels"] == 1 else "are"
-        yield f"{links['hosts']} hosts share it: {whose} {verb} oversubscribed {ratio}:1"
+        yield f"{links['hosts']} hosts share {it}: {whose} {verb} oversubscribed {ratio}:1"
 
 
-def _users(users: Mapping[str, Any]) -> Iterator[str]:
+def _users(users: Mapping[str, Any], load: str) -> Iterator[str]:
     """Say which pairs, or which sender or receiver, make most of the load."""
     pairs, count = users["pairs"], users["count"]
     if count == 1:
         only = pairs[0]
-        yield f"one pair of ranks, {only['source']}→{only['target']}, makes all of that load"
+        yield f"one pair of ranks, {only['source']}→{only['target']}, makes all of {load}"
         return
     sums = list(accumulate(each["share"] for each in pairs))
     few = next((many for many, made in enumerate(sums, start=1) if made > MOST), None)
@@ -111,17 +116,17 @@ def _users(users: Mapping[str, Any]) -> Iterator[str]:
         if few == 1:
             first = pairs[0]
             ends = f"{first['source']}→{first['target']}"
-            yield f"ranks {ends} make {_about(first['share'])} of that load"
+            yield f"ranks {ends} make {_about(first['share'])} of {load}"
             return
         shown = [f"{p['source']}→{p['target']} ({_about(p['share'])})" for p in pairs[:few]]
-        yield f"ranks {listed(shown)} make most of that load"
+        yield f"ranks {listed(shown)} make most of {load}"
         return
     for who, said in (("sender", "sends"), ("receiver", "receives")):
         task = users[who]
         if task["share"] > MOST and task["pairs"] > 1:
             partners = counted(task["pairs"], "rank")
             ends = f"to {partners}" if who == "sender" else f"from {partners}"
-            yield f"rank {task['task']} {said} {_about(task['share'])} of that load, {ends}"
+            yield f"rank {task['task']} {said} {_about(task['share'])} of {load}, {ends}"
             return
 
 

@@ -38,7 +38,7 @@ def unit(figures: Mapping[str, Any]) -> str:
 def where(figures: Mapping[str, Any]) -> str:
     """Return which channels are busiest, what each carries, and how much that is."""
     channel = figures["busiest_channel"]
-    load, together = carried(unit(figures), channel["load"]), channel["together"]
+    load, together = carried(unit(figures), channel["load"]), channel.get("together")
     named = (
         f"{together} carry {load} each" if together else f"{arrow(channel['name'])} carries {load}"
     )
