@@ -22,7 +22,9 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 SAID = HERE / "said"
 
-MASKED = re.compile(r"(?<=searched for )\S+(?= s of processor)|(?<=compiled in )\S+|\S+(?= CPU s)")
+MASKED = re.compile(
+    r"(?<=searched for )\S+\s\S+(?= of processor)|(?<=compiled in )\S+\s\S+|\S+(?= CPU s)"
+)
 """What a terminal shows of the machine."""
 
 SEARCHED = {"interrupted", "few_steps"}

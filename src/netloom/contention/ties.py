@@ -83,7 +83,8 @@ def tie_named(topology: Topology, channels: NDArray[Any]) -> str:
         if found:
             return found
         total = inside
-    return f"{len(channels):,} of {total:,} channels"
+    some = "all" if len(channels) == total else f"{len(channels):,} of"
+    return f"{some} {total:,} channels"
 
 
 def _of_cube(cube: Cube, channels: NDArray[Any]) -> str:
