@@ -1,10 +1,16 @@
-# make demo | test | attack | wheel | lint | docs | gallery | bench | browser | opensm | simgrid: each sets up what it needs first (Python >= 3.11).
+# make ready | check | demo | test | attack | wheel | lint | docs | gallery | bench | browser | opensm | simgrid: each sets up what it needs first (Python >= 3.11).
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
-.PHONY: demo test attack wheel browser opensm simgrid lint docs gallery bench clean
+.PHONY: ready check demo test attack wheel browser opensm simgrid lint docs gallery bench clean
+
+ready: $(READY)
+
+# after an edit: lint, types, floors, prose and the nearest tests, within some 20 CPU seconds
+check: $(READY)
+	@$(BIN)/python -m tests.check
 
 # a real fabric: what is wrong with its tables, and better ones; meanwhile a program's mapping, which
 # is shown after it

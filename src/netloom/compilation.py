@@ -5,9 +5,10 @@ each of them at every access costs twenty times as much as the work. So they hav
 because these functions allocate nothing. ``inlined`` ones are compiled into their callers, because
 the same tuple would be copied at every call.
 
-Numba keeps what it has compiled beside the module, else below the user's home. If neither can be
-written (a read-only installation in a container or a batch job), the kernels are kept in a
-temporary folder of the user's own. If there is none, they are compiled by each process anew.
+A checkout keeps compiled kernels by their content (``netloom.kept_kernels``). Elsewhere Numba keeps
+them beside the module, else below the user's home. If neither can be written (a read-only
+installation in a container or a batch job), they are kept in a temporary folder of the user's own.
+If there is none, they are compiled by each process anew.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ import os
 import stat
 import tempfile
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numba
 
 from netloom.held import Compiler
+from netloom.kept_kernels import KeptByContent, in_checkout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,6 +45,11 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     def compiled(function: Callable[..., Any]) -> Any:
         if not _kept:
             return numba.njit(**options)(function)
+        if FOLDER not in os.environ and in_checkout():
+            with suppress(RuntimeError):  # no folder can be written
+                found = numba.njit(**options)(function)
+                found._cache = KeptByContent(function)  # what Numba's enable_caching() does
+                return found
         try:
             return numba.njit(cache=True, **options)(function)
         except RuntimeError:  # Numba found no folder that can be written

@@ -1,0 +1,78 @@
+"""Compiled kernels of checkouts: one folder for each content, wherever the checkout is."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import netloom
+from netloom.kept_kernels import MOST_VERSIONS
+
+SOURCE = Path(netloom.__file__).parent
+
+ASKED = """
+import numpy as np
+from netloom.contention.kernels import cube, stamped
+none = np.zeros(0)
+stamped.count_loads(np.zeros(0, int), np.zeros(1, int), none, none, none)
+print(stamped.count_loads._cache.cache_path)
+print(cube.count_dimension._cache.cache_path)
+print(sum(stamped.count_loads.stats.cache_hits.values()))
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """Return a function that copies netloom's source to a folder of this name."""
+
+    def copied(name):
+        folder = tmp_path / name
+        leave = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(SOURCE, folder / "src/netloom", ignore=leave)
+        (folder / "pyproject.toml").touch()
+        return folder
+
+    return copied
+
+
+def compiled_in(folder):
+    """Compile a kernel: the folders of two modules, and how often it was there already."""
+    env = os.environ | {"PYTHONPATH": str(folder / "src")}
+    env |= {"XDG_CACHE_HOME": str(folder.parent / "cache")}
+    env.pop("NUMBA_CACHE_DIR", None)
+    command = [sys.executable, "-c", ASKED]
+    run = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
+    stamped, cube, hits = run.stdout.split()
+    return Path(stamped), Path(cube), int(hits)
+
+
+def test_another_checkout_compiles_only_what_differs(checkout):
+    one, other = checkout("one"), checkout("elsewhere/other")
+    stamped, cube, hits = compiled_in(one)
+    assert hits == 0
+    assert stamped.is_relative_to(one.parent / "cache")
+    shutil.copytree(one.parent / "cache", other.parent / "cache")
+    again, cube_again, hits = compiled_in(other)
+    assert (again.name, cube_again.name, hits) == (stamped.name, cube.name, 1)
+
+    called = other / "src/netloom/routing/kernels/dimension_order.py"
+    called.write_text(called.read_text() + "# what cube.py imports\n")
+    again, cube_again, hits = compiled_in(other)
+    assert (again.name, hits) == (stamped.name, 1)
+    assert cube_again.name != cube.name
+
+    for each in range(MOST_VERSIONS):
+        (cube_again.parent / str(each)).mkdir()
+    called.write_text(called.read_text() + "# once more\n")
+    compiled_in(other)
+    assert len(list(cube_again.parent.iterdir())) == MOST_VERSIONS
+
+
+def test_installations_keep_kernels_where_numba_does(checkout):
+    folder = checkout("installed")
+    (folder / "pyproject.toml").unlink()
+    stamped, _, hits = compiled_in(folder)
+    assert (stamped.name, hits) == ("__pycache__", 0)
