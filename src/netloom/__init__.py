@@ -30,17 +30,8 @@ if TYPE_CHECKING:
     from netloom.questions.compile.question import compile_phases as compile_phases
     from netloom.questions.fabric.question import check_fabric as check_fabric
     from netloom.questions.frames import to_pandas as to_pandas
-    from netloom.questions.hotspot.critical_queue.question import (
-        find_critical_queue as find_critical_queue,
-    )
-    from netloom.questions.hotspot.question import simulate_hot_spots as simulate_hot_spots
     from netloom.questions.map.question import find_mapping as find_mapping
     from netloom.questions.predict.latency.question import predict_latency as predict_latency
-    from netloom.questions.predict.locality.question import predict_locality as predict_locality
-    from netloom.questions.predict.torus_broadcast.question import (
-        predict_torus_broadcast as predict_torus_broadcast,
-    )
-    from netloom.questions.predict.wiring.question import predict_wiring as predict_wiring
     from netloom.questions.simulate.broadcast.question import (
         simulate_broadcast as simulate_broadcast,
     )
@@ -83,14 +74,10 @@ __all__ = [
     "compile_collective",
     "compile_phases",
     "explore",
-    "find_critical_queue",
     "find_mapping",
     "find_saturation",
     "machine",
     "predict_latency",
-    "predict_locality",
-    "predict_torus_broadcast",
-    "predict_wiring",
     "process_graph",
     "read",
     "replay",
@@ -101,7 +88,6 @@ __all__ = [
     "simulate",
     "simulate_beside",
     "simulate_broadcast",
-    "simulate_hot_spots",
     "simulate_loop",
     "simulate_pattern",
     "simulate_transactions",
@@ -130,4 +116,4 @@ def _questions() -> dict[str, str]:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__, *_questions()})
