@@ -58,7 +58,7 @@ def validate(
     if as_json:
         print_json(result.to_dict())
     else:
-        from netloom.cli.show import show_validation
+        from netloom.cli.show_study import show_validation
 
         show_validation(result)
     with compilation_announced():

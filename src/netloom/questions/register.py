@@ -58,10 +58,10 @@ def packages() -> dict[str, Path]:
     found = {PACKAGE: Path(__file__).parent}
     for each in declared("questions").values():
         spec = find_spec(each.value)
-        assert spec and spec.origin, f"entry point {each.name}: there is no package {each.value}"
-        found[each.value] = Path(spec.origin).parent
+        origin = spec and spec.origin
+        assert origin, f"entry point {each.name}: there is no package {each.value}"
+        found[each.value] = Path(origin).parent
     return found
-
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from netloom.declared import declared
 from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
 from netloom.spec import parse_sides, split_spec, whole_number
 from netloom.textfiles import file_kind
 from netloom.workload.graphs import generators, permutations, readers
 from netloom.workload.graphs.openmpi import is_monitoring, read_monitoring
-from netloom.workload.meshes.finite_elements import mesh_interface
 from netloom.workload.programs.training.llm import llm_graph
 
 if TYPE_CHECKING:
@@ -125,6 +125,9 @@ def _sized(spec: str, tasks: int | None, seed: int) -> str:
 
 def _from_spec(spec: str) -> ProcessGraph:
     name, argument = split_spec(spec)
+    if name not in _PATTERNS and (added := declared("process-graphs").get(name)):
+        made: ProcessGraph = added.load()(argument, spec)
+        return made
     if name not in _PATTERNS:
         found = "no such file, and no pattern of that name"
         raise InputError(f"process graph '{spec}'", found, f"{PATTERNS}; {FILES}")
@@ -192,6 +195,5 @@ _PATTERNS: dict[str, Callable[[str, str], ProcessGraph]] = {
     "neighbour": _by_sides(permutations.neighbour),
     "shift": _shift,
     "random-permutation": _random_permutation,
-    "fem": mesh_interface,
     "llm": lambda _, spec: llm_graph(spec),
 }

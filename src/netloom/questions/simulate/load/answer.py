@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from netloom.questions.recorded import Recorded
     from netloom.questions.simulate.load.programs import ProgramLoad
     from netloom.questions.simulate.network import SimulatedNetwork
-    from netloom.simulation.broadcasts import BroadcastRun
     from netloom.simulation.network.loaded import Setting
     from netloom.simulation.network.run import NetworkRun
 
@@ -37,7 +36,7 @@ MOST_BINS = 64
 """Bins of a histogram in JSON. ``latencies`` has every value."""
 
 
-def note_of(run: NetworkRun | BroadcastRun, count: int, what: str) -> str | None:
+def note_of(run: Any, count: int, what: str) -> str | None:
     """Return what to know before relying on a run that has measured so many of something."""
     if not count:
         return "nothing was measured" + ": interrupted" * run.interrupted

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from netloom.provenance import Provenance
     from netloom.questions.simulate.engines import PreparedNetwork
-    from netloom.simulation.loops import PatternTimes
+    from netloom.simulation.pattern_runs import PatternTimes
     from netloom.workload.programs.node_costs import NodeCosts
 
 MICROSECONDS, OF_CHANNEL = "µs", "of a channel"

@@ -19,7 +19,7 @@ from netloom.questions.register import asks
 from netloom.questions.simulate.engines import prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.simulate.pattern.answer import PatternSimulation
-from netloom.simulation.loops import run_pattern
+from netloom.simulation.pattern_runs import run_pattern
 from netloom.simulation.side_by_side import run_all
 from netloom.topology import Cube, Topology
 from netloom.workload.programs.neighbour_patterns import PATTERNS, pattern

@@ -11,7 +11,7 @@ from netloom.questions.channel_table import channel_columns, channels_by, use_of
 from netloom.questions.simulate.engines import NETWORK
 from netloom.questions.simulate.loop.answer import silent
 from netloom.questions.simulate.timelines import nodes_timeline
-from netloom.simulation.loops import TransactionRun
+from netloom.simulation.transaction_runs import TransactionRun
 from netloom.topology.measures import busy_shares
 
 if TYPE_CHECKING:

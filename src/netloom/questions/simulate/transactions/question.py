@@ -23,8 +23,13 @@ from netloom.questions.simulate.transactions.answer import TransactionSimulation
 from netloom.questions.timelines import perfetto_output
 from netloom.routing import ShortestPath, paths
 from netloom.simulation.kernels.agenda import LAST_CYCLE
-from netloom.simulation.loops import BATCHES, WARM_BATCHES, batch_cycles, run_transactions
 from netloom.simulation.side_by_side import run_all
+from netloom.simulation.transaction_runs import (
+    BATCHES,
+    WARM_BATCHES,
+    batch_cycles,
+    run_transactions,
+)
 from netloom.workload import ProcessGraph
 from netloom.workload.programs.protocols import Protocol, coherence, request_reply
 from netloom.workload.programs.transactions import Transactions
