@@ -32,18 +32,11 @@ if TYPE_CHECKING:
     from netloom.questions.frames import to_pandas as to_pandas
     from netloom.questions.map.question import find_mapping as find_mapping
     from netloom.questions.predict.latency.question import predict_latency as predict_latency
-    from netloom.questions.simulate.broadcast.question import (
-        simulate_broadcast as simulate_broadcast,
-    )
     from netloom.questions.simulate.load.question import simulate as simulate
     from netloom.questions.simulate.load.question import simulate_beside as simulate_beside
     from netloom.questions.simulate.loop.question import simulate_loop as simulate_loop
-    from netloom.questions.simulate.pattern.question import simulate_pattern as simulate_pattern
     from netloom.questions.simulate.saturation.question import find_saturation as find_saturation
     from netloom.questions.simulate.trace.question import replay as replay
-    from netloom.questions.simulate.transactions.question import (
-        simulate_transactions as simulate_transactions,
-    )
     from netloom.workload import process_graph as process_graph
     from netloom.workload import read as read
     from netloom.workload import write as write
@@ -87,10 +80,7 @@ __all__ = [
     "run_plan",
     "simulate",
     "simulate_beside",
-    "simulate_broadcast",
     "simulate_loop",
-    "simulate_pattern",
-    "simulate_transactions",
     "to_pandas",
     "topology",
     "verify_plan",

@@ -16,8 +16,6 @@ from netloom.drawing.colours import COLOURS, DARK_HEAT_COLOURS
 from netloom.errors import InputError
 from netloom.experiments.findings import Refused
 from netloom.explore.blobs import as_json
-from netloom.questions.predict.torus_broadcast.answer import ENDS_CYCLES
-from netloom.questions.predict.torus_broadcast.question import SIMULATED
 from netloom.questions.recorded import Recorded, record
 from netloom.questions.shown import percent
 from netloom.questions.simulate.load.answer import point_at
@@ -29,6 +27,8 @@ from netloom.report.page.html import render
 from netloom.report.page.pages import figures_on
 from netloom.report.page.themes import THEMES
 from netloom.words import number
+from netloom_papers.questions.predict.torus_broadcast.answer import ENDS_CYCLES
+from netloom_papers.questions.predict.torus_broadcast.question import SIMULATED
 from tests.questions.small_answers import ANSWERS, there_and_back
 from tests.report.page_samples import small_results, store
 
