@@ -39,12 +39,10 @@ MOST_BINS = 64
 def note_of(run: Any, count: int, what: str) -> str | None:
     """Return what to know before relying on a run that has measured so many of something."""
     if not count:
-        return "nothing was measured" + ": interrupted" * run.interrupted
+        return f"nothing was measured{': interrupted' if run.interrupted else ''}"
     if not run.stable:
-        return (
-            f"past saturation: {run.reason}. No latency is given, because it would grow with the "
-            "length of the run"
-        )
+        past = f"past saturation: {run.reason}. No latency is given, because it would grow with the "
+        return past + "length of the run"
     doubts = ["interrupted: these are the figures up to then"] * run.interrupted
     doubts += ["the start-up was not seen to end"] * (not run.warmed_up)
     if not (run.precise or run.interrupted):
