@@ -16,8 +16,8 @@ import sys
 import time
 from pathlib import Path
 
-from netloom.simulation.combining import CombiningEngine, CombiningNetwork
-from netloom.workload import HotSpotTraffic, assign_hot_spots, place_hot_spots
+from netloom_papers.combining import CombiningEngine, CombiningNetwork
+from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
 
 PROTOTYPE = {
     64: 111_500,

@@ -72,7 +72,7 @@ NETWORKS = {
 }
 PUBLISHED = ("mesh:8x8", "mesh:4x4x4", "hypercube:6", "binary-tree:63")
 MEASURED = {"lammps_melt_64": "examples/lammps-64.mtx"}
-FELDMANN = "src/netloom/studies/data/feldmann"
+FELDMANN = "src/netloom_papers/studies/data/feldmann"
 APART = (
     "renumbered mesh:8x8", "renumbered torus:4x4x4", "renumbered hypercube:6", "geometric:64",
     "triangulation:64", "examples/plate-64.mtx", f"{FELDMANN}/c10k.mtx", f"{FELDMANN}/q20k.mtx",

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from netloom.topology import Topology
 
 COSTS = ConSetCosts()
-DATA = "src/netloom/studies/data/feldmann"
+DATA = "src/netloom_papers/studies/data/feldmann"
 CASES = {
     "all-to-all 4x4": ("all-to-all:16", "torus:4x4", 12),
     **{f"all-to-all 8x8, {n}": ("all-to-all:64", "torus:8x8", n) for n in (8, 10, 12, 16, 20)},

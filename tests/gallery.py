@@ -22,11 +22,11 @@ from netloom import predict_latency, simulate
 from netloom.drawing.room import narrow_page
 from netloom.figures import COMPUTED, PRINTED, Cell, Grid, Plot
 from netloom.questions.recorded import parts_of, record
-from netloom.report.exhibit import exhibit_chart
 from netloom.report.page.curve_charts import curve_figures
 from netloom.report.page.curves import find_curves
 from netloom.report.page.figure import Figure, make_figure
 from netloom.report.page.themes import THEMES
+from netloom_papers.exhibits.exhibit import exhibit_chart
 from tests.questions.small_answers import ANSWERS
 
 if TYPE_CHECKING:

@@ -7,11 +7,16 @@ from pkgutil import iter_modules, walk_packages
 import pytest
 
 import netloom
+import netloom_papers
 from tests.conftest import LONGEST
 
 PACKAGES = [
-    "netloom",
-    *(found.name for found in walk_packages(netloom.__path__, "netloom.") if found.ispkg),
+    name
+    for whole in (netloom, netloom_papers)
+    for name in (
+        whole.__name__,
+        *(each.name for each in walk_packages(whole.__path__, f"{whole.__name__}.") if each.ispkg),
+    )
 ]
 
 

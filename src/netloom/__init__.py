@@ -30,29 +30,13 @@ if TYPE_CHECKING:
     from netloom.questions.compile.question import compile_phases as compile_phases
     from netloom.questions.fabric.question import check_fabric as check_fabric
     from netloom.questions.frames import to_pandas as to_pandas
-    from netloom.questions.hotspot.critical_queue.question import (
-        find_critical_queue as find_critical_queue,
-    )
-    from netloom.questions.hotspot.question import simulate_hot_spots as simulate_hot_spots
     from netloom.questions.map.question import find_mapping as find_mapping
     from netloom.questions.predict.latency.question import predict_latency as predict_latency
-    from netloom.questions.predict.locality.question import predict_locality as predict_locality
-    from netloom.questions.predict.torus_broadcast.question import (
-        predict_torus_broadcast as predict_torus_broadcast,
-    )
-    from netloom.questions.predict.wiring.question import predict_wiring as predict_wiring
-    from netloom.questions.simulate.broadcast.question import (
-        simulate_broadcast as simulate_broadcast,
-    )
     from netloom.questions.simulate.load.question import simulate as simulate
     from netloom.questions.simulate.load.question import simulate_beside as simulate_beside
     from netloom.questions.simulate.loop.question import simulate_loop as simulate_loop
-    from netloom.questions.simulate.pattern.question import simulate_pattern as simulate_pattern
     from netloom.questions.simulate.saturation.question import find_saturation as find_saturation
     from netloom.questions.simulate.trace.question import replay as replay
-    from netloom.questions.simulate.transactions.question import (
-        simulate_transactions as simulate_transactions,
-    )
     from netloom.workload import process_graph as process_graph
     from netloom.workload import read as read
     from netloom.workload import write as write
@@ -83,14 +67,10 @@ __all__ = [
     "compile_collective",
     "compile_phases",
     "explore",
-    "find_critical_queue",
     "find_mapping",
     "find_saturation",
     "machine",
     "predict_latency",
-    "predict_locality",
-    "predict_torus_broadcast",
-    "predict_wiring",
     "process_graph",
     "read",
     "replay",
@@ -100,11 +80,7 @@ __all__ = [
     "run_plan",
     "simulate",
     "simulate_beside",
-    "simulate_broadcast",
-    "simulate_hot_spots",
     "simulate_loop",
-    "simulate_pattern",
-    "simulate_transactions",
     "to_pandas",
     "topology",
     "verify_plan",
@@ -130,4 +106,4 @@ def _questions() -> dict[str, str]:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__, *_questions()})

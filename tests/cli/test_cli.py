@@ -10,7 +10,7 @@ import typer
 
 from netloom.cli import main
 from netloom.cli.app import app
-from netloom.studies import Row, Validation
+from netloom_papers.studies import Row, Validation
 
 EXAMPLES = Path("examples")
 LAMMPS = str(EXAMPLES / "lammps-64.mtx")
@@ -84,7 +84,9 @@ def test_a_mistake_is_one_line_and_exit_code_2(arguments, wrong, tmp_path):
 @pytest.mark.parametrize(("reason", "code"), [("", 1), ("a misprint", 0)])
 def test_validate_fails_on_what_falls_outside_unless_it_is_known(monkeypatch, capsys, reason, code):
     rows = (Row("p", "table 1", "x", printed=10, computed=12, tolerance=0.1, reason=reason),)
-    monkeypatch.setattr("netloom.studies.validate", lambda paper, reference: Validation(rows))
+    monkeypatch.setattr(
+        "netloom_papers.studies.validate", lambda paper, reference: Validation(rows)
+    )
     monkeypatch.setattr(sys, "argv", ["netloom", "validate", "--json"])
     with pytest.raises(SystemExit) as ended:
         main()
@@ -101,7 +103,9 @@ def test_validate_prints_the_rate_by_kind(monkeypatch, capsys):
         Row("p", "text", "s", 1.0, 1.0, 0.0, kind="words"),
         Row("p", "table 2", "t", 1.0, 1.0, 0.0, kind="input"),
     )
-    monkeypatch.setattr("netloom.studies.validate", lambda paper, reference: Validation(rows))
+    monkeypatch.setattr(
+        "netloom_papers.studies.validate", lambda paper, reference: Validation(rows)
+    )
     monkeypatch.setattr(sys, "argv", ["netloom", "validate"])
     with pytest.raises(SystemExit) as ended:
         main()
@@ -117,7 +121,9 @@ def test_validate_prints_the_rate_by_kind(monkeypatch, capsys):
 
 def test_validate_writes_a_table_and_a_page(monkeypatch, capsys, tmp_path):
     rows = (Row("p", "table 1", "q", 10.0, 12.0, 0.1, "why not", cause="misprint"),)
-    monkeypatch.setattr("netloom.studies.validate", lambda paper, reference: Validation(rows))
+    monkeypatch.setattr(
+        "netloom_papers.studies.validate", lambda paper, reference: Validation(rows)
+    )
     page, table = tmp_path / "new" / "page.md", tmp_path / "rows.csv"
     words = ["netloom", "validate", "--markdown", str(page), "--csv", str(table)]
     monkeypatch.setattr(sys, "argv", words)

@@ -116,8 +116,8 @@ def test_long_and_strange_values_are_one_short_line():
 
 def frozen_copy(folder):
     """Return a copy of netloom beside whose modules nothing can be kept, even by root."""
-    for file in SOURCE.rglob("*"):
-        copy = folder / "netloom" / file.relative_to(SOURCE)
+    for file in SOURCE.parent.glob("netloom*/**/*"):
+        copy = folder / file.relative_to(SOURCE.parent)
         if "__pycache__" in file.parts:
             continue
         if file.is_dir():
@@ -125,7 +125,7 @@ def frozen_copy(folder):
         else:
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.symlink_to(file)
-    for place in [folder / "netloom", *(p for p in folder.glob("netloom/**/") if p.is_dir())]:
+    for place in [each for each in folder.glob("netloom*/**/") if each.is_dir()]:
         (place / "__pycache__").touch()
     return folder
 

@@ -78,7 +78,7 @@ def test_colours_of_cells_have_marks_beside_them():
     coloured = re.compile(r"\[(?:red|green|yellow|cyan)\](.)")
     found = [
         (path.name, mark)
-        for path in Path("src/netloom").rglob("*.py")
+        for path in Path("src").rglob("*.py")
         for mark in coloured.findall(path.read_text())
     ]
     assert len(found) > 6

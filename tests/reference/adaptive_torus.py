@@ -1,8 +1,8 @@
 """Messages under Duato's routing on a torus, as a fixed point: written for the reader.
 
 Each turn of the iteration takes what is thought of the network and finds what follows from it; what
-is thought moves half-way there. With equal answers to ``netloom.models.kernels.adaptive_torus``,
-but plain NumPy, one rate at a time.
+is thought moves half-way there. With equal answers to
+``netloom_papers.models.kernels.adaptive_torus``, but plain NumPy, one rate at a time.
 """
 
 import itertools

@@ -29,6 +29,8 @@ from netloom.report.page.html import render
 from netloom.report.page.pages import figures_on
 from netloom.report.page.themes import THEMES
 from netloom.words import number
+from netloom_papers.questions.predict.torus_broadcast.answer import ENDS_CYCLES
+from netloom_papers.questions.predict.torus_broadcast.question import SIMULATED
 from tests.questions.small_answers import ANSWERS, there_and_back
 from tests.report.page_samples import small_results, store
 

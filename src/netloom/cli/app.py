@@ -8,7 +8,7 @@ import typer
 
 from netloom._version import __version__
 from netloom.cli import experiment, plans
-from netloom.cli.commands import make_app
+from netloom.cli.commands import ADDED, make_app
 from netloom.cli.demo import EPILOG as DEMO_EPILOG
 from netloom.cli.demo import demo
 from netloom.cli.edge import run_guarded
@@ -18,8 +18,7 @@ from netloom.cli.help import HelpedCommand
 from netloom.cli.output import AsJson, advice_shown, print_json
 from netloom.cli.report import EPILOG as REPORT_EPILOG
 from netloom.cli.report import report
-from netloom.cli.study import study
-from netloom.cli.validate import validate
+from netloom.declared import declared
 
 DOCS = (
     "netloom --install-completion: your shell completes commands and options.\n"
@@ -64,13 +63,11 @@ own = partial(app.command, cls=HelpedCommand)
 own("compile verify", epilog=plans.VERIFY_EPILOG)(plans.verify)
 own("compile run", epilog=plans.RUN_EPILOG)(plans.run)
 own(epilog=DEMO_EPILOG)(demo)
-app.add_typer(study, name="study")
 own(epilog=experiment.RUN_EPILOG)(experiment.run)
 own(epilog=experiment.RESULTS_EPILOG)(experiment.results)
 own()(experiment.schema)
 own(epilog=REPORT_EPILOG)(report)
 own(epilog=EXPLORE_EPILOG)(explore)
-own()(validate)
 
 
 @own(epilog="Example: netloom names --on leaf-spine:8x4x8")
@@ -118,3 +115,8 @@ def routings(as_json: AsJson = False) -> None:
     from netloom.cli.show import show_routings
 
     show_routings()
+
+
+for _added in declared("commands").values():
+    _title, _names = _added.load()(app)
+    ADDED.setdefault(_title, []).extend(_names)

@@ -11,18 +11,18 @@ from typer.core import TyperCommand
 
 from netloom.cli.help import HelpedGroup, group_help, sentence
 from netloom.errors import InputError
+from netloom.questions.register import OTHERS, groups
 from netloom.spec import SPELLINGS
 
 GROUPS = {
-    "Ask": ("analyze", "simulate", "predict", "collective", "fabric", "hotspot"),
+    "Ask": ("analyze", "simulate", "predict", "collective", "fabric"),
     "Fix": ("map", "route", "compile"),
     "Many at once": ("run", "results", "report", "explore", "schema"),
-    "Trust": ("validate", "study"),
 }
 """The commands of each group of the help, the questions of most people first."""
 
-OTHERS = "More"
-"""The group of commands that are in none."""
+ADDED: dict[str, list[str]] = {}
+"""Commands that other packages add, by the title of their group."""
 
 
 class Commands(HelpedGroup):
@@ -32,13 +32,15 @@ class Commands(HelpedGroup):
         """Return what can be said first, group by group."""
         own = (each for each in super().list_commands(ctx) if " " not in each)
         known = dict.fromkeys([*(each.partition(".")[0] for each in _all_words()), *own])
-        first = [name for names in GROUPS.values() for name in names if name in known]
+        first = [name for names in all_groups().values() for name in names if name in known]
         return [*first, *(name for name in known if name not in first)]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write what the commands are for, group by group, and where to read on."""
         said = self.listed(ctx)
-        groups = {kind: {name: said.pop(name) for name in names} for kind, names in GROUPS.items()}
+        groups = {
+            kind: {name: said.pop(name) for name in names} for kind, names in all_groups().items()
+        }
         lines = group_help(self, ctx.command_path, groups | {OTHERS: said}, [self.epilog or ""])
         formatter.write("\n".join(lines) + "\n")
 
@@ -74,6 +76,16 @@ class Commands(HelpedGroup):
         for name in super().list_commands(ctx):
             below[name] = sentence(self.get_command(ctx, name))
         return {name: said for name, said in below.items() if name.startswith(begin)}
+
+
+def all_groups() -> dict[str, list[str]]:
+    """Return the commands of each group of the help: netloom's, then those that others add."""
+    found = {title: list(names) for title, names in GROUPS.items()}
+    for more in (groups(), ADDED):
+        for title, names in more.items():
+            if title != OTHERS:
+                found.setdefault(title, []).extend(names)
+    return found
 
 
 def _all_words() -> dict[str, str]:

@@ -11,10 +11,9 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from netloom.questions.shown import WIDTH, percent, show
+from netloom.questions.shown import WIDTH, show
 from netloom.questions.verdict import STYLES
 from netloom.units import rate, seconds
-from netloom.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,55 +77,3 @@ def show_routings() -> None:
     told = ["", *uses, "A capital letter: the default there.", "", f"{kinds}.", *NOTES]
     lines = [line for text in told for line in wrap(text, 80) or [""]]
     show([table, *map(escape, lines)], console())
-
-
-def show_validation(result: Any) -> None:
-    """Print what is reproduced, every row beside the computed value, reasons, rates by kind."""
-    screen = console()
-    show_verdict(screen, result.verdict)
-    screen.print()
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("paper", "item", "quantity", "kind", "compared with", "computed", "off", "tol",
-                   ""):  # fmt: skip
-        right = column in {"compared with", "computed", "off", "tol"}
-        table.add_column(column, justify="right" if right else "left", no_wrap=right)
-    for row in result.rows:
-        outside = row.cause or ("known" if row.reason else "")
-        seen = (
-            "[green]✓[/]"
-            if row.within
-            else f"[yellow]! {outside}[/]"
-            if outside
-            else "[red]✗ outside[/]"
-        )
-        table.add_row(
-            *map(escape, (row.paper, row.item, row.quantity, row.kind)),
-            number(row.printed), number(row.computed),
-            percent(row.deviation), "at most" if row.at_most else percent(row.tolerance), seen,
-        )  # fmt: skip
-    show([table], screen)
-    for reason in dict.fromkeys(row.reason for row in result.rows if row.reason and not row.within):
-        show([f"[yellow]! known[/]: {escape(reason)}"], screen)
-    show(["", _rates(result.rows), ""], screen)
-    show_again(screen, result.verdict)
-
-
-def _rates(rows: Any) -> Table:
-    """Return reproduced of all distinct numbers by kind, in all and by class of tolerance."""
-    from netloom.studies.kinds import CLASSES, rates
-
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("kind")
-    for column in ("rows", "numbers", "reproduced", "rate", *CLASSES):
-        table.add_column(column, justify="right", no_wrap=True)
-    for line in rates(rows):
-        cells = [line["kind"], str(line["rows"])]
-        if "numbers" in line:
-            share = percent(line["reproduced"] / line["numbers"])
-            cells += [str(line["numbers"]), str(line["reproduced"]), share]
-            cells += [
-                f"{each['reproduced']}/{each['numbers']}" if each["numbers"] else ""
-                for each in line["by_tolerance"].values()
-            ]
-        table.add_row(*cells)
-    return table

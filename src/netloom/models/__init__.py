@@ -1,4 +1,4 @@
-"""Closed forms and fixed points: switching, wiring, combining, messages, locality, tori."""
+"""Models: latency by the queueing of channels, and what messages and phases take."""
 
 from netloom.models.channel_flows import Flows, any_vc_flows, follow_flows
 from netloom.models.channel_queueing import (
@@ -11,22 +11,6 @@ from netloom.models.channel_queueing import (
     saturation_limit,
 )
 from netloom.models.channel_turns import ChannelRouter
-from netloom.models.combining import single_hot_spot, tree_saturation
-from netloom.models.locality import (
-    Locality,
-    alewife,
-    expected_gain,
-    per_hop_limit,
-    predict_locality,
-)
-from netloom.models.locality_parts import (
-    Application,
-    TorusNetwork,
-    TransactionCost,
-    balance,
-    message_curve,
-    random_distance,
-)
 from netloom.models.messages import (
     FELDMANN_1993,
     BreakEven,
@@ -39,92 +23,27 @@ from netloom.models.messages import (
     pattern_message_passing_clocks,
     regular_conset_clocks,
 )
-from netloom.models.switching import (
-    circuit_switched,
-    effective_bandwidth,
-    saturated_bandwidth,
-    saturated_speedup,
-    store_and_forward,
-    virtual_cut_through,
-    wormhole,
-)
-from netloom.models.torus_broadcasts import TorusBroadcast, saturation_rate, torus_broadcast
-from netloom.models.wiring import (
-    Delay,
-    Distance,
-    Form,
-    channel_bandwidth_ratio,
-    channel_rate_ratio,
-    channel_width_ratio,
-    cut_widths,
-    hypercube_peak_width,
-    layout_bisection,
-    mesh_peak_width,
-    minimum_peak_width,
-    peak_position,
-    peak_width,
-    speedup,
-    wire_length_ratio,
-)
 
 __all__ = [
     "FELDMANN_1993",
-    "Application",
     "BreakEven",
     "ChannelPrediction",
     "ChannelRouter",
     "ConSetCosts",
-    "Delay",
-    "Distance",
     "Flows",
-    "Form",
-    "Locality",
     "MessageCosts",
     "PreparedChannels",
-    "TorusBroadcast",
-    "TorusNetwork",
-    "TransactionCost",
-    "alewife",
     "any_vc_flows",
-    "balance",
     "break_even_words",
-    "channel_bandwidth_ratio",
     "channel_latency_curve",
-    "channel_rate_ratio",
     "channel_saturation",
-    "channel_width_ratio",
-    "circuit_switched",
     "conset_clocks",
-    "cut_widths",
-    "effective_bandwidth",
-    "expected_gain",
     "fitted_finite_element_clocks",
     "follow_flows",
-    "hypercube_peak_width",
-    "layout_bisection",
-    "mesh_peak_width",
-    "message_curve",
     "message_passing_clocks",
-    "minimum_peak_width",
     "pattern_message_passing_clocks",
-    "peak_position",
-    "peak_width",
-    "per_hop_limit",
     "predict_channels",
-    "predict_locality",
     "prepare_channels",
-    "random_distance",
     "regular_conset_clocks",
-    "saturated_bandwidth",
-    "saturated_speedup",
     "saturation_limit",
-    "saturation_rate",
-    "single_hot_spot",
-    "speedup",
-    "store_and_forward",
-    "torus_broadcast",
-    "tree_saturation",
-    "virtual_cut_through",
-    "wire_length_ratio",
-    "wormhole",
 ]

@@ -4,6 +4,9 @@ A folder with a ``question.py`` is a question. Its path is its words, and the fi
 ``__init__.py`` is its purpose. ``VERB`` there is the Python function that asks it. Nothing heavy is
 imported before one is asked. A folder of questions that is none itself may have ``USUAL`` in its
 ``__init__.py``: the question that its name alone asks.
+
+Another package adds questions by an entry point of the group ``netloom.questions``, which names a
+package of such folders. Help lists them under ``GROUP`` of that package.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import re
 from dataclasses import dataclass
 from functools import cache, wraps
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import (
     TYPE_CHECKING,
@@ -25,6 +29,8 @@ from typing import (
     get_args,
     overload,
 )
+
+from netloom.declared import declared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -44,6 +50,18 @@ A = TypeVar("A", bound="Answer")
 Ready = TypeVar("Ready")
 
 PACKAGE = "netloom.questions"
+
+
+@cache
+def packages() -> dict[str, Path]:
+    """Return the folders of packages of questions: netloom's own, and those that others add."""
+    found = {PACKAGE: Path(__file__).parent}
+    for each in declared("questions").values():
+        spec = find_spec(each.value)
+        origin = spec and spec.origin
+        assert origin, f"entry point {each.name}: there is no package {each.value}"
+        found[each.value] = Path(origin).parent
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,6 +230,9 @@ RAISES = "Raises\n------\n"
 REFUSED = "InputError\n    If a field, a file or their combination cannot be used.\n"
 """What every question raises."""
 
+OTHERS = "More"
+"""The title of what is in no other group of the help."""
+
 _DECLARED: dict[str, Kind] = {}
 
 
@@ -289,14 +310,30 @@ def asks(kind: Any, *, prepare: Callable[[Any], Any] | None = None, **about: Unp
 @cache
 def listed() -> dict[str, Listed]:
     """Return the questions that netloom has, by their words. None is imported for that."""
-    root = Path(__file__).parent
     found = {}
-    for path in sorted(root.rglob("question.py")):
-        names = path.parent.relative_to(root).parts
-        package = import_module(".".join((PACKAGE, *names)))
-        words = ".".join(names).replace("_", "-")
-        summary = (package.__doc__ or "").partition("\n")[0]
-        found[words] = Listed(words, package.VERB, summary, f"{package.__name__}.question")
+    for owner, root in packages().items():
+        for path in sorted(root.rglob("question.py")):
+            names = path.parent.relative_to(root).parts
+            package = import_module(".".join((owner, *names)))
+            words = ".".join(names).replace("_", "-")
+            summary = (package.__doc__ or "").partition("\n")[0]
+            found[words] = Listed(words, package.VERB, summary, f"{package.__name__}.question")
+    return dict(sorted(found.items()))
+
+
+@cache
+def groups() -> dict[str, list[str]]:
+    """Return the first words of the questions that other packages add, by title of their group.
+
+    A question whose first word netloom has too stands with its own.
+    """
+    found: dict[str, list[str]] = {}
+    own = {path.name for path in packages()[PACKAGE].iterdir()}
+    for owner, root in packages().items():
+        if owner != PACKAGE:
+            first = {path.relative_to(root).parts[0] for path in root.rglob("question.py")}
+            title = getattr(import_module(owner), "GROUP", OTHERS)
+            found.setdefault(title, []).extend(sorted(first - own))
     return found
 
 
@@ -313,7 +350,9 @@ def heads() -> dict[str, Head]:
     for words in listed():
         first, _, rest = words.partition(".")
         if rest and first not in listed():
-            package = import_module(f"{PACKAGE}.{first.replace('-', '_')}")
+            folder = first.replace("-", "_")
+            owner = next(name for name, root in packages().items() if (root / folder).is_dir())
+            package = import_module(f"{owner}.{folder}")
             summary = (package.__doc__ or "").partition("\n")[0]
             found[first] = Head(summary, getattr(package, "USUAL", ""))
     return found
@@ -386,8 +425,9 @@ def _returned(function: Callable[..., Any]) -> tuple[Any, ...]:
 def _words_of(function: Callable[..., Any]) -> str:
     """Return the words of a question: those of its folder, or else the function's name."""
     module = function.__module__
-    if module.startswith(f"{PACKAGE}.") and module.endswith(".question"):
-        return module.removeprefix(f"{PACKAGE}.").removesuffix(".question").replace("_", "-")
+    for owner in packages():
+        if module.startswith(f"{owner}.") and module.endswith(".question"):
+            return module.removeprefix(f"{owner}.").removesuffix(".question").replace("_", "-")
     return function.__name__.replace("_", "-")
 
 

@@ -24,63 +24,37 @@ from netloom.workload.graphs.permutations import (
 )
 from netloom.workload.graphs.process_graph import ProcessGraph, process_graph
 from netloom.workload.graphs.writers import write
-from netloom.workload.meshes.element_meshes import (
-    ElementMesh,
-    element_mesh,
-    generate_mesh,
-    read_mesh,
-)
-from netloom.workload.meshes.finite_elements import (
-    MeshPartition,
-    PartitionStructure,
-    interface_graph,
-    partition_mesh,
-    partition_structure,
-)
 from netloom.workload.parse import read
 from netloom.workload.traffic import Traffic
 from netloom.workload.traffic.arrivals import Arrivals, parse_arrivals
-from netloom.workload.traffic.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
 from netloom.workload.traffic.lengths import Lengths, parse_lengths
 from netloom.workload.traffic.parse import parse_traffic
 from netloom.workload.traffic.stream import Packets, PacketStream
 
 __all__ = [
     "Arrivals",
-    "ElementMesh",
-    "HotSpotTraffic",
     "Lengths",
-    "MeshPartition",
     "PacketStream",
     "Packets",
-    "PartitionStructure",
     "ProcessGraph",
     "Traffic",
     "all_to_all",
-    "assign_hot_spots",
     "binary_tree",
     "bit_complement",
     "bit_reverse",
     "butterfly",
-    "element_mesh",
-    "generate_mesh",
     "generators",
     "hypercube",
-    "interface_graph",
     "line",
     "mesh",
     "neighbour",
     "parse_arrivals",
     "parse_lengths",
     "parse_traffic",
-    "partition_mesh",
-    "partition_structure",
     "permutations",
-    "place_hot_spots",
     "process_graph",
     "random_regular",
     "read",
-    "read_mesh",
     "read_monitoring",
     "ring",
     "shuffle",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from netloom.declared import declared
 from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
 from netloom.spec import parse_sides, split_spec, whole_number
@@ -12,7 +13,6 @@ from netloom.textfiles import file_kind
 from netloom.words import or_near
 from netloom.workload.graphs import generators, permutations, readers
 from netloom.workload.graphs.openmpi import is_monitoring, read_monitoring
-from netloom.workload.meshes.finite_elements import mesh_interface
 from netloom.workload.programs.training.llm import llm_graph
 from netloom.workload.programs.training.rank_files import pattern_in
 
@@ -130,6 +130,9 @@ def _sized(spec: str, tasks: int | None, seed: int) -> str:
 
 def _from_spec(spec: str) -> ProcessGraph:
     name, argument = split_spec(spec)
+    if name not in _PATTERNS and (added := declared("process-graphs").get(name)):
+        made: ProcessGraph = added.load()(argument, spec)
+        return made
     if name not in _PATTERNS:
         found = "no such file, and no pattern of that name"
         wanted = or_near(name, _PATTERNS, f"{PATTERNS}; {FILES}")
@@ -198,6 +201,5 @@ _PATTERNS: dict[str, Callable[[str, str], ProcessGraph]] = {
     "neighbour": _by_sides(permutations.neighbour),
     "shift": _shift,
     "random-permutation": _random_permutation,
-    "fem": mesh_interface,
     "llm": lambda _, spec: llm_graph(spec),
 }

@@ -11,7 +11,6 @@ import numpy as np
 
 from netloom.contention import capacity_fraction, slowdown
 from netloom.errors import InputError
-from netloom.models import wormhole
 from netloom.questions.analyze.busiest import (
     bottleneck,
     bounds,
@@ -301,7 +300,7 @@ class Analysis(Answer):
             return {"bytes": size}
         hops = float(np.average(self.mapped.by_path.path_length[moving], weights=messages))
         flits = np.ceil(size / (self.machine.flit_bytes if self.machine else 1))
-        cycles = wormhole(hops, flits, startup_us=0, per_byte_us=1, hop_us=1)
+        cycles = hops + max(flits - 1, 0)
         answer = {"bytes": size, "hops": hops, "cycles": float(cycles)}
         if self.machine and self.machine.message_costs:
             answer["us"] = float(self.machine.message_time_us(size, hops))

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from netloom.questions.recorded import Recorded
     from netloom.questions.simulate.load.programs import ProgramLoad
     from netloom.questions.simulate.network import SimulatedNetwork
-    from netloom.simulation.broadcasts import BroadcastRun
     from netloom.simulation.network.loaded import Setting
     from netloom.simulation.network.run import NetworkRun
 
@@ -37,15 +36,13 @@ MOST_BINS = 64
 """Bins of a histogram in JSON. ``latencies`` has every value."""
 
 
-def note_of(run: NetworkRun | BroadcastRun, count: int, what: str) -> str | None:
+def note_of(run: Any, count: int, what: str) -> str | None:
     """Return what to know before relying on a run that has measured so many of something."""
     if not count:
-        return "nothing was measured" + ": interrupted" * run.interrupted
+        return f"nothing was measured{': interrupted' if run.interrupted else ''}"
     if not run.stable:
-        return (
-            f"past saturation: {run.reason}. No latency is given, because it would grow with the "
-            "length of the run"
-        )
+        past = f"past saturation: {run.reason}. No latency is given, because it would grow with the "
+        return past + "length of the run"
     doubts = ["interrupted: these are the figures up to then"] * run.interrupted
     doubts += ["the start-up was not seen to end"] * (not run.warmed_up)
     if not (run.precise or run.interrupted):

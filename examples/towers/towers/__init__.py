@@ -1,0 +1,3 @@
+"""Questions on towers, for netloom."""
+
+GROUP = "Towers"

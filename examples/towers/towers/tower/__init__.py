@@ -1,0 +1,3 @@
+"""Build a tower of blocks."""
+
+VERB = "build_tower"

@@ -1,0 +1,21 @@
+"""What other packages add to netloom, as entry points of their installation.
+
+A group's name says what is added: ``netloom.questions``, ``netloom.commands``,
+``netloom.process-graphs``. See docs/adding-to-netloom.md.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+
+@cache
+def declared(group: str) -> dict[str, EntryPoint]:
+    """Return the entry points of a group, by name. Nothing of them is imported."""
+    from importlib.metadata import entry_points
+
+    return {each.name: each for each in sorted(entry_points(group=f"netloom.{group}"))}

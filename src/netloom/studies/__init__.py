@@ -1,5 +1,0 @@
-"""Published experiments as data, and the few lines that recompute them."""
-
-from netloom.studies.validation import Row, Validation, validate
-
-__all__ = ["Row", "Validation", "validate"]

@@ -1,0 +1,21 @@
+"""Commands on the papers: ``netloom validate`` and ``netloom study``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from netloom_papers.questions import GROUP
+
+if TYPE_CHECKING:
+    import typer
+
+
+def add(app: typer.Typer) -> tuple[str, list[str]]:
+    """Add the commands. Return the title of their group in the help, and their names."""
+    from netloom.cli.help import HelpedCommand
+    from netloom_papers.cli.study import study
+    from netloom_papers.cli.validate import validate
+
+    app.command(cls=HelpedCommand)(validate)
+    app.add_typer(study, name="study")
+    return GROUP, ["validate", "study"]

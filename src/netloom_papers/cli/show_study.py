@@ -1,0 +1,273 @@
+"""Studies, tables and figures of papers on a terminal."""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import TYPE_CHECKING, Any
+
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from netloom.cli.show import console, show_again, show_verdict
+from netloom.figures import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot
+from netloom.questions.shown import percent, show
+from netloom.words import number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rich.console import Console
+
+    from netloom_papers.studies.exhibits import Exhibited
+    from netloom_papers.studies.validation import Row
+
+WIDEST = 300
+"""Letters of a line, at most."""
+
+FEW, MANY = 6, 14
+"""Columns and rows in which all points of a plot are shown. Of more the least and the most."""
+
+
+def show_studies(exhibits: Iterable[tuple[str, str]], others: Iterable[tuple[str, str]]) -> None:
+    """Print names and lines, one study a line: those of papers, and the others."""
+    screen = console()
+    exhibits, others = list(exhibits), list(others)
+    width = max((len(name) for name, _ in (*exhibits, *others)), default=0)
+    before = ""
+    for name, line in exhibits:
+        paper = name.partition("/")[0]
+        if paper != before:
+            screen.print(f"[bold]{escape(paper)}[/]", soft_wrap=True)
+        before = paper
+        screen.print(Text(f"{name:{width}}  {line}"), soft_wrap=True)
+    screen.print("[bold]other studies[/]", soft_wrap=True)
+    for name, line in others:
+        screen.print(Text(f"{name:{width}}  {line}"), soft_wrap=True)
+
+
+def show_exhibited(result: Exhibited) -> None:
+    """Print a table or figure: printed numbers dim, computed beside them, and what is outside."""
+    screen = console()
+    show_verdict(screen, result.verdict)
+    screen.width = max(screen.width, WIDEST)  # so that no number is cut off
+    outside = [row for row in result.shown.rows if not row.within]
+    if result.shown.rows:
+        told = "[dim]Printed[/], then computed. [red]✗[/]: outside its tolerance."
+        screen.print(told, soft_wrap=True)
+    for panel in result.shown.panels:
+        screen.print()
+        screen.print(f"[bold]{escape(panel.title)}[/]", soft_wrap=True)
+        if isinstance(panel, Grid):
+            screen.print(_grid(panel), soft_wrap=True)
+        else:
+            _show_plot(screen, panel)
+    screen.print()
+    _show_outside(screen, outside)
+    for remark in result.shown.remarks:
+        screen.print(Text(f"• {remark}", style="dim"), soft_wrap=True)
+    show_again(screen, result.verdict)
+
+
+def _grid(grid: Grid) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 3, 0, 0))
+    for place, head in enumerate(grid.columns):
+        table.add_column(head, justify="right" if place else "left", no_wrap=True)
+    columns = [_cells([row[at] for _, row in grid.rows]) for at in range(len(grid.columns) - 1)]
+    for place, (label, _) in enumerate(grid.rows):
+        table.add_row(label, *(column[place] for column in columns))
+    return table
+
+
+def _cells(cells: Sequence[Cell | None]) -> list[Text]:
+    """Return a column: both halves right-aligned, and one that has no numbers at all left out."""
+    there = [cell for cell in cells if cell is not None]
+    first, second = (
+        max(len(cell.words()[half]) for cell in there)
+        if any(cell[half] is not None for cell in there)
+        else 0
+        for half in (0, 1)
+    )
+    column, marked = [], any(cell.within is False for cell in there)
+    for cell in cells:
+        text = Text()
+        if cell is not None:
+            printed, computed = cell.words()
+            if first:
+                text.append(f"{printed:>{first}}", style="dim")
+            if first and second:
+                text.append("  ")
+            if second:
+                bad = cell.within is False
+                text.append(f"{computed:>{second}}", style="red" if bad else "")
+                text.append(" ✗" if bad else "  " * marked, style="red")
+        column.append(text)
+    return column
+
+
+def _show_plot(screen: Console, plot: Plot) -> None:
+    by = f" by {plot.x}" if plot.x else ""
+    screen.print(Text(f"{plot.y}{by}", style="dim"), soft_wrap=True)
+    names = plot.table["series"].unique(maintain_order=True).to_list()
+    places = plot.table["x"].unique(maintain_order=True).to_list()
+    once = plot.table.select("series", "x", "whose").n_unique() == len(plot.table)
+    few, many = sorted((len(places), len(names)))
+    if once and few <= FEW and many <= MANY:
+        screen.print(_grid(point_by_point(plot)), soft_wrap=True)
+    else:
+        screen.print(_ranges(plot, names), soft_wrap=True)
+
+
+def point_by_point(plot: Plot) -> Grid:
+    """Return the points of axes as a table: what is fewer, places or series, is its columns."""
+    values = {(row["series"], row["x"], row["whose"]): row["y"] for row in plot.table.to_dicts()}
+    names = plot.table["series"].unique(maintain_order=True).to_list()
+    places = plot.table["x"].unique(maintain_order=True)
+    order = sorted(places) if places.dtype.is_numeric() else places.to_list()
+    lines: dict[str, list[Cell | None]] = {}
+    for name in names:
+        cells = [
+            _cell(values.get((name, x, PRINTED)), values.get((name, x, COMPUTED))) for x in order
+        ]
+        model = [_cell(None, values.get((name, x, MODELLED))) for x in order]
+        lines |= {name: cells} if any(cells) else {}
+        lines |= {f"{name}, model": model} if any(model) else {}
+    heads = [x if isinstance(x, str) else number(x) for x in order]
+    if len(lines) > len(order):
+        rows = [(name, tuple(cells)) for name, cells in lines.items()]
+        return Grid(plot.title, (f"{plot.x}:" if plot.x else "", *heads), tuple(rows))
+    turned = zip(*lines.values(), strict=True)
+    return Grid(plot.title, (plot.x, *lines), tuple(zip(heads, turned, strict=True)))
+
+
+def _cell(printed: float | None, computed: float | None) -> Cell | None:
+    found = None if printed is None and computed is None else Cell(printed, computed)
+    if found is not None and printed is not None and not isnan(printed):
+        return Cell(float(f"{printed:.4g}"), computed)  # read off or recalculated: no more digits
+    return found
+
+
+def _ranges(plot: Plot, names: Sequence[str]) -> Table:
+    """Return the least and the most of each series."""
+    import polars as pl
+
+    kinds = [each for each in (PRINTED, COMPUTED, MODELLED) if each in plot.table["whose"]]
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 3, 0, 0))
+    for place, head in enumerate(("series", *(f"{kind}, least … most" for kind in kinds))):
+        table.add_column(head, justify="right" if place else "left", no_wrap=True)
+    for name in names:
+        cells = []
+        for kind in kinds:
+            some = plot.table.filter(series=name, whose=kind)["y"].cast(pl.Float64).drop_nulls()
+            some = some.filter(some.is_not_nan())
+            least, most = some.min(), some.max()
+            count = f"{len(some)} point{'s' * (len(some) != 1)}"
+            cells.append(f"{number(least)} … {number(most)}  ({count})" if len(some) else "–")
+        table.add_row(Text(name), *cells)
+    return table
+
+
+def _show_outside(screen: Console, outside: Sequence[Row]) -> None:
+    """Print the rows outside, those of the same reason together."""
+    for reason in dict.fromkeys(row.reason for row in outside):
+        some = [row for row in outside if row.reason == reason]
+        style, sign = ("yellow", "!") if reason else ("red", "✗")
+        kind = "misprint" if all(row.misprint for row in some) else "outside"
+        screen.print(
+            Text(f"{sign} {kind}: {reason or 'no known reason'}", style=style), soft_wrap=True
+        )
+        for row in some:
+            screen.print(
+                Text(
+                    f"  {row.item}, {row.quantity}: {number(row.printed)} ({row.kind}), "
+                    f"{number(row.computed)} computed ({percent(row.deviation)} off, "
+                    f"{percent(row.tolerance)} allowed)"
+                ),
+                soft_wrap=True,
+            )
+
+
+def show_study(result: Any) -> None:
+    """Print the tables of a study, the goals, and what they come to."""
+    screen = console()
+    show_verdict(screen, result.verdict)
+    screen.print()
+    for section in result.sections:
+        screen.print(f"[bold]{section.title}[/]", soft_wrap=True)
+        table = Table(box=None, pad_edge=False, header_style="dim")
+        for index, column in enumerate(section.columns):
+            table.add_column(column, justify="right" if index else "left")
+        for row in section.rows:
+            table.add_row(*row)
+        screen.print(table, soft_wrap=True)
+        for remark in section.remarks:
+            screen.print(Text(remark, style="dim"), soft_wrap=True)
+        screen.print()
+    goals = Table(box=None, pad_edge=False, header_style="dim")
+    for column in ("goal", "at most", "found", "", "worst at"):
+        goals.add_column(column, justify="right" if column in ("at most", "found") else "left")
+    for goal in result.goals:
+        met = Text("✓", style="green") if goal.met else Text("✗ missed", style="red")
+        goals.add_row(
+            goal.what, f"{goal.limit:g} {goal.unit}", f"{number(goal.found)} {goal.unit}", met,
+            goal.where,
+        )  # fmt: skip
+    show([goals, ""], screen)
+    show_again(screen, result.verdict)
+    if result.interrupted:
+        show(
+            ["• interrupted: what was finished by then. The same command goes on from here."],
+            screen,
+        )
+
+
+def show_validation(result: Any) -> None:
+    """Print what is reproduced, every row beside the computed value, reasons, rates by kind."""
+    screen = console()
+    show_verdict(screen, result.verdict)
+    screen.print()
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in ("paper", "item", "quantity", "kind", "compared with", "computed", "off", "tol",
+                   ""):  # fmt: skip
+        right = column in {"compared with", "computed", "off", "tol"}
+        table.add_column(column, justify="right" if right else "left", no_wrap=right)
+    for row in result.rows:
+        outside = row.cause or ("known" if row.reason else "")
+        seen = (
+            "[green]✓[/]"
+            if row.within
+            else f"[yellow]! {outside}[/]"
+            if outside
+            else "[red]✗ outside[/]"
+        )
+        table.add_row(
+            *map(escape, (row.paper, row.item, row.quantity, row.kind)),
+            number(row.printed), number(row.computed),
+            percent(row.deviation), "at most" if row.at_most else percent(row.tolerance), seen,
+        )  # fmt: skip
+    show([table], screen)
+    for reason in dict.fromkeys(row.reason for row in result.rows if row.reason and not row.within):
+        show([f"[yellow]! known[/]: {escape(reason)}"], screen)
+    show(["", _rates(result.rows), ""], screen)
+    show_again(screen, result.verdict)
+
+
+def _rates(rows: Any) -> Table:
+    """Return reproduced of all distinct numbers by kind, in all and by class of tolerance."""
+    from netloom_papers.studies.kinds import CLASSES, rates
+
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("kind")
+    for column in ("rows", "numbers", "reproduced", "rate", *CLASSES):
+        table.add_column(column, justify="right", no_wrap=True)
+    for line in rates(rows):
+        cells = [line["kind"], str(line["rows"])]
+        if "numbers" in line:
+            share = percent(line["reproduced"] / line["numbers"])
+            cells += [str(line["numbers"]), str(line["reproduced"]), share]
+            cells += [
+                f"{each['reproduced']}/{each['numbers']}" if each["numbers"] else ""
+                for each in line["by_tolerance"].values()
+            ]
+        table.add_row(*cells)
+    return table

@@ -1,0 +1,1 @@
+"""Pictures of published tables and figures beside the recomputed ones."""

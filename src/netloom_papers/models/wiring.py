@@ -1,0 +1,412 @@
+"""What a topology costs in wires, and what those wires leave of its bandwidth.
+
+Chittor 1991, chapter 2: nodes are laid out on a line, and the cut widths of the layout count the
+links that must run side by side past each position. Networks compared at equal wire density may
+have channels as wide as their peak widths differ. The errata that the docstrings name are those
+that an independent reproduction of the chapter found.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.topology import Cube
+from netloom.topology.alike import check_direct
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from netloom.topology import Topology
+
+Delay: TypeAlias = Literal["constant", "logarithmic", "linear"]
+"""How the rate of a wire falls with its length l: not at all, as 1/(1 + ln l), or as 1/l."""
+
+Form: TypeAlias = Literal["exact", "chittor-1991"]
+"""The theorems multiplied out without approximation, or the approximations that were printed."""
+
+Distance: TypeAlias = Literal["neighbours", "average", "worst"]
+"""Path lengths that a speedup assumes: 1 hop, the mean over pairs of nodes, or the diameter."""
+
+MOST_NODES_EXACT = 20
+"""Largest network whose layouts are all searched: memory and time grow as 2^N."""
+
+
+def cut_widths(topology: Topology, layout: ArrayLike | None = None) -> NDArray[np.int64]:
+    """Return η(k): the links that join a node placed at k or before to one placed after k.
+
+    Parameters
+    ----------
+    topology
+        Any network. A pair of opposite channels is one link, and so is a one-way channel.
+    layout
+        int[num_nodes], the position of each node, a permutation of 0 … num_nodes − 1. If it
+        is not given every node stands at its own number, the identity layout.
+
+    Returns
+    -------
+    widths
+        int64[num_nodes], in links. The last is 0 (Chittor 1991, definition 14).
+
+    Raises
+    ------
+    InputError
+        If the layout is not a permutation of the nodes.
+
+    Examples
+    --------
+    >>> from netloom.topology import hypercube
+    >>> cut_widths(hypercube(3))
+    array([3, 4, 5, 4, 5, 4, 3, 0])
+    """
+    place = _positions(layout, topology.num_hosts)
+    one, other = _links(topology)
+    left = np.minimum(place[one], place[other])
+    right = np.maximum(place[one], place[other])
+    opened = np.bincount(left, minlength=topology.num_hosts)
+    closed = np.bincount(right, minlength=topology.num_hosts)
+    return np.cumsum(opened - closed, dtype=np.int64)
+
+
+def peak_width(topology: Topology, layout: ArrayLike | None = None) -> int:
+    """Return the largest cut width of a layout, in links (Chittor 1991, definition 17).
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh
+    >>> peak_width(mesh(4, 4))
+    5
+    """
+    return int(cut_widths(topology, layout).max())
+
+
+def peak_position(topology: Topology, layout: ArrayLike | None = None) -> int:
+    """Return the first k at which the cut width is largest.
+
+    On a hypercube in its identity layout floor(N/3) is *a* position of the largest cut width
+    (Chittor 1991, theorem 1), but not the only one.
+
+    Examples
+    --------
+    >>> from netloom.topology import hypercube
+    >>> peak_position(hypercube(3))
+    2
+    """
+    return int(np.argmax(cut_widths(topology, layout)))
+
+
+def layout_bisection(topology: Topology, layout: ArrayLike | None = None) -> int:
+    """Return the links that join the two halves of a layout: η(N/2 − 1), floored for odd N.
+
+    Definition 15 of Chittor 1991 prints η(N/2), which under definition 14 parts N/2 + 1 nodes
+    from N/2 − 1. The values that the thesis quotes are those of N/2 − 1. The fewest links over
+    all layouts of a k-ary n-cube are ``netloom.topology.bisection_width``.
+
+    Examples
+    --------
+    >>> from netloom.topology import hypercube
+    >>> layout_bisection(hypercube(3))
+    4
+    """
+    half = topology.num_hosts // 2
+    return int(cut_widths(topology, layout)[half - 1]) if half else 0
+
+
+def minimum_peak_width(topology: Topology) -> int:
+    """Return the smallest peak width over *all* layouts, in links: the topology's peak width η_m.
+
+    Exact, by dynamic programming over the 2^N sets of nodes that can fill the first positions.
+    The problem (minimum cut linear arrangement) is NP-hard.
+
+    Raises
+    ------
+    InputError
+        If the network has more than 20 nodes.
+
+    Examples
+    --------
+    >>> from netloom.topology import hypercube, mesh
+    >>> minimum_peak_width(hypercube(4)), minimum_peak_width(mesh(3, 3))
+    (10, 4)
+    """
+    if topology.num_hosts > MOST_NODES_EXACT:
+        raise InputError(
+            topology.name, f"{topology.num_hosts} nodes",
+            f"at most {MOST_NODES_EXACT} to search every layout",
+        )  # fmt: skip
+    from netloom_papers.models.kernels.wiring import smallest_peak
+
+    one, other = _links(topology)
+    if len(np.unique(one * topology.num_vertices + other)) < len(one):
+        raise InputError(topology.name, "parallel links", "at most one link between two nodes")
+    neighbours = np.zeros(topology.num_hosts, dtype=np.int64)
+    np.bitwise_or.at(neighbours, one, np.int64(1) << other)
+    np.bitwise_or.at(neighbours, other, np.int64(1) << one)
+    return int(smallest_peak(neighbours))
+
+
+def hypercube_peak_width(dimension: int) -> int:
+    """Return the peak width of a hypercube of 2^dimension nodes: floor(2N/3) (theorem 2).
+
+    The identity layout is the best one (Hart, *A note on the edges of the n-cube*, 1976), so this
+    is the smallest over all layouts.
+
+    Examples
+    --------
+    >>> [hypercube_peak_width(n) for n in (1, 2, 3, 4, 8)]
+    [1, 2, 5, 10, 170]
+    """
+    if dimension < 1:
+        raise InputError("dimension", str(dimension), "at least 1")
+    return (2 << dimension) // 3
+
+
+def mesh_peak_width(side: int) -> int:
+    """Return the peak width of a side × side mesh in its identity layout: side + 1 (theorem 3).
+
+    The theorem fails for 2 × 2, whose peak width is 2, and for the single node. No better layout
+    exists for 3 × 3 and 4 × 4 (``minimum_peak_width``). Beyond that it is assumed.
+
+    Examples
+    --------
+    >>> [mesh_peak_width(side) for side in (1, 2, 3, 4, 8)]
+    [0, 2, 4, 5, 9]
+    """
+    if side < 1:
+        raise InputError("side", str(side), "at least 1")
+    return side + 1 if side > 2 else 2 * (side - 1)
+
+
+def channel_width_ratio(num_nodes: ArrayLike, *, form: Form = "exact") -> NDArray[np.float64]:
+    """Return how many times wider a mesh's channels can be than a hypercube's (theorem 4).
+
+    At equal peak density the widths are inversely as the peak widths: floor(2N/3) / (√N + 1).
+
+    Parameters
+    ----------
+    num_nodes
+        int, powers of two from 4, scalar or array. Where √N is not whole no square mesh exists
+        and the formula interpolates, as the thesis does at 128 and 512 nodes.
+    form
+        ``chittor-1991`` gives the printed approximation 2√N/3, which is 14 % above the exact
+        ratio at 64 nodes and 6.7 % above it at 256.
+
+    Returns
+    -------
+    ratio
+        float64, of the shape of ``num_nodes``.
+
+    Raises
+    ------
+    InputError
+        If a number of nodes is not a power of two from 4.
+
+    Examples
+    --------
+    >>> channel_width_ratio([64, 256]).round(2)
+    array([ 4.67, 10.  ])
+    >>> channel_width_ratio(256, form="chittor-1991").round(2)
+    np.float64(10.67)
+    """
+    nodes = _node_counts(num_nodes)
+    root = np.sqrt(nodes)
+    if _chosen("form", form, ("exact", "chittor-1991")) == "chittor-1991":
+        return 2 * root / 3
+    ratio: NDArray[np.float64] = (2 * nodes // 3) / np.where(nodes == 4, 2, root + 1)
+    return ratio
+
+
+def wire_length_ratio(num_nodes: ArrayLike) -> NDArray[np.float64]:
+    """Return the least ratio of a hypercube's longest wire to a mesh's, in a square layout.
+
+    (√(2N) − √2) / lg N (Chittor 1991, theorem 5): two opposite corners of the square lie
+    (√(2N) − √2) node widths apart and at most lg N wires join them. It is a lower bound. Below
+    16 nodes it is under 1 and says nothing.
+
+    ``num_nodes`` as for ``channel_width_ratio``.
+
+    Examples
+    --------
+    >>> wire_length_ratio(256).round(4)
+    np.float64(2.6517)
+    """
+    nodes = _node_counts(num_nodes)
+    ratio: NDArray[np.float64] = (np.sqrt(2 * nodes) - np.sqrt(2)) / np.log2(nodes)
+    return ratio
+
+
+def channel_rate_ratio(
+    num_nodes: ArrayLike, delay: Delay, *, form: Form = "exact"
+) -> NDArray[np.float64]:
+    """Return how many times faster a mesh's wires can be clocked than a hypercube's (theorem 6).
+
+    With r the ratio of the longest wires (``wire_length_ratio``): 1 for a constant delay,
+    1 + ln r for a logarithmic one, r for a linear one.
+
+    Parameters
+    ----------
+    num_nodes
+        As for ``channel_width_ratio``.
+    delay
+        ``constant``, ``logarithmic`` or ``linear`` in the length of the wire.
+    form
+        ``chittor-1991`` gives, for the logarithmic delay, the printed (3.89 + lg N − 2 lg lg N) /
+        2.89, which leaves −√2 out of r and rounds 1 + 2 lg e and 2 lg e. The last two lines of
+        the printed proof have + 2 lg lg N, a misprint.
+
+    Raises
+    ------
+    InputError
+        If a number of nodes is not a power of two from 4, or the delay is not known.
+
+    Examples
+    --------
+    >>> [float(channel_rate_ratio(256, d).round(4)) for d in ("constant", "logarithmic", "linear")]
+    [1.0, 1.9752, 2.6517]
+    """
+    nodes = _node_counts(num_nodes)
+    ratio = wire_length_ratio(nodes)
+    _chosen("form", form, ("exact", "chittor-1991"))
+    if _chosen("delay", delay, ("constant", "logarithmic", "linear")) == "constant":
+        return np.ones_like(ratio)[()]
+    if delay == "linear":
+        return ratio
+    lg = np.log2(nodes)
+    printed: NDArray[np.float64] = (3.89 + lg - 2 * np.log2(lg)) / 2.89
+    return printed if form == "chittor-1991" else 1 + np.log(ratio)
+
+
+def channel_bandwidth_ratio(
+    num_nodes: ArrayLike, delay: Delay = "constant", *, form: Form = "exact"
+) -> NDArray[np.float64]:
+    """Return R_b: a mesh's channel bandwidth over a hypercube's of the same size and wiring.
+
+    The ratio of widths times the ratio of rates (Chittor 1991, eq. 2.18 and theorem 7).
+
+    Parameters
+    ----------
+    num_nodes, delay
+        As for ``channel_rate_ratio``, errors too.
+    form
+        ``chittor-1991`` gives Table 2.1 as printed: 2√N/3, √N (3.89 + lg N − 2 lg lg N) / 4.33 and
+        2√2 N / (3 lg N), which leaves −√2 out of the linear ratio.
+
+    Examples
+    --------
+    >>> channel_bandwidth_ratio([64, 1024], "linear", form="chittor-1991").round(2)
+    array([10.06, 96.54])
+    """
+    nodes = _node_counts(num_nodes)
+    if form != "chittor-1991":
+        return channel_width_ratio(nodes, form=form) * channel_rate_ratio(nodes, delay, form=form)
+    if _chosen("delay", delay, ("constant", "logarithmic", "linear")) == "constant":
+        return channel_width_ratio(nodes, form=form)
+    lg = np.log2(nodes)
+    linear: NDArray[np.float64] = 2 * np.sqrt(2) * nodes / (3 * lg)
+    logarithmic: NDArray[np.float64] = np.sqrt(nodes) * (3.89 + lg - 2 * np.log2(lg)) / 4.33
+    return linear if delay == "linear" else logarithmic
+
+
+def speedup(
+    num_nodes: ArrayLike,
+    message_headers: ArrayLike,
+    *,
+    delay: Delay = "constant",
+    distance: Distance = "average",
+    form: Form = "exact",
+) -> NDArray[np.float64]:
+    """Return R_e: how many times sooner a message arrives on a mesh, without contention.
+
+    R_b (D_h + L') / (D_m + L') with D the path lengths on the two networks and L' = L/H the
+    message length in headers (Chittor 1991, eqs. 2.17, 2.20–2.23).
+
+    Parameters
+    ----------
+    num_nodes, delay
+        As for ``channel_rate_ratio``.
+    message_headers
+        Message length over header length, at least 0, scalar or array. The two broadcast.
+    distance
+        ``neighbours`` (1 hop on both, eq. 2.17), ``average`` (eq. 2.22) or ``worst`` (eq. 2.23).
+    form
+        ``chittor-1991`` takes R_b from Table 2.1 and lg N / 2 for the hypercube's average
+        distance, which counts a node's distance to itself too, as the mesh's 2√N/3 does not.
+        ``exact`` takes distinct nodes on both.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range or not known.
+
+    Examples
+    --------
+    >>> speedup(256, [10, 100], form="chittor-1991").round(3)
+    array([ 7.226, 10.024])
+    """
+    nodes = _node_counts(num_nodes)
+    length = np.asarray(message_headers, dtype=np.float64)
+    if not np.all(length >= 0):
+        raise InputError("message_headers", str(length.min()), "lengths of at least 0")
+    on_cube, on_mesh = _path_lengths(nodes, distance, form)
+    ratio = channel_bandwidth_ratio(nodes, delay, form=form)
+    return ratio * (on_cube + length) / (on_mesh + length)
+
+
+def _path_lengths(
+    nodes: NDArray[np.int64], distance: Distance, form: Form
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Path lengths on the hypercube and on the mesh (eq. 2.21)."""
+    _chosen("distance", distance, ("neighbours", "average", "worst"))
+    if distance == "neighbours":
+        return np.ones(nodes.shape), np.ones(nodes.shape)
+    root, lg = np.sqrt(nodes), np.log2(nodes)
+    if distance == "worst":
+        return lg, 2 * (root - 1)
+    return lg / 2 * (1 if form == "chittor-1991" else nodes / (nodes - 1)), 2 * root / 3
+
+
+def _positions(layout: ArrayLike | None, num_nodes: int) -> NDArray[np.int64]:
+    if layout is None:
+        return np.arange(num_nodes)
+    place = np.asarray(layout)
+    wanted = f"each position from 0 to {num_nodes - 1} once"
+    if place.shape != (num_nodes,):
+        raise InputError("layout", f"shape {place.shape}", wanted)
+    if not np.array_equal(np.sort(place), np.arange(num_nodes)):
+        raise InputError("layout", "positions that are no permutation", wanted)
+    return place.astype(np.int64)
+
+
+def _links(topology: Topology) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the two nodes of every link, each link once."""
+    check_direct(topology, "wiring", "its routers alone, topology.routers")
+    one = np.minimum(topology.channel_source, topology.channel_target).astype(np.int64)
+    other = np.maximum(topology.channel_source, topology.channel_target).astype(np.int64)
+    if isinstance(topology, Cube):  # every channel has its opposite, so half of them are the links
+        kept = topology.channel_source < topology.channel_target
+        return one[kept], other[kept]
+    forth = topology.channel_source < topology.channel_target
+    keys, place = np.unique(one * topology.num_vertices + other, return_inverse=True)
+    each_way = [np.bincount(place[way], minlength=len(keys)) for way in (forth, ~forth)]
+    links = np.repeat(keys, np.maximum(*each_way))  # parallel ones, too
+    return links // topology.num_vertices, links % topology.num_vertices
+
+
+def _node_counts(num_nodes: ArrayLike) -> NDArray[np.int64]:
+    nodes = np.asarray(num_nodes)
+    wanted = "powers of two from 4, the sizes of hypercubes"
+    if nodes.dtype.kind not in "iu":
+        raise InputError("num_nodes", f"values of type {nodes.dtype}", wanted)
+    nodes = nodes.astype(np.int64)
+    wrong = (nodes < 4) | (nodes & (nodes - 1) != 0)
+    if wrong.any():
+        raise InputError("num_nodes", str(nodes[wrong].flat[0]), wanted)
+    return nodes
+
+
+def _chosen(field: str, value: str, choices: tuple[str, ...]) -> str:
+    if value not in choices:
+        raise InputError(field, f"'{value}'", ", ".join(choices[:-1]) + f" or {choices[-1]}")
+    return value

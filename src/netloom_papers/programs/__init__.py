@@ -1,0 +1,1 @@
+"""Programs of the papers, and what runs them: patterns, transactions, broadcasts."""

@@ -1,0 +1,1 @@
+"""Models that only the papers have."""

@@ -1,0 +1,195 @@
+"""What a study is, which ones there are, and what they answer.
+
+A study simulates more than a verb does in one question, and says what that means. It keeps what it
+has simulated, so that it can be stopped at any time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from netloom._version import __version__
+from netloom.errors import InputError
+from netloom.questions.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import polars as pl
+
+
+class Study(NamedTuple):
+    """A study: what it asks, in one line, and the module of this package whose ``run`` answers."""
+
+    line: str
+    module: str
+
+
+STUDIES = {
+    "model-accuracy": Study(
+        "How far the torus-broadcast and locality models can be trusted, against simulation",
+        "model_accuracy",
+    ),
+    "latency-accuracy": Study(
+        "How far predict latency is off, on random networks, routers and traffic",
+        "latency_accuracy",
+    ),
+    "flows-and-flits": Study(
+        "How far flows that share fairly, or by turns, are from flits, and what is said of it",
+        "flows_and_flits",
+    ),
+}
+"""Studies by the name that the command line takes."""
+
+
+class Goal(NamedTuple):
+    """Something that a study wants to be so.
+
+    Attributes
+    ----------
+    what
+        The quantity, the less of which the better.
+    limit, found
+        What it may be at most, and what it is. NaN if nothing is known.
+    unit
+        Of both, such as ``%`` or ``cycles``.
+    where
+        Where it is worst.
+    """
+
+    what: str
+    limit: float
+    found: float
+    unit: str
+    where: str = ""
+
+    @property
+    def met(self) -> bool:
+        """Whether it is so."""
+        return self.found <= self.limit
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the goal as plain data. Null where nothing is known."""
+        found = self.found if isfinite(self.found) else None
+        return self._asdict() | {"found": found, "met": self.met}
+
+
+class Section(NamedTuple):
+    """A table as people read it: a title, columns, rows of words, and remarks on them."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class StudyResult:
+    """What a study found.
+
+    Attributes
+    ----------
+    name, quick
+        The study, and whether it was its quick variant.
+    goals, sections
+        What was wanted, and the tables to read.
+    tables
+        All figures, tidy: one row per observation.
+    asked, simulated
+        Cases to simulate, and how many of them were when the study ended.
+    kept
+        The file that has what was simulated.
+    """
+
+    name: str
+    quick: bool
+    goals: tuple[Goal, ...]
+    sections: tuple[Section, ...]
+    tables: Mapping[str, pl.DataFrame]
+    asked: int
+    simulated: int
+    kept: Path
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the study was stopped before its end."""
+        return self.simulated < self.asked
+
+    @property
+    def sentence(self) -> str:
+        """The result in one line."""
+        met = sum(goal.met for goal in self.goals)
+        words = f"{met} of {len(self.goals)} goals met"
+        if self.interrupted:
+            words += f" by the {self.simulated} of {self.asked} cases that were simulated"
+        return f"{words}."
+
+    @property
+    def verdict(self) -> Verdict:
+        """The same with its mark: ``act`` if a goal is missed."""
+        mark = "fine" if all(goal.met for goal in self.goals) else "act"
+        return Verdict("unknown" if self.interrupted else mark, self.sentence)
+
+    def table(self) -> pl.DataFrame:
+        """Return all tables as one, whose column ``table`` says which. Null where one has none."""
+        import polars as pl
+
+        named = [
+            table.insert_column(0, pl.Series("table", [name] * len(table)))
+            for name, table in ((name, table.clone()) for name, table in self.tables.items())
+            if len(table)
+        ]
+        return pl.concat(named, how="diagonal_relaxed") if named else pl.DataFrame({"table": []})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures as plain data, the JSON of ``netloom study run``."""
+        return {
+            "study": self.name,
+            "quick": self.quick,
+            "goals": [goal.to_dict() for goal in self.goals],
+            "tables": {name: table.to_dicts() for name, table in self.tables.items()},
+            "cases": {"asked": self.asked, "simulated": self.simulated},
+            "interrupted": self.interrupted,
+            "kept": str(self.kept),
+            "verdict": self.verdict.to_dict(),
+            "netloom": __version__,
+        }
+
+    def __repr__(self) -> str:
+        lines = [f"<Study {self.name}{', quick' * self.quick}; netloom {__version__}>"]
+        lines += [
+            f"{goal.what}: {goal.found:.3g} {goal.unit} (at most {goal.limit:g}), "
+            f"{'yes' if goal.met else 'no'}"
+            for goal in self.goals
+        ]
+        return "\n".join([*lines, self.sentence])
+
+
+def run_study(name: str, *, quick: bool = False, kept: str | Path | None = None) -> StudyResult:
+    """Run a study. Ctrl-C ends it, and what was simulated by then is the answer.
+
+    Parameters
+    ----------
+    name
+        A name of ``STUDIES``.
+    quick
+        Only as much as takes less than a minute.
+    kept
+        The file of what has been simulated, which is added to, and from which a study that was
+        stopped goes on: ``out/NAME.jsonl`` by default.
+
+    Raises
+    ------
+    InputError
+        If there is no such study, or the file cannot be used.
+    """
+    if name not in STUDIES:
+        raise InputError("study", f"'{name}'", f"one of {', '.join(STUDIES)}")
+    path = Path("out") / f"{name}.jsonl" if kept is None else Path(kept)
+    run: Callable[..., StudyResult]
+    run = import_module(f"netloom_papers.studies.{STUDIES[name].module}").run
+    return run(quick=quick, kept=path)

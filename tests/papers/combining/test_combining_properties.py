@@ -1,0 +1,291 @@
+"""The fast combining network and the readable one must agree; and it must be a memory."""
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+
+from netloom_papers.combining import CombiningEngine, CombiningNetwork
+from netloom_papers.combining.hot_spots import HotSpotTraffic
+from tests.reference.combining import IDENTITY, PHI, CombiningTwin
+
+SIZES = [(4, 2), (8, 2), (16, 2), (32, 2), (64, 2), (4, 4), (16, 4), (64, 4), (8, 8), (64, 8)]
+
+COUNTED = (
+    *("step", "issued", "completed", "in_flight", "discarded_waiting", "discarded_full"),
+    *("per_step", "population_sums", "wait_sums", "queue_max", "pool_max"),
+    *("arrived", "combined", "issued_to", "accesses", "memory", "background_memory"),
+    *("hot_spots", "assigned"),
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A network, what is asked of it, and the steps in which a run is interrupted."""
+
+    network: CombiningNetwork
+    traffic: HotSpotTraffic
+    seed: int
+    cuts: list
+
+    def __repr__(self):
+        traffic, assigned = self.traffic, self.traffic.assigned.tolist()
+        spots = f"{traffic.hot_spots.tolist()}, {assigned}"
+        return f"{self.network}, {traffic} {spots} seed {self.seed}, cuts {self.cuts}"
+
+    def run(self, simulator, *, cut=True):
+        """Make requests until the last cut, then let everything come back."""
+        simulated = simulator(self.network, self.traffic, seed=self.seed, keep_requests=True)
+        for step in self.cuts if cut else self.cuts[-1:]:
+            simulated.advance(step)
+        simulated.drain(3)
+        simulated.drain()
+        return simulated
+
+
+capacities = st.sampled_from([None, 1, 2, 3])
+sometimes = st.sampled_from([0.0, 0.0, 0.1, 0.5])
+
+
+@st.composite
+def networks(draw, sizes=SIZES, **fixed):
+    pes, switch_size = draw(st.sampled_from(sizes))
+    options = {
+        "queue": capacities,
+        "wait_buffer": capacities,
+        "combining": st.sampled_from(["waiting", "waiting", "slot", "entering", "none"]),
+        "unlimited": st.booleans(),
+        "order": st.sampled_from(["forward", "backward"]),
+        "digits": st.sampled_from(["most-significant-first", "least-significant-first"]),
+        "service_steps": st.sampled_from([1, 1, 2, 5]),
+        "operation": st.sampled_from(["add", "add", *PHI]),
+    }
+    chosen = {name: fixed[name] if name in fixed else draw(options[name]) for name in options}
+    return CombiningNetwork(pes, switch_size, **chosen)
+
+
+@st.composite
+def asked(draw, pes, **fixed):
+    """Return few hot spots, and for every PE any of them in any order, or for all the same."""
+    chance = np.random.default_rng(draw(st.integers(0, 2**32)))
+    hot_spots = chance.permutation(pes)[: draw(st.integers(1, min(pes, 5)))]
+    per_pe = draw(st.integers(1, min(4, len(hot_spots))))
+    share = draw(st.sampled_from([0.4, 0.9, 1.0]))
+    assigned = np.full((pes, per_pe + draw(st.integers(0, 1))), -1)
+    for row in assigned:
+        count = np.count_nonzero(chance.random(per_pe) < share)
+        row[:count] = chance.permutation(hot_spots)[:count]
+    options = {
+        "rate": st.sampled_from([0.3, 1.0, 0.05]),
+        "wait": st.booleans(),
+        "hot_fraction": st.sampled_from([1.0, 1.0, 0.7, 0.1]),
+        "assign": st.sampled_from([0.5, 1.0]),
+        "new": sometimes,
+        "remove": sometimes,
+    }
+    chosen = {name: fixed[name] if name in fixed else draw(options[name]) for name in options}
+    return HotSpotTraffic(hot_spots, assigned, **chosen)
+
+
+@st.composite
+def cases(draw, requests=300, sizes=SIZES, *, network=(), traffic=()):
+    """Return a case that makes about so many requests at most, or three a PE."""
+    made = draw(networks(sizes, **dict(network)))
+    wanted = draw(asked(made.pes, **dict(traffic)))
+    most = int(requests / (made.pes * wanted.rate * made.service_steps))
+    most = min(max(most, 3), 200)
+    cuts = draw(st.lists(st.integers(0, most), max_size=3))
+    cuts.append(draw(st.one_of(st.integers(1, most), st.just(most))))
+    return Case(made, wanted, draw(st.integers(0, 2**64)), sorted(cuts))
+
+
+def counted(simulated):
+    """Return everything that is counted, and the requests, as plain numbers."""
+    found = {name: np.asarray(getattr(simulated, name)).tolist() for name in COUNTED}
+    latencies = simulated.latency_counts
+    pairs = latencies.items() if isinstance(latencies, dict) else enumerate(latencies.tolist())
+    found["latency_counts"] = {steps: count for steps, count in pairs if count}
+    requests = simulated.requests
+    found["requests"] = requests if isinstance(requests, list) else requests.tolist()
+    return found
+
+
+def differences(found, expected):
+    return {
+        name: (found[name], expected[name]) for name in expected if found[name] != expected[name]
+    }
+
+
+@given(cases())
+@settings(max_examples=120)
+def test_the_engine_is_its_readable_twin(case):
+    expected = counted(case.run(CombiningTwin, cut=False))
+    assert not differences(counted(case.run(CombiningEngine)), expected)
+
+
+@pytest.mark.parametrize("order", ["forward", "backward"])
+@pytest.mark.parametrize("unlimited", [False, True])
+@given(data=st.data())
+@settings(max_examples=60)
+def test_the_engine_is_its_twin_in_a_crowd(order, unlimited, data):
+    rules = {"combining": "waiting", "order": order, "unlimited": unlimited, "service_steps": 3}
+    asked_for = {"rate": 1.0, "wait": False, "hot_fraction": 0.9}
+    sizes = [(4, 2), (8, 2), (16, 2), (4, 4), (16, 4), (8, 8)]
+    case = data.draw(cases(500, sizes, network=rules, traffic=asked_for))
+    expected = counted(case.run(CombiningTwin, cut=False))
+    assert not differences(counted(case.run(CombiningEngine)), expected)
+
+
+def serial_order(requests, operation, first):
+    """Return an order of (operand, returned) in which each finds what those before it left.
+
+    Each leads from one content of the word to another: a walk that uses every one of them once
+    (Hierholzer).
+    """
+    leaving = defaultdict(list)
+    for request in requests:
+        leaving[request[1]].append(request)
+    ways, walk = [(first, None)], []
+    while ways:
+        word, by = ways[-1]
+        if leaving[word]:
+            operand, returned = leaving[word].pop()
+            ways.append((PHI[operation](returned, operand), (operand, returned)))
+        else:
+            ways.pop()
+            walk.append(by)
+    return walk[-2::-1]
+
+
+def requests_of_words(engine):
+    """Return, for every word of memory, its requests and its content at the end."""
+    memory, background = engine.memory.tolist(), engine.background_memory.tolist()
+    for hot, words in ((True, memory), (False, background)):
+        for module, word in enumerate(words):
+            requests = engine.requests
+            yield requests[(requests["module"] == module) & (requests["hot"] == hot)], word
+
+
+@pytest.mark.parametrize("operation", PHI)
+@given(data=st.data())
+@settings(max_examples=20)
+def test_every_word_is_a_memory(operation, data):
+    """What is returned is what some serial order returns, and leaves what that order leaves."""
+    case = data.draw(cases(2000, network={"operation": operation}))
+    for requests, last in requests_of_words(case.run(CombiningEngine)):
+        order = serial_order(
+            zip(requests["operand"].tolist(), requests["returned"].tolist(), strict=True),
+            operation,
+            IDENTITY[operation],
+        )
+        assert len(order) == len(requests)
+        operands = (operand for operand, _ in order)
+        words = list(accumulate(operands, PHI[operation], initial=IDENTITY[operation]))
+        assert [*(returned for _, returned in order), last] == words
+
+
+@given(cases(3000, network={"operation": "add"}))
+@settings(max_examples=60)
+def test_sums_tell_the_order_and_time_agrees(case):
+    """Sorted by what they found, and none before one that was back before it was made."""
+    engine = case.run(CombiningEngine)
+    for requests, last in requests_of_words(engine):
+        assume((requests["operand"] > 0).all())
+        order = np.sort(requests, order="returned")
+        before = np.cumsum(order["operand"]) - order["operand"]
+        assert order["returned"].tolist() == before.tolist()
+        assert last == order["operand"].sum()
+        if len(order):
+            assert (order["done"][1:] > np.maximum.accumulate(order["birth"])[:-1]).all()
+
+
+@given(cases(1000))
+@settings(max_examples=80)
+def test_nothing_is_lost_and_no_queue_overflows(case):
+    network = case.network
+    engine = CombiningEngine(network, case.traffic, seed=case.seed, keep_requests=True)
+    for step in range(case.cuts[-1]):
+        before = engine.population_sums.sum() + engine.wait_sums.sum()
+        engine.advance(step + 1)
+        inside = engine.population_sums.sum() + engine.wait_sums.sum() - before
+        assert engine.issued == engine.completed + inside
+    engine.drain()
+    assert engine.in_flight == 0
+    assert engine.issued == engine.completed == len(engine.requests) == engine.latency_counts.sum()
+    assert engine.queue_max.max() <= (network.queue or engine.issued)
+    assert engine.pool_max.max() <= (network.wait_buffer or engine.issued)
+    assert engine.accesses.sum() == engine.issued - engine.combined.sum()
+    assert engine.arrived[0] == engine.issued
+    assert (np.diff(engine.arrived) == -engine.combined[:-1]).all()
+    requests = engine.requests
+    steps = requests["done"] - requests["birth"]
+    assert (steps >= 2 * network.stages + 1 + network.service_steps).all()
+    hot = requests[requests["hot"]]
+    assert (np.bincount(hot["module"], minlength=network.pes) == engine.issued_to).all()
+    if case.traffic.wait:
+        stays = np.sort(hot, order=["pe", "module", "birth"])
+        for first, then in pairwise(stays):
+            if (first["pe"], first["module"]) == (then["pe"], then["module"]):
+                assert then["birth"] >= first["done"]
+
+
+@given(cases(2000))
+@settings(max_examples=60)
+def test_it_does_not_matter_how_a_run_is_cut(case):
+    cut, whole = counted(case.run(CombiningEngine)), counted(case.run(CombiningEngine, cut=False))
+    assert not differences(cut, whole)
+
+
+@pytest.mark.parametrize(("pes", "switch_size"), [(64, 2), (8, 2), (64, 4), (64, 8)], ids=str)
+@pytest.mark.parametrize("rate", [0.05, 0.4, 1.0])
+def test_one_hot_spot_is_a_tree_and_nobody_waits(pes, switch_size, rate):
+    """All requests of a step to one module meet: one of them passes where any has come.
+
+    A request queue of stage i is entered, in a step, with the probability p(i) that any of the
+    PEs in front of it has made a request; those that are absorbed wait 2 (K - i) steps.
+    """
+    steps = 4000
+    assigned = np.full((pes, 1), 5)
+    traffic = HotSpotTraffic(np.array([5]), assigned, rate)
+    network = CombiningNetwork(pes, switch_size, unlimited=switch_size > 2)
+    engine = CombiningEngine(network, traffic, seed=3)
+    engine.advance(steps)
+    engine.drain()
+    stages = network.stages
+    assert np.flatnonzero(engine.latency_counts).tolist() == [2 * stages + 2]
+    assert engine.queue_max.max() <= 2  # one comes before the one ahead of it leaves
+    queues = pes // switch_size ** np.arange(stages + 1)  # used, of the PEs and of each stage
+    entered = 1 - (1 - rate) ** (pes / queues)
+    passed = np.append(engine.arrived, engine.accesses[5])
+    noise = np.sqrt(steps * queues * entered * (1 - entered))
+    assert (np.abs(passed - steps * queues * entered) <= 5 * noise).all()
+    assert engine.population_sums[0] == 0
+    assert engine.population_sums[1 : stages + 2].tolist() == [*passed[1:], passed[-1]]
+    assert engine.population_sums[stages + 2 :].tolist() == passed[-2::-1].tolist()
+    waits = 2 * (stages - np.arange(stages))
+    assert engine.wait_sums.tolist() == (engine.combined * waits).tolist()
+    used = np.count_nonzero(engine.queue_max, axis=1)
+    assert used.tolist() == [pes, *queues[1:], 1, *queues[-2::-1]]
+
+
+@given(cases(800, traffic={"new": 0.0}))  # a new hot spot is drawn by its number
+@settings(max_examples=40)
+def test_digits_only_rename_the_modules(case):
+    """Least significant digits first is the same network with its modules' digits reversed."""
+    first = replace(case.network, digits="most-significant-first")
+    other = replace(case.network, digits="least-significant-first")
+    name = other.lines_of(np.arange(first.pes))
+    named = np.append(name, -1)  # -1 stays
+    traffic = case.traffic
+    renamed = replace(traffic, hot_spots=named[traffic.hot_spots], assigned=named[traffic.assigned])
+    one = replace(case, network=first).run(CombiningEngine)
+    two = replace(case, network=other, traffic=renamed).run(CombiningEngine)
+    for field in ("pe", "hot", "operand", "birth", "done", "returned"):
+        assert one.requests[field].tolist() == two.requests[field].tolist()
+    assert name[one.requests["module"]].tolist() == two.requests["module"].tolist()
+    assert one.accesses.tolist() == two.accesses[name].tolist()
+    assert one.queue_max.tolist() == two.queue_max.tolist()

@@ -1,0 +1,222 @@
+from collections import Counter
+from itertools import permutations
+from math import comb, factorial, nan
+
+import numpy as np
+import pytest
+
+from netloom.errors import InputError
+from netloom_papers.combining import hot_spots
+from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
+
+
+def traffic(placed=(2, 0), assigned=((2, 0), (0, -1), (2, -1), (-1, -1)), **named):
+    return HotSpotTraffic(np.array(placed, int), np.array(assigned, int), **{"rate": 0.5, **named})
+
+
+def chi_square(found, expected):
+    found, expected = np.asarray(found, float), np.asarray(expected, float)
+    return float(((found - expected) ** 2 / expected).sum())
+
+
+def test_random_hot_spots_are_different_and_none_is_favoured():
+    found = np.array([place_hot_spots(8, 3, seed=seed) for seed in range(4000)])
+    assert all(len(set(row)) == 3 for row in found.tolist())
+    for place in range(3):  # in the order drawn: every module as likely at each place
+        counts = np.bincount(found[:, place], minlength=8)
+        assert chi_square(counts, [500] * 8) < 24.3  # 7 degrees of freedom, 0.1 %
+
+
+def test_all_modules_can_be_hot_spots():
+    assert sorted(place_hot_spots(64, 64).tolist()) == list(range(64))
+    assert sorted(place_hot_spots(9, 9, spacing=1).tolist()) == list(range(9))
+    assert place_hot_spots(1, 1).tolist() == [0]
+
+
+def test_hot_spots_without_deviation_are_spaced_evenly_and_wrap_around():
+    found = place_hot_spots(512, 8, spacing=61, seed=3)
+    assert found.dtype == np.int32
+    assert ((found - found[0]) % 512).tolist() == [0, 61, 122, 183, 244, 305, 366, 427]
+    assert found.max() < 512
+    assert found[0] != 0  # so they did wrap around
+
+
+def test_spaced_increments_are_uniform():
+    increments = np.concatenate(
+        [
+            np.diff(place_hot_spots(512, 8, spacing=16, deviation=2, seed=s)) % 512
+            for s in range(500)
+        ]
+    )
+    counts = Counter(increments.tolist())
+    assert set(counts) == {14, 15, 16, 17, 18}
+    assert chi_square(list(counts.values()), [700] * 5) < 18.5  # 4 degrees of freedom
+
+
+def test_an_increment_of_nothing_is_drawn_again():
+    # the paper's walk by hand: the same place is no new hot spot, so each of 1 … 4 is as likely
+    increments = np.concatenate(
+        [np.diff(place_hot_spots(64, 8, spacing=2, deviation=2, seed=s)) % 64 for s in range(500)]
+    )
+    counts = Counter(increments.tolist())
+    assert set(counts) == {1, 2, 3, 4}
+    assert chi_square(list(counts.values()), [875] * 4) < 16.3  # 3 degrees of freedom
+
+
+def test_the_first_spaced_hot_spot_is_any_module():
+    first = [int(place_hot_spots(8, 2, spacing=3, seed=seed)[0]) for seed in range(2000)]
+    assert chi_square(np.bincount(first, minlength=8), [250] * 8) < 24.3
+
+
+@pytest.mark.parametrize("deviation", [0, 1, 3])
+def test_spaced_hot_spots_never_come_round(deviation):
+    # H (S + V) = N exactly, the closest that the paper's check lets pass
+    for seed in range(200):
+        found = place_hot_spots(8 * (3 + deviation), 8, spacing=3, deviation=deviation, seed=seed)
+        assert len(set(found.tolist())) == 8
+
+
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        ({"count": 0}, "hot_spots: found 0; expected 1 to 512, the modules"),
+        ({"count": 513}, "hot_spots: found 513"),
+        (
+            {"spacing": 61, "deviation": 4},
+            r"spacing: found 8 hot spots \* \(61 \+ 4\) modules = 520",
+        ),
+        ({"spacing": 0}, "spacing: found 0"),
+        ({"spacing": -3}, "spacing: found -3"),
+        ({"spacing": 3, "deviation": 4}, "deviation: found 4; expected 0 to 3, the spacing"),
+        ({"spacing": 3, "deviation": -1}, "deviation: found -1"),
+        ({"deviation": 1}, "deviation: found 1 without a spacing"),
+        ({"seed": -1}, "seed: found -1"),
+        ({"modules": 0}, "pes: found 0"),
+        ({"modules": 2**40}, "pes: found 1099511627776 modules"),
+    ],
+)
+def test_what_cannot_be_placed_is_refused(named, message):
+    arguments = {"modules": 512, "count": 8, **named}
+    with pytest.raises(InputError, match=message) as caught:
+        place_hot_spots(arguments.pop("modules"), arguments.pop("count"), **arguments)
+    assert "\n" not in str(caught.value)
+
+
+def test_every_list_of_a_pe_is_as_likely_as_d_rounds_make_it():
+    # c of D rounds succeed: C(D, c) p^c (1 - p)^(D - c); then each ordered choice of c from H
+    modules, rounds, p, pes = [5, 0, 9, 2], 3, 0.6, 40_000
+    found = assign_hot_spots(pes, np.array(modules), rounds, p, seed=1)
+    assert found.shape == (pes, rounds)
+    assert found.dtype == np.int32
+    counts = Counter(tuple(m for m in row if m >= 0) for row in found.tolist())
+    expected = {}
+    for got in range(rounds + 1):
+        chance = comb(rounds, got) * p**got * (1 - p) ** (rounds - got)
+        ordered = list(permutations(modules, got))
+        assert len(ordered) == factorial(4) // factorial(4 - got)
+        expected.update(dict.fromkeys(ordered, pes * chance / len(ordered)))
+    assert set(counts) <= set(expected)
+    deviation = chi_square([counts[one] for one in expected], list(expected.values()))
+    assert deviation < 78.7  # 41 lists, 40 degrees of freedom: 0.03 %
+
+
+def test_the_empty_places_are_behind_the_last():
+    found = assign_hot_spots(500, np.arange(6), 4, 0.5, seed=2)
+    filled = found >= 0
+    assert np.array_equal(filled, np.sort(filled, axis=1)[:, ::-1])
+    assert np.all(found[~filled] == -1)
+    assert 0 < np.count_nonzero(~filled) < 2000
+
+
+def test_certain_and_impossible_assignments():
+    every = assign_hot_spots(100, np.arange(5), 5, 1, seed=1)
+    assert np.array_equal(np.sort(every, axis=1), np.tile(np.arange(5), (100, 1)))
+    assert np.all(assign_hot_spots(100, np.arange(5), 2, 0) == -1)
+
+
+def test_a_pe_is_assigned_alike_in_whatever_chunk_it_is(monkeypatch):
+    # few rows at a time: what the shuffle has moved must be back before the next ones
+    monkeypatch.setattr(hot_spots, "_CHUNK_ENTRIES", 21)
+    found = assign_hot_spots(4000, np.arange(7), 3, 1, seed=1)
+    assert all(len(set(row)) == 3 for row in found.tolist())
+    for place in range(3):
+        assert chi_square(np.bincount(found[:, place], minlength=7), [4000 / 7] * 7) < 22.5
+
+
+def test_the_mean_of_the_papers_normal_configuration():
+    found = assign_hot_spots(65_536, place_hot_spots(65_536, 8), 2, 0.95)
+    # 131,072 Bernoulli trials of 0.95: standard deviation of the mean per PE 0.0012
+    made = HotSpotTraffic(place_hot_spots(65_536, 8), found, 0.15)
+    assert made.mean_per_pe == pytest.approx(1.9, abs=0.004)
+    assert (made.pes, made.per_pe) == (65_536, 2)
+
+
+def test_placing_and_assigning_by_the_same_seed_are_independent():
+    # an increment of 1, 2 or 3 tells nothing of whether the PE gets a hot spot
+    placed = np.array([place_hot_spots(8, 2, spacing=2, deviation=1, seed=s) for s in range(2400)])
+    given = [assign_hot_spots(1, np.arange(2), 1, 0.5, seed=s)[0, 0] >= 0 for s in range(2400)]
+    counts = np.bincount(2 * ((placed[:, 1] - placed[:, 0]) % 8 - 1) + given, minlength=6)
+    assert chi_square(counts, [400] * 6) < 20.5  # 5 degrees of freedom, 0.1 %
+
+
+def test_the_seed_alone_decides():
+    again = [assign_hot_spots(50, np.arange(9), 4, 0.7, seed=seed) for seed in (4, 4, 5)]
+    assert np.array_equal(again[0], again[1])
+    assert not np.array_equal(again[0], again[2])
+
+
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        ({"per_pe": 4}, "per_pe: found 4; expected 1 to 3, the hot spots"),
+        ({"per_pe": 0}, "per_pe: found 0"),
+        ({"probability": 1.01}, "assign: found 1.01; expected a probability from 0 to 1"),
+        ({"probability": nan}, "assign: found nan"),
+        ({"pes": 0}, "pes: found 0"),
+        ({"pes": 2**28}, "per_pe: found 536870912 places"),
+        ({"seed": -2}, "seed: found -2"),
+    ],
+)
+def test_what_cannot_be_assigned_is_refused(named, message):
+    arguments = {"pes": 8, "hot_spots": np.arange(3), "per_pe": 2, "probability": 0.5, **named}
+    with pytest.raises(InputError, match=message):
+        assign_hot_spots(**arguments)
+
+
+def test_traffic_counts_the_hot_spots_of_a_pe():
+    found = traffic(wait=True, hot_fraction=0.5, new=0.01)
+    assert (found.pes, found.per_pe, found.mean_per_pe) == (4, 2, 1.0)
+    assert found.hot_spots.dtype == np.int32
+    assert found.assigned.dtype == np.int32
+    assert repr(found) == (
+        "<2 hot spots, 1 a PE of 4, rate 0.5, hot fraction 0.5, new 0.01 and remove 0 a step, wait>"
+    )
+
+
+@pytest.mark.parametrize("field", ["rate", "hot_fraction", "assign", "new", "remove"])
+@pytest.mark.parametrize("value", [-0.01, 1.01, nan])
+def test_a_probability_is_one(field, value):
+    with pytest.raises(InputError, match=f"{field}: found {value:g}"):
+        traffic(**{field: value})
+    assert getattr(traffic(**{field: 1}), field) == 1
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"placed": (4, 0)}, "hot_spots: found module 4; expected 0 to 3"),
+        ({"placed": (-1, 0)}, "hot_spots: found module -1"),
+        ({"placed": (2, 0, 2)}, "hot_spots: found module 2 twice"),
+        ({"placed": ()}, "hot_spots: found none"),
+        ({"assigned": ((2, 0), (3, -1))}, "hot_spots: found module 2; expected 0 to 1"),
+        ({"assigned": ((2, 0), (3, -1), (0, 2), (-1, -1))}, "no hot spot, PE 1: 3, -1"),
+        ({"assigned": ((2, 0), (0, -2), (0, 2), (-1, -1))}, "no hot spot, PE 1: 0, -2"),
+        ({"assigned": ((2, 0), (9, -1), (0, 2), (-1, -1))}, "no hot spot, PE 1: 9, -1"),
+        ({"assigned": ((2, 0), (2, 0), (-1, 0), (-1, -1))}, "empty place, PE 2: -1, 0"),
+        ({"assigned": ((2, 0), (2, 0), (0, 2), (0, 0))}, "twice, PE 3: 0, 0"),
+    ],
+)
+def test_hot_spots_that_cannot_be_are_named(arrays, message):
+    with pytest.raises(InputError, match=message) as caught:
+        traffic(**arrays)
+    assert "\n" not in str(caught.value)

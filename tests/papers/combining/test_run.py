@@ -1,0 +1,119 @@
+import numpy as np
+import pytest
+
+from netloom.errors import InputError
+from netloom_papers.combining import CombiningEngine, CombiningNetwork, run_combining
+from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
+from netloom_papers.models.combining import single_hot_spot, tree_saturation
+
+
+def one_for_all(pes, rate, **others):
+    return HotSpotTraffic(np.array([3]), np.full((pes, 1), 3), rate, **others)
+
+
+def test_one_hot_spot_is_the_closed_form():
+    run = run_combining(CombiningNetwork(32), one_for_all(32, 0.2), 40_000)
+    known = single_hot_spot(5, 0.2)
+    assert run.steps_min == run.steps_mean == run.steps_max == 12
+    assert run.queue_mean == pytest.approx(known.queue_mean, rel=0.02)
+    assert run.wait_mean == pytest.approx(known.wait_mean, rel=0.03)
+    assert run.queues_used.tolist() == [32, 16, 8, 4, 2, 1, 1, 2, 4, 8, 16, 32]
+    before = np.array([0.2, *known.queue_mean[1:5]])
+    assert run.combining_rate == pytest.approx(1 - known.queue_mean[1:6] / (2 * before), abs=0.01)
+    assert run.stable
+
+
+def test_without_combining_the_module_is_all_that_counts():
+    traffic = one_for_all(64, 1.0, hot_fraction=0.1)
+    without = CombiningNetwork(64, queue=4, combining="none")
+    run = run_combining(without, traffic, 4000)
+    assert run.throughput == pytest.approx(tree_saturation(64, 0.1), rel=0.02)
+    assert not run.stable
+    assert "queue of their PE full" in run.reason
+    assert (run.queue_max[:7] == 4).all(), "the tree is full back to the elements"
+    cured = run_combining(CombiningNetwork(64, queue=4), traffic, 4000)
+    assert cured.throughput > 2 * run.throughput
+
+
+def test_slow_memory_is_as_good_as_its_service():
+    for service, served in ((1, 1.0), (3, 1 / 3)):
+        network = CombiningNetwork(16, service_steps=service, queue=2, combining="none")
+        run = run_combining(network, one_for_all(16, 1.0), 3000)
+        assert 16 * run.throughput == pytest.approx(served, rel=0.02)
+        assert run.steps_min == network.unhindered_steps
+
+
+def test_requests_that_pile_up_are_not_stable():
+    network = CombiningNetwork(16, combining="none")
+    run = run_combining(network, one_for_all(16, 0.1), 2000)  # 1.6 requests a step for one module
+    assert run.stable is False
+    assert "requests in flight grow by 0.6" in run.reason
+    assert run_combining(network, one_for_all(16, 0.02), 2000).stable
+
+
+def test_too_short_to_tell():
+    run = run_combining(CombiningNetwork(16), one_for_all(16, 0.1), 20)
+    assert run.stable is None
+    assert "20 steps" in run.reason
+
+
+def test_nothing_is_asked():
+    nobody = HotSpotTraffic(np.array([3]), np.full((16, 1), -1), 0.5)
+    for traffic in (nobody, one_for_all(16, 0.0)):
+        run = run_combining(CombiningNetwork(16), traffic, 200)
+        assert run.requests == run.finalisation_steps == 0
+        assert np.isnan(run.steps_mean)
+        assert run.stable
+
+
+def test_latencies_from_the_histogram():
+    hot = place_hot_spots(64, 4, seed=2)
+    traffic = HotSpotTraffic(hot, assign_hot_spots(64, hot, 2, 0.9), 0.3)
+    run = run_combining(CombiningNetwork(64), traffic, 1000)
+    steps = np.repeat(np.arange(len(run.latency_counts)), run.latency_counts)
+    assert len(steps) == run.requests == run.requests_to.sum()
+    assert run.steps_mean == pytest.approx(steps.mean())
+    assert run.steps_p99 == np.percentile(steps, 99, method="inverted_cdf")
+    assert (run.steps_min, run.steps_max) == (steps.min(), steps.max())
+    assert run.accesses_of.sum() == run.requests - round(
+        float((run.combining_rate * arrivals(run)).sum())
+    )
+
+
+def arrivals(run):
+    """Requests that come to each stage, from what combines before."""
+    left = np.cumprod(np.concatenate([[1], 1 - run.combining_rate[:-1]]))
+    return run.requests * left
+
+
+def test_hot_spots_that_come_later_are_listed_behind():
+    traffic = one_for_all(16, 0.5, new=0.05, remove=0.05)
+    run = run_combining(CombiningNetwork(16), traffic, 1000)
+    assert run.modules[0] == 3
+    assert len(run.modules) > 5
+    assert run.elements.tolist() == [16] + [0] * (len(run.modules) - 1)
+    assert run.requests_to.sum() == run.requests
+
+
+def test_stopped_runs_tell_what_they_came_to():
+    asked = iter([False, True, True])
+    network = CombiningNetwork(65_536)
+    hot = place_hot_spots(65_536, 1)
+    traffic = HotSpotTraffic(hot, np.full((65_536, 1), hot[0]), 0.01)
+    run = run_combining(network, traffic, 500, stopped=lambda: next(asked))
+    assert run.interrupted
+    assert 0 < run.steps < 500
+    assert np.isfinite(run.steps_mean) or run.steps < network.unhindered_steps
+
+
+def test_sizes_must_agree():
+    with pytest.raises(InputError, match="assigned: found 32 PEs"):
+        run_combining(CombiningNetwork(16), one_for_all(32, 0.1), 10)
+
+
+def test_requests_end_once():
+    engine = CombiningEngine(CombiningNetwork(16), one_for_all(16, 0.5))
+    engine.advance(10)
+    engine.drain()
+    with pytest.raises(AssertionError, match="requests have ended"):
+        engine.advance(engine.step + 3)

@@ -1,0 +1,331 @@
+import itertools
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from netloom.errors import InputError, NoRouteError
+from netloom.topology import Topology, cube, hypercube, mesh, torus
+from netloom.topology.graph import graph_topology
+from netloom.workload import PacketStream
+from netloom.workload.programs.trees import (
+    Orientation,
+    balanced_orientation,
+    branches,
+    multicast,
+    row_first,
+    tree,
+)
+from netloom.workload.traffic import pairs, uniform
+from netloom_papers.programs.broadcast import (
+    BroadcastTraffic,
+    direction_flits,
+    latencies,
+    target_latencies,
+)
+from tests.reference.tables import concatenated
+
+NOBODY = np.empty(0, np.int64)
+CUBES = [
+    torus(4, 6),
+    torus(5, 3, 4),
+    mesh(4, 5),
+    hypercube(4),
+    cube([4, 3, 1], [True, False, True]),
+]
+
+
+def distances(topology, root):
+    graph = nx.DiGraph()
+    graph.add_edges_from(
+        zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
+    )
+    return nx.single_source_shortest_path_length(graph, root)
+
+
+def orientations(topology):
+    dimensions = len(topology.sides)
+    for order in itertools.permutations(range(dimensions)):
+        for lean in itertools.product((0, 1), repeat=dimensions):
+            yield Orientation(order, lean)
+
+
+def check_spans(topology, root, parent):
+    """Every node is one hop farther than its parent, so by induction on a shortest path."""
+    hops = distances(topology, root)
+    joined = set(
+        zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
+    )
+    assert parent[root] == -1
+    for node in set(range(topology.num_nodes)) - {root}:
+        assert (parent[node], node) in joined
+        assert hops[node] == hops[int(parent[node])] + 1
+
+
+@pytest.mark.parametrize("topology", CUBES, ids=str)
+def test_every_orientation_spans_the_cube_on_shortest_paths(topology):
+    for root, orientation in zip(
+        itertools.cycle([0, 7, topology.num_nodes - 1]), orientations(topology), strict=False
+    ):
+        check_spans(topology, root, tree(topology, root, orientation))
+
+
+@pytest.mark.parametrize("topology", CUBES, ids=str)
+def test_dimensions_are_crossed_in_order(topology):
+    for orientation in orientations(topology):
+        parent = tree(topology, 5, orientation)
+        for node in range(topology.num_nodes):
+            crossed = []
+            while parent[node] >= 0:
+                here, there = topology.coordinates(node), topology.coordinates(int(parent[node]))
+                crossed.append(next(i for i, c in enumerate(here) if c != there[i]))
+                node = int(parent[node])
+            places = [orientation.order.index(axis) for axis in reversed(crossed)]
+            assert places == sorted(places)
+
+
+@pytest.mark.parametrize("k", [5, 7, 8, 10, 16])
+def test_row_first_has_the_replications_of_equation_2(k):
+    grid = torus(k, k)
+    for root in (0, k + 2):
+        parent = tree(grid, root)
+        copies = np.bincount(parent[parent >= 0], minlength=grid.num_nodes)
+        assert copies[root] == 4
+        replicas = np.bincount(np.delete(copies, root))
+        assert replicas.tolist() == [2 * k, k * k - 3 * k, 2, k - 3]
+        assert replicas.sum() == replicas @ np.arange(4) + 4 == k * k - 1
+        assert {parent[node] // k for node in range(root // k * k, root // k * k + k)} <= {
+            root // k,
+            -1,
+        }  # the row gets its copies along the row
+
+
+def test_half_way_round_a_ring_is_where_the_orientation_leans():
+    ring = torus(8)
+    assert tree(ring, 6, Orientation((0,), (0,)))[2] == 1
+    assert tree(ring, 6, Orientation((0,), (1,)))[2] == 3
+
+
+def test_balanced_trees_load_rows_and_columns_alike_and_row_first_does_not():
+    k = 8
+    grid = torus(k, k)
+    rng = np.random.default_rng(3)
+    count = 4000
+    drawn = np.zeros((2, 2))
+    for number in range(count):
+        part = branches(grid, number % 64, None, balanced_orientation(grid, rng))
+        step = (part.target - part.source) % 64
+        drawn[1] += [np.isin(step, (1, 64 - 7)).sum(), np.isin(step, (63, 7)).sum()]
+        drawn[0] += [(step == 8).sum(), (step == 56).sum()]
+    assert drawn.sum() == count * 63  # every hop is in one of the four directions
+    # 3 or 4, 24 or 32 hops of a tree in a direction: standard deviation 12.4
+    assert drawn == pytest.approx(np.full((2, 2), count * 63 / 4), abs=5 * 12.4 * count**0.5)
+    fixed = branches(grid, 9)
+    vertical = np.isin((fixed.target - fixed.source) % 64, (8, 56))
+    assert (vertical.sum(), (~vertical).sum()) == (k * (k - 1), k - 1)
+
+
+def test_any_network_is_spanned_on_shortest_paths():
+    graph = graph_topology(nx.random_regular_graph(3, 20, seed=4))
+    rng = np.random.default_rng(1)
+    for root in (0, 13):
+        check_spans(graph, root, tree(graph, root))
+        trees = [tree(graph, root, balanced_orientation(graph, rng)) for _ in range(10)]
+        for parent in trees:
+            check_spans(graph, root, parent)
+        assert any((parent != trees[0]).any() for parent in trees)
+
+
+def test_one_way_channels_are_followed_forwards():
+    circle = graph_topology(nx.DiGraph([(0, 1), (1, 2), (2, 3), (3, 0)]))
+    assert tree(circle, 2).tolist() == [3, 0, -1, 2]
+
+
+def test_nodes_out_of_reach_are_left_out_and_refused_as_targets():
+    cut = Topology("cut", 4, np.array([0, 1, 2, 3], np.int32), np.array([1, 0, 3, 2], np.int32))
+    assert tree(cut, 0).tolist() == [-1, 0, -1, -1]
+    assert branches(cut, 0).target.tolist() == [1]
+    with pytest.raises(NoRouteError, match="from node 0 to node 3"):
+        branches(cut, 0, np.array([1, 3]))
+
+
+@pytest.mark.parametrize("topology", [torus(4, 6), mesh(5, 5)], ids=str)
+def test_a_part_of_a_tree_leads_to_its_targets_and_nowhere_else(topology):
+    rng = np.random.default_rng(2)
+    for _ in range(30):
+        root = int(rng.integers(topology.num_nodes))
+        targets = rng.choice(topology.num_nodes, 4, replace=False)
+        orientation = balanced_orientation(topology, rng)
+        parent = tree(topology, root, orientation)
+        ways = set()
+        for node in targets.tolist():
+            while node != root:
+                ways.add((int(parent[node]), node))
+                node = int(parent[node])
+        part = branches(topology, root, targets, orientation)
+        assert sorted(zip(part.source.tolist(), part.target.tolist(), strict=True)) == sorted(ways)
+        assert set(part.target[part.asked]) == set(targets.tolist()) - {root}
+        assert part.asked[part.leaves].all()
+        for row, above in enumerate(part.after.tolist()):
+            assert above < row
+            assert part.source[row] == (root if above < 0 else part.target[above])
+
+
+def test_a_multicast_is_a_table_that_waits_for_its_copies():
+    table = multicast(mesh(4, 4), 5, [15, 5], 8, startup_cycles=3, first=10)
+    assert table.source.tolist() == [5, 6, 7, 11]
+    assert table.target.tolist() == [6, 7, 11, 15]
+    assert table.after.tolist() == [10, 11, 12]
+    assert set(table.delay) == {3}
+    assert set(table.flits) == {8}
+    assert len(multicast(mesh(4, 4), 5, [], 8)) == 0
+    assert len(multicast(mesh(4, 4), 5, None, 8)) == 15
+    with pytest.raises(InputError, match="targets: found node 16; expected 0 to 15"):
+        multicast(mesh(4, 4), 5, [16], 8)
+
+
+def traffic(fraction=0.3, rate=0.01, side=4, **options):
+    grid = torus(side, side)
+    return BroadcastTraffic(grid, uniform(side * side), rate, fraction, **options)
+
+
+def columns(table):
+    return [value for value in vars(table).values() if isinstance(value, np.ndarray)]
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"tree": "row-first"}, {"multicast_targets": 3, "lengths": "uniform:1-9"}]
+)
+def test_messages_do_not_depend_on_how_they_are_asked_for(options):
+    whole = traffic(**options)
+    table = whole.extend(NOBODY, 3000)
+    cut = traffic(**options)
+    parts = []
+    for until in (0, 700, 701, 1000, 2999, 3000):
+        parts.append(cut.extend(np.zeros(sum(map(len, parts)), np.int64), until))
+    same = zip(columns(table), columns(concatenated(parts)), strict=True)
+    assert all((one == other).all() for one, other in same)
+    assert all((a == b).all() for a, b in zip(whole.sent(), cut.sent(), strict=True))
+    assert len(table) > 1000
+
+
+def test_unicast_messages_are_the_same_whatever_else_is_broadcast():
+    packets = PacketStream(uniform(16), 0.04, lengths="uniform:1-7", seed=6).until(4000)
+    for fraction in (0, 0.5):
+        program = traffic(fraction, lengths="uniform:1-7", seed=6)
+        table = program.extend(NOBODY, 4000)
+        sent = program.sent()
+        assert (sent.birth == packets.birth).all()
+        plain = ~sent.broadcast
+        rows = sent.offsets[:-1][plain]
+        assert (table.target[rows] == packets.target[plain]).all()
+        assert (table.flits[rows] == packets.flits[plain]).all()
+        assert abs(sent.broadcast.mean() - fraction) < 0.1
+
+
+def test_broadcasts_reach_all_nodes_once_after_their_start_up():
+    program = traffic(1, startup_cycles=7, lengths=5)
+    table = program.extend(NOBODY, 1000)
+    sent = program.sent()
+    assert (np.diff(sent.offsets) == 15).all()
+    assert set(table.delay) == {7}
+    assert sent.asked.all()
+    for begin, birth in zip(sent.offsets[:-1].tolist(), sent.birth.tolist(), strict=True):
+        rows = slice(begin, begin + 15)
+        root = int(table.source[begin])
+        assert set(table.target[rows].tolist()) == set(range(16)) - {root}
+        assert (table.start[rows] == birth).all()
+    source_of = {(begin // 15, int(t)): begin for begin, t in enumerate(table.target)}
+    for row, waited in zip(table.waits().tolist(), table.after.tolist(), strict=True):
+        assert waited == source_of[row // 15, int(table.source[row])]
+    assert len(table.after) == len(table) - 4 * len(sent.birth)
+
+
+def test_multicasts_have_distinct_targets_that_differ():
+    program = traffic(1, multicast_targets=3)
+    program.extend(NOBODY, 3000)
+    sent = program.sent()
+    message = np.repeat(np.arange(len(sent.birth)), np.diff(sent.offsets))
+    assert (np.bincount(message[sent.asked]) == 3).all()
+    hits = np.bincount(sent.target[sent.asked], minlength=16)
+    assert hits == pytest.approx(np.full(16, hits.mean()), abs=5 * hits.mean() ** 0.5)
+
+
+def test_broken_nodes_get_no_copies():
+    links = [(0, 1), (1, 2), (2, 0)]
+    ends = np.array(links + [(b, a) for a, b in links], np.int32)
+    broken = Topology("broken", 4, ends[:, 0].copy(), ends[:, 1].copy())
+    senders = pairs(4, [0, 1, 2], [1, 2, 0])
+    for options in ({}, {"multicast_targets": 2}):
+        program = BroadcastTraffic(broken, senders, 0.1, 1.0, **options)
+        table = program.extend(NOBODY, 200)
+        assert (np.diff(program.sent().offsets) == 2).all()
+        assert set(table.target.tolist()) == {0, 1, 2}
+    with pytest.raises(InputError, match="multicast targets: found 3 of 3 nodes; expected 1 to 2"):
+        BroadcastTraffic(broken, senders, 0.1, 1.0, multicast_targets=3)
+
+
+def test_latencies_are_those_of_the_last_copy():
+    program = traffic(0.3, startup_cycles=2)
+    table = program.extend(NOBODY, 2000)
+    sent = program.sent()
+    complete = np.zeros(len(table), np.int64)
+    waits_for = dict(zip(table.waits().tolist(), table.after.tolist(), strict=True))
+    for row in range(len(table)):
+        begin = complete[waits_for[row]] if row in waits_for else table.start[row]
+        complete[row] = begin + 2 + 10
+    found = latencies(sent, complete)
+    assert set(found[~sent.broadcast]) == {12}
+    assert set(found[sent.broadcast]) == {4 * 12}  # the diameter is 4
+    message, latency = target_latencies(sent, complete)
+    assert sent.broadcast[message].all()
+    assert len(message) == 15 * sent.broadcast.sum()
+    # at distance 1: 4 nodes, 2: 6, 3: 4, 4: 1
+    share = np.bincount(latency // 12)[1:] / sent.broadcast.sum()
+    assert share.tolist() == [4, 6, 4, 1]
+    late = complete.copy()
+    late[sent.offsets[1:][sent.broadcast][0] - 1] = -1
+    assert (latencies(sent, late) == -1).sum() == 1
+    assert len(target_latencies(sent, late)[0]) == len(message) - 1
+
+
+def test_channel_utilisation_by_class_is_that_of_the_model():
+    k, beta, rate, cycles, flits = 8, 0.05, 0.02, 20_000, 4
+    program = traffic(beta, rate, side=k, lengths=flits)
+    program.extend(NOBODY, cycles)
+    sent = program.sent()
+    used = direction_flits(torus(k, k), sent) / (cycles * k * k)
+    assert used[1].sum() == flits * (k * k - 1) * sent.broadcast.sum() / (cycles * k * k)
+    mean_distance = 2 * k / 4 * k * k / (k * k - 1)
+    assert used[0] == pytest.approx(
+        np.full((2, 2), (1 - beta) * rate * flits * mean_distance / 4), rel=0.03
+    )
+    assert used[1] == pytest.approx(np.full((2, 2), beta * rate * flits * (k * k - 1) / 4), rel=0.1)
+
+
+def test_directions_of_an_open_dimension():
+    program = BroadcastTraffic(mesh(6), uniform(6), 0.1, 0.0, seed=2)
+    table = program.extend(NOBODY, 500)
+    offset = table.target - table.source
+    used = direction_flits(mesh(6), program.sent())
+    assert used[0, 0].tolist() == [offset[offset > 0].sum(), -offset[offset < 0].sum()]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rate": 0.0}, "rate: found 0 messages of 1 flits; expected above 0, at most 1: "),
+        ({"rate": 0.3, "lengths": 4}, "rate: found 0.3 messages of 4 flits"),
+        ({"fraction": 1.5}, "broadcast: found 1.5; expected a part of all messages, 0 to 1"),
+        ({"fraction": float("nan")}, "broadcast: found nan"),
+        ({"multicast_targets": 16}, "multicast targets: found 16 of 16 nodes; expected 1 to 15"),
+        ({"startup_cycles": -1}, "start-up: found -1 cycles; expected 0 or more"),
+    ],
+)
+def test_mistakes(options, message):
+    with pytest.raises(InputError, match=message):
+        traffic(**options)
+
+
+def test_row_first_is_one_orientation():
+    assert row_first(torus(4, 4, 4)).order == (2, 1, 0)

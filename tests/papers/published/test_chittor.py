@@ -1,0 +1,100 @@
+"""Chittor 1991, chapters 2 and 3: what ``netloom validate chittor`` must keep saying."""
+
+from functools import cache
+
+import pytest
+
+from netloom_papers.studies import Row, Validation
+from netloom_papers.studies.chittor import rows as chapters_2_and_3
+from netloom_papers.studies.chittor import rows_of
+from netloom_papers.studies.validation import published
+
+
+@cache
+def chittor():
+    return Validation(tuple(chapters_2_and_3()))
+
+
+def rows(item):
+    found = [row for row in chittor().rows if row.item == item]
+    assert found
+    return found
+
+
+def test_nothing_falls_outside_without_a_known_reason():
+    assert chittor().failures == ()
+
+
+def test_every_number_recorded_as_outside_is_outside():
+    """A reason left behind by a number that reproduces would hide a later deviation."""
+    assert not [row.quantity for row in chittor().rows if row.reason and row.within]
+    named = {(row.item, row.quantity) for row in chittor().rows if row.reason}
+    recorded = {
+        (item, quantity)
+        for item, known in published("chittor").items()
+        if isinstance(known, dict)
+        for quantity in known.get("outside", ())
+    }
+    assert named == recorded
+
+
+@pytest.mark.parametrize(
+    "item",
+    ["table 1.1", "figure 2.1", "theorem 1", "theorem 2", "table 2.2", "equation 2.20",
+     "equation 3.17", "equation 3.18", "corollary 5", "equation 3.34", "section 3.5.1",
+     "section 3.5.2", "section 3.5.3", "section 4.2.3", "section 4.3"],
+)  # fmt: skip
+def test_these_reproduce_whole(item):
+    assert all(row.within for row in rows(item))
+    assert not any(row.reason for row in rows(item))
+
+
+def test_theorem_3_fails_for_the_smallest_mesh_only():
+    assert [row.quantity for row in rows("theorem 3") if not row.within] == [
+        "peak width of mesh:2x2"
+    ]
+
+
+def test_a_misprint_is_where_the_thesis_contradicts_itself():
+    misprints = {row.quantity: row.computed for row in chittor().rows if row.misprint}
+    assert misprints == {
+        "θ for λ_p = 0.15, ν = 5": pytest.approx(1 / (1 - 6 * 0.15)),  # equation 3.11
+        "peak width of mesh:2x2": 2,  # equations 2.14 and 2.15
+    }
+
+
+def test_items_can_be_asked_for_alone():
+    assert list(rows_of("table 2.2", "section 4.3")) == rows("table 2.2") + rows("section 4.3")
+
+
+def test_which_values_of_table_3_2_lie_among_random_mappings():
+    """As the independent reproduction found: trees at every size, 3D meshes but the smallest."""
+    inside = {row.quantity.split(" (")[0] for row in rows("table 3.2") if row.within}
+    both = ("average node", "worst node")
+    assert inside == {
+        f"{kind}, N = {size}, {who}"
+        for kind, sizes in (("binary tree", (64, 256, 1024)), ("3D mesh", (256, 1024)))
+        for size in sizes
+        for who in both
+    }
+
+
+def test_the_estimate_of_path_contention_drifts_from_low_to_high():
+    ratios = [
+        row.computed / row.printed
+        for row in rows("table 3.1")
+        if row.quantity.startswith("ν_avg = C/2, 2D mesh")
+    ]
+    assert ratios == sorted(ratios)
+    assert ratios[0] == pytest.approx(0.7, abs=0.05)
+    assert ratios[-1] == pytest.approx(1.3, abs=0.02)
+
+
+def test_a_row_outside_fails_unless_it_says_why():
+    wrong = Row("p", "i", "q", printed=10, computed=12, tolerance=0.1)
+    known = Row("p", "i", "q", printed=10, computed=12, tolerance=0.1, reason="a misprint")
+    right = Row("p", "i", "q", printed=10, computed=11, tolerance=0.1)
+    assert Validation((wrong, known, right)).failures == (wrong,)
+    assert not known.within
+    assert Row("p", "i", "q", printed=0, computed=0, tolerance=0).within
+    assert not Row("p", "i", "q", printed=0, computed=0.5, tolerance=0.1).within

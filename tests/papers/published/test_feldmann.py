@@ -1,0 +1,179 @@
+"""Feldmann et al. 1993 with fewer words and seeds than ``netloom validate feldmann``."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from netloom.phases import first_violation
+from netloom_papers.studies import feldmann, feldmann_messages, validation
+from netloom_papers.studies.feldmann import words_of
+from netloom_papers.studies.validation import compare, compare_all, published
+
+KNOWN = published("feldmann/published")
+SIMULATED = ("table 1, measured", "table 2, measured", "table 3, measured")
+
+
+def fewer(words=(), **changes):
+    """The data file with other settings, and of the measured rows only those of some words."""
+    known = copy.deepcopy(KNOWN)
+    for item, change in changes.items():
+        known[item] |= change
+    for item in SIMULATED:
+        values = known[item]["values"]
+        known[item]["values"] = {q: value for q, value in values.items() if words_of(q) in words}
+    return known
+
+
+def only(known, *items):
+    return list(compare_all("feldmann", known, feldmann.PARTS, *items))
+
+
+@pytest.fixture(scope="module")
+def rows():
+    words = {"words": 2048}
+    known = fewer(
+        [32, 256],
+        **{"table 3, measured": {"seeds": [1]}, "phases": {"seeds": [1]}, "long messages": words,
+           "section 5.1.3": {"words": 256, "replications": 1}},
+    )  # fmt: skip
+    return list(compare_all("feldmann", known, feldmann.PARTS))
+
+
+def test_every_row_outside_says_why_and_no_other_does(rows):
+    outside = {(row.item, row.quantity) for row in rows if not row.within}
+    assert outside == {(row.item, row.quantity) for row in rows if row.reason}
+
+
+def test_the_data_file_has_all_cells_and_reasons_of_cells_only():
+    for table in (1, 2, 3):
+        predicted, measured = (
+            KNOWN[f"table {table}, {what}"]["values"] for what in ("predicted", "measured")
+        )
+        assert len([cell for cell in predicted if "computed" not in cell]) == 8
+        assert len(measured) == (7 if table == 1 else 8)  # one gives the overhead
+    assert feldmann.PARTS.keys() == KNOWN.keys() - {"source", "figure 6", "W over 2 c_max"}
+    for item in feldmann.PARTS:
+        cells = KNOWN[item]["values"].keys()
+        named = [cell for part in KNOWN[item].get("outside", ()) for cell in part["rows"]]
+        assert set(named) <= cells
+        assert len(named) == len(set(named))
+        assert set(KNOWN[item].get("at most", ())) <= cells
+
+
+def test_tolerances_are_those_that_were_asked_for(rows):
+    asked = {("table 1", "C"): 0.02, ("table 2", "C"): 0.02, ("table 3", "C"): 0.05}
+    for row in rows:
+        table, _, what = row.item.partition(", ")
+        if row.item == "table 3, measured" and row.quantity[0] == "m":
+            assert 0.1 < row.tolerance < 0.2  # some random orders, and their confidence interval
+        elif row.item in SIMULATED:
+            assert row.tolerance == pytest.approx(asked.get((table, row.quantity[0]), 0.1))
+        elif what == "predicted":
+            assert row.tolerance == 0
+
+
+def test_all_24_predictions_but_four_misprints_are_exact(rows):
+    cells = [row for row in rows if row.item in {f"table {t}, predicted" for t in (1, 2, 3)}]
+    wrong = [row for row in cells if not row.within]
+    assert len(cells) == 24 + 2  # two are printed for other words
+    assert [(row.printed, row.computed) for row in wrong] == [
+        (16909, 16904), (197216, 197648), (19631, 19632), (2075448, 2079984),
+    ]  # fmt: skip
+
+
+def test_what_is_at_most_may_be_less_and_not_more():
+    known = {
+        "kind": "printed",
+        "values": {"a": 30, "b": 30, "c": 30},
+        "at most": ["a", "b"],
+        "within": 0,
+    }
+    found = list(compare("p", "i", known, {"a": 27, "b": 31, "c": 27}))
+    assert [row.within for row in found] == [True, False, False]
+    assert [row.tolerance for row in found] == [0, 0, 0]
+    assert [row.to_dict()["at_most"] for row in found] == [True, True, False]
+
+
+def test_percentages_are_of_what_is_printed():
+    assert validation._room({"percent": 5}, "c", 100) == 5
+    assert validation._room({"percent": {"x": 2}}, "x, 1", 50) == 1
+
+
+def test_the_overhead_is_what_the_first_row_leaves():
+    transfer = 2 * 4 * (32 + 2 * 1 + 3)  # 4 sends of 32 words over one hop, 2 clocks a cycle
+    assert feldmann.transfer_clocks("torus", 32) == (1, transfer)
+    assert feldmann.overhead_of() == 1168 - transfer
+
+
+def test_each_node_of_the_torus_pattern_sends_east_west_north_south():
+    given = feldmann.pattern("torus", 1)
+    for node in range(64):
+        row, column = divmod(node, 8)
+        targets = given.target[given.source == node].tolist()
+        assert targets == [
+            8 * row + (column + 1) % 8, 8 * row + (column - 1) % 8,
+            8 * ((row - 1) % 8) + column, 8 * ((row + 1) % 8) + column,
+        ]  # fmt: skip
+
+
+def test_the_butterfly_is_listed_by_dimensions_in_two_phases_of_eight():
+    plan = feldmann.in_rows_and_columns(3)
+    assert first_violation(plan) is None
+    assert plan.use().max() == 8
+    assert (np.diff(feldmann.dimensions(plan.connections)) >= 0).all()
+    assert np.bincount(plan.phase).tolist() == [192, 192]
+
+
+def test_plans_of_all_to_all_are_of_the_paper_s_phases():
+    plan = feldmann.paper_plan("all-to-all", 5, seed=2)
+    assert first_violation(plan) is None
+    assert (plan.num_phases, plan.connections.words.min()) == (30, 5)
+
+
+@pytest.mark.parametrize("mesh", feldmann.MESHES)
+def test_meshes_keep_within_a_tenth_of_the_least_time(mesh):
+    made = feldmann.compiled(mesh, as_published=False)
+    least = 2 * feldmann.most_words(mesh)
+    assert least <= made.words <= 1.1 * least
+
+
+def test_long_messages_of_own_plans_are_four_times_as_fast_as_the_machine(rows):
+    found = {row.quantity: row.computed for row in rows if row.item == "long messages"}
+    fewest, least_time, bound = found.values()
+    assert bound == 128 < least_time < fewest < 160 < 600 / 3.7
+
+
+def test_misprints_are_the_paper_s_own_contradictions():
+    marked = [
+        (item, row)
+        for item, known in KNOWN.items()
+        if item in feldmann.PARTS
+        for part in known.get("outside", ())
+        if part["cause"] == "misprint"
+        for row in part["rows"]
+    ]
+    assert marked == [
+        ("table 1, predicted", "ConSet, 2048 words"),
+        ("table 2, predicted", "ConSet, 16384 words"),
+        ("table 3, predicted", "ConSet, 32 words"),
+        ("table 3, predicted", "ConSet, 16384 words"),
+        ("table 5", "q20k, MB/s"),
+    ]
+
+
+def test_messages_stay_in_the_pool_of_the_datelines_they_have_crossed():
+    routing = feldmann_messages.in_pools(feldmann.IWARP)
+    pairs, tables = routing.routes.pairs, routing.tables
+    ports, offsets = ports_of_slots(tables.path_slots), tables.path_offsets
+    for start, end, pools in ((0, 9, [0, 0]), (63, 9, [1, 1, 2, 2]), (7, 0, [1]), (12, 9, [0] * 3)):
+        number = int(np.searchsorted(pairs, start * 64 + end))
+        hops = ports[offsets[number] : offsets[number + 1]]
+        assert [slot % 3 for slot in hops[:-1]] == pools
+        assert hops[-1] == tables.injection_slot  # one message at a time comes out
+
+
+def ports_of_slots(slots):
+    """The slot of each set, which holds one."""
+    assert (slots & (slots - 1) == 0).all()
+    return [int(each).bit_length() - 1 for each in slots]

@@ -1,0 +1,111 @@
+"""Feldmann, Stricker & Warfel 1993: phases of their patterns, and the bounds that are met.
+
+The paper has 1 phase for the torus, 2 for the hypercube (a single one with 16 channels), 30 for
+all-to-all, and 2, 2, 3 and 5 for its finite-element meshes, of which these are of the same sizes.
+"""
+
+from importlib.resources import files
+from math import ceil
+
+import numpy as np
+import pytest
+
+from netloom.mapping import gray
+from netloom.models import ConSetCosts
+from netloom.phases import (
+    Capacity,
+    connections,
+    least_phases,
+    partition,
+    phase_clocks,
+    schedule,
+    verify,
+)
+from netloom.phases.plan import balance
+from netloom.topology import hypercube, topology
+from netloom.workload import read
+
+MESHES = files("netloom_papers.studies") / "data" / "feldmann"
+
+
+def compiled(spec, network, channels, *, node_of=None, costs=None):
+    app = read(spec)
+    where = np.arange(app.num_tasks) if node_of is None else node_of
+    given = connections(app, where, network.num_nodes)
+    plan = partition(given, network, Capacity(channels), costs=costs)
+    verify(plan)
+    return plan, least_phases(given, network, Capacity(channels)).phases
+
+
+ALL_TO_ALL = [  # nodes of a row, channels, phases
+    (4, 12, 4),
+    (8, 8, 40),
+    (8, 10, 32),
+    (8, 12, 27),
+    (8, 16, 20),
+    (8, 20, 16),
+    (16, 12, 192),
+]
+
+
+@pytest.mark.parametrize(("side", "channels", "phases"), ALL_TO_ALL)
+def test_all_to_all_needs_no_more_phases_than_its_bound(side, channels, phases):
+    """By hand: hops of all pairs, and a node more for each pair, of all channels of a phase."""
+    nodes, hops_a_ring = side**2, side**2 // 4
+    taken = nodes * (2 * side * hops_a_ring + nodes - 1)
+    assert ceil(taken / (nodes * channels)) == phases
+    plan, bound = compiled(f"all-to-all:{nodes}", topology(f"torus:{side}x{side}"), channels)
+    assert plan.num_phases == bound == phases
+    assert plan.use().max() <= channels
+
+
+@pytest.mark.parametrize(("side", "phases"), [(4, 1), (8, 2), (16, 3)])
+def test_hypercubes_by_gray_codes(side, phases, monkeypatch):
+    monkeypatch.setattr(balance, "MOVES", 1)  # how short phases are is not asked
+    monkeypatch.setattr(balance, "LEAST_MOVES", 1)
+    network = topology(f"torus:{side}x{side}")
+    nodes = network.num_nodes
+    dimension = nodes.bit_length() - 1
+    plan, bound = compiled(f"hypercube:{dimension}", network, 12, node_of=gray(nodes, network))
+    assert plan.num_phases == bound == phases
+
+
+@pytest.mark.parametrize(("channels", "phases"), [(16, 1), (8, 2)])
+def test_the_hypercube_takes_sixteen_channels_or_eight_and_eight(channels, phases):
+    network = topology("torus:8x8")
+    plan, _ = compiled("hypercube:6", network, channels, node_of=gray(64, network))
+    assert plan.num_phases == phases
+    assert (plan.use() == channels).all()
+
+
+def test_a_hypercube_on_a_hypercube():
+    plan, _ = compiled("hypercube:6", hypercube(6), 12)
+    assert plan.num_phases == 1
+    assert (plan.use() == 12).all()
+
+
+@pytest.mark.parametrize("side", [4, 8, 16])
+def test_the_torus_pattern_is_one_phase(side):
+    plan, _ = compiled(f"torus:{side}x{side}", topology(f"torus:{side}x{side}"), 8)
+    assert plan.num_phases == 1
+
+
+def test_all_to_all_is_balanced():
+    """At most 160 clocks a word, where network access needs 126 and the bisection 128."""
+    plan, _ = compiled("all-to-all:64", topology("torus:8x8"), 12)
+    words = int(plan.connections.words[0])
+    assert phase_clocks(plan, ConSetCosts()).sum() <= 160 * words
+
+
+@pytest.mark.parametrize(("mesh", "phases"), [("m11k", 2), ("c10k", 2), ("c100k", 3), ("q20k", 5)])
+def test_finite_elements(mesh, phases):
+    """Within 10 % of 2 c_max: a processor sends and receives, one or the other, c_max words."""
+    costs = ConSetCosts(clocks_per_word=10, both_ways=False)
+    spec = str(MESHES / f"{mesh}.mtx")
+    plan, bound = compiled(spec, topology("torus:8x8"), 12, costs=costs)
+    assert bound <= plan.num_phases <= phases
+    given = plan.connections
+    sent, received = (np.bincount(end, given.words) for end in (given.source, given.target))
+    most = max(sent.max(), received.max())
+    makespan = schedule(plan, costs).makespan.sum() / costs.clocks_per_word
+    assert most <= makespan <= 1.10 * 2 * most

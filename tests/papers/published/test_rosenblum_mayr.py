@@ -1,0 +1,226 @@
+"""Rosenblum & Mayr 1986 with fewer seeds than ``netloom validate rosenblum-mayr``."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from netloom_papers.studies import rosenblum_mayr_exhibits as figures
+from netloom_papers.studies import rosenblum_mayr_queues as queues
+from netloom_papers.studies import rosenblum_mayr_tables as tables
+from netloom_papers.studies.kinds import count
+from netloom_papers.studies.rosenblum_mayr_tables import System, systems
+from netloom_papers.studies.validation import compare_all, published
+
+TABLES = published("rosenblum-mayr-tables")
+QUEUES = published("rosenblum-mayr")
+NAMES = ["table II", "table III", "table V", "table VI"]
+
+
+def fewer(**changes):
+    known = copy.deepcopy(TABLES)
+    return known | changes
+
+
+def compared(item, **changes):
+    known = {item: QUEUES[item] | changes}
+    return {row.quantity: row for row in compare_all("p", known, {item: queues.PARTS[item]})}
+
+
+def test_the_data_file_has_all_cells_and_reasons_of_cells_only():
+    cells = {
+        table: {
+            f"{name}, seed {number}, {column}"
+            for name, lines in TABLES[table]["rows"].items()
+            for number in range(1, 1 + len(lines))
+            for column in tables.COLUMNS
+        }
+        for table in NAMES
+    }
+    assert sum(map(len, cells.values())) == 392
+    recorded = {"all": 0, "alike": 0}
+    for item, parts in TABLES["outside"].items():
+        named = [quantity for part in parts for quantity in part["rows"]]
+        assert len(named) == len(set(named))
+        assert set(named) <= cells[item.removesuffix(", placements alike")]
+        recorded["alike" if item.endswith("alike") else "all"] += len(named)
+    assert recorded == {"all": 392 - 373, "alike": 392 - 379}
+    for item in queues.PARTS:
+        known = QUEUES[item]
+        named = [quantity for part in known.get("outside", ()) for quantity in part["rows"]]
+        assert set(named) <= known["values"].keys()
+
+
+def test_products_of_rounds_and_probability_are_those_printed():
+    per_pe = {
+        pes: [round(system.per_pe * system.assign, 2) for system in systems(TABLES, pes).values()]
+        for pes in (16, 512)
+    }
+    assert per_pe[16] == [0.95, 0.95, 0.95, 0.95, 0.95, 1.9, 1.5]
+    assert per_pe[512] == [1.9, 1.9, 1.9, 1.9, 1.9, 7.6, 4.5]
+
+
+def test_a_cell_may_be_as_far_as_the_farthest_seed_on_its_side(monkeypatch):
+    """Samples 10, 12, 20 have mean 14: room for 4 below and 6 above, and for rounding."""
+    samples = np.repeat([[10.0], [12.0], [20.0]], 7, axis=1)
+    monkeypatch.setattr(tables, "_simulate", lambda *_: samples)
+    printed = [[9.9996, 9.999, 20, 20.0004, 21, 15, 10], [14] * 7]
+    known = fewer(
+        **{"seeds": 3, "table II": {"rows": {"Normal": printed}}},
+        outside={
+            "table II": [
+                {"reason": "known", "cause": "one run", "rows": ["Normal, seed 1, max. queue"]}
+            ]
+        },
+    )
+    rows = list(tables.all_seeds(known, ["table II"]))
+    assert [row.within for row in rows] == [True, False, True, True, False, *[True] * 9]
+    assert {row.kind for row in rows} == {"printed"}
+    assert count(rows).numbers == 14
+    assert [row.reason for row in rows if row.reason] == [rows[4].reason] == ["known"]
+    assert rows[2].tolerance == pytest.approx(6 / 20)
+    assert rows[0].tolerance == pytest.approx((4 + 0.0005) / 9.9996)
+
+
+@pytest.fixture(scope="module")
+def of_16():
+    return {(row.item, row.quantity): row for row in tables.all_seeds(TABLES, NAMES[:2])}
+
+
+def test_sixteen_elements_are_as_printed_but_for_what_is_recorded(of_16):
+    assert len(of_16) == 196
+    outside = {key for key, row in of_16.items() if not row.within}
+    assert outside == {key for key, row in of_16.items() if row.reason}
+    assert len(outside) == 9
+
+
+def test_one_hot_spot_is_never_in_the_way(of_16):
+    for number in (1, 2):
+        for table in ("table II", "table III"):
+            row = of_16[table, f"Few Hot Spots, seed {number}, mean steps"]
+            assert (row.computed, row.tolerance) == (10, 0.0005 / 10)
+
+
+def test_placements_alike_are_alike():
+    rule = TABLES["placements alike"]
+    first, second = tables.alike(TABLES, 16, "Normal", (2, 3))
+    assert (len(first), len(second)) == (2, 3)
+    normal = systems(TABLES, 16)["Normal"]
+    for seeds, elements, printed in ((first, 14, 10.169), (second, 15, 10.057)):
+        for seed in seeds:  # 130.313 / 150 of 16 are 13.9, 144.313 / 150 are 15.4
+            traffic = normal.traffic(seed)
+            assert np.count_nonzero(traffic.assigned[:, 0] >= 0) == elements
+            runs = [normal.run(traffic, each) for each in rule["request_seeds"]]
+            steps = np.mean([run.steps_mean for run in runs])
+            assert abs(steps - printed) <= rule["within"]
+
+
+def test_sixteen_elements_with_placements_alike_are_as_printed_but_for_what_is_recorded():
+    rows = list(tables.placements_alike(TABLES, NAMES[:2]))
+    assert len(rows) == 196
+    assert {row.kind for row in rows} == {"input"}  # the tables chose these placements
+    outside = [row.quantity for row in rows if not row.within]
+    assert outside == [row.quantity for row in rows if row.reason]
+    assert len(outside) == 5
+    assert sum(row.quantity.endswith("(anchor)") for row in rows) == 16
+    assert not any(row.deviation for row in rows if row.quantity.startswith("Few")
+                   and "mean steps" in row.quantity)  # fmt: skip
+
+
+def test_512_elements_are_as_printed_in_a_line():
+    lines = {"Normal": TABLES["table VI"]["rows"]["Normal"]}
+    rows = list(tables.all_seeds(fewer(**{"table VI": {"rows": lines}}), ["table VI"]))
+    assert [row.quantity for row in rows if not row.within] == []
+    by_name = {row.quantity: row for row in rows}
+    assert len(by_name) == 14
+    assert by_name["Normal, seed 1, requests per PE"].tolerance < 0.02
+    assert by_name["Normal, seed 1, mean queue"].tolerance < 0.06
+
+
+def test_the_closed_form_of_one_hot_spot_is_met():
+    known = QUEUES["closed form"] | {"steps": [5000, 1000], "seeds": 5}
+    rows = list(queues.closed_form(known))
+    assert len(rows) == 10 + 4 + 2 + 20 + 9 + 2
+    assert [row.quantity for row in rows if not row.within] == []
+    exact = [row for row in rows if "steps" in row.quantity]
+    assert {(row.computed, row.tolerance) for row in exact} == {(10, 0), (20, 0)}
+    assert all(row.computed == 0 for row in rows if row.quantity.startswith("queues of the el"))
+
+
+def test_an_element_that_waits_asks_every_nine_steps_and_the_next_chance():
+    rows = compared("table II, one hot spot", steps=5000, seeds=4)
+    assert all(row.within for row in rows.values())
+
+
+def test_the_critical_size_is_the_report_s():
+    known = {"critical size at a rate of 0.05": 2}
+    (row,) = compared("section 4.3", rates=[0.05], seeds=4, values=known).values()
+    assert row.computed == 2
+
+
+def test_small_queues_take_long_to_empty():
+    (row,) = compared("section 3.3", seeds=4).values()
+    assert 0.04 < row.computed < 0.12
+
+
+def test_the_order_of_digits_is_what_makes_spacing_matter_or_not():
+    known = QUEUES["section 4.4"] | {"queues": [None], "seeds": 4}
+    least = {name: runs for (name, _), runs in queues.spacing(known).items()}
+    most = queues.spacing(known, "most-significant-first")
+    steps = {name: np.mean([run.steps_mean for run in runs]) for name, runs in least.items()}
+    assert max(steps.values()) < 1.1 * min(steps.values())
+    assert steps["close"] == pytest.approx(steps["wide"], rel=0.02)
+    middle = {
+        name: np.mean([run.queue_mean[queues.MIDDLE].mean() for run in runs])
+        for name, runs in least.items()
+    }
+    assert max(middle, key=middle.get) == "medium"
+    close = np.mean([run.steps_mean for run in most["close", None]])
+    assert close == pytest.approx(33.2, rel=0.15)
+
+
+def test_trees_saturate_and_combining_cures_them():
+    cure = QUEUES["Pfister & Norton"]["cure"]
+    known = QUEUES["Pfister & Norton"] | {"pes": [64], "hot_fractions": [0.16], "seeds": 3}
+    fraction = 0.16
+    limit, rate = 1 / (1 + fraction * 63), 0.4
+    how = f"h = {fraction}, "
+    values = {
+        how + "combining, carried of what is asked for": 1,
+        how + "combining, queue of an element": 0,
+        how + "no combining, carried of what is asked for": limit / rate,
+        how + "no combining, queue of an element": 4,
+        how + "no combining, queue behind stage 0": 2,
+        how + "carried with over without combining": rate / limit,
+    }
+    changed = {"values": values, "hot_fractions": [fraction], "rate": rate}
+    rows = list(queues.saturation(known | {"cure": cure | changed}))
+    assert len(rows) == 7
+    assert rows[0].printed == pytest.approx(limit)
+    assert rows[0].deviation < 0.03
+    found = {row.quantity.removeprefix(how): row.computed for row in rows[1:]}
+    assert found["combining, queue of an element"] < 0.4
+    assert found["no combining, queue of an element"] > 3.5
+    assert found["carried with over without combining"] > 4
+
+
+def test_figures_run_from_the_elements_to_the_modules():
+    one = System(16, 1, 1, 1.0, 0.15, None)
+    run = one.run(one.traffic(1), 1)
+    runs = {"a": [run], "b": [run, run]}
+    requests, replies, waits = (figures.stage_plot(at, "one", runs).table for at in (4, 5, 6))
+    for table, stages in (
+        (requests, ["PEs", *"0123"]),
+        (replies, [*"0123", "MMs"]),
+        (waits, [*"0123"]),
+    ):
+        assert table["series"].to_list() == ["a"] * len(stages) + ["b"] * len(stages)
+        assert table.filter(series="b")["x"].to_list() == stages
+    lengths = requests.filter(series="a")["y"].to_numpy()
+    assert lengths[0] == 0
+    assert (np.diff(lengths) > 0).all()
+    back = replies.filter(series="b")["y"].to_numpy()
+    # a reply leaves stage i as its request left stage i - 1; the module as the last stage
+    np.testing.assert_allclose(back[1:4], lengths[1:4], rtol=1e-9)
+    assert back[4] == pytest.approx(lengths[4])
+    assert back[0] == pytest.approx(0.15, rel=0.1)

@@ -1,0 +1,383 @@
+"""The virtual-channel router against BookSim 2's runs: a few rows, and how they are compared."""
+
+import json
+from math import isnan
+from threading import Event
+
+import numpy as np
+import pytest
+
+from netloom.errors import InputError
+from netloom_papers.studies import router, validate
+from netloom_papers.studies.booksim import runs
+from netloom_papers.studies.booksim.cases import Case, case_of
+from netloom_papers.studies.booksim.tables import read_cases
+from netloom_papers.studies.router import theory_rows
+from netloom_papers.studies.validation import published
+
+KNOWN = published("router")
+DIRECT, HOSTED = KNOWN["tables"]
+HEADER = ",".join(DIRECT["columns"])
+TRANSPOSE, TWO_VCS, SPECULATIVE = (DIRECT["rows"][row] for row in (5, 8, 10))
+
+
+def table(tmp_path, *rows, header=HEADER):
+    file = tmp_path / "reference.csv"
+    file.write_text("\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n")
+    return str(file)
+
+
+def changed(row, **values):
+    return [values.get(name, value) for name, value in zip(DIRECT["columns"], row, strict=True)]
+
+
+def as_measured(monkeypatch, times=1.0):
+    """Let netloom find what the reference found, times a factor."""
+    monkeypatch.setattr(
+        router,
+        "measure",
+        lambda case, stop: {item: times * value for item, value in case.measured.items()},
+    )
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory):
+    rows = [TRANSPOSE, TWO_VCS, SPECULATIVE]
+    return validate("router", reference=table(tmp_path_factory.mktemp("router"), *rows))
+
+
+def test_rows_of_the_reference_reproduce(compared):
+    assert len(compared.rows) == 15
+    assert compared.failures == ()
+
+
+def test_what_is_recorded_as_outside_is_outside(compared):
+    """Transpose: the idle run's sample, and accepted traffic past saturation."""
+    assert [(row.item, row.quantity.split(" on ")[0]) for row in compared.rows if row.reason] == [
+        ("zero-load latency", "dor transpose"),
+        ("highest accepted traffic", "dor transpose"),
+    ]
+    assert not any(row.within for row in compared.rows if row.reason)
+    outside = [name for about in KNOWN["items"].values() for name in about.get("outside", ())]
+    assert outside == [compared.rows[0].quantity]
+
+
+def test_theory_is_met():
+    rows = list(theory_rows())
+    assert {row.item for row in rows} == {"zero-load formula", "Geo/D/1"}
+    assert all(row.within and not row.reason for row in rows)
+
+
+def test_recorded_numbers_that_drift_fail(monkeypatch):
+    as_measured(monkeypatch, 1.06)
+    for name in ("theory_rows", "hosted_rows"):
+        monkeypatch.setattr(router, name, lambda: iter(()))
+    found = validate("router")
+    assert len(found.rows) == 5 * sum(len(each["rows"]) for each in KNOWN["tables"])
+    idle = sum(row.item == "zero-load latency" and bool(row.reason) for row in found.rows)
+    uneven = [row for row in found.rows if row.item == "highest accepted traffic" and row.reason]
+    assert (idle, len(uneven)) == (1, 10)
+    assert not any(" uniform " in row.quantity for row in uneven)
+    assert len(found.failures) == len(found.rows) - 11
+
+
+def test_a_reason_goes_with_the_recorded_number_only(monkeypatch, tmp_path):
+    as_measured(monkeypatch, 1.04)
+    row = changed(TRANSPOSE, zero_load_packet_latency=30.5, peak_accepted="")
+    rows = validate("router", reference=table(tmp_path, row)).rows
+    assert [(row.within, row.reason) for row in rows] == [(False, "")] + [(True, "")] * 3
+
+
+def test_blank_numbers_are_not_compared(monkeypatch, tmp_path):
+    as_measured(monkeypatch)
+    row = changed(SPECULATIVE, saturation_offered="")
+    rows = validate("router", reference=table(tmp_path, row)).rows
+    assert [row.item for row in rows] == ["zero-load latency", "highest accepted traffic"]
+
+
+def test_columns_may_be_more_and_stand_in_any_order(monkeypatch, tmp_path):
+    as_measured(monkeypatch)
+    header = f"note,{HEADER},vc_buf_size"
+    row = ["new", *changed(TWO_VCS, link_cycles=2, routing="dim_order_torus"), 16]
+    (found, *_) = validate("router", reference=table(tmp_path, row, header=header)).rows
+    assert found.quantity == (
+        "dim_order uniform on torus:8x8, fast, 2 VCs of 16, 5 flits, links of 2 cycles"
+    )
+
+
+def test_what_netloom_refuses_says_so(tmp_path):
+    row = changed(TWO_VCS, num_vcs=3)
+    found = validate("router", reference=table(tmp_path, row))
+    assert found.failures == ()
+    assert all(isnan(row.computed) and not row.within for row in found.rows)
+    assert all("wait for each other in a circle" in row.reason for row in found.rows)
+    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["rows"][0]["computed"] is None
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"family": "slow"}, "2, family: found 'slow'; expected one of default, fast, spec"),
+        ({"topology": "tree"}, "2, topology: found 'tree'; expected one of anynet, cmesh"),
+        ({"routing": "xy_yx"}, "2, routing: found 'xy_yx'; expected one of dim_order, min_adapt"),
+        ({"traffic": "hot"}, "2, traffic: found 'hot'"),
+        ({"traffic": "transpose", "n": 3, "k": 2}, "2, traffic: found 'transpose' (8 nodes)"),
+        ({"num_vcs": "four"}, "2, num_vcs: found 'four'"),
+        ({"router_cycles": 5}, "2, router_cycles: found '5'; expected 3 of this family"),
+        ({"saturation_offered": -1}, "2, saturation_offered: found '-1'"),
+        ({"peak_accepted": "nan"}, "2, peak_accepted: found 'nan'"),
+        ({"family": "fast,fast"}, "2: found 16 values; expected 15"),
+    ],
+)
+def test_mistakes_in_a_table_name_line_and_field(tmp_path, values, message):
+    file = table(tmp_path, changed(TWO_VCS, **values))
+    with pytest.raises(InputError) as raised:
+        validate("router", reference=file)
+    assert str(raised.value).startswith(f"{file}:{message}")
+
+
+def test_a_table_without_a_column_is_refused(tmp_path):
+    file = table(tmp_path, header=HEADER.replace("routing,", ""))
+    with pytest.raises(InputError, match="found no column 'routing'"):
+        validate("router", reference=file)
+
+
+@pytest.mark.parametrize("paper", ["", "chittor"])
+def test_a_table_is_for_the_router_only(tmp_path, paper):
+    with pytest.raises(InputError, match=r"reference: found a reference for .*; expected one for"):
+        validate(paper, reference=str(tmp_path))
+
+
+def one_case(tmp_path, **values):
+    return read_cases(
+        table(tmp_path, changed(SPECULATIVE, **values)),
+        {item: about["column"] for item, about in KNOWN["items"].items()},
+    )[0]
+
+
+def test_a_short_run_of_lonely_packets_is_the_zero_load_formula(tmp_path):
+    """Every packet goes one hop each way round: 3 routers of 2 cycles, 2 links, 5 flits."""
+    case = one_case(tmp_path, topology="torus", routing="dim_order", traffic="neighbor")
+    latency, accepted = runs.short_run(case.run(0.0005, 1), runs.Window(4_000, 60_000), Event())
+    assert latency == pytest.approx(3 + 3 * 2 + 2 * 1 + 4, rel=1e-3)
+    assert accepted == pytest.approx(0.0005, rel=0.15)
+
+
+def test_saturation_is_found_between_runs(monkeypatch, tmp_path):
+    """Latency 20 / (1 - load / 0.5) is three times 20 at a load of 1 / 3."""
+    case = one_case(tmp_path)
+
+    class Asked:
+        def __init__(self, load):
+            self.load = load
+
+    monkeypatch.setattr(Case, "run", lambda self, load, seed: Asked(load))
+    monkeypatch.setattr(
+        runs,
+        "short_run",
+        lambda run, window, stop, most: (20 / max(1 - run.load / 0.5, 1e-9), min(run.load, 0.4)),
+    )
+    monkeypatch.setattr(runs, "through_window", lambda run, window: ([], min(run.load, 0.4)))
+    load, peak = runs.saturate(case, 60.0, 1, Event())
+    assert load == pytest.approx(1 / 3)
+    assert peak == 0.4
+
+
+def hosted(**values):
+    """Return the line of a table: a recorded fat tree with some values changed."""
+    row = dict(zip(HOSTED["columns"], HOSTED["rows"][0], strict=True))
+    return row | {"vc_buf_size": 8} | values
+
+
+def hosted_case(folder=None, **values):
+    line = {column: str(value) for column, value in hosted(**values).items()}
+    columns = {item: about["column"] for item, about in KNOWN["items"].items()}
+    return case_of(line, columns, "here", folder)
+
+
+@pytest.fixture(scope="module")
+def hosted_rows(tmp_path_factory):
+    """Compare small networks of three kinds: a tree, a butterfly, and a file's."""
+    rows = [HOSTED["rows"][number] for number in (15, 27, 31)]
+    file = table(tmp_path_factory.mktemp("fabric"), *rows, header=",".join(HOSTED["columns"]))
+    return validate("router", reference=file)
+
+
+def test_networks_whose_hosts_are_no_routers_reproduce(hosted_rows):
+    assert [row.quantity.split(",")[0] for row in hosted_rows.rows[::5]] == [
+        "nca uniform on qtree",
+        "min uniform on anynet irregular.net",
+        "dest_tag hotspot(node0 weight 9 others 1) on fly k=8 n=2",
+    ]
+    assert hosted_rows.failures == ()
+
+
+def test_a_table_says_how_long_its_runs_were():
+    found = hosted_case(sample_period=600).effort
+    assert found.window == runs.Window(1_800, 4_200)
+    assert found.idle == runs.Window(5_400, 12_600)
+    assert hosted_case(sample_period="").effort.window == runs.Window(4_000, 6_000)
+
+
+def test_columns_of_a_network_have_the_defaults_of_the_reference():
+    line = {
+        column: str(value) for column, value in hosted(topology="fly", routing="dest_tag").items()
+    }
+    for column in (
+        "c",
+        "x",
+        "xr",
+        "use_noc_latency",
+        "network_file",
+        "vc_buf_size",
+        "sample_period",
+    ):
+        del line[column]
+    found = case_of(line, {}, "here")
+    assert found.name == "dest_tag uniform on fly k=4 n=3, fast, 4 VCs of 8, 5 flits"
+    assert found.measured == {}
+
+
+def test_what_can_deadlock_is_run_and_says_so():
+    values = {"topology": "dragonflynew", "k": 2, "n": 1, "routing": "ugal", "num_vcs": 3}
+    found = hosted_case(**values)
+    assert found.name.endswith("5 flits, with VCs in a circle")
+    assert found.routing is not None
+    assert hosted_case().name.endswith("5 flits")
+
+
+def test_a_network_file_is_beside_the_table_or_recorded(tmp_path):
+    (tmp_path / "ref").mkdir()
+    values = {"topology": "anynet", "routing": "min"}
+    there = tmp_path / "data" / "fabrics" / "anynet"
+    there.mkdir(parents=True)
+    (there / "two.net").write_text("router 0 node 0 router 1\nrouter 1 node 1\n")
+    (tmp_path / "ref" / "one.net").write_text("router 0 node 0 node 1\n")
+    folder = tmp_path / "ref"
+    hosts = [
+        hosted_case(folder, network_file=name, **values).network.num_hosts
+        for name in ("two.net", "one.net", "ff21.net")
+    ]
+    assert hosts == [2, 2, 16]
+    with pytest.raises(InputError, match=r"here, network_file: found 'no.net'; expected a file in"):
+        hosted_case(folder, network_file="no.net", **values)
+    with pytest.raises(InputError, match="network_file: found ''"):
+        hosted_case(folder, **values)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"routing": "dor"}, "here, routing: found 'dor'; expected one of anca, nca"),
+        ({"traffic": "hot"}, "here, traffic: found 'hot'"),
+        ({"k": 0}, "here, k: found '0'"),
+        ({"topology": "cmesh", "routing": "dor", "k": 3}, "here, cmesh k=3 n=3 c=1: found k = 3"),
+        ({"zero_load_routers_traversed": 0}, "here, zero_load_routers_traversed: found '0'"),
+        ({"sample_period": "long"}, "here, sample_period: found 'long'"),
+    ],
+)
+def test_mistakes_in_a_line_name_the_field(values, message):
+    with pytest.raises(InputError) as raised:
+        hosted_case(**values)
+    assert str(raised.value).startswith(message)
+
+
+def test_too_few_vcs_are_refused_without_a_number():
+    values = {"topology": "dragonflynew", "k": 2, "n": 1, "routing": "ugal", "num_vcs": 2}
+    found = hosted_case(**values)
+    assert found.routing is None
+    assert "expected 3 VCs" in found.difference
+    assert runs.measure(found, Event()) == {}
+
+
+def test_ways_as_long_as_those_of_the_reference(monkeypatch):
+    """A packet takes 10 cycles and 4 a hop: 2 hops more in the mean are 8 cycles."""
+    hops = np.arange(1_000) % 5
+    sample = runs.Sample(10 + 4 * hops, hops)
+    monkeypatch.setattr(runs, "drained", lambda run, window, stop: (0.0, sample, None))
+    monkeypatch.setattr(Case, "run", lambda self, load, seed: None)
+    mean = 10 + 4 * hops.mean()
+    crossed = {1 + 2.0: 0, 1 + 2.1: 0.4, 1 + 4.0: 0}  # the last is no matter of chance
+    for routers, more in crossed.items():
+        case = hosted_case(zero_load_routers_traversed=routers)
+        assert runs.idle_latency(case, Event()) == pytest.approx(mean + more)
+
+
+def test_a_hopeless_run_ends_early():
+    case = hosted_case(k=2, n=2)
+    stop, window = Event(), runs.Window(300, 700)
+    latency, _ = runs.short_run(case.run(1.0, 1), window, stop)
+    least, _ = runs.short_run(case.run(1.0, 1), window, stop, most=30.0)
+    assert 30 < least <= latency
+
+
+RUNS = "family,topology,k,n,routing,traffic,num_vcs,vc_buf_size,packet_size"
+RUNS += ",offered_flits_node_cycle,avg_packet_latency,routers_traversed_mean,stable,sim_type"
+RUNS += ",sample_period"
+
+
+def run_of(load, latency, *, stable=1, sim_type="latency", period=600, crossed=2.5, vcs=4):
+    values = ("fast", "fattree", 4, 2, "nca", "uniform", vcs, 8, 5)
+    return [*values, load, latency, crossed, stable, sim_type, period]
+
+
+def test_a_table_of_runs_asks_for_latencies_well_below_saturation(tmp_path):
+    runs_ = [
+        run_of(0.3, 20.0), run_of(0.005, 16.1, period=1_800), run_of(1.0, 900.0, stable=0),
+        run_of(0.62, 48.0), run_of(1.0, 800.0, sim_type="throughput"), run_of(0.5, 26.0),
+        run_of(0.2, 19.0, vcs=2), run_of(0.52, 30.0),
+    ]  # fmt: skip
+    one, other = read_cases(table(tmp_path, *runs_, header=RUNS), {})
+    assert one.measured == {
+        "zero-load latency": 16.1,
+        "latency at a load of 0.3": 20.0,
+        "latency at a load of 0.5": 26.0,
+        "latency at a load of 0.52": 30.0,
+    }
+    assert one.asked["latency at a load of 0.5"] == runs.Asked(0.5, runs.Window(1_800, 4_200))
+    assert one.effort.idle == runs.Window(5_400, 12_600)
+    assert one.routers_crossed == 2.5
+    assert other.measured == {}  # its only run is its highest
+
+
+def test_runs_of_a_table_reproduce(tmp_path):
+    """A fat tree of 16 hosts at half of its saturation, as recorded."""
+    known = dict(zip(HOSTED["columns"], HOSTED["rows"][12], strict=True))
+    half = known["saturation_offered"] / 2
+    lines = [
+        run_of(half, known["latency_at_50pct_sat"], period=2_500, vcs=2),
+        run_of(2 * half, 50.0, vcs=2),
+    ]
+    found = validate("router", reference=table(tmp_path, *lines, header=RUNS))
+    assert [row.item for row in found.rows] == [f"latency at a load of {half:g}"]
+    assert found.failures == ()
+    assert found.rows[0].tolerance == 0.05
+
+
+def test_torus_links_of_a_table_of_runs_may_be_long(tmp_path):
+    header = RUNS.replace("sim_type", "long_torus_links")
+    values = run_of(0.2, 30.0)
+    torus = [*values[:1], "torus", 4, 2, "dim_order", *values[5:]]
+    cases = [
+        read_cases(table(tmp_path, [*torus[:-2], long, 600], header=header), {})[0]
+        for long in (0, 1)
+    ]
+    assert [case.router.channel_cycles for case in cases] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        (0, "slow", "2, family: found 'slow'; expected one of default, fast, spec"),
+        (9, "-1", "2, offered_flits_node_cycle: found '-1'"),
+        (10, "", "2, avg_packet_latency: found ''"),
+        (14, "long", "2, sample_period: found 'long'"),
+    ],
+)
+def test_mistakes_in_a_table_of_runs_name_line_and_field(tmp_path, place, value, message):
+    line = run_of(0.005, 20.0)
+    line[place] = value
+    file = table(tmp_path, line, header=RUNS)
+    with pytest.raises(InputError) as raised:
+        read_cases(file, {})
+    assert str(raised.value).startswith(f"{file}:{message}")

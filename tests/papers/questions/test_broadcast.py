@@ -1,0 +1,241 @@
+import json
+
+import numpy as np
+import pytest
+
+from netloom.errors import InputError
+from netloom.topology import mesh, without
+from netloom.workload import parse_traffic
+from netloom.workload.traffic import pairs, uniform, with_rates
+from netloom_papers.questions.simulate.broadcast.question import simulate_broadcast
+
+ENDS = {"injection_channels": 0, "ejection_channels": 0}
+SINGLE = {"router": "single-cycle"} | ENDS
+SHORT = {"rate": 0.004, "packet_flits": 8, "cycles": 4000} | SINGLE
+
+
+def test_unicast_messages_that_are_alone_take_their_length_and_two_cycles_a_hop():
+    found = simulate_broadcast(
+        "torus:4x4", rate=2e-5, broadcast=0, packet_flits=4, cycles=200_000, seed=3, **SINGLE
+    )
+    run = found.point
+    assert run.unicast.messages > 40
+    assert run.unicast.mean == pytest.approx(4 + 2 * run.hops + 3)
+    assert found.zero_load_latency(run) == pytest.approx(run.unicast.mean)
+    assert run.broadcast.messages == run.target.messages == 0
+    assert np.isnan(run.broadcast.mean)
+
+
+@pytest.mark.parametrize("tree", ["balanced", "row-first"])
+@pytest.mark.parametrize("startup", [0, 7])
+def test_a_broadcast_that_is_alone_takes_the_depth_of_its_tree(tree, startup):
+    run = simulate_broadcast(
+        "torus:4x4", rate=2e-5, broadcast=1, tree=tree, startup_cycles=startup, packet_flits=8,
+        cycles=200_000, seed=3, **SINGLE,
+    ).point  # fmt: skip
+    a_hop = 8 + 2 + 3 + startup
+    assert run.broadcast.messages > 40
+    assert run.broadcast.mean == run.broadcast.max == 4 * a_hop  # the far corner
+    reached = np.repeat([1, 2, 3, 4], [4, 6, 4, 1]) * a_hop
+    assert run.target.mean == pytest.approx(reached.mean())
+    assert run.target.p50 == np.median(reached)
+    assert run.target.messages == 15 * run.broadcast.messages
+    assert run.unicast.messages == 0
+
+
+def test_lockstep_worms_broadcast_too():
+    run = simulate_broadcast(
+        "mesh:5", engine="worm", release_cycles=0, rate=1e-4, broadcast=1, packet_flits=10,
+        traffic=pairs(5, [0], [1]), cycles=200_000,
+    ).point  # fmt: skip
+    assert run.broadcast.mean == 4 * (1 + 10)
+
+
+@pytest.mark.parametrize("tree", ["balanced", "row-first"])
+@pytest.mark.parametrize("spec", ["torus:8x8", "mesh:4x6"])
+def test_channels_carry_what_they_should_of_each_class(spec, tree):
+    found = simulate_broadcast(
+        spec, rate=0.01, broadcast=0.08, tree=tree, packet_flits=8, cycles=60_000, **SINGLE
+    )
+    table = found.directions()
+    assert len(table) == 4
+    assert (table["total"] - table["unicast"]).to_numpy() == pytest.approx(table["broadcast"])
+    run = found.point
+    messages = run.unicast.messages, run.broadcast.messages
+    for kind, count in zip(("unicast", "broadcast"), messages, strict=True):
+        # Every message weighs at most about twice the mean: 5 standard errors.
+        off = 10 / count**0.5
+        assert table[kind].to_numpy() == pytest.approx(table[f"expected_{kind}"], rel=off)
+    weights = found.network.topology.line_channels.repeat(2)
+    weights = weights / np.repeat(found.network.topology.sides, 2)
+    for kind, mean in zip(("unicast", "broadcast"), run.class_utilisation, strict=True):
+        by_direction = np.average(table[kind], weights=weights)
+        assert by_direction == pytest.approx(mean, rel=0.01)
+    assert run.channel_utilisation.mean() == pytest.approx(run.class_utilisation.sum(), rel=0.01)
+
+
+def test_a_row_first_tree_loads_columns_k_times_as_much_as_rows():
+    found = simulate_broadcast(
+        "torus:8x8", broadcast=1, tree="row-first", **SHORT | {"rate": 0.001}
+    )
+    column, row = found.directions()["broadcast"].to_numpy().reshape(2, 2).sum(axis=1)
+    assert column == pytest.approx(8 * row, rel=0.02)
+
+
+def test_multicasts_reach_the_nodes_asked_for():
+    found = simulate_broadcast("torus:8x8", broadcast=0.5, multicast_targets=5, **SHORT)
+    run = found.point
+    assert 4.5 * run.broadcast.messages < run.target.messages < 5.5 * run.broadcast.messages
+    assert found.directions()["expected_broadcast"].null_count() == 4
+    assert "0.5 multicast to 5" in repr(found)
+
+
+PAPER = {
+    "packet_flits": 32,
+    "vcs": 3,
+    "routing": "adaptive",
+    "buffer_flits": 4,
+    "broadcast": 0.04,
+} | SINGLE
+
+
+def test_latency_is_near_what_another_simulator_of_the_same_model_gives():
+    # k = 8, M = 32, V = 3, at 0.4 of the model's saturation: 50.06 cycles, and 0.1625 of all
+    # channels used, in an independent simulator with M + d cycles for a message alone.
+    run = simulate_broadcast("torus:8x8", rate=0.0032324, **PAPER).point
+    ours = 2 * 256 / 63 / 2 + 3
+    assert run.unicast.mean - ours == pytest.approx(50.06, rel=0.1)
+    assert run.class_utilisation.sum() == pytest.approx(0.1625, rel=0.05)
+    assert run.unicast.ci95 < 0.02 * run.unicast.mean
+    assert run.precise
+    assert run.warmed_up
+
+
+def test_busy_is_not_past_saturation():
+    run = simulate_broadcast("torus:8x8", rate=0.0081, precision=0.05, **PAPER).point
+    assert run.stable
+    assert run.precise
+    assert run.accepted == pytest.approx(0.0081, rel=0.02)
+
+
+def test_past_saturation_latencies_are_null_with_a_note():
+    found = simulate_broadcast("torus:8x8", rate=0.015, most_cycles=10_000, **PAPER)
+    data = found.to_dict()
+    assert not data["stable"]
+    for name in ("unicast", "broadcast", "target"):
+        assert set(data[f"{name}_latency"].values()) == {None}
+    assert data["zero_load_latency"] is None
+    assert data["note"].startswith("past saturation: the backlog grows")
+    assert data["accepted"] < 0.013
+    assert 0.3 < data["utilisation"]["mean"] < data["utilisation"]["max"] <= 1
+    assert json.loads(json.dumps(data)) == data
+    assert "past saturation" in repr(found)
+
+
+def test_several_rates_are_told_side_by_side():
+    found = simulate_broadcast("torus:4x4", **SHORT | {"rate": "0.002:0.006:0.002"})
+    assert found.asked == (0.002, 0.004, 0.006)
+    table = found.table()
+    assert table["rate"].to_list() == [0.002, 0.004, 0.006]
+    assert table["unicast_latency_mean"].is_sorted()
+    assert (table["broadcast_latency_mean"] > table["target_latency_mean"]).all()
+    assert (table["unicast_latency_mean"] >= table["zero_load_latency"]).all()
+    assert len(found.directions()) == 3 * 4
+    assert len(found.channels()) == 3 * 64
+    data = found.to_dict()
+    assert [point["rate"] for point in data["points"]] == [0.002, 0.004, 0.006]
+    assert json.loads(json.dumps(data)) == data
+    assert len(repr(found).splitlines()) == 4
+    with pytest.raises(InputError, match="one of its points"):
+        _ = found.point
+
+
+def test_the_same_again_from_its_own_record():
+    traffic = with_rates(uniform(16), np.arange(16))
+    found = simulate_broadcast("torus:4x4", traffic=traffic, **SHORT)
+    data = json.loads(json.dumps(found.to_dict()))
+    assert data["provenance"]["verb"] == "simulate_broadcast"
+    assert data["provenance"]["not_repeatable"] == []
+    again = simulate_broadcast(**data["provenance"]["configuration"]).to_dict()
+    del again["provenance"], data["provenance"]
+    assert again == data
+
+
+def test_a_network_without_dimensions_has_no_directions(tmp_path):
+    path = tmp_path / "ring.txt"
+    path.write_text("0 1\n1 2\n2 3\n3 0\n0 2\n")
+    found = simulate_broadcast(f"graph:{path}", routing="up-down", **SHORT)
+    assert found.directions().is_empty()
+    assert found.to_dict()["directions"] == []
+    assert found.point.broadcast.messages > 0
+
+
+def test_a_network_of_one_dimension_has_two_directions():
+    found = simulate_broadcast("ring:8", **SHORT)
+    table = found.directions()
+    assert table["direction"].to_list() == ["growing", "falling"]
+    assert table["broadcast"].to_numpy() == pytest.approx(table["expected_broadcast"], rel=0.3)
+
+
+def test_broken_nodes_neither_send_nor_get_copies():
+    broken = without(mesh(4, 4), nodes="5")
+    with pytest.raises(InputError, match="host 5, which failed"):
+        simulate_broadcast(broken, traffic="pairs:0-5", **SHORT)
+    assert simulate_broadcast(broken, **SHORT).point.stable  # uniform among those that work
+    run = simulate_broadcast(
+        broken, traffic=pairs(16, [0, 15], [15, 0]), **SHORT | {"broadcast": 1}
+    ).point
+    assert run.stable
+    assert run.target.messages == pytest.approx(14 * run.broadcast.messages, abs=28)  # at the ends
+
+
+def test_copies_on_long_ways_are_not_told_by_direction():
+    found = simulate_broadcast("torus:4x4", routing="valiant", **SHORT)
+    table = found.directions()
+    assert table["broadcast"].null_count() == table["unicast"].null_count() == 4
+    assert table["total"].min() > 0
+    whole = found.point.class_utilisation.sum()
+    assert found.point.channel_utilisation.mean() == pytest.approx(whole, rel=0.02)
+
+
+def test_too_few_messages_say_so():
+    found = simulate_broadcast("torus:4x4", **SHORT | {"cycles": 1, "rate": 1e-4})
+    assert found.point.unicast.messages + found.point.broadcast.messages == 0
+    assert found.to_dict()["note"] == "nothing was measured"
+    few = simulate_broadcast("torus:4x4", **SHORT | {"cycles": 300})
+    assert "precision not reached" in few.to_dict()["note"]
+    assert "too few to tell" in few.point.reason
+
+
+def test_ctrl_c_gives_what_is_known_so_far(ctrl_c_after):
+    ctrl_c_after(400)
+    found = simulate_broadcast(
+        "torus:4x4", **SHORT | {"rate": [0.004, 0.005], "cycles": 30_000_000}
+    )
+    assert found.interrupted
+    assert found.points[0].unicast.messages > 0
+    assert "interrupted" in repr(found)
+    said = found.to_dict()["verdict"]
+    assert said["mark"] == "unknown"
+    assert said["sentence"].startswith("Interrupted after ")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "rate: found nothing"),
+        ({"rate": 0}, "rate: found 0; expected above 0"),
+        ({"rate": 0.3}, "rate: found 0.3 messages of 5 flits; expected above 0, at most 0.2"),
+        ({"rate": 0.01, "broadcast": 1.5}, "broadcast: found 1.5"),
+        ({"rate": 0.01, "multicast_targets": 16}, "multicast targets: found 16 of 16 nodes"),
+        ({"rate": 0.01, "tree": "binary"}, "tree: found 'binary'"),
+        ({"rate": 0.01, "traffic": parse_traffic("uniform", mesh(3))}, "traffic: found uniform of"),
+        ({"rate": 0.01, "switch_cycles": 2}, "switch_cycles: found no such field"),
+        ({"rate": 0.01, "packet_flits": "long"}, "lengths 'long'"),
+        ({"rate": 0.01, "load": 0.1}, "load: found no such field"),
+    ],
+)
+def test_mistakes_are_named(options, message):
+    with pytest.raises(InputError) as raised:
+        simulate_broadcast("torus:4x4", **options)
+    assert str(raised.value).startswith(message)

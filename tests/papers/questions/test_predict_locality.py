@@ -1,0 +1,261 @@
+import json
+import re
+
+import numpy as np
+import pytest
+
+from netloom import predict_locality, process_graph, read, simulate_transactions, topology
+from netloom.errors import InputError
+from netloom.questions.recorded import record
+from netloom_papers.models import locality as model
+
+LAMMPS = "examples/lammps-64.mtx"
+BUFFERED = {"router": "single-cycle", "vcs": 8, "buffer_flits": 24}
+
+
+def numbers(data):
+    if isinstance(data, dict):
+        data = list(data.values())
+    if isinstance(data, list):
+        return [number for each in data for number in numbers(each)]
+    return [data] if isinstance(data, float) else []
+
+
+def test_the_verb_says_what_the_model_says():
+    data = predict_locality(1000).to_dict()
+    far = model.random_distance(1000, 2)
+    known = model.predict_locality(*model.alewife(), far)
+    names = {
+        "message_rate", "message_latency", "per_hop_latency", "channel_utilisation",
+        "inter_transaction_cycles", "inter_transaction_processor_cycles", "transaction_latency",
+    }  # fmt: skip
+    for name in names:
+        assert data[name] == pytest.approx(float(getattr(known, name)))
+    assert data["random_distance"] == pytest.approx(15.827, abs=5e-4)
+    assert data["gain"] == pytest.approx(2.06, abs=0.005)  # table 1: 2.1
+    assert data["mapping"] == "random"
+    assert data["gain_of_mapping"] == 1
+    assert data["ideal"]["distance"] == 1
+    assert data["random"]["message_rate"] == data["message_rate"]
+    assert sum(data["breakdown"].values()) == pytest.approx(data["inter_transaction_cycles"])
+    rates = data["ideal"]["message_rate"] / data["random"]["message_rate"]
+    assert rates == pytest.approx(data["gain"])
+    assert data["processor_use"] == pytest.approx(16.11 / data["inter_transaction_cycles"])
+    assert np.isfinite(numbers(data)).all()
+
+
+def test_table_1_of_the_paper():
+    """Gains of the four network speeds, at a thousand and at a million processors."""
+    printed = {2: [2.1, 41.2], 1: [3.1, 68.3], 0.5: [4.5, 101.6], 0.25: [5.9, 134.3]}
+    for speed, gains in printed.items():
+        points = predict_locality([1e3, 1e6], network_speed=speed).to_dict()["points"]
+        assert [point["gain"] for point in points] == pytest.approx(gains, abs=0.0501)
+
+
+def test_a_mapping_is_between_ideal_and_random():
+    found = predict_locality(10_000, distance=10, contexts=2)
+    table = found.table()
+    assert table["mapping"].to_list() == ["ideal", "random", "of distance 10"]
+    assert table["distance"].to_list() == [1, pytest.approx(50, rel=1e-3), 10]
+    gains = table["gain_of_mapping"].to_list()
+    assert gains[1] == 1 < gains[2] < gains[0] == pytest.approx(found.gain(0))
+    parts = table.select("^.*_cycles$").columns
+    assert {"work_cycles", "switch_cycles", "variable_message_cycles"} <= set(parts)
+    assert "A mapping of distance 10 gains " in repr(found)
+
+
+def test_a_program_of_neighbours_has_the_ideal_mapping():
+    found = predict_locality(on="torus:8x8", app="torus:8x8", contexts=2).to_dict()
+    assert found["distance"] == 1
+    assert found["message_rate"] == pytest.approx(found["ideal"]["message_rate"])
+    assert found["busiest_channel_utilisation"] == pytest.approx(found["channel_utilisation"])
+    assert found["random"]["distance"] == pytest.approx(4.063, rel=0.03)  # eq. 17: 4.063
+    busiest = found["random"]["busiest_channel_utilisation"]
+    assert busiest > 1.3 * found["random"]["channel_utilisation"]
+
+
+def test_distance_and_loads_are_those_of_the_messages():
+    """Half of what task 0 sends goes half-way round; all others send one hop on; replies return."""
+    source, target = [0, 0, 1, 2, 3], [1, 2, 2, 3, 0]
+    graph = process_graph(4, source, target, bytes=[10, 10, 7, 7, 7])
+    data = predict_locality(on="torus:4", app=graph, contexts=4).to_dict()
+    assert data["distance"] == pytest.approx((0.5 * 1 + 0.5 * 2 + 3) / 4)
+    # 0 -> 1: half of the requests of task 0, and of the other half those that go this way; the
+    # channels after it: a task's requests, and such requests or replies; and so on the way back
+    loads = np.array([0.75, 1.25, 1.25, 1.25, 0.75, 1.25, 1.25, 1.25])
+    ratio = data["busiest_channel_utilisation"] / data["channel_utilisation"]
+    assert ratio == pytest.approx(loads.max() / loads.mean())
+    even = predict_locality(on="torus:4", app=graph, weight="uniform").to_dict()
+    assert even["distance"] == data["distance"]
+    uneven = process_graph(4, source, target, bytes=[30, 10, 7, 7, 7])
+    assert predict_locality(on="torus:4", app=uneven).to_dict()["distance"] == pytest.approx(
+        (0.75 * 1 + 0.25 * 2 + 3) / 4
+    )
+
+
+def test_against_the_simulator():
+    """Requests and replies over buffered switches, two contexts, a LAMMPS run at random."""
+    asked = {"on": "torus:8x8", "app": LAMMPS, "mapping": "random", "contexts": 2, "seed": 3}
+    run = simulate_transactions(
+        **asked, run_cycles=16, fixed_cycles=78, protocol="request-reply", **BUFFERED
+    )
+    found = predict_locality(
+        **asked, weight="uniform", network_speed=1, node_channels=1, run_processor_cycles=16,
+        fixed_processor_cycles=78 + 2 * 3, switch_processor_cycles=0, transaction_messages=2,
+        critical_messages=2, message_flits=12,
+    ).to_dict()  # fmt: skip
+    assert found["distance"] == pytest.approx(run.distance, rel=0.01)
+    assert found["message_rate"] == pytest.approx(run.found.message_rate, rel=0.12)
+    used = run.channel_flits.max() / run.channel_flits.mean()
+    ratio = found["busiest_channel_utilisation"] / found["channel_utilisation"]
+    assert ratio == pytest.approx(used, rel=0.06)
+
+
+def test_random_is_compared_with_other_random_mappings():
+    found = predict_locality(on="torus:8x8", app=read(LAMMPS), mapping="random", seed=4)
+    assert list(found.mappings) == ["ideal", "random", "random, seed 4"]
+    data = found.to_dict()
+    assert data["mapping"] == "random, seed 4"
+    assert data["gain_of_mapping"] == pytest.approx(1, abs=0.03)
+    assert data["gain_of_mapping"] != 1
+    again = predict_locality(**data["provenance"]["configuration"]).to_dict()
+    assert again["message_rate"] == data["message_rate"]
+
+
+def test_other_processors_and_networks():
+    slow = predict_locality(64, run_processor_cycles=100).to_dict()
+    assert slow["breakdown"]["work"] == 200  # network cycles
+    assert slow["processor_use"] == pytest.approx(200 / slow["inter_transaction_cycles"])
+    many = predict_locality(
+        64, contexts=16, critical_messages=2, fixed_processor_cycles=20, message_flits=4
+    ).to_dict()
+    assert many["latency_hidden"]
+    assert many["inter_transaction_cycles"] == pytest.approx(2 * (8.055 + 11))
+    on = predict_locality(on=topology.topology("torus:10x10x10")).to_dict()
+    plain = predict_locality(1000, dimensions=3).to_dict()
+    assert on["message_rate"] == pytest.approx(plain["message_rate"])
+    assert (on["topology"], plain["topology"], on["dimensions"]) == ("torus:10x10x10", None, 3)
+    queued = predict_locality(64, node_channels=2).to_dict()
+    assert queued["node_channel_wait"] > 0
+    assert queued["message_rate"] < predict_locality(64).to_dict()["message_rate"]
+
+
+def test_it_can_be_asked_again_from_json():
+    found = predict_locality(64, distance=2, contexts=2)
+    record = json.loads(json.dumps(found.to_dict()["provenance"]))
+    assert predict_locality(**record["configuration"]).table().equals(found.table())
+
+
+def test_the_farthest_mappings_are_those_half_way_round():
+    assert predict_locality(64, distance=8).to_dict()["distance"] == 8
+    assert predict_locality(on="torus:5x5", distance=4).to_dict()["distance"] == 4
+
+
+def test_a_million_nodes_and_a_curve():
+    found = predict_locality("10:1000000:x10", contexts=2)
+    assert found.nodes == (10, 100, 1000, 10_000, 100_000, 1_000_000)
+    gains = [point["gain"] for point in found.to_dict()["points"]]
+    assert gains == sorted(gains)
+    assert 40 < gains[-1] < 55  # section 4.2
+    hops = found.table().filter(mapping="random")["per_hop_latency"]
+    assert hops.is_sorted()
+    assert hops[-1] == pytest.approx(found.per_hop_limit, rel=0.02)
+    assert "Placement gains at most 48× on 1\u00a0M nodes" in repr(found)
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"nodes": 1}, "nodes: found 1; expected at least 4: two a side in 2 dimensions"),
+        ({"nodes": [3, 64]}, "nodes: found 3; expected at least 4"),
+        ({"nodes": 64, "dimensions": 7}, "nodes: found 64; expected at least 128: two a side"),
+        ({"nodes": 1e12}, "nodes: found 1e+12; expected below 1,000,000,000"),
+        ({"nodes": 64, "distance": 8.1}, "distance: found 8.1; expected at most 8, half-way"),
+        ({"nodes": [64, 1e6], "distance": 9}, "distance: found 9; expected at most 8, half-way"),
+        ({"on": "torus:5x5", "distance": 4.5}, "distance: found 4.5; expected at most 4, half-way"),
+        ({"transaction_messages": 0}, "transaction_messages: found 0"),
+        ({"critical_messages": 4}, "critical_messages: found 4 of the 3.2 messages of a trans"),
+        ({"nodes": "4,x"}, "nodes: found 'x'; expected a number"),
+        ({"nodes": 64, "on": "torus:8x8"}, "nodes: found 64 as well as on; expected one of them"),
+        ({"dimensions": 2, "on": "torus:8x8"}, "dimensions: found 2 as well as on"),
+        ({"dimensions": 0}, "dimensions: found 0; expected a whole number from 1 to 28"),
+        ({"on": "mesh:8x8"}, "on: found mesh:8x8; expected a torus"),
+        ({"on": "omega:16"}, "omega:16: found memory modules and switches"),
+        ({"contexts": 5}, "contexts: found 5; expected at most the 4 of Alewife's processor, or"),
+        ({"contexts": 0}, "contexts: found 0; expected a number from 1 to 1,000,000,000"),
+        ({"network_speed": 0}, "network_speed: found 0"),
+        ({"distance": -1}, "distance: found -1"),
+        ({"app": "ring:64"}, "on: found no network for the program; expected a torus"),
+        ({"mapping": "random"}, "mapping: found 'random'; expected app"),
+        ({"mapping": np.arange(64)}, "mapping: found a value; expected app"),
+        ({"on": "torus:8x8", "app": "ring:32"}, "app: found 32 tasks for the 64 nodes of torus"),
+        (
+            {"on": "torus:8x8", "app": "ring:64", "distance": 2},
+            "distance: found 2 as well as app; expected one of them; mapping distance:2 makes",
+        ),
+        ({"critical_messages": 0}, "critical_messages: found 0; expected more than 0"),
+        ({"message_flits": 0.5}, "message_flits: found 0.5; expected at least 1"),
+        ({"rate": 1}, "rate: found no such field"),
+    ],
+)
+def test_mistakes_are_one_line(asked, said):
+    with pytest.raises(InputError) as caught:
+        predict_locality(**asked)
+    assert str(caught.value).startswith(said)
+    assert "\n" not in str(caught.value)
+
+
+def test_tasks_that_send_nothing_are_refused():
+    graph = process_graph(4, [0, 1, 2], [1, 2, 3])
+    with pytest.raises(InputError, match=r"app: found task 3 of .*, which sends no bytes"):
+        predict_locality(on="torus:4", app=graph)
+
+
+MAPPED = {"on": "torus:8x8", "app": LAMMPS}
+
+
+@pytest.mark.parametrize(
+    ("asked", "mark", "said"),
+    [
+        ({"nodes": 1000}, "limited", "Placement gains at most 2.06× on 1,000 nodes: 1 hop per"),
+        ({"nodes": 4}, "fine", "Placement does not matter on 4 nodes: it gains at most 0.53"),
+        ({"nodes": 100}, "limited", "Placement gains at most 24 % on 100 nodes: 1 hop per"),
+        (
+            {"nodes": [10, 1e6]},
+            "limited",
+            "Placement gains at most 1.2 % on 10 nodes, 41.2× on 1 M",
+        ),
+        ({"nodes": [4, 8]}, "fine", "Placement gains at most 0.53 % on 4 nodes, "),
+        ({"nodes": 1000, "distance": 2}, "fine", "A mapping of distance 2 is as good as a perfect"),
+        ({"nodes": 1000, "distance": 8}, "limited", "A mapping of distance 8 gains "),
+        ({"nodes": 1000, "distance": 20}, "act", "A mapping of distance 20 is "),
+        (MAPPED, "limited", "Rank order already has 11 of the 19 % that placement can give; a"),
+        (MAPPED | {"mapping": "random"}, "act", "A random mapping (seed 1) gains nothing over"),
+        ({"on": "torus:4x4", "app": "torus:4x4"}, "fine", "Rank order is as good as a perfect map"),
+        (MAPPED | {"contexts": 4}, "limited", "Rank order already has "),
+    ],
+)
+def test_the_verdict_says_what_is_left_to_gain(asked, mark, said):
+    verdict = predict_locality(**asked).to_dict()["verdict"]
+    assert verdict["sentence"].replace("\u00a0", " ").startswith(said)
+    assert verdict["mark"] == mark
+    assert bool(verdict["next"]) is ("app" in asked and mark != "fine")
+
+
+def test_the_numbers_of_the_verdict_are_those_of_the_figures():
+    data = predict_locality(**MAPPED).to_dict()
+    had, best, left = re.findall(r"[\d.]+\d|\d", data["verdict"]["sentence"])
+    assert float(had) == float(f"{100 * (data['gain_of_mapping'] - 1):.2g}")
+    assert float(best) == float(f"{100 * (data['gain'] - 1):.2g}")
+    assert float(left) == float(f"{100 * (data['gain'] / data['gain_of_mapping'] - 1):.2g}")
+    slow = predict_locality(1000, distance=20).to_dict()
+    percent = float(re.search(r"is ([\d.]+)", slow["verdict"]["sentence"])[1])
+    assert percent == float(f"{100 * (1 / slow['gain_of_mapping'] - 1):.2g}")
+
+
+def test_a_record_says_in_words_what_mappings_are_worth():
+    kept = record(predict_locality(1000, distance=2))
+    (said,) = kept.kind.sentences(kept)
+    assert said == kept.figures["verdict"]["sentence"]
+    assert predict_locality(1000, distance=2).sentence(0) == said

@@ -1,0 +1,261 @@
+import json
+import re
+
+import numpy as np
+import pytest
+
+from netloom import predict_torus_broadcast, simulate_broadcast, topology
+from netloom.errors import InputError
+from netloom.questions.recorded import record
+from netloom_papers.models.torus_broadcasts import torus_broadcast
+from netloom_papers.questions.predict.torus_broadcast.answer import ENDS_CYCLES, FIGURES
+from netloom_papers.questions.predict.torus_broadcast.question import SIMULATED
+
+SMALL = {"k": 8, "message_flits": 32, "vcs": 3, "broadcast": 0.02}
+
+
+@pytest.mark.parametrize("variant", ["improved", "consistent", "printed"])
+def test_one_rate_is_what_the_model_says(variant):
+    data = predict_torus_broadcast(**SMALL, rate=0.002, variant=variant).to_dict()
+    known = torus_broadcast(8, message_flits=32, vcs=3, broadcast=0.02, rate=0.002, variant=variant)
+    for name in FIGURES:
+        assert data[name] == pytest.approx(float(getattr(known, name)))
+    assert data["held_vcs"] == pytest.approx(known.held_vcs.tolist())
+    assert sum(data["held_vcs"]) == pytest.approx(1)
+    assert data["saturated"] is False
+    assert data["saturation_rate"] == known.saturation_rate
+    assert data["channel_utilisation"] == pytest.approx(32 * data["channel_rate"])
+    assert data["variant"] == variant
+    assert data["simulated"] is None
+    assert data["simulated_network"] is None
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
+
+
+def test_past_saturation_there_are_no_latencies():
+    found = predict_torus_broadcast(**SMALL, rate=0.05)
+    data = found.to_dict()
+    assert found.saturated
+    assert data["saturated"] is True
+    for name in ("latency", "network_latency", "source_wait", "held_vcs"):
+        assert data[name] is None
+    assert data["channel_rate"] > 0
+    assert "Overloaded at rate 0.05: " in repr(found)
+    json.dumps(data, allow_nan=False)
+
+
+def test_a_curve_goes_to_where_it_saturates():
+    found = predict_torus_broadcast(**SMALL)
+    table = found.table()
+    assert table.height == 21
+    assert table["rate"][0] == 0
+    assert table["rate"][-1] == pytest.approx(0.99 * found.found.saturation_rate)
+    assert np.diff(table["rate"].to_numpy()) == pytest.approx(
+        0.99 * found.found.saturation_rate / 20
+    )
+    assert table["latency"].is_sorted()
+    assert table["latency"][0] == pytest.approx(32 + 256 / 63)  # M and the mean distance
+    assert not table["saturated"].any()
+    assert table["simulated_latency"].null_count() == 21
+    points = found.to_dict()["points"]
+    assert [point["rate"] for point in points] == table["rate"].to_list()
+    beyond = predict_torus_broadcast(**SMALL, rate=[0.001, 0.1]).table()
+    assert beyond["saturated"].to_list() == [False, True]
+    assert beyond["latency"][1] is None
+    few = predict_torus_broadcast(**SMALL, rate="0.005:auto:4")
+    assert few.rates == pytest.approx(np.linspace(0.005, 0.99 * few.found.saturation_rate, 5))
+    with pytest.raises(InputError, match="one, or the table of all"):
+        _ = few.saturated
+
+
+def test_the_torus_is_named_in_one_of_several_ways():
+    latencies = [
+        predict_torus_broadcast(rate=0.002, **size).to_dict()["latency"]
+        for size in (
+            {"sides": [8, 4]}, {"on": "torus:8x4"}, {"on": topology.topology("torus:8x4")},
+        )
+    ]  # fmt: skip
+    assert latencies[0] == latencies[1] == latencies[2]
+    cube = predict_torus_broadcast(4, dimensions=3, rate=0.002)
+    assert cube.name == "torus:4x4x4"
+    assert cube.to_dict()["latency"] == pytest.approx(
+        float(torus_broadcast([4, 4, 4], message_flits=32, vcs=3, rate=0.002).latency)
+    )
+    assert predict_torus_broadcast(rate=0).name == "torus:8x8"
+    # a ring of two nodes is one link: a hypercube
+    assert predict_torus_broadcast(on="hypercube:4", rate=0).to_dict()[
+        "zero_load_latency"
+    ] == pytest.approx(32 + 32 / 15)
+
+
+def test_what_is_simulated_is_the_network_of_the_model():
+    found = predict_torus_broadcast(
+        4, message_flits=16, vcs=3, broadcast=0.05, rate=[0.001, 0.005, 0.06], simulate=True,
+        most_cycles=60_000, seed=3,
+    )  # fmt: skip
+    alone = simulate_broadcast(
+        "torus:4x4", rate=[0.001, 0.005, 0.06], broadcast=0.05, packet_flits=16, vcs=3, seed=3,
+        injection_channels=0, ejection_channels=0, most_cycles=60_000, **SIMULATED,
+    )  # fmt: skip
+    points = found.to_dict()["points"]
+    for point, run in zip(points[:2], alone.points[:2], strict=True):
+        measured = point["simulated"]
+        assert measured["latency"] == pytest.approx(run.unicast.mean - ENDS_CYCLES)
+        assert measured["ci95"] == run.unicast.ci95
+        assert measured["stable"]
+        assert measured["error"] == pytest.approx(point["latency"] / measured["latency"] - 1)
+        assert abs(measured["error"]) < 0.05
+    assert points[2]["saturated"]
+    assert points[2]["simulated"] == {
+        "latency": None, "ci95": None, "stable": False, "error": None,
+    }  # fmt: skip
+    table = found.table()
+    assert table["simulated_stable"].to_list() == [True, True, False]
+    assert table["error"][0] == points[0]["simulated"]["error"]
+    data = found.to_dict()
+    assert data["simulated_network"]["cycles_at_ends_taken_off"] == 3
+    assert data["simulated_network"]["router"]["injection_channels"] == 0
+    assert data["simulated_network"]["routing"] == "adaptive"
+    assert "; saturated in simulation" in repr(found)
+
+
+def test_without_load_the_ends_take_three_cycles():
+    """So that M + d is what is left of what is simulated."""
+    found = predict_torus_broadcast(4, rate=0.0005, message_flits=8, simulate=True, cycles=200_000)
+    data = found.to_dict()
+    assert data["latency"] == pytest.approx(8 + 32 / 15, abs=0.04)
+    assert data["simulated"]["latency"] == pytest.approx(data["latency"], abs=0.08)  # 1600 messages
+
+
+def test_some_rates_of_a_curve_are_simulated():
+    found = predict_torus_broadcast(
+        4, message_flits=8, rate="0:auto:20", startup_cycles=5, simulate=True, cycles=2000
+    )
+    with_it = [point["simulated"] is not None for point in found.to_dict()["points"]]
+    assert sum(with_it) == 8
+    assert with_it[0] is False  # at rate 0 there is nothing to simulate
+    assert with_it[1]
+    assert found.simulated.startup_cycles == 5
+
+
+def test_one_rate_has_a_latency():
+    found = predict_torus_broadcast(8, rate=0.004)
+    assert found.latency == found.to_dict()["latency"] > 36
+    past = predict_torus_broadcast(8, rate=0.03)
+    assert past.latency is None
+    assert f"the torus saturates near {past.found.saturation_rate:.3g} messages" in repr(past)
+    with pytest.raises(InputError, match="found 2 rates; expected one"):
+        _ = predict_torus_broadcast(8, rate=[0.001, 0.002]).latency
+
+
+def test_it_can_be_asked_again():
+    found = predict_torus_broadcast(on="torus:4x4", rate="0:auto:3", vcs=4, broadcast=0.1)
+    again = predict_torus_broadcast(**found.to_dict()["provenance"]["configuration"])
+    assert again.table().equals(found.table())
+
+
+def test_ctrl_c_keeps_the_model_and_what_was_simulated(ctrl_c_after):
+    ctrl_c_after(40)
+    found = predict_torus_broadcast(
+        16, rate=[0.001, 0.0015], simulate=True, precision=1e-6, most_cycles=2**30
+    )
+    assert found.interrupted
+    assert found.to_dict()["interrupted"]
+    assert all(point["latency"] > 0 for point in found.to_dict()["points"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"k": 1}, "k: found 1; expected a whole number from 2 to"),
+        ({"vcs": 2}, "vcs: found 2; expected 3 to 32: two for escape"),
+        ({"rate": -0.1}, "rate: found -0.1; expected numbers of at least 0"),
+        ({"rate": "0:auto:x"}, "rate: found 'x'; expected a whole number"),
+        ({"rate": "0:auto:3:4"}, "rate: found '0:auto:3:4'; expected START:auto:STEPS"),
+        ({"rate": "auto:1"}, "rate: found 'auto:1'; expected START:auto:STEPS"),
+        ({"rate": "0:auto:1000"}, "rate: found 1000 steps; expected at most 999"),
+        ({"rate": "0.5:auto"}, "rate: found '0.5:auto'; expected a start from 0 to 0.01567"),
+        ({"on": "mesh:8x8"}, "on: found mesh:8x8; expected a torus"),
+        ({"on": "torus:1x1"}, "on: found torus:1x1; expected a torus"),
+        ({"on": "torus:8x8", "k": 8}, "on: found on as well as k; expected one of them"),
+        ({"sides": [4, 4], "dimensions": 2}, "sides: found sides as well as k"),
+        ({"sides": [4, 1]}, "sides: found 1 nodes a side; expected whole numbers of at least 2"),
+        ({"broadcast": 1.5}, "broadcast: found 1.5; expected a number from 0 to 1"),
+        ({"message_flits": 0}, "message_flits: found 0"),
+        ({"startup_cycles": -1}, "startup_cycles: found -1"),
+        ({"variant": "best"}, "variant: found 'best'; expected 'improved'"),
+        ({"on": "torus:8x4", "variant": "printed"}, "sides: found 8x4; expected equal ones"),
+        ({"cycles": 100}, "cycles: found '100'; expected simulate"),
+        ({"rate": 0, "simulate": True}, "rate: found 0 messages of 32 flits; expected above 0"),
+        (
+            {"rate": 0.001, "startup_cycles": 0.5, "simulate": True},
+            "startup_cycles: found 0.5; expected whole, to simulate",
+        ),
+        (
+            {"rate": 0.001, "broadcast": 1, "simulate": True},
+            "broadcast: found 1; expected below 1, to simulate: latency is that of messages that",
+        ),
+        ({"load": 0.1}, "load: found no such field; expected k, dimensions"),
+    ],
+)
+def test_mistakes_are_one_line(asked, said):
+    with pytest.raises(InputError) as caught:
+        predict_torus_broadcast(**asked)
+    assert str(caught.value).startswith(said)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("asked", "mark", "said"),
+    [
+        (
+            {"rate": 0},
+            "fine",
+            "About 36.1 cycles at rate 0 (36.1 idle, model error 0.7 %). ",
+        ),
+        ({"rate": 0.004}, "fine", "About 44.7 cycles at rate 0.004 (36.1 idle, model error 3 %)."),
+        ({"rate": 0.01}, "fine", "About 64.6 cycles at rate 0.01 (36.1 idle, model error 6 %)."),
+        (
+            {"rate": 0.015},
+            "limited",
+            "About 114 cycles at rate 0.015 (36.1 idle, model error 22",
+        ),
+        (
+            {"rate": 0.05},
+            "act",
+            "Overloaded at rate 0.05: the torus saturates near 0.0158 m",
+        ),
+        (
+            {"rate": [0.001, 0.004]},
+            "fine",
+            "All 2 rates are carried: about 44.7 cycles at rate",
+        ),
+        ({"rate": "0:auto:4"}, "limited", "Saturates near 0.0158 messages/node/cycle: 36.1 cycles"),
+        ({"rate": [0.05, 0.06]}, "act", "Overloaded at rate 0.05: "),
+        (
+            {"rate": 0.002, "variant": "printed"},
+            "fine",
+            "About 41.9 cycles at rate 0.002 (36 idle).",
+        ),
+        ({"rate": 0.002, "broadcast": 0.02}, "fine", "About "),
+    ],
+)
+def test_the_verdict_says_the_latency_or_the_limit(asked, mark, said):
+    data = predict_torus_broadcast(8, **asked).to_dict()
+    verdict = data["verdict"]
+    assert verdict["sentence"].replace("\u00a0", " ").startswith(said)
+    assert verdict["mark"] == mark
+    limit = re.search(r"aturates near ([\d.e-]+) messages", verdict["sentence"])
+    assert float(limit[1]) == float(f"{data['saturation_rate']:.3g}")
+    if mark == "fine" and "points" not in data:
+        latency = re.match(r"About ([\d.]+) cycles", verdict["sentence"])
+        assert float(latency[1]) == float(f"{data['latency']:.3g}")
+    if asked.get("broadcast"):
+        assert "not broadcast" in verdict["note"]
+
+
+def test_a_record_says_in_words_what_the_model_says():
+    found = predict_torus_broadcast(8, rate=[0.004, 0.05])
+    kept = record(found)
+    (said,) = kept.kind.sentences(kept)
+    assert said == kept.figures["verdict"]["sentence"]
+    assert "Overloaded at rate 0.05: " in repr(found)

@@ -1,0 +1,168 @@
+"""Every table and figure of Chittor 1991: the cheap ones as a quick run, the others by their parts.
+
+What takes seconds each (figures 4.8 and 4.12 to 4.14, 5.6 and 5.11 to 5.16) is run by hand.
+"""
+
+import json
+from functools import cache
+
+import numpy as np
+import pytest
+
+from netloom.figures import COMPUTED, PRINTED, Grid, Plot
+from netloom_papers.studies import chittor_program_exhibits, exhibits
+from netloom_papers.studies.chittor_simulator import figure_5_13
+from netloom_papers.studies.panels import averaged, curve
+from netloom_papers.studies.validation import published
+
+NOT_EXHIBITS = published("exhibits")["chittor"]["without numbers"]
+FIGURES = {1: 4, 2: 3, 3: 12, 4: 14, 5: 16}
+TABLES = ("1.1", "2.1", "2.2", "2.3", "3.1", "3.2", "4.1")
+
+CHEAP = (
+    "table-1.1", "table-2.1", "table-2.2", "table-2.3", "fig-2.1", "fig-2.2", "fig-2.3",
+    "fig-3.2", "fig-3.4", "fig-3.5", "fig-3.8", "fig-3.9", "fig-3.10", "table-3.1", "table-3.2",
+    "fig-3.11", "fig-3.12", "fig-4.4", "fig-4.5", "fig-4.6", "fig-4.7", "fig-4.11",
+    "fig-5.8", "fig-5.9", "fig-5.10",
+)  # fmt: skip
+
+BOTH = (
+    "table-1.1", "table-2.1", "table-2.2", "table-2.3", "fig-2.2", "fig-2.3", "fig-3.2",
+    "fig-3.8", "fig-3.9", "fig-3.10", "table-3.1", "table-3.2", "fig-3.11", "fig-3.12",
+    "fig-4.4", "fig-4.6", "fig-4.11", "fig-5.8", "fig-5.9", "fig-5.10",
+)  # fmt: skip
+"""Where the thesis's numbers stand beside netloom's in the panels themselves."""
+
+
+@cache
+def found(name):
+    return exhibits.recompute(f"chittor/{name}", quick=True)
+
+
+def points(name, panel, series, whose=COMPUTED):
+    """The (x, y) of one curve of an exhibit, as two arrays."""
+    table = found(name).shown.panels[panel].table.filter(series=series, whose=whose)
+    assert len(table)
+    return table["x"].to_numpy(), table["y"].to_numpy()
+
+
+def test_every_table_and_figure_of_the_thesis_is_shown_or_said_to_show_no_numbers():
+    names = [f"fig-{part}.{n}" for part, most in FIGURES.items() for n in range(1, most + 1)]
+    names += [f"table-{number}" for number in TABLES]
+    shown = list(exhibits._of("chittor"))
+    assert sorted([*shown, *NOT_EXHIBITS]) == sorted(names)
+
+
+@pytest.mark.parametrize("name", CHEAP)
+def test_panels_are_whole_and_nothing_falls_outside_without_a_reason(name):
+    shown = found(name).shown
+    assert shown.panels
+    for panel in shown.panels:
+        if isinstance(panel, Grid):
+            assert panel.rows
+            assert all(len(cells) == len(panel.columns) - 1 for _, cells in panel.rows)
+        else:
+            assert set(panel.table["whose"]) <= {PRINTED, COMPUTED}
+            assert COMPUTED in set(panel.table["whose"])
+            assert panel.table["y"].is_finite().all()
+    assert not [row.quantity for row in shown.rows if not row.within and not row.reason]
+    json.dumps(found(name).to_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_printed_numbers_stand_beside_computed_ones(name):
+    table = found(name).table()
+    if "whose" in table.columns:
+        both = {PRINTED, COMPUTED} <= set(table["whose"])
+    if "printed" in table.columns:
+        cells = table["printed"].is_not_null() & table["computed"].is_not_null()
+        both = cells.any()
+    assert both
+
+
+def test_a_remark_says_what_a_quick_run_leaves_out():
+    for name in ("fig-3.9", "table-3.1", "fig-4.7", "fig-4.11", "fig-5.8", "fig-5.9"):
+        assert any(remark.startswith("Quick: ") for remark in found(name).shown.remarks), name
+
+
+def test_the_equations_of_the_row_major_layout_count_its_links():
+    for panel in (0, 1):
+        at, printed = points("fig-2.2", panel, "equations 2.13 to 2.15", PRINTED)
+        assert np.array_equal((at, printed), points("fig-2.2", panel, "counted"))
+
+
+def test_the_example_of_figure_3_4_lies_off_its_own_curve():
+    assert points("fig-3.4", 0, "example in the text, ν = 5", PRINTED) == ([0.15], [4])
+    at, slowdown = points("fig-3.4", 0, "ν = 5")
+    assert slowdown[np.isclose(at, 0.15)] == pytest.approx([10])
+    levels, limit = points("fig-3.4", 1, "θ = 10")
+    assert limit[levels == 5] == pytest.approx([0.15])
+
+
+def test_the_solutions_of_figure_3_5_are_where_its_curves_cross():
+    (exact,), (slowdown,) = points("fig-3.5", 0, "exact solution")
+    assert exact == pytest.approx(0.2324, abs=5e-5)  # independent reproduction
+    assert slowdown == pytest.approx(1 + 1 / exact - 1 / 0.5)  # equation 3.4
+
+
+def test_estimates_and_random_mappings_part_as_networks_grow():
+    """Derived: 2C/3, which large networks approach; fitted: C/2, which holds for middling ones."""
+    sizes, actual = points("fig-3.10", 0, "random mapping, hypercube")
+    _, derived = points("fig-3.10", 0, "2C/3, eq. 3.28, hypercube", PRINTED)
+    _, fitted = points("fig-3.10", 0, "C/2, table 3.1, hypercube", PRINTED)
+    assert sizes.tolist() == [16, 64, 256, 1024]
+    assert actual[0] < 0.8 * fitted[0]
+    assert fitted[-1] < actual[-1] < derived[-1]
+    _, hops = points("fig-3.8", 0, "average, hypercube")
+    _, estimate = points("fig-3.8", 0, "2 √N / 3, eq. 3.18", PRINTED)
+    np.testing.assert_allclose(hops, estimate, rtol=0.03)
+
+
+def test_nodes_away_from_the_diagonal_take_longest_where_the_first_come_is_served():
+    """Section 4.2.3: a message of node (0, 11) competes for all channels of its row."""
+    grid = found("fig-4.7").shown.panels[1]
+    cells = dict(grid.rows)
+    times = {column: cells["row 0"][column].computed for column in (1, 11)}
+    assert cells["row 0"][0] is None  # on the diagonal
+    assert times[11] > 1.2 * times[1]
+
+
+def test_saturation_is_theory_s_but_for_short_messages():
+    for who in ("average node", "worst node"):
+        _, theory = points("fig-5.9", 0, f"theory, {who}", PRINTED)
+        top = {
+            flits: points("fig-5.9", 0, f"{flits} flits, {who}")[1][-1] for flits in (5, 50, 250)
+        }
+        assert top[5] < top[50] < top[250]
+        assert top[250] == pytest.approx(theory[0], rel=0.02)
+
+
+def test_careful_placements_are_those_of_the_thesis():
+    """χ_max 2 of tiles grows to 3 under dimension order; an own network for 6 x 6 x 6 tasks."""
+    table = figure_5_13(1, [0.1])
+    on = {(row["graph"], row["on"]) for row in table.iter_rows(named=True)}
+    assert ("3D mesh", "mesh:12x18") in on
+    assert len(on) == 8
+    assert (table["worst_node"] > 9).all()
+
+
+def test_the_estimate_of_run_time_is_the_thesis_s():
+    example = {"loops": 100}
+    as_printed = chittor_program_exhibits._estimate(15, 256, 0.1, 300, example)
+    assert as_printed == pytest.approx(12.8)  # printed as about 13
+    assert chittor_program_exhibits._estimate(15, 256, 0.1, 270, example) == pytest.approx(11.52)
+
+
+def test_a_mean_has_an_interval_where_there_are_several_runs():
+    import polars as pl
+
+    runs = pl.DataFrame({"applied": [0.1, 0.1, 0.2, 0.2], "y": [8.0, 10.0, 12.0, 12.0]})
+    table = averaged("a", runs, "y")
+    assert table.select("x", "y").rows() == [(10, 9), (20, 12)]
+    assert table["low"][0] == pytest.approx(
+        9 - 12.706, abs=1e-3
+    )  # t of one degree of freedom, s/√n = 1
+    assert (table["low"][1], table["high"][1]) == (12, 12)
+    assert "low" not in averaged("a", runs[:1], "y").columns
+    assert "low" not in curve("b", [1], [2]).columns
+    assert isinstance(found("fig-2.1").shown.panels[0], Plot)

@@ -1,0 +1,102 @@
+"""Johnson 1992: tables and figures in the quick variant, against what they are to show."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from netloom.figures import Grid, Plot
+from netloom_papers.studies.exhibits import _of
+from netloom_papers.studies.johnson_exhibits import QUICK_DISTANCES
+from netloom_papers.studies.validation import published
+
+EXHIBITS = _of("johnson")
+NOT_EXHIBITS = published("exhibits")["johnson"]["without numbers"]
+
+
+@pytest.fixture(scope="module")
+def shown():
+    return {name: each.recompute(True) for name, each in EXHIBITS.items()}
+
+
+def test_every_table_and_figure_of_the_paper_is_here_or_said_to_be_left_out():
+    paper = {"table-1", *(f"fig-{number}" for number in range(1, 9))}
+    assert EXHIBITS.keys() | NOT_EXHIBITS.keys() == paper
+    assert not EXHIBITS.keys() & NOT_EXHIBITS.keys()
+
+
+def test_panels_are_plots_and_grids_with_columns_as_drawn(shown):
+    for each in shown.values():
+        for panel in each.panels:
+            if isinstance(panel, Plot):
+                assert panel.table.columns == ["series", "x", "y", "whose"]
+                assert set(panel.table["whose"]) == {"computed"}  # the paper prints no points
+                assert panel.table["y"].is_finite().all()
+            else:
+                assert all(len(cells) == len(panel.columns) - 1 for _, cells in panel.rows)
+
+
+def test_no_row_is_outside_without_a_reason(shown):
+    rows = [row for each in shown.values() for row in each.rows]
+    assert len(rows) == 47
+    assert [row.quantity for row in rows if not row.within and not row.reason] == []
+
+
+def test_table_1_has_the_eight_gains(shown):
+    (grid,) = shown["table-1"].panels
+    assert isinstance(grid, Grid)
+    assert [label for label, _ in grid.rows] == ["2x faster", "same", "2x slower", "4x slower"]
+    assert [round(cell.computed, 1) for _, cells in grid.rows for cell in cells] == [
+        2.1, 41.2, 3.1, 68.3, 4.5, 101.6, 5.9, 134.3,
+    ]  # fmt: skip
+    assert all(cell.within for _, cells in grid.rows for cell in cells)
+
+
+def test_figure_3_draws_regressions_through_what_is_simulated(shown):
+    table = shown["fig-3"].panels[0].table
+    for contexts in (1, 2, 4):
+        ends = table.filter(series=f"p = {contexts}, regression").sort("x")
+        points = table.filter(series=f"p = {contexts}, simulated")
+        assert len(points) == len(QUICK_DISTANCES)
+        line = np.interp(points["x"], ends["x"], ends["y"])
+        assert points["y"].to_numpy() == pytest.approx(line, rel=0.08)
+
+
+def test_figures_4_and_5_have_the_same_runs_from_both_sides(shown):
+    """r_m falls with the distance, T_m grows; the model follows within what the remark says."""
+    rates, latencies = (shown[name].panels[0].table for name in ("fig-4", "fig-5"))
+    for contexts in (1, 2, 4):
+        series = f"p = {contexts}, simulated"
+        rate, latency = rates.filter(series=series), latencies.filter(series=series)
+        assert rate["x"].to_list() == latency["x"].to_list()
+        assert rate["y"].to_list() == sorted(rate["y"], reverse=True)
+        assert latency["y"].to_list() == sorted(latency["y"])
+    model = rates.filter(pl.col("series").str.starts_with("p = 1"))
+    at = model.filter(series="p = 1, model")
+    points = model.filter(series="p = 1, simulated")
+    assert points["y"].to_numpy() == pytest.approx(np.interp(points["x"], at["x"], at["y"]), 0.05)
+
+
+def test_figure_6_approaches_its_limit_from_below(shown):
+    table = shown["fig-6"].panels[0].table
+    limit = table.filter(series="limit, equation 16")["y"][0]
+    assert limit == pytest.approx(9.8, abs=0.05)
+    fine = table.filter(series="the application of section 3")["y"]
+    coarse = table.filter(series="ten times the grain")["y"]
+    assert (coarse <= fine + 1e-9).all()  # alike where hops are free of contention
+    assert (fine < limit).all()
+    assert fine[-1] > 0.95 * limit
+
+
+def test_figures_7_and_8_agree_on_a_thousand_processors(shown):
+    gains, bars = shown["fig-7"].panels[0], shown["fig-8"].panels[0]
+    assert (gains.log_x, gains.log_y, bars.form) == (True, True, "bars")
+    assert bars.table["x"].unique(maintain_order=True).to_list() == [
+        "ideal, p = 1", "random, p = 1", "ideal, p = 2", "random, p = 2", "ideal, p = 4",
+        "random, p = 4",
+    ]  # fmt: skip
+    total = dict(bars.table.group_by("x").agg(pl.col("y").sum()).iter_rows())
+    for contexts in (1, 2, 4):
+        curve = gains.table.filter(series=f"p = {contexts}")
+        gain = np.exp(np.interp(np.log(1000), np.log(curve["x"]), np.log(curve["y"])))
+        ratio = total[f"random, p = {contexts}"] / total[f"ideal, p = {contexts}"]
+        assert gain == pytest.approx(ratio, rel=1e-6)

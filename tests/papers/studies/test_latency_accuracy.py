@@ -1,0 +1,98 @@
+"""The study ``latency-accuracy``: what it draws, and how it compares."""
+
+import json
+
+import pytest
+
+from netloom import find_saturation, predict_latency
+from netloom.models.channel_accuracy import KINDS, KNEE, PARTS, errors, latency_band, provenance
+from netloom.routing import virtual_channel_routing
+from netloom.topology import topology
+from netloom_papers.studies import latency_accuracy, latency_accuracy_draws
+from netloom_papers.studies.latency_accuracy import band_of, bands, compare, simulated
+from netloom_papers.studies.running import run_study
+
+SMALL = {
+    "part": "first", "on": "mesh:4", "router": "single-cycle", "switching": "wormhole", "vcs": 2,
+    "packet_flits": 3, "buffer_flits": 4, "channel_cycles": 1, "traffic": {"kind": "uniform"},
+    "loads": [0.3, 0.85], "seed": 1, "saturation_cycles": 8000, "latency_cycles": 8000,
+    "precision": 0.05,
+}  # fmt: skip
+
+
+def test_draws_are_what_the_page_says():
+    cases = latency_accuracy_draws.draw("first", 17, 220)
+    assert len({json.dumps(case) for case in cases}) >= 219
+    for field, low, high in (
+        ("vcs", 1, 8), ("packet_flits", 1, 40), ("buffer_flits", 2, 32), ("channel_cycles", 1, 5),
+    ):  # fmt: skip
+        values = {case[field] for case in cases}
+        assert (min(values), max(values)) == (low, high)
+    assert {case["traffic"]["kind"] for case in cases} == set(latency_accuracy_draws.TRAFFICS)
+    assert all(9 <= topology(case["on"]).num_nodes <= 64 for case in cases)
+    assert latency_accuracy_draws.draw("x", 17, 3) != latency_accuracy_draws.draw("x", 20, 3)
+    assert sum(count for _, count in latency_accuracy.DRAWS.values()) >= 300
+
+
+def test_every_configuration_can_be_simulated():
+    cases = latency_accuracy_draws.draw_elsewhere(18, 12) + latency_accuracy_draws.tuned_box()
+    assert len(cases) == 4 * 12 + 80
+    for case in cases + latency_accuracy_draws.draw("judge", 20, 120):
+        net = topology(case["on"])
+        virtual_channel_routing(net, "default", num_vcs=case["vcs"])
+        assert latency_accuracy_draws.traffic_of(case).num_nodes == net.num_nodes
+
+
+def test_a_configuration_is_simulated_and_compared():
+    found = simulated(SMALL, lambda: False)
+    alone = find_saturation(
+        "mesh:4", router="single-cycle", vcs=2, packet_flits=3, buffer_flits=4, channel_cycles=1,
+        most_cycles=8000, seed=1,
+    )  # fmt: skip
+    assert found["saturation"] == alone.searches[0].found.load
+    table = compare([SMALL, SMALL], [found, None])
+    assert table["figure"].to_list() == ["saturation", "idle", "latency", "latency"]
+    assert table["error"].abs().max() < 0.2
+    assert table["error"].to_list() == pytest.approx(
+        (table["predicted"] / table["simulated"] - 1).to_list()
+    )
+    assert simulated(SMALL, lambda: True) is None
+    of = bands(table)["ample buffers that hold a packet"]
+    assert of["saturation"]["compared"] == 1
+    assert sum(each["compared"] for each in of["latency"]) == 2
+
+
+def test_nine_of_ten_errors_are_within_a_band():
+    found = band_of([*(0.01 * place for place in range(1, 11)), -0.5, None])
+    assert found.compared == 11
+    assert found.within == pytest.approx(0.1)
+    assert (found.low, found.high) == (-0.5, 0.1)
+    some = band_of([*(-0.01 * place for place in range(40)), 0.02])
+    assert (some.below, some.above) == pytest.approx((-0.38, 0.0))
+
+
+def test_the_bands_in_use_say_where_they_are_from():
+    assert errors()["source"]["configurations"] == 340
+    assert "seeds 17 and 19" in provenance()
+    assert errors()["parts"] == list(PARTS)
+    assert set(errors()["kinds"]) == set(KINDS)
+    for kind in KINDS:
+        assert latency_band(kind, 0.1).within < latency_band(kind, KNEE).within < 0.3
+        near = latency_band(kind, KNEE)
+        assert near.low <= near.below < 0 <= near.above <= near.high
+        assert errors()["kinds"][kind]["saturation"]["compared"] >= 30
+    ample = latency_band("ample buffers that hold a packet", KNEE)
+    assert -ample.below > 1.5 * ample.above, "errors are to one side, and so is what is said"
+    assert predict_latency("mesh:4x4", offered=0.1).to_dict()["trust"].endswith(f"({provenance()})")
+
+
+def test_the_study(monkeypatch, tmp_path):
+    monkeypatch.setattr(latency_accuracy, "draw", lambda name, *_: [SMALL | {"part": name}])
+    result = run_study("latency-accuracy", quick=True, kept=tmp_path / "kept.jsonl")
+    assert (result.asked, result.simulated, result.interrupted) == (3, 3, False)
+    assert [goal.met for goal in result.goals][:2] == [True, True]
+    assert {section.title for section in result.sections} == {
+        "Errors by what was drawn", "All three draws, by kind of router",
+        "The bands of answers, and how many errors of the judge are within",
+    }  # fmt: skip
+    assert len(json.dumps(result.to_dict())) > 1000

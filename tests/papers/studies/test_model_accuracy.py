@@ -1,0 +1,269 @@
+"""The study ``model-accuracy``: what it keeps, how it compares, and small simulations of it."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from netloom._version import __version__
+from netloom.errors import InputError
+from netloom_papers.exhibits.model_accuracy import figures
+from netloom_papers.models.locality_parts import message_curve
+from netloom_papers.questions.simulate.broadcast.question import simulate_broadcast
+from netloom_papers.studies import model_accuracy, model_accuracy_locality, model_accuracy_torus
+from netloom_papers.studies.model_accuracy import figure_tables
+from netloom_papers.studies.model_accuracy_kept import simulate_all
+from netloom_papers.studies.running import Goal, run_study
+
+TORUS = {
+    "part": "torus-broadcast", "radix": 4, "flits": 16, "vcs": 3, "broadcast": 0.04,
+    "loads": [0.2, 0.5, 0.8], "saturation_messages": 200, "latency_messages": [200, 3200],
+    "precision": 0.05, "resolution": 1 / 16, "seed": 1,
+}  # fmt: skip
+SEEN = {
+    "saturation_rate": 0.04,
+    "uncertainty": 0.001,
+    "points": [
+        {"load": load, "rate": load * 0.04, "latency": latency, "ci95": 0.1}
+        for load, latency in ((0.2, 22.0), (0.5, 28.0), (0.8, 40.0))
+    ],
+}
+
+
+def locality_case(mapping, contexts=1, side=4, **changes):
+    case = model_accuracy_locality._case((side, mapping), "request-reply", contexts)
+    return case | changes
+
+
+def test_what_was_simulated_is_not_simulated_again(tmp_path):
+    file, asked = tmp_path / "new" / "kept.jsonl", []
+
+    def simulate(case, stopped):
+        asked.append(case["number"])
+        return None if case["number"] == 3 else {"double": 2 * case["number"]}
+
+    cases = [{"number": number} for number in range(1, 5)]
+    found = simulate_all(cases[:3], simulate, file, "numbers")
+    assert found == [{"double": 2}, {"double": 4}, None]  # the third was stopped
+    assert sorted(asked) == [1, 2, 3]
+    asked.clear()
+    simulate_all([*cases[:2], cases[3]], simulate, file, "numbers")
+    assert asked == [4]
+
+
+def test_a_line_that_was_cut_off_is_simulated_again(tmp_path):
+    file = tmp_path / "kept.jsonl"
+    cases = [{"number": 1}, {"number": 2}]
+    simulate_all(cases, lambda case, _: {"found": case["number"]}, file, "numbers")
+    whole = file.read_text()
+    file.write_text(whole[:-9])
+    asked = []
+    simulate_all(cases, lambda case, _: asked.append(case) or {"found": 5}, file, "numbers")
+    assert len(asked) == 1
+    assert len([json.loads(line) for line in file.read_text().splitlines()]) == 2
+
+
+def test_another_version_simulates_anew(tmp_path):
+    file, case = tmp_path / "kept.jsonl", {"number": 1}
+    simulate_all([case], lambda *_: {"found": 1}, file, "numbers")
+    file.write_text(file.read_text().replace(__version__, "0.0.1"))
+    assert simulate_all([case], lambda *_: {"found": 2}, file, "numbers") == [{"found": 2}]
+
+
+def test_a_file_of_something_else_is_refused(tmp_path):
+    file = tmp_path / "kept.jsonl"
+    file.write_text("to do: nothing\n")
+    with pytest.raises(InputError, match=r"kept.jsonl:1: found no simulated case"):
+        simulate_all([{"number": 1}], lambda *_: {}, file, "numbers")
+    assert file.read_text() == "to do: nothing\n"
+
+
+def test_the_sweep_is_the_one_that_was_asked_for():
+    cases = model_accuracy_torus.torus_cases()
+    assert len(cases) == 108
+    assert {case["radix"] for case in cases} == {8, 10, 16}
+    names = {tuple(case[key] for key in model_accuracy_torus.NAME) for case in cases}
+    assert names > set(model_accuracy_torus.FITTED)
+    assert names > set(model_accuracy_torus.QUICK)
+    locality = model_accuracy_locality.locality_cases()
+    nine = [case for case in locality if case["mapping"].startswith("distance")]
+    assert len(nine) == 9 * 2 * 3
+
+
+def test_full_rate_uses_every_cycle_of_the_channels():
+    case = TORUS | {"broadcast": 0.5}
+    rate = 0.2 * model_accuracy_torus.full_rate(case)
+    run = simulate_broadcast(
+        "torus:4x4", rate=rate, broadcast=0.5, packet_flits=16, vcs=3, cycles=60_000,
+        **model_accuracy_torus.ROUTER,
+    ).point  # fmt: skip
+    assert run.class_utilisation.sum() == pytest.approx(0.2, rel=0.03)
+
+
+def test_errors_are_the_models_over_the_simulated():
+    table = model_accuracy_torus.compare_torus([TORUS, TORUS], [SEEN, None])
+    assert len(table) == 3 * 4
+    for row in table.iter_rows(named=True):
+        if row["predicted"] is not None:
+            assert row["error"] == pytest.approx(row["predicted"] / row["simulated"] - 1)
+    assert set(table["figure"]) == {"latency", "saturation"}
+
+
+def errors(*values):
+    rows = [
+        {"variant": "improved", "figure": "latency", "load": 0.2, "error": value}
+        | {"radix": 8, "flits": 16, "vcs": 3, "broadcast": 0.0}
+        for value in values
+    ]
+    return pl.DataFrame(rows, schema_overrides={"error": pl.Float64})
+
+
+def test_means_and_the_worst():
+    (mean,) = model_accuracy_torus.mean_errors(errors(0.1, -0.3, None, 0.05)).to_dicts()
+    assert mean["absolute"] == pytest.approx(15)
+    assert mean["signed"] == pytest.approx(-5)
+    assert mean["worst"] == pytest.approx(-30)
+    assert (mean["configurations"], mean["unsolved"]) == (4, 1)
+
+
+def test_a_model_without_an_answer_misses_a_goal():
+    latency, answers = model_accuracy._torus_goals(errors(0.01, None))
+    assert (latency.found, latency.limit, latency.met) == (pytest.approx(1), 5, True)
+    assert (answers.found, answers.met, answers.where) == (1, False, "k8 M16 V3 β0")
+    latency, answers = model_accuracy._torus_goals(errors(0.01, -0.15))
+    assert not latency.met
+    assert latency.where == "k8 M16 V3 β0 -15.0 %; k8 M16 V3 β0 +1.0 %"
+    assert answers.met
+    latency, _ = model_accuracy._torus_goals(errors(None))
+    assert not latency.met
+    assert latency.to_dict()["found"] is None
+
+
+def test_goals_that_nothing_is_known_of_are_not_met():
+    assert not Goal("anything", 5, float("nan"), "%").met
+
+
+def test_a_small_torus_is_simulated_and_stops_when_asked():
+    found = model_accuracy_torus._simulate(TORUS, lambda: False)
+    most = model_accuracy_torus.full_rate(TORUS)
+    assert 0.4 * most < found["saturation_rate"] < 0.9 * most
+    assert found["uncertainty"] == pytest.approx(1 / 16 / 32)
+    latencies = [point["latency"] for point in found["points"]]
+    assert 16 + 32 / 15 < latencies[0] < latencies[1] < latencies[2]
+    assert all(point["ci95"] < 0.05 * point["latency"] for point in found["points"])
+    table = model_accuracy_torus.compare_torus([TORUS], [found]).filter(variant="improved")
+    at_20, at_50, _, saturation = table["error"].to_list()
+    assert abs(at_20) < 0.05
+    assert abs(at_50) < 0.05
+    assert abs(saturation) < 0.2
+    assert model_accuracy_torus._simulate(TORUS, lambda: True) is None
+
+
+@pytest.mark.parametrize(("side", "mapping"), [(4, "identity"), (8, "linear:12 21")])
+def test_without_contention_a_message_takes_its_distance_and_length(side, mapping):
+    case = locality_case(mapping, side=side, run_cycles=4000)
+    found = model_accuracy_locality._simulate(case, lambda: False)
+    assert found["message_latency"] == pytest.approx(found["distance"] + 12, abs=0.2)
+
+
+def test_linear_mappings_load_channels_alike():
+    for rows in model_accuracy_locality.LINEAR:
+        node_of = model_accuracy_locality.linear(rows)
+        assert sorted(node_of) == list(range(64))
+    found = [
+        model_accuracy_locality._simulate(locality_case(mapping, side=8), lambda: False)
+        for mapping in ("linear:12 21", "distance:3")
+    ]
+    assert [each["distance"] for each in found] == pytest.approx([3, 3], abs=0.05)
+    even, uneven = (np.array(each["channel_flits"]) for each in found)
+    assert even.max() < 1.05 * even.mean()
+    assert uneven.max() > 1.5 * uneven.mean()
+
+
+def test_the_regressed_machine_has_the_line_of_the_runs():
+    between = np.array([60.0, 70, 90])
+    seen = [{"message_rate": 1 / each, "message_latency": 1.5 * each - 60} for each in between]
+    application, cost, _ = model_accuracy_locality.regressed("coherence", 2, seen)
+    curve = message_curve(application, cost)
+    assert (float(curve.slope), float(curve.offset)) == pytest.approx((1.5, 60))
+
+
+def test_groups_that_are_not_whole_are_left_out():
+    cases = [
+        locality_case(f"{kind}:{each}", side=8)
+        for kind, many in (("distance", "123"), ("linear", ("10 01", "12 21")))
+        for each in many
+    ]
+    seen = [
+        {"message_rate": 0.02 - 0.001 * index, "message_rate_ci95": 0.0, "message_latency": latency,
+         "message_latency_ci95": 0.0, "distance": index + 1.0, "channel_flits": [0.1, 0.2]}
+        for index, latency in enumerate((15, 18, 21, 15, 18))
+    ]  # fmt: skip
+    table = model_accuracy_locality.compare_locality(cases, [*seen[:2], None, *seen[3:]])
+    assert set(table["kind"]) == {"linear"}
+    assert len(table) == 2 * 2 * 2  # mappings, estimates, loads
+    whole = model_accuracy_locality.compare_locality(cases, seen)
+    assert set(whole["kind"]) == {"linear", "distance"}
+    row = whole.row(0, named=True)
+    assert row["rate_error"] == pytest.approx(row["predicted_rate"] / row["simulated_rate"] - 1)
+    assert row["busiest_over_mean"] == pytest.approx(4 / 3)
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """A study of one small torus, three mappings, and two sizes."""
+    patch = pytest.MonkeyPatch()
+    mappings = ((8, "distance:1"), (8, "distance:3"), (8, "distance:5"), (4, "identity"),
+                (4, "random"))  # fmt: skip
+    cases = [
+        model_accuracy_locality._case(mapping, protocol, contexts)
+        for mapping in mappings
+        for protocol in ("coherence", "request-reply")
+        for contexts in (1, 2)
+        if mapping[0] == 8 or protocol == "coherence"
+    ]
+    patch.setattr(model_accuracy, "torus_cases", lambda **_: [TORUS])
+    patch.setattr(model_accuracy, "locality_cases", lambda **_: cases)
+    yield run_study("model-accuracy", kept=tmp_path_factory.mktemp("study") / "kept.jsonl")
+    patch.undo()
+
+
+def test_the_whole_study(small):
+    assert not small.interrupted
+    assert small.simulated == small.asked == 17
+    assert [section.title.split(",")[0] for section in small.sections] == [
+        "Torus broadcast", "Torus broadcast", "Torus broadcast",
+        "Locality on torus:8x8: largest error of message rate and latency (cycles)",
+        "Locality on tori that no parameter was taken from (64 nodes apart)",
+    ]  # fmt: skip
+    one = [goal for goal in small.goals if "p = 1: message rate" in goal.what]
+    assert len(one) == 2
+    assert all(goal.met for goal in one)
+    assert len(json.dumps(small.to_dict())) > 1000
+    assert small.table()["table"].unique().len() == 3
+    assert small.table().schema["load"] == pl.Float64
+    assert small.sentence in repr(small)
+    assert small.to_dict()["verdict"]["sentence"] == small.sentence
+    assert small.verdict.mark == ("fine" if all(goal.met for goal in small.goals) else "act")
+
+
+def test_its_figures(small):
+    names = {name: chart.to_dict() for name, chart in figures(figure_tables(small))}
+    assert list(names) == ["figure-1-k4", *(f"figure-{number}" for number in range(3, 9))]
+
+
+def test_nothing_simulated_is_nothing_said(monkeypatch, tmp_path):
+    monkeypatch.setattr(
+        model_accuracy, "simulate_torus_cases", lambda cases, _: [None] * len(cases)
+    )
+    found = run_study("model-accuracy", quick=True, kept=tmp_path / "kept.jsonl")
+    assert found.interrupted
+    assert (found.goals, found.sections, found.simulated) == ((), (), 0)
+    assert len(found.table()) == 0
+    assert list(figures(figure_tables(found))) == []
+
+
+def test_there_is_no_such_study():
+    with pytest.raises(InputError, match="one of model-accuracy"):
+        run_study("chairs")
