@@ -1,4 +1,4 @@
-"""Another package adds a question by its entry point alone: ``examples/towers``, installed apart."""
+"""Another package, ``examples/towers``, adds a question by its entry point alone."""
 
 import json
 import os

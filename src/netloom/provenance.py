@@ -17,7 +17,7 @@ DEFAULT_SEED = 1
 """The seed where none is given: fixed, never the clock, so that a command repeats itself."""
 
 
-ABOVE = ("cli", "explore", "report", "studies")
+ABOVE = ("cli", "explore", "report")
 """Packages on the floors above questions, on which no answer depends."""
 
 SOURCES = (".py", ".json", ".toml", ".csv", ".gz")
@@ -35,18 +35,23 @@ def code_version() -> str:
     >>> code_version().partition("+")[0] == __version__, len(code_version().partition("+")[2])
     (True, 12)
     """
+    return f"{__version__}+{source_digest(Path(__file__).parent, ABOVE)}"
+
+
+@cache
+def source_digest(root: Path, left_out: tuple[str, ...] = ()) -> str:
+    """Return a digest of a package's code and data, without some of its rooms, or of a module."""
     from hashlib import sha256
 
-    root = Path(__file__).parent
-    found = sha256()
+    found = sha256(root.read_bytes() if root.is_file() else b"")
     for folder, inside, names in os.walk(root):
-        inside[:] = sorted({*inside} - {"__pycache__", *(ABOVE if folder == str(root) else ())})
+        inside[:] = sorted({*inside} - {"__pycache__", *(left_out if folder == str(root) else ())})
         for name in sorted(names):
             if name.endswith(SOURCES):
                 file = Path(folder, name)
                 found.update(f"{file.relative_to(root).as_posix()}\0".encode())
                 found.update(sha256(file.read_bytes()).digest())
-    return f"{__version__}+{found.hexdigest()[:12]}"
+    return found.hexdigest()[:12]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from netloom.experiments import points
 from netloom.experiments.findings import load_results
 from netloom.experiments.points import Point
 from netloom.experiments.runner import run
-from netloom.provenance import code_version
+from netloom.provenance import code_version, source_digest
 from netloom.report.page import page_of
 
 FILE = """
@@ -86,6 +86,7 @@ def test_a_store_of_other_code_is_told_with_what_to_do(file):
 def test_the_key_changes_with_the_code_that_answers_and_nothing_else(tmp_path, monkeypatch):
     def version():
         monkeypatch.setattr(provenance, "__file__", str(tmp_path / "provenance.py"))
+        source_digest.cache_clear()
         return code_version.__wrapped__()
 
     for name in ("provenance.py", "models/a.py", "models/data/b.json", "cli/c.py"):
@@ -114,5 +115,6 @@ def test_the_key_of_a_question_that_is_not_netlooms_own_has_its_code(tmp_path, m
     monkeypatch.setitem(sys.modules, "toy", SimpleNamespace(__file__=str(file)))
     keys = [point.key, Point(**vars(point) | {"key": ""}).key]
     file.write_text("2")
+    source_digest.cache_clear()
     keys.append(Point(**vars(point) | {"key": ""}).key)
     assert len(set(keys)) == 3

@@ -16,8 +16,6 @@ from netloom.drawing.colours import COLOURS, DARK_HEAT_COLOURS
 from netloom.drawing.pages import as_json
 from netloom.errors import InputError
 from netloom.experiments.findings import Refused
-from netloom.questions.predict.torus_broadcast.answer import ENDS_CYCLES
-from netloom.questions.predict.torus_broadcast.question import SIMULATED
 from netloom.questions.recorded import Recorded, record
 from netloom.questions.shown import percent
 from netloom.questions.simulate.load.answer import point_at

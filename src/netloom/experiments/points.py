@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netloom.provenance import code_version
+from netloom.provenance import code_version, source_digest
 from netloom.questions.base import ask
 from netloom.questions.register import by_verb
 
@@ -97,12 +97,13 @@ class Point:
 
 
 def _code_of(verb: str) -> str:
-    """Return what identifies the code of a verb, also if it is not netloom's own."""
-    module = by_verb(verb).module
-    file = getattr(sys.modules.get(module), "__file__", None)
-    if module.partition(".")[0] == "netloom" or file is None:
+    """Return what identifies the code of a verb: netloom's, and that of another package's own."""
+    whole = by_verb(verb).module.partition(".")[0]
+    if whole == "netloom":
         return code_version()
-    return f"{code_version()} {sha256(Path(file).read_bytes()).hexdigest()}"
+    origin = Path(str(sys.modules[whole].__file__))
+    own = source_digest(origin.parent if origin.name == "__init__.py" else origin)
+    return f"{code_version()} {own}"
 
 
 def hashed(data: Any) -> str:

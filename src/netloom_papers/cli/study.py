@@ -133,7 +133,7 @@ def _run_exhibit(
         if as_json:
             print_json(result.to_dict() | {"picture": str(picture)})
         else:
-            from netloom.cli.show_study import show_exhibited
+            from netloom_papers.cli.show_study import show_exhibited
 
             show_exhibited(result)
 

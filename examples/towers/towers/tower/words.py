@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netloom.questions.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def verdict(figures: Mapping[str, Any]) -> Verdict:

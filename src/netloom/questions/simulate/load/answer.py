@@ -41,7 +41,9 @@ def note_of(run: Any, count: int, what: str) -> str | None:
     if not count:
         return f"nothing was measured{': interrupted' if run.interrupted else ''}"
     if not run.stable:
-        past = f"past saturation: {run.reason}. No latency is given, because it would grow with the "
+        past = (
+            f"past saturation: {run.reason}. No latency is given, because it would grow with the "
+        )
         return past + "length of the run"
     doubts = ["interrupted: these are the figures up to then"] * run.interrupted
     doubts += ["the start-up was not seen to end"] * (not run.warmed_up)
