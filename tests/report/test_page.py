@@ -16,6 +16,7 @@ from netloom.drawing.colours import COLOURS, DARK_HEAT_COLOURS
 from netloom.drawing.pages import as_json
 from netloom.errors import InputError
 from netloom.experiments.findings import Refused
+from netloom.questions.analyze.verdict import load_share
 from netloom.questions.predict.torus_broadcast.answer import ENDS_CYCLES
 from netloom.questions.predict.torus_broadcast.question import SIMULATED
 from netloom.questions.recorded import Recorded, record
@@ -467,7 +468,7 @@ def test_of_analyses_the_one_with_the_highest_bound_is_named(page):
         if each.point.verb == "analyze"
     }
     best = max(bounds, key=bounds.get)
-    most = percent(max(bounds.values()))
+    most = load_share(max(bounds.values()))
     assert section.sentences[0].startswith(f"Take {best}: it carries up to {most} load, ")
     change = 100 * (max(bounds.values()) / min(bounds.values()) - 1)
     assert f"{change:.2g}\u00a0% more than " in section.sentences[0]

@@ -41,17 +41,18 @@ def verdict(figures: Figures) -> Verdict:
 
 
 def shares(*values: float) -> list[str]:
-    r"""Return shares in percent, with as few digits as tell them apart: two, or more.
+    r"""Return shares in percent, with as few digits as tell them apart: whole, of two or more.
 
     Examples
     --------
-    >>> [each.replace("\xa0", " ") for each in shares(0.2776, 0.5781)]
-    ['28 %', '58 %']
+    >>> [each.replace("\xa0", " ") for each in shares(0.2776, 0.5781, 2.891)]
+    ['28 %', '58 %', '289 %']
     >>> [each.replace("\xa0", " ") for each in shares(0.5776, 0.5781)]
     ['57.76 %', '57.81 %']
     """
     for digits in range(2, 17):
-        rounded = [float(f"{each:.{digits - 1}e}") for each in values]
+        whole = [max(digits, len(f"{100 * each:.0f}")) for each in values]
+        rounded = [float(f"{each:.{most - 1}e}") for each, most in zip(values, whole, strict=True)]
         if len(set(rounded)) == len(set(values)):
             break
     if digits <= 3:

@@ -171,7 +171,7 @@ class Runner:
         """Return the part of an algorithm's bytes that do not use the network."""
         inside, total = 0.0, 0.0
         for each in algorithm.outline().steps:
-            sent = each.width * np.float64(each.times)
+            sent = each.width * np.float64(each.times) * (each.source != each.target)
             inside += float(sent[self.inside(each.source, each.target)].sum())
             total += float(sent.sum())
         return inside / total if total else 0.0

@@ -157,8 +157,7 @@ def _near(ratio: float) -> str:
     """
     if ratio < LONGER:
         return "the best possible"
-    times = f"{number(ratio)} times the least possible time"
-    return times if ratio < NEAR else f"best of the algorithms asked, {times}"
+    return f"{number(ratio)} times the least possible time"
 
 
 def _slower(first: Mapping[str, Any], others: list[dict[str, Any]]) -> str:

@@ -180,9 +180,9 @@ def _from_to(weight: str, first: float, last: float) -> str:
     """Return two amounts of traffic, and their unit once if it is the same."""
     before, after = carried(weight, first), carried(weight, last)
     (value, first_unit), last_unit = before.rsplit(" ", 1), after.rpartition(" ")[2]
-    if not last:  # in the unit of what it was
-        return f"{value} → 0 {first_unit}"
     alike = first_unit.rstrip("s") == last_unit.rstrip("s")
+    if not last:  # in the unit of what it was
+        return f"{value} → 0 {last_unit if alike else first_unit}"
     return f"{value if alike else before} → {after}"
 
 
