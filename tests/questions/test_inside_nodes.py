@@ -15,10 +15,12 @@ import netloom as nl
 from netloom.cli import main
 from netloom.errors import InputError
 from netloom.questions.base import ask
+from netloom.questions.map.words import lines as lines_of_map
 from netloom.questions.named import find_network
 from netloom.questions.register import by_verb
 from netloom.topology import graph_topology, to_networkx, topology
 from netloom.topology.subnets.ibsim_writing import ibsim_text
+from netloom.units import size
 from netloom.workload import process_graph
 
 RAILS = "rail:2x2x2x1"
@@ -349,3 +351,20 @@ def test_mappings_are_simulated_at_one_pace_of_the_program():
     assert runs.load == runs.before.point.run.load == 0.4
     sent = {"before": before / 4, "after": after / 2}  # of the mean of those that send
     assert runs.after.point.run.load == pytest.approx(0.4 * sent["after"] / sent["before"])
+
+
+def test_a_better_mapping_that_sends_more_between_nodes_is_named():
+    """Counted inside nodes too, a partition halves the busiest channel, but splits nodes."""
+    found = nl.find_mapping(
+        "examples/lammps-64.mtx", "fabric:examples/dgx-40.ibnetdiscover", rounds=0,
+        nodes="b05-p1-dgx-05-c[01-08]", tasks_per_node=8, count_inside_nodes=True,
+    )  # fmt: skip
+    assert found.unchanged
+    assert found.found.starts["partition"] < 0.5 * found.value
+    node = found.topology.node_of_host
+    before, after = (
+        size(found.graph.across(node[found.found.mappings[name]]).bytes.sum())
+        for name in ("identity", "partition")
+    )
+    said = f"Partition is not taken: between nodes it sends {after}, and rank order {before}."
+    assert f"• {said}" in lines_of_map(found)
