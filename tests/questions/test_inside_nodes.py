@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import netloom as nl
 from netloom.cli import main
 from netloom.errors import InputError
+from netloom.questions.analyze.words import lines as lines_of_analyze
 from netloom.questions.base import ask
 from netloom.questions.map.words import lines as lines_of_map
 from netloom.questions.named import find_network
@@ -368,3 +369,13 @@ def test_a_better_mapping_that_sends_more_between_nodes_is_named():
     )
     said = f"Partition is not taken: between nodes it sends {after}, and rank order {before}."
     assert f"• {said}" in lines_of_map(found)
+
+
+def test_what_stays_off_the_network_is_told_by_what_is_counted():
+    """Eight ranks on a node of two hosts: some messages leave no host even if all are counted."""
+    asked = {"on": RAILS, "tasks_per_node": 8}
+    for count, where, edges in ((False, "inside nodes", "Inside nodes"),
+                                (True, "on its host", "On one host")):  # fmt: skip
+        found = nl.analyze("all-to-all:16", random_mappings=0, count_inside_nodes=count, **asked)
+        assert found.sentences()[-1].endswith(f"of the traffic stays {where}.")
+        assert any(f"{edges}, without a channel" in str(each) for each in lines_of_analyze(found))

@@ -205,7 +205,9 @@ class FlowsAnswer(Answer):
         """What to know before relying on the figures."""
         if self.interrupted:
             return f"interrupted: {self.ended_flows} of {counted(self.num_flows, 'flow')} had ended"
-        left = {"within a node": self.edges_within_nodes, "of 0 bytes": self.empty_edges}
+        counted_inside = self.provenance.configuration["count_inside_nodes"]
+        where = "on one host" if counted_inside else "within a node"
+        left = {where: self.edges_within_nodes, "of 0 bytes": self.empty_edges}
         words = [f"{counted(many, 'edge')} {which}" for which, many in left.items() if many]
         return f"left out: {', '.join(words)}" if words else None
 
