@@ -40,6 +40,8 @@ def lines(result: ProgramMapping) -> list[Any]:
 def _footnote(data: dict[str, Any]) -> str:
     """Return what the figures of the table are."""
     notes = ["Loads: % of a channel, offered by the average sender."]
+    if data["inside_nodes"]:
+        notes.append("They are of what enters the network, and mappings differ in that.")
     if between := between_routers(data):
         notes.append(f"Most {data['weight']} and paths: on a channel{between}.")
     if any(row["saturation_worst_node"] is not None for row in data["starts"]):
