@@ -314,3 +314,14 @@ def test_no_number_of_a_table_is_cut(asked, width):
     words = set(shown.get().replace("\n", " ").split())
     numbers = {each for each in text.split() if re.fullmatch(r"[\d,.]+", each)}
     assert numbers == {each for each in words if re.fullmatch(r"[\d,.]+", each)}
+
+
+def test_a_channel_with_room_is_not_where_a_network_saturates(tmp_path):
+    """Hosts of a leaf send each other much, and the next leaf little."""
+    program = tmp_path / "near.csv"
+    program.write_text("source,target,bytes\n0,1,1000\n1,0,1000\n0,4,10\n4,0,10\n")
+    asked = {"on": "leaf-spine:2x2x4", "precision": 0.2, "packet_flits": 1}
+    for app, low in ((str(program), True), ("shift:1", False)):
+        data = nl.find_saturation(app=app, **asked).to_dict()
+        where = data["verdict"]["lines"]["where"]
+        assert where.endswith("no channel between routers is busier") is low
