@@ -11,6 +11,7 @@ from netloom.questions.shown import show
 from netloom.units import seconds
 
 ASKED = {"size": "64MB", "bandwidth": "25GB/s", "latency": "500ns"}
+BIG = "rail:2x4x4x4"
 UNIT = {**ASKED, "on": "rail:2x2x4x4", "algorithm": "all"}
 
 
@@ -92,3 +93,8 @@ def test_a_slow_cable_that_nothing_uses_changes_no_pipeline(tmp_path):
         (one,) = compare_collectives("all-reduce", f"graph:{path}", **asked).points
         found.append(one.seconds)
     assert found[0] == found[1]
+
+
+def test_a_heading_names_the_broken_switch_and_counts_the_hosts_that_it_cuts_off():
+    found = compare_collectives("all-reduce", failed_nodes="u0rail0", **(UNIT | {"on": BIG}))
+    assert f"{BIG} without node u0rail0, node n0.0, node n1.0 and 2 more (" in found.verdict.of
