@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
+from netloom.questions.analyze.reasons import limit_if_split
 from netloom.questions.map.gains import CLOSE
 from netloom.questions.map.verdict import between_routers, measure, verdict
 from netloom.questions.shown import percent, plain_table, size_of
@@ -42,6 +43,9 @@ def _footnote(data: dict[str, Any]) -> str:
     notes = ["Loads: % of a channel, offered by the average sender."]
     if data["inside_nodes"]:
         notes.append("They are of what enters the network, and mappings differ in that.")
+    ends = [data[when] for when in ("before", "after") if data[when] is not None]
+    if any(map(limit_if_split, ends)):
+        notes.append("Most load: with all half-way traffic in the + direction.")
     if between := between_routers(data):
         notes.append(f"Most {data['weight']} and paths: on a channel{between}.")
     if any(row["saturation_worst_node"] is not None for row in data["starts"]):
