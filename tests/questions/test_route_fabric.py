@@ -198,6 +198,15 @@ def test_tables_are_kept_for_a_program_whose_cables_carry_next_to_nothing(tmp_pa
     assert found["verdict"]["next"] == ""
 
 
+def test_pairs_that_all_get_as_much_have_no_interval():
+    """Two hosts on one switch never share a cable: every sample is the same."""
+    found = nl.route_fabric("leaf-spine:2x4x2", samples=4).to_dict()
+    assert found["effective_bisection"]["sd"] == 0
+    said = found["verdict"]["lines"]["halves"]
+    assert "?" not in said
+    assert "±" not in said
+
+
 def test_tables_of_a_fabric_with_lids_are_written_next():
     found = nl.route_fabric("examples/dgx-40.ibnetdiscover", samples=50).to_dict()["verdict"]
     assert found["mark"] == "fine"

@@ -204,9 +204,14 @@ def _lines(figures: Mapping[str, Any]) -> dict[str, str]:
     lines, half, old = {}, figures["effective_bisection"], figures["before"]["effective_bisection"]
     if half["mean"] is not None and old["mean"] is not None:
         error = 1.96 * half["sd"] / half["samples"] ** 0.5
+        now, most = percent(half["mean"]), percent(half["bound"])
+        sure = ""
+        if error:
+            now = f"{interval(100 * half['mean'], 100 * error)}\u00a0%"
+            sure = " (95\u00a0% interval)"
         lines["halves"] = (
-            f"random pairs get {percent(old['mean'])} → {interval(100 * half['mean'], 100 * error)}"
-            f"\u00a0% of a host's bandwidth (95\u00a0% interval), at most {percent(half['bound'])}"
+            f"random pairs get {percent(old['mean'])} → {now} of a host's bandwidth{sure}, "
+            f"at most {most}"
         )
     changes = figures["changes"]
     if changes["entries"]:

@@ -68,6 +68,10 @@ def _end(name: str) -> Column:
     return Column(f"{name}_finish_seconds", unit=SECONDS, value=lambda found: found.ends[name])
 
 
+NOISE = 1e-12
+"""Of a run's time, less than this is what additions round."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FlowsAnswer(Answer):
     """What ``simulate_flows`` found.
@@ -235,6 +239,7 @@ class FlowsAnswer(Answer):
             return None
         sending = float(found.sending[chain].sum())
         held = float(found.held[chain].sum())
+        held = held if held > NOISE * found.end else 0.0
         flows = self._table(chain[-MOST_LISTED:]).to_dicts()
         return {
             "length": len(chain),
