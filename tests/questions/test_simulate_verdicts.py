@@ -1,5 +1,6 @@
 """Verdicts of simulations, asked in many ways: the form of each, its mark, and its numbers."""
 
+import io
 import re
 import shlex
 from copy import deepcopy
@@ -325,3 +326,13 @@ def test_a_channel_with_room_is_not_where_a_network_saturates(tmp_path):
         data = nl.find_saturation(app=app, **asked).to_dict()
         where = data["verdict"]["lines"]["where"]
         assert where.endswith("no channel between routers is busier") is low
+
+
+@pytest.mark.parametrize(
+    ("length", "said"), [(1, "packets of 1 flit,"), (2, "packets of 2 flits,")]
+)
+def test_one_flit_is_no_flits(length, said):
+    found = nl.simulate("line:2", load=0.1, packet_flits=length, cycles=200)
+    out = io.StringIO()
+    show(by_verb("simulate").lines(found), Console(file=out, width=400))
+    assert said in out.getvalue()
