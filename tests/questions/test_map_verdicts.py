@@ -6,7 +6,9 @@ from copy import deepcopy
 import pytest
 
 from netloom import find_mapping
+from netloom.questions.analyze.reasons import limit_if_split
 from netloom.questions.map.verdict import verdict
+from netloom.questions.map.words import lines
 
 LAMMPS = "examples/lammps-64.mtx"
 PERCENT = re.compile(r"([\d.]+)\u00a0%")
@@ -212,3 +214,12 @@ def test_what_is_not_known_is_no_cost():
     lines = found.to_dict()["verdict"]["lines"]
     assert lines["where"]
     assert "–" not in lines.get("costs", "")
+
+
+@pytest.mark.parametrize(("on", "ties"), [("torus:8x8", True), ("mesh:8x8", False)])
+def test_the_most_load_of_the_table_says_which_way_ties_go(on, ties):
+    """The verdict's limit lets half-way traffic split, so the two differ."""
+    found = find_mapping(LAMMPS, on, rounds=0)
+    assert (limit_if_split(found.to_dict()["before"]) is not None) is ties
+    said = "Most load: with all half-way traffic in the + direction."
+    assert any(said in str(each) for each in lines(found)) is ties

@@ -326,7 +326,7 @@ def _show(
     from netloom.questions.shown import inside_nodes, show
 
     screen, found = console(), kind.verdict(figures)
-    subject = filter(None, (found.of, *inside_nodes(figures.get("inside_nodes"))))
+    subject = filter(None, (found.of, *inside_nodes(figures)))
     found = replace(found, of="; ".join(subject))
     written = {f"--{each.name.replace('_', '-')}" for each in files}
     again = found.next.startswith(f"netloom {kind.words.replace('.', ' ')} ")

@@ -123,8 +123,10 @@ def _remarks(result: Analysis, data: dict[str, Any]) -> list[str]:
         )
     if result.random_limited or result.random_alike:
         lines.append(_few_random(result))
+    asked = data["provenance"]["configuration"]
     if data["local_edges"]:
-        lines.append(f"Inside nodes, without a channel: {counted(data['local_edges'], 'edge')}.")
+        where = "On one host" if asked["count_inside_nodes"] else "Inside nodes"
+        lines.append(f"{where}, without a channel: {counted(data['local_edges'], 'edge')}.")
     if data["shifts"]:
         loads = [each["channel_load"]["max"] for each in data["shifts"]]
         lines.append(

@@ -55,7 +55,7 @@ MEASURES = {
     "path_contention_mean": "paths met (ν), mean",
     "path_contention_max": "paths met (ν), most",
     "saturation_worst_node": "delays from (more is better)",
-    "saturation_upper_bound": "carried at most (more is better)",
+    "saturation_upper_bound": "these paths carry at most (more is better)",
 }
 """What mappings change, besides their objective."""
 

@@ -68,6 +68,10 @@ def _end(name: str) -> Column:
     return Column(f"{name}_finish_seconds", unit=SECONDS, value=lambda found: found.ends[name])
 
 
+NOISE = 1e-12
+"""Of a run's time, less than this is what additions round."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FlowsAnswer(Answer):
     """What ``simulate_flows`` found.
@@ -205,7 +209,9 @@ class FlowsAnswer(Answer):
         """What to know before relying on the figures."""
         if self.interrupted:
             return f"interrupted: {self.ended_flows} of {counted(self.num_flows, 'flow')} had ended"
-        left = {"within a node": self.edges_within_nodes, "of 0 bytes": self.empty_edges}
+        counted_inside = self.provenance.configuration["count_inside_nodes"]
+        where = "on one host" if counted_inside else "within a node"
+        left = {where: self.edges_within_nodes, "of 0 bytes": self.empty_edges}
         words = [f"{counted(many, 'edge')} {which}" for which, many in left.items() if many]
         return f"left out: {', '.join(words)}" if words else None
 
@@ -233,6 +239,7 @@ class FlowsAnswer(Answer):
             return None
         sending = float(found.sending[chain].sum())
         held = float(found.held[chain].sum())
+        held = held if held > NOISE * found.end else 0.0
         flows = self._table(chain[-MOST_LISTED:]).to_dicts()
         return {
             "length": len(chain),
