@@ -1,5 +1,6 @@
 """What a search for a mapping comes to, in words: numbers as in JSON, and only gains advised."""
 
+import json
 import re
 from copy import deepcopy
 
@@ -7,6 +8,7 @@ import pytest
 
 from netloom import find_mapping
 from netloom.questions.map.verdict import verdict
+from netloom.report import chart_of
 
 LAMMPS = "examples/lammps-64.mtx"
 PERCENT = re.compile(r"([\d.]+)\u00a0%")
@@ -212,3 +214,13 @@ def test_what_is_not_known_is_no_cost():
     lines = found.to_dict()["verdict"]["lines"]
     assert lines["where"]
     assert "–" not in lines.get("costs", "")
+
+
+def test_one_limit_has_one_number_in_sentence_and_picture():
+    found = find_mapping(LAMMPS, "hypercube:6", rounds=1)
+    limits = verdict(found.to_dict()).lines["limits"]
+    after, before = re.search(
+        r"nothing beyond (\S+\u00a0%) \((\S+\u00a0%) before\)", limits
+    ).groups()
+    drawn = json.dumps(chart_of(found).to_dict(), ensure_ascii=False)
+    assert f"{before} → {after}" in drawn

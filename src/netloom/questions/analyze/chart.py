@@ -161,7 +161,7 @@ def _segments(
             found.append((said, end, colour if known else REFERENCE))
             begin = end
     if split is not None:
-        found.append((f"{SPLIT} to {percent(split)}", split, REFERENCE))
+        found.append((f"{SPLIT} to {load_share(split)}", split, REFERENCE))
         begin = split
     return [*found, *[("cannot be carried", last, REFERENCE)] * (begin < last)]
 

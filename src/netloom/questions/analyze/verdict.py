@@ -43,15 +43,20 @@ def verdict(figures: Figures) -> Verdict:
 def shares(*values: float) -> list[str]:
     r"""Return shares in percent, with as few digits as tell them apart: two, or more.
 
+    From 100 % on all digits before the point are told.
+
     Examples
     --------
     >>> [each.replace("\xa0", " ") for each in shares(0.2776, 0.5781)]
     ['28 %', '58 %']
+    >>> [each.replace("\xa0", " ") for each in shares(1.8168, 3.63)]
+    ['182 %', '363 %']
     >>> [each.replace("\xa0", " ") for each in shares(0.5776, 0.5781)]
     ['57.76 %', '57.81 %']
     """
     for digits in range(2, 17):
-        rounded = [float(f"{each:.{digits - 1}e}") for each in values]
+        rounded = [float(f"{each:.{digits}g}") if each < 1 else round(each, max(digits - 1, 2))
+                   for each in values]  # fmt: skip
         if len(set(rounded)) == len(set(values)):
             break
     if digits <= 3:
