@@ -75,6 +75,23 @@ def load_share(value: float | None) -> str:
     return percent(None) if value is None else shares(value)[0]
 
 
+def delays_from(figures: Figures) -> tuple[float, float, float] | None:
+    """Return when the busiest channel delays, when it is full, and the load that both are of.
+
+    The first two are parts of its time at the load that is offered: without one, at the highest
+    that can be offered and carried. What never contends delays nowhere before a channel is full,
+    nor is anything else said where contention begins is unknown. None if the limit is unknown.
+    """
+    limits, offered = figures["saturation"], figures["offered"]
+    begins, full = limits["worst_node"], limits["upper_bound"]
+    if not full:
+        return None
+    if figures["verdict"]["level"] == "contention-free" or begins is None:
+        begins = full
+    at = offered or min(1.0, full)
+    return begins / at, full / at, at
+
+
 def _alone(figures: Figures) -> bool:
     """Whether no two paths meet, and nothing is too full."""
     found = figures["verdict"]
