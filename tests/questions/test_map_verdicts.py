@@ -1,5 +1,6 @@
 """What a search for a mapping comes to, in words: numbers as in JSON, and only gains advised."""
 
+import json
 import re
 from copy import deepcopy
 
@@ -9,6 +10,7 @@ from netloom import find_mapping
 from netloom.questions.analyze.reasons import limit_if_split
 from netloom.questions.map.verdict import verdict
 from netloom.questions.map.words import lines
+from netloom.report import chart_of
 
 LAMMPS = "examples/lammps-64.mtx"
 PERCENT = re.compile(r"([\d.]+)\u00a0%")
@@ -223,3 +225,13 @@ def test_the_most_load_of_the_table_says_which_way_ties_go(on, ties):
     assert (limit_if_split(found.to_dict()["before"]) is not None) is ties
     said = "Most load: with all half-way traffic in the + direction."
     assert any(said in str(each) for each in lines(found)) is ties
+
+
+def test_one_limit_has_one_number_in_sentence_and_picture():
+    found = find_mapping(LAMMPS, "hypercube:6", rounds=1)
+    limits = verdict(found.to_dict()).lines["limits"]
+    after, before = re.search(
+        r"nothing beyond (\S+\u00a0%) \((\S+\u00a0%) before\)", limits
+    ).groups()
+    drawn = json.dumps(chart_of(found).to_dict(), ensure_ascii=False)
+    assert f"{before} → {after}" in drawn

@@ -257,3 +257,14 @@ def test_a_program_takes_one_search_and_the_bound_of_the_fabric_one_program(monk
     nl.route_fabric(DGX, wanted="examples/lammps-64.mtx", samples=10)
     assert len(programs) == 3, "the fabric's, and that of the program"
     assert len(descents) <= alone + 1
+
+
+def test_no_tables_are_advised_for_cables_that_carry_less_than_an_adapter_sends():
+    figures = nl.route_fabric("leaf-spine:4x2x4", wanted="shift:4/16", samples=50).to_dict()
+    figures["programs"][0] |= {"before": 16.0, "after": 8.0, "floor": 8.0, "hosts": 4.39e6}
+    told = kind_of("route").verdict(figures)
+    assert told.sentence.replace("\u00a0", " ") == (
+        "Keep the installed tables: the busiest adapter of shift:4/16 sends 4.39 MB, "
+        "a cable between switches no more than 16 B (8 B by these)."
+    )
+    assert (told.mark, told.next) == ("fine", "")

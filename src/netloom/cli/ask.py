@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import cache, partial
 from pathlib import Path
 from types import UnionType
@@ -86,7 +87,8 @@ def _no_such_option(path: str, error: Any) -> InputError:
     from netloom.questions.register import all_kinds
 
     flag = error.option_name
-    wanted = [listed([each for each in error.possibilities or () if each != flag])]
+    spelt = [each.lstrip("-") for each in error.possibilities or () if each != flag]
+    wanted = [listed([f"--{each}" for each in get_close_matches(flag.lstrip("-"), spelt)])]
     others = [
         f"netloom {kind.words.replace('.', ' ')}"
         for kind in all_kinds()

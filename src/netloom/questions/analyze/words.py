@@ -94,7 +94,7 @@ def _figures_table(data: dict[str, Any]) -> Table:
 
 def _remarks(result: Analysis, data: dict[str, Any]) -> list[str]:
     neck, channel = data["bottleneck"], data["busiest_channel"]
-    what = f"{counted(data['tasks'], 'task')} and {counted(data['paths'], 'path')}"
+    what = f"{counted(data['tasks'], 'task', ',')} and {counted(data['paths'], 'path', ',')}"
     lines = [
         f"{what} on {size_of(result.topology)}, {result.routing}.",
         f"Busiest channel: {arrow(channel['name'])}, {counted(number(channel['paths']), 'path')}"

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from netloom.questions.analyze.reasons import limit_if_split
-from netloom.questions.analyze.verdict import shares
+from netloom.questions.analyze.verdict import load_share, shares
 from netloom.questions.analyze.where import carried, unit, where
 from netloom.questions.commands import command_line
 from netloom.questions.map.gains import CLOSE, LATENCY, WORTH
@@ -314,7 +314,7 @@ def _limits(figures: Figures) -> str:
             known = [more or each for more, each in zip(split, known, strict=True)]
         if None in known:
             continue
-        before, after = (percent(float(f"{each:.2g}")) for each in known)
+        before, after = (load_share(each) for each in known)
         if before != after:
             said.append(f"{label} {after}{star} ({before}{star} before)")
     return " · ".join(said)
@@ -336,7 +336,7 @@ def _costs(figures: Figures) -> str:
         worse = before / after - 1 if load else after / before - 1
         if worse < WORSE:
             continue
-        shown = percent if load else number
+        shown = load_share if load else number
         if name == "weighted_channel_load_max" and unit_of(figures) == "uniform":
             continue
         label = label.format(weight=figures["weight"], between=between_routers(figures))

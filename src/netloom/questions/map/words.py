@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from netloom.questions.analyze.reasons import limit_if_split
+from netloom.questions.analyze.verdict import load_share
 from netloom.questions.map.gains import CLOSE
 from netloom.questions.map.verdict import between_routers, measure, verdict
 from netloom.questions.shown import percent, plain_table, size_of
@@ -115,7 +116,7 @@ def _times(data: dict[str, Any]) -> bool:
 
 
 def _cell(column: str, value: float | None) -> str:
-    return percent(value) if column.startswith("saturation") else number(value)
+    return load_share(value) if column.startswith("saturation") else number(value)
 
 
 def _accepted(data: dict[str, Any]) -> dict[str, float | None]:

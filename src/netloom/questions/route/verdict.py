@@ -186,6 +186,12 @@ def _of_programs(programs: list[dict[str, Any]]) -> tuple[str, str, bool]:
             f"Use these tables: {busiest} {size(new)}, and the installed ones do not lead to all "
             f"its hosts; {limit}."
         ), True  # fmt: skip
+    if old != new and max(old, new) <= worst["hosts"]:
+        return "fine", (
+            f"Keep the installed tables: the busiest adapter of {short_name(name)} sends "
+            f"{size(worst['hosts'])}, a cable between switches no more than {size(old)} "
+            f"({size(new)} by these)."
+        ), False  # fmt: skip
     if old > new * PROVED:
         return mark, (
             f"Use these tables: {busiest} {percent(1 - new / old)} less ({size(old)} → "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from netloom.contention.ties import FEW, tie_named, tied
 from netloom.questions.answers import INSIDE, Answer, Column, Columns, table
 from netloom.questions.simulate.engines import FLOWS
 from netloom.simulation.flow import trust
@@ -127,6 +128,7 @@ class FlowsAnswer(Answer):
             Column("expected_error", kind=dict),
             Column("critical_path", kind=dict),
             Column("busiest", kind=list, value=lambda found: found.busiest().to_dicts()),
+            Column("busiest_together", kind=str),
             Column("note", kind=str),
         )
     )
@@ -332,6 +334,16 @@ class FlowsAnswer(Answer):
         inside = self.topology.num_network_channels
         between = ["routers" if link < inside else "hosts" for link in first.tolist()]
         return pl.DataFrame(self._links(first) | {"between": between})
+
+    @property
+    def busiest_together(self) -> str:
+        """What the busiest channels are called if many are used alike, else "". See ``ties``."""
+        alike = tied(self.found.utilisation)
+        own = alike >= self.topology.num_channels  # of nodes: no network has those
+        if not own.any():
+            return tie_named(self.topology, alike)
+        kind = "of the nodes' own channels" if own.all() else "channels, nodes' own among them,"
+        return f"{len(alike):,} {kind}" if len(alike) > FEW else ""
 
     @table(SLOWDOWNS)
     def slowdowns(self) -> pl.DataFrame:
