@@ -123,6 +123,17 @@ def arrows(text: str) -> str:
     return text.replace(" -> ", " → " if " port " in text else "→").replace("->", "→")
 
 
+def held_together(text: str, space: str = "\u00a0") -> str:
+    r"""Return text with spaces at which no line breaks between numbers and their units.
+
+    Examples
+    --------
+    >>> held_together("Takes 408 µs in 12 steps.").replace("\xa0", "_")
+    'Takes 408_µs in 12 steps.'
+    """
+    return _BEFORE_UNIT.sub(space, text)
+
+
 def folded(text: str, width: int, first: str = "", indent: str = "") -> list[str]:
     """Return text as lines of at most so many letters. None ends between a number and its unit.
 
@@ -133,7 +144,7 @@ def folded(text: str, width: int, first: str = "", indent: str = "") -> list[str
     >>> folded("Takes 408 µs, of which 251 µs are spent in 12 steps.", 27)
     ['Takes 408 µs, of which', '251 µs are spent in 12', 'steps.']
     """
-    kept = _BEFORE_UNIT.sub(_HELD, text)
+    kept = held_together(text, _HELD)
     lines = wrap(kept, max(width, 1), initial_indent=first, subsequent_indent=indent,
                  break_long_words=False, break_on_hyphens=False)  # fmt: skip
     return [line.replace(_HELD, " ") for line in lines]

@@ -117,6 +117,8 @@ def test_an_option_of_another_command_is_named_as_that():
     assert said.startswith("--load: found no such option of netloom analyze; expected ")
     assert "netloom simulate load" in said
     assert said.endswith("which take it")
+    said = refused("simulate load --on mesh:4 --offered 0.3")  # no option there is spelt like it
+    assert "expected netloom analyze and netloom predict latency, which take it" in said
     assert refused("analyze ring:4 --on mesh:4 --maping x").startswith(
         "--maping: found no such option of netloom analyze; expected --mapping"
     )

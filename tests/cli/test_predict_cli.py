@@ -176,7 +176,10 @@ def test_what_was_interrupted_ends_with_130(netloom, monkeypatch):
         ("torus-broadcast --contexts 2", "--contexts: found no such option"),
         ("locality --nodes 1", "nodes: found 1; expected at least 4"),
         ("locality --contexts 9", "contexts: found 9; expected at most the 4"),
-        ("latency --on mesh:8x8 --routing adaptive", "routing: found adaptive; expected one that"),
+        (
+            "latency --on mesh:8x8 --routing adaptive",
+            "routing: found 'adaptive', whose",
+        ),
         ("latency", "--on: found nothing"),
         ("wiring --nodes 100", "nodes: found 100; expected powers of two"),
         ("hypercube", "No such command 'hypercube'"),

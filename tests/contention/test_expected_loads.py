@@ -85,7 +85,7 @@ def test_d_mod_k_loads_no_channel_twice_in_a_shift(shift):
 def test_a_pair_without_a_way_is_refused():
     one_way = Topology("one way", 2, np.array([0], np.int32), np.array([1], np.int32))
     assert expected_loads(one_way, Minimal(), [0], [1]).tolist() == [1]
-    with pytest.raises(NoRouteError, match="from node 1 to node 0"):
+    with pytest.raises(NoRouteError, match="from host 1 to host 0"):
         expected_loads(one_way, Minimal(), [1], [0])
 
 
@@ -110,7 +110,7 @@ def test_a_pair_of_hosts_without_a_way_is_named_by_its_hosts(routing):
 @pytest.mark.parametrize("routing", [Minimal(), MinimalGroup(), Valiant(), ShortestPath()])
 def test_a_host_without_a_port_is_named_by_its_number(routing):
     net = without(topology("dragonfly:2x2x1"), nodes=[5])
-    with pytest.raises(NoRouteError, match="from node 2 to node 5"):
+    with pytest.raises(NoRouteError, match="from host 2 to host 5"):
         expected_loads(net, routing, [1, 2], [3, 5])
 
 

@@ -70,7 +70,7 @@ def test_an_unreachable_target_is_named():
     one_way = nx.DiGraph([(0, 1), (1, 0)])
     net = graph_topology(one_way)
     routes = source_routes(net, [[0, 1]])
-    with pytest.raises(NoRouteError, match="node 1 to node 0"):
+    with pytest.raises(NoRouteError, match="host 1 to host 0"):
         measure(net, routes, [1], [0])
 
 

@@ -280,6 +280,8 @@ def _places(scope):
             at = axis.at(100 * value if axis.share else value)
             if at is None or (mark.clipped and not low <= at <= high):
                 continue
+            if not axis.across and mark.shape.endswith("Z"):  # a bar may be around its value
+                seen.append((min(seen) + max(seen)) / 2)
             if min(abs(at - each) for each in seen) > PIXELS:
                 yield f"'{axis.title}: {said}' is drawn at {seen[0]:.1f}, not at {at:.1f}"
 

@@ -63,7 +63,11 @@ def answers(tmp_path_factory):
         "fabric": nl.check_fabric(str(fabric(folder)), samples=0, jobs=jobs),
         "graph": nl.analyze(str(program), f"graph:{graph(folder)}", random_mappings=0),
         "flows": nl.simulate_flows(
-            f"fabric:{fabric(folder)}", app=str(program), bandwidth="100Gb/s", latency=0
+            f"fabric:{fabric(folder)}",
+            app=str(program),
+            bandwidth="100Gb/s",
+            latency=0,
+            count_inside_nodes=True,
         ),
     }
 

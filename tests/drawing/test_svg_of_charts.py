@@ -8,6 +8,7 @@ import pytest
 import vl_convert
 
 from netloom.drawing.axes import axis
+from netloom.drawing.bars import Bar, bars
 from netloom.drawing.frame import framed
 from netloom.drawing.panel import looks_of, panel
 from netloom.drawing.room import NARROW, narrow_page
@@ -146,3 +147,11 @@ def test_titles_of_parts_say_something_in_numbers(asked):
         said = " ".join(each.said for each in texts if any("role-title" in g for g in each.groups))
         empty = re.search(r"\b(No|Nothing|no)\b", said)
         assert re.search(r"\d", said) or empty, (name, said)
+
+
+def test_percentages_below_short_bars_stand_apart():
+    chart = bars([Bar("a", 0.668, "66.8 %, holds flows back")], "used", "share", share=True,
+                 width=265)  # fmt: skip
+    found = next(layer["encoding"]["x"]["axis"]["values"] for layer in chart.to_dict()["layer"]
+                 if "axis" in layer.get("encoding", {}).get("x", {}))  # fmt: skip
+    assert found == [0.0, 0.25, 0.5, 0.75, 1.0]

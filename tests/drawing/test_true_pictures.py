@@ -169,3 +169,23 @@ def test_the_footer_of_critical_queues_has_the_sizes_of_its_title():
     text = json.dumps(chart_of(found).to_dict(), ensure_ascii=False)
     sizes = re.findall(r"(\d+)\W+packets? at rate", text)
     assert max(map(int, sizes)) == int(built)
+
+
+def test_a_node_of_a_timeline_is_numbered_beside_the_middle_of_its_bars():
+    chart = next(each for each in scopes(whole(record(ANSWERS["replay"]())).svg)
+                 if any(axis.title == "node" for axis in each.axes))  # fmt: skip
+    axis = next(each for each in chart.axes if each.title == "node")
+    bars = [mark for mark in chart.marks if "node" in mark.said and mark.shape.endswith("Z")]
+    assert bars
+    for bar in bars:
+        down = [y for _, y in bar.points]
+        middle = (min(down) + max(down)) / 2
+        assert middle == pytest.approx(axis.at(float(bar.said["node"])), abs=0.6)
+
+
+def test_channels_are_colored_by_what_fills_them_where_delays_are_unknown():
+    found = record(nl.analyze(LAMMPS, "graph:examples/my-cluster.graphml", random_mappings=0))
+    assert found.figures["saturation"]["worst_node"] is None
+    drawn = json.dumps(chart_of(found).to_dict(), ensure_ascii=False).replace("\u00a0", " ")
+    assert "full 7.19 M bytes" in drawn
+    assert "relative to the mean" not in drawn

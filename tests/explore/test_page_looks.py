@@ -342,3 +342,12 @@ def test_names_and_labels_are_there(visits):
     assert unnamed == []
     assert visit.tab.locator("h1").count() == 1
     assert visit.tab.evaluate("document.documentElement.lang") == "en"
+
+
+def test_a_channel_is_compared_with_the_mean_of_its_own_view(visits):
+    visit = visits("torus")
+    load = visit.views[0].load
+    said = f"{load.max() / load.mean():.3g}× the mean"
+    for changes in ({"mode": "one", "view": 0}, {"mode": "beside", "view": 0, "beside": 1}):
+        visit.set(**changes)
+        assert said in visit.tab.inner_text("header")

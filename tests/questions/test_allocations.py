@@ -106,3 +106,9 @@ def test_hosts_of_a_file_name_nodes_in_the_list(tmp_path):
         "ring:3", "mesh:4x4", hosts=hosts, nodes="cn[105,104,109]", random_mappings=1
     )
     assert found.node_of.tolist() == [5, 4, 9]
+
+
+def test_tasks_that_do_not_fill_hosts_alike_are_refused_with_a_number_that_does():
+    wanted = "found 10 on nodes of 4 hosts; expected as many tasks on each host of a node: 12"
+    with pytest.raises(InputError, match=wanted):
+        nl.find_mapping("ring:16", "rail:1x2x4x2", tasks_per_node=10, rounds=0)

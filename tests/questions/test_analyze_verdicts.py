@@ -353,3 +353,19 @@ def test_the_limit_of_a_routing_has_half_way_traffic_both_ways():
     assert one_way < carried < both_ways  # simulated packets take either
     assert by_verb("analyze").measure(data).value == both_ways
     assert limit_if_split(analyze(LAMMPS, "mesh:8x8", random_mappings=0).to_dict()) is None
+
+
+def test_a_slow_uplink_is_named_as_slow(tmp_path):
+    """Two switches, three cables up from each, one slow: each carries a third of the paths."""
+    ends = [f"{one}{each} {one} 4" for one in "ab" for each in range(6)]
+    cables = [f"{one} s{each} {0.4 if one == 'a' and not each else 1}" for one in "ab"
+              for each in range(3)]  # fmt: skip
+    (tmp_path / "net.txt").write_text("\n".join(["hosts: a[0-5] b[0-5]", *ends, *cables]) + "\n")
+    data = asked("all-to-all", f"graph:{tmp_path / 'net.txt'}", random_mappings=0)
+    links, channel = data["causes"]["uplinks"], data["busiest_channel"]
+    assert links["load"] == channel["load"] == 12
+    assert links["fair_load"] == pytest.approx(36 * 0.4 / 2.4)
+    assert data["verdict"]["lines"]["why"].startswith(
+        "it runs at bandwidth 0.1 beside 2 of 0.25: "
+        "of the 3 uplinks of a, its share by bandwidth is 6 paths"
+    )

@@ -11,6 +11,7 @@ from netloom.questions.shown import show
 from netloom.units import seconds
 
 ASKED = {"size": "64MB", "bandwidth": "25GB/s", "latency": "500ns"}
+BIG = "rail:2x4x4x4"
 UNIT = {**ASKED, "on": "rail:2x2x4x4", "algorithm": "all"}
 
 
@@ -79,3 +80,21 @@ def test_sizes_are_one_table_in_80_columns(broken):
     assert max(map(len, said)) <= 80
     assert sum(each.split()[:2] == ["1", "kB"] for each in said) == 1
     assert sum(each.startswith("swing") for each in said) == 1
+
+
+def test_a_slow_cable_that_nothing_uses_changes_no_pipeline(tmp_path):
+    """Chunks suit the channels that carry something, so a failure there changes no time."""
+    found = []
+    for rate in ("100Gb/s", "1Gb/s"):
+        path = tmp_path / f"{rate[:-3]}.txt"
+        hosts = [f"h{each} leaf 100Gb/s" for each in range(4)]
+        path.write_text("\n".join(["hosts: h[0-3]", *hosts, f"leaf spine {rate}"]) + "\n")
+        asked = {"algorithm": "chain", "size": "10MB", "latency": "500ns"}
+        (one,) = compare_collectives("all-reduce", f"graph:{path}", **asked).points
+        found.append(one.seconds)
+    assert found[0] == found[1]
+
+
+def test_a_heading_names_the_broken_switch_and_counts_the_hosts_that_it_cuts_off():
+    found = compare_collectives("all-reduce", failed_nodes="u0rail0", **(UNIT | {"on": BIG}))
+    assert f"{BIG} without node u0rail0, node n0.0, node n1.0 and 2 more (" in found.verdict.of

@@ -115,6 +115,10 @@ def test_a_time_limit_keeps_what_was_found_by_then():
     assert first.proven
     assert first.schedule.program.num_chunks < best.schedule.program.num_chunks
     assert first.efficiency < best.efficiency
+    said = {each: each.to_dict()["verdict"]["lines"].get("limits", "") for each in (first, best)}
+    assert said[first].endswith("more time may find a better one")
+    assert said[best] == ""
+    assert "--seconds" not in first.to_dict()["verdict"]["next"]
     with pytest.raises(InputError, match="seconds"):
         nl.compile_collective("all-gather", "mesh:3x3", seconds=0, **asked)
     with pytest.raises(InputError, match="how fast the machine is"):

@@ -337,7 +337,7 @@ def test_the_configuration_asks_it_again():
         ({"jobs": "=h0"}, "job: found '=h0'"),
         ({"jobs": "a="}, "job: found 'a='"),
         ({"jobs": ["a=h0", "a=h1"]}, "job: found 'a' twice"),
-        ({"jobs": "a=h[0-9]"}, "hosts 0 to 3 of leaf-spine:2x2x2"),
+        ({"jobs": "a=h[0-9]"}, "found 'h[0-9]', which is 10 names; expected at most 4"),
         ({"jobs": "a=h[0-1]:ring:9"}, "9 tasks of ring:9; expected at most 2"),
         ({"jobs": "a=h0,h1:nothing"}, "nothing"),
         ({"jobs": "a=leaf0"}, "which is a switch"),

@@ -199,3 +199,11 @@ def test_a_tolerance_is_told_with_the_error_that_it_makes():
     found = simulate_flows("leaf-spine:4x2x4", tolerance=1e-2, **options)
     worst = np.abs(found.found.finish / exact.found.finish - 1).max()
     assert 0 < worst <= found.to_dict()["tolerance_error"] == 2.5e-2
+
+
+def test_what_additions_round_holds_no_flow_back():
+    """Three flows of each host, one after the other: each is alone on its channels."""
+    asked = {"app": "all-to-all:4", "flow_bytes": "1MB", "bandwidth": "25GB/s"}
+    path = simulate_flows("leaf-spine:1x1x4", **asked).critical_path
+    assert path["sending_seconds"] == pytest.approx(3e6 / 25e9)
+    assert path["held_seconds"] == 0

@@ -112,7 +112,7 @@ def test_programs_that_share_a_channel_slow_each_other_down():
 def test_a_program_alone_is_what_it_would_be_if_asked_on_its_own():
     app = ["mesh:2x4@0-7", "transpose:3@8-15,0"]
     options = {"applied": "0.2,0.5", "loops": 20, "mapping": "identity", **WORM}
-    with pytest.raises(InputError, match="node 0 in both"):
+    with pytest.raises(InputError, match="host 0 in both"):
         simulate_loop("mesh:4x4", app=app, **options)
     found = simulate_loop("mesh:4x4", app=app, shared=True, **options)
     assert [program.tasks for program in found.points[0].programs] == [8, 6]

@@ -1,12 +1,16 @@
 """What a search for a mapping comes to, in words: numbers as in JSON, and only gains advised."""
 
+import json
 import re
 from copy import deepcopy
 
 import pytest
 
 from netloom import find_mapping
+from netloom.questions.analyze.reasons import limit_if_split
 from netloom.questions.map.verdict import verdict
+from netloom.questions.map.words import lines
+from netloom.report import chart_of
 
 LAMMPS = "examples/lammps-64.mtx"
 PERCENT = re.compile(r"([\d.]+)\u00a0%")
@@ -212,3 +216,22 @@ def test_what_is_not_known_is_no_cost():
     lines = found.to_dict()["verdict"]["lines"]
     assert lines["where"]
     assert "–" not in lines.get("costs", "")
+
+
+@pytest.mark.parametrize(("on", "ties"), [("torus:8x8", True), ("mesh:8x8", False)])
+def test_the_most_load_of_the_table_says_which_way_ties_go(on, ties):
+    """The verdict's limit lets half-way traffic split, so the two differ."""
+    found = find_mapping(LAMMPS, on, rounds=0)
+    assert (limit_if_split(found.to_dict()["before"]) is not None) is ties
+    said = "Most load: with all half-way traffic in the + direction."
+    assert any(said in str(each) for each in lines(found)) is ties
+
+
+def test_one_limit_has_one_number_in_sentence_and_picture():
+    found = find_mapping(LAMMPS, "hypercube:6", rounds=1)
+    limits = verdict(found.to_dict()).lines["limits"]
+    after, before = re.search(
+        r"nothing beyond (\S+\u00a0%) \((\S+\u00a0%) before\)", limits
+    ).groups()
+    drawn = json.dumps(chart_of(found).to_dict(), ensure_ascii=False)
+    assert f"{before} → {after}" in drawn

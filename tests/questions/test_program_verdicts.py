@@ -167,8 +167,7 @@ def test_flows_that_wait_longer_than_the_fullest_channel_needs():
     found, verdict = flows("leaf-spine:4x2x4", "all-to-all:16")
     over = 100 * (found.finish_over_bound - 1)
     assert numbers(verdict.sentence)[1] == pytest.approx(over, rel=5e-3)
-    busiest = found.busiest().row(0, named=True)
-    assert busiest["name"].replace(" -> ", "→") in verdict.sentence
+    assert " more than all 16 channels between routers need (" in verdict.sentence
     shared = found.ends["shared"]
     assert verdict.lines["order"].startswith(f"{1e3 * shared:.3g} ms if each host")
     assert "netloom map" not in verdict.next  # no mapping helps an all-to-all
@@ -215,3 +214,13 @@ def test_marks_follow_how_much_longer_flows_take():
         for over in (1.04, 1.2, 1.6)
     ]
     assert marks == ["limited", "limited", "act"]
+
+
+def test_channels_that_flows_use_alike_are_named_together():
+    found, verdict = flows("torus:8x4", "all-to-all:32")
+    many = "all + channels of 4 columns"
+    own = flows("torus:4x4", "all-to-all:16")[1]
+    assert "more than 32 of the nodes' own channels need (" in own.sentence
+    assert f"more than {many} need (" in verdict.sentence
+    first = found.busiest()["name"][0].replace(" -> ", "→")
+    assert verdict.lines["where"].startswith(f"{many} are used alike: {first} carries ")

@@ -183,6 +183,30 @@ def test_the_verdict_says_whether_to_use_the_tables(on, asked, mark, said):
         assert verdict["next"] == ""
 
 
+def test_tables_are_kept_for_a_program_whose_cables_carry_next_to_nothing(tmp_path):
+    """Two hosts of a leaf send each other 1 MB, and 10 B over each of two paths to the next."""
+    program = tmp_path / "near.csv"
+    program.write_text("source,target,bytes\n0,1,1000000\n0,4,10\n1,6,10\n")
+    found = nl.route_fabric("leaf-spine:4x2x4", wanted=str(program), samples=2).to_dict()
+    (one,) = found["programs"]
+    assert 0 < one["before"] <= 20
+    assert one["hosts"] == 1_000_010
+    assert found["verdict"]["sentence"].replace("\u00a0", " ") == (
+        f"Keep the installed tables: the busiest cable carries {one['before']:.0f} B, "
+        "but the busiest adapter 1 MB, which no tables change."
+    )
+    assert found["verdict"]["next"] == ""
+
+
+def test_pairs_that_all_get_as_much_have_no_interval():
+    """Two hosts on one switch never share a cable: every sample is the same."""
+    found = nl.route_fabric("leaf-spine:2x4x2", samples=4).to_dict()
+    assert found["effective_bisection"]["sd"] == 0
+    said = found["verdict"]["lines"]["halves"]
+    assert "?" not in said
+    assert "±" not in said
+
+
 def test_tables_of_a_fabric_with_lids_are_written_next():
     found = nl.route_fabric("examples/dgx-40.ibnetdiscover", samples=50).to_dict()["verdict"]
     assert found["mark"] == "fine"
@@ -233,3 +257,14 @@ def test_a_program_takes_one_search_and_the_bound_of_the_fabric_one_program(monk
     nl.route_fabric(DGX, wanted="examples/lammps-64.mtx", samples=10)
     assert len(programs) == 3, "the fabric's, and that of the program"
     assert len(descents) <= alone + 1
+
+
+def test_no_tables_are_advised_for_cables_that_carry_less_than_an_adapter_sends():
+    figures = nl.route_fabric("leaf-spine:4x2x4", wanted="shift:4/16", samples=50).to_dict()
+    figures["programs"][0] |= {"before": 16.0, "after": 8.0, "floor": 8.0, "hosts": 4.39e6}
+    told = kind_of("route").verdict(figures)
+    assert told.sentence.replace("\u00a0", " ") == (
+        "Keep the installed tables: the busiest adapter of shift:4/16 sends 4.39 MB, "
+        "a cable between switches no more than 16 B (8 B by these)."
+    )
+    assert (told.mark, told.next) == ("fine", "")

@@ -1,5 +1,6 @@
 """Verdicts of simulations, asked in many ways: the form of each, its mark, and its numbers."""
 
+import io
 import re
 import shlex
 from copy import deepcopy
@@ -314,3 +315,24 @@ def test_no_number_of_a_table_is_cut(asked, width):
     words = set(shown.get().replace("\n", " ").split())
     numbers = {each for each in text.split() if re.fullmatch(r"[\d,.]+", each)}
     assert numbers == {each for each in words if re.fullmatch(r"[\d,.]+", each)}
+
+
+def test_a_channel_with_room_is_not_where_a_network_saturates(tmp_path):
+    """Hosts of a leaf send each other much, and the next leaf little."""
+    program = tmp_path / "near.csv"
+    program.write_text("source,target,bytes\n0,1,1000\n1,0,1000\n0,4,10\n4,0,10\n")
+    asked = {"on": "leaf-spine:2x2x4", "precision": 0.2, "packet_flits": 1}
+    for app, low in ((str(program), True), ("shift:1", False)):
+        data = nl.find_saturation(app=app, **asked).to_dict()
+        where = data["verdict"]["lines"]["where"]
+        assert where.endswith("no channel between routers is busier") is low
+
+
+@pytest.mark.parametrize(
+    ("length", "said"), [(1, "packets of 1 flit,"), (2, "packets of 2 flits,")]
+)
+def test_one_flit_is_no_flits(length, said):
+    found = nl.simulate("line:2", load=0.1, packet_flits=length, cycles=200)
+    out = io.StringIO()
+    show(by_verb("simulate").lines(found), Console(file=out, width=400))
+    assert said in out.getvalue()

@@ -38,7 +38,7 @@ def test_the_highest_bound_is_taken_and_compared_with_the_next(analyses):
     bounds = sorted(measure(each.figures).value for each in analyses)
     assert best.chosen == ("torus:8x8, rank order",)
     assert best.verdict.mark == "fine"
-    assert best.verdict.sentence.startswith("Take torus:8x8, rank order: it carries up to 87.8")
+    assert best.verdict.sentence.startswith("Take torus:8x8, rank order: it carries up to 88")
     change = 100 * (bounds[-1] / bounds[-2] - 1)
     assert f"{change:.2g}\u00a0% more than mesh:8x8, rank order" in best.verdict.sentence
     assert len(best.verdict.sentence.split()) <= 30
@@ -52,7 +52,7 @@ def test_programs_and_loads_are_no_alternatives(analyses):
 
 def test_equal_figures_are_no_choice(analyses):
     same = [({"on": "torus:8x8"}, analyses[0]), ({"on": "mesh:8x8"}, analyses[0])]
-    assert best_of(same).verdict.sentence.startswith("No difference: each carries up to 87.8")
+    assert best_of(same).verdict.sentence.startswith("No difference: each carries up to 88")
 
 
 def test_a_page_says_first_what_helps_and_names_what_its_numbers_are_of(analyses, found):

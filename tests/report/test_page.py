@@ -16,6 +16,7 @@ from netloom.drawing.colours import COLOURS, DARK_HEAT_COLOURS
 from netloom.drawing.pages import as_json
 from netloom.errors import InputError
 from netloom.experiments.findings import Refused
+from netloom.questions.analyze.verdict import load_share
 from netloom.questions.recorded import Recorded, record
 from netloom.questions.shown import percent
 from netloom.questions.simulate.load.answer import point_at
@@ -26,7 +27,7 @@ from netloom.report.page.curves import deviations, find_curves
 from netloom.report.page.html import render
 from netloom.report.page.pages import figures_on
 from netloom.report.page.themes import THEMES
-from netloom.words import number
+from netloom.words import held_together, number
 from netloom_papers.questions.predict.torus_broadcast.answer import ENDS_CYCLES
 from netloom_papers.questions.predict.torus_broadcast.question import SIMULATED
 from tests.questions.small_answers import ANSWERS, there_and_back
@@ -98,7 +99,7 @@ def test_the_page_answers_first_and_says_then_what_the_answer_rests_on(tree, pag
     assert tree.all("p", **{"class": "question"})[0]["text"] == "What do the wraps buy at 16 nodes?"
     (answer,) = tree.all("p", **{"class": "answer"})
     decided = page.sections[0].verdicts[0]
-    assert answer["text"] == decided.marked
+    assert answer["text"] == held_together(decided.marked)
     assert len(decided.sentence.split()) <= 30
     assert 1 <= len(tree.all("dl", **{"class": "tiles"})) <= 3
     places = [text.index(f'id="{each}"') for each in
@@ -118,11 +119,11 @@ def test_the_page_ends_in_the_decision_its_cost_and_how_far_to_trust_it(tree, pa
     last = [each["text"] for each in tree.elements if each["tag"] in ("h2", "h3")][-3:]
     assert last == ["The decision", "What it cost", "Trust it so far"]
     (decision,) = tree.all("section", id="decision")
-    assert page.answer.verdict.sentence in decision["text"]
+    assert held_together(page.answer.verdict.sentence) in decision["text"]
     assert re.search(r"\d+ answers in [\d.]+ s of processor time", page.cost)
-    assert page.cost in decision["text"]
+    assert held_together(page.cost) in decision["text"]
     assert "torus:4x4 and mesh:4x4" in page.answer.trust[0]
-    assert all(each in decision["text"] for each in page.answer.trust)
+    assert all(held_together(each) in decision["text"] for each in page.answer.trust)
 
 
 def test_the_numbers_of_the_tiles_are_those_of_the_answers(page):
@@ -467,7 +468,7 @@ def test_of_analyses_the_one_with_the_highest_bound_is_named(page):
         if each.point.verb == "analyze"
     }
     best = max(bounds, key=bounds.get)
-    most = percent(max(bounds.values()))
+    most = load_share(max(bounds.values()))
     assert section.sentences[0].startswith(f"Take {best}: it carries up to {most} load, ")
     change = 100 * (max(bounds.values()) / min(bounds.values()) - 1)
     assert f"{change:.2g}\u00a0% more than " in section.sentences[0]

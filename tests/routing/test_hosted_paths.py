@@ -84,5 +84,5 @@ def test_no_path_leads_to_a_host_that_failed(routing):
     network = without(topology("leaf-spine:4x2x2"), nodes="h3", channels="leaf0-spine1")
     assert len(draw_paths(network, routing, [0], [7], seed=1)[0]) == 4
     for source, target in ((0, 3), (3, 0)):
-        with pytest.raises(NoRouteError, match=f"from node {source} to node {target}"):
+        with pytest.raises(NoRouteError, match=f"from host {source} to host {target}"):
             paths(network, routing, [7, source], [0, target])

@@ -122,7 +122,7 @@ def test_a_table_without_a_way_has_no_path():
     tree = topology("leaf-spine:2x1x1")
     routing = table(tree, lambda node, target: None)
     assert paths(tree, routing, [0], [0]).lengths.tolist() == [0]
-    with pytest.raises(NoRouteError, match="from node 0 to node 1"):
+    with pytest.raises(NoRouteError, match="from host 0 to host 1"):
         paths(tree, routing, [0], [1])
 
 

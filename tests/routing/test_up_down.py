@@ -148,10 +148,10 @@ def test_up_down_leaves_out_links_that_work_one_way_only():
 def test_no_route_leads_to_a_broken_node():
     topology = without(mesh(3, 3), nodes=[4])
     for routing in (UpDown(), Layered(), ShortestPath()):
-        with pytest.raises(NoRouteError, match="from node 0 to node 4"):
+        with pytest.raises(NoRouteError, match="from host 0 to host 4"):
             paths(topology, routing, [0, 0], [8, 4])
     routing = virtual_channel_routing(topology, "up-down", num_vcs=1)
-    with pytest.raises(NoRouteError, match="from node 4 to node 0"):
+    with pytest.raises(NoRouteError, match="from host 4 to host 0"):
         draw_aux(routing, np.random.default_rng(1), [4], [0])
 
 
@@ -288,7 +288,7 @@ def test_links_of_one_direction_lose_hosts_behind_them():
     inside = Topology("line", 3, np.array([0, 1, 1], np.int32), np.array([1, 0, 2], np.int32))
     net = attach_hosts(inside, np.arange(3), name="one way")
     assert len(paths(net, UpDown(), [0], [1])[0]) == 3
-    with pytest.raises(NoRouteError, match="from node 1 to node 2"):
+    with pytest.raises(NoRouteError, match="from host 1 to host 2"):
         paths(net, UpDown(), [0, 1], [1, 2])
 
 

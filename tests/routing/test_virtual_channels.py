@@ -403,7 +403,11 @@ def test_tables_have_a_limit():
 @pytest.mark.parametrize(
     ("topology", "name", "wrong"),
     [
-        (mesh(4, 4), "valliant", "routing 'valliant': found 'valliant'; expected dimension-order"),
+        (
+            mesh(4, 4),
+            "valliant",
+            r"found 'valliant'; expected valiant \(the nearest\), or dimension",
+        ),
         (mesh(4, 4), "west-first:0", "found 'west-first:0'"),
         (mesh(4, 4), "dimension-order:0", "order"),
         (mesh(4, 4, 4), "odd-even", "a mesh of two dimensions"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import cache, partial
 from pathlib import Path
 from types import UnionType
@@ -86,7 +87,8 @@ def _no_such_option(path: str, error: Any) -> InputError:
     from netloom.questions.register import all_kinds
 
     flag = error.option_name
-    wanted = [listed([each for each in error.possibilities or () if each != flag])]
+    spelt = [each.lstrip("-") for each in error.possibilities or () if each != flag]
+    wanted = [listed([f"--{each}" for each in get_close_matches(flag.lstrip("-"), spelt)])]
     others = [
         f"netloom {kind.words.replace('.', ' ')}"
         for kind in all_kinds()
@@ -326,7 +328,7 @@ def _show(
     from netloom.questions.shown import inside_nodes, show
 
     screen, found = console(), kind.verdict(figures)
-    subject = filter(None, (found.of, *inside_nodes(figures.get("inside_nodes"))))
+    subject = filter(None, (found.of, *inside_nodes(figures)))
     found = replace(found, of="; ".join(subject))
     written = {f"--{each.name.replace('_', '-')}" for each in files}
     again = found.next.startswith(f"netloom {kind.words.replace('.', ' ')} ")

@@ -31,8 +31,8 @@ THICK = 40.0
 
 GAP = 6.0
 
-NARROWEST, WIDE = 90.0, 220.0
-"""Pixels of an axis at least, and of one that has room for many ticks."""
+NARROWEST, WIDE, WIDE_SHARES = 90.0, 220.0, 320.0
+"""Pixels of an axis at least, and of one that has room for many ticks, or for many percentages."""
 
 
 class Bar(NamedTuple):
@@ -90,8 +90,8 @@ def bars(
     fits = max(NARROWEST, fitting(min(width, room() - left - right)))
     seen = [row.value for row in rows] + ([bound[1]] if bound else [])
     along = axis("value", unit, seen, share=share, full=full, room=0.0)
-    if fits < WIDE:
-        along = replace(along, steps=2)
+    if fits < WIDE or (share and fits < WIDE_SHARES):
+        along = replace(along, steps=2 if fits < WIDE else 4)
     table = pl.DataFrame(
         [(name, row.value, along.low, row.colour) for name, row in zip(names, rows, strict=True)],
         schema={"name": str, "value": float, "begin": float, "colour": str},

@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom._version import __version__
+from netloom.words import held_together
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -55,6 +56,7 @@ def html_page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["together"] = held_together
     found: str = environment.get_template("page").render(
         title=title,
         policy=policy([inline, *frames]),

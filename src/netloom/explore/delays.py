@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.contention.ties import tie_named, tied
+from netloom.questions.analyze.verdict import delays_from
 from netloom.questions.fabric.verdict import FAIR
 
 if TYPE_CHECKING:
@@ -80,12 +81,8 @@ Known = tuple[float, float] | None
 
 def _of_analysis(record: Recorded, _: View, most: float) -> Known:
     """Return it at the load that is offered, or at the highest that a host can offer."""
-    limits, offered = record.figures["saturation"], record.figures["offered"]
-    begins, full = limits["worst_node"], limits["upper_bound"]
-    if record.figures["verdict"]["level"] == "contention-free" or begins is None:
-        begins = full
-    at = offered or min(1.0, full)
-    return most * begins / at, most * full / at
+    known = delays_from(record.figures)
+    return known and (most * known[0], most * known[1])
 
 
 def _of_fabric(record: Recorded, view: View, most: float) -> Known:

@@ -105,7 +105,8 @@ def _of_file(path: Path) -> Iterable[Recorded]:
     if path.suffix == ".json":
         return [_asked_again(path)]
     if path.suffix not in (".sqlite", ".toml"):
-        raise InputError(str(path), f"suffix '{path.suffix}'", SOURCES)
+        found = "a folder" if path.is_dir() else f"suffix '{path.suffix}'"
+        raise InputError(str(path), found, SOURCES)
     from netloom.experiments.findings import all_results, located
 
     return [located(each, found.folder) for found in all_results(path) for each in found.answered]

@@ -179,8 +179,12 @@ class Places:
         sizes = np.diff(self.offsets)
         used = np.minimum(sizes, self.tasks_per_node)
         if (self.tasks_per_node % used).any() or len(set(used.tolist())) > 1:
-            found = f"{self.tasks_per_node} on nodes of {min(sizes)} to {max(sizes)} hosts"
-            raise InputError("tasks_per_node", found, "as many tasks on each host of a node")
+            least, most, wanted = min(sizes), max(sizes), "as many tasks on each host of a node"
+            hosts = f"{least} to {most}"
+            if least == most:
+                hosts, wanted = f"{most}", f"{wanted}: {-(-self.tasks_per_node // most) * most}"
+            found = f"{self.tasks_per_node} on nodes of {hosts} hosts"
+            raise InputError("tasks_per_node", found, wanted)
         number = np.arange(len(self.hosts)) - np.repeat(self.offsets[:-1], sizes)
         kept = self.hosts[number < np.repeat(used, sizes)]
         return np.sort(kept), int(self.tasks_per_node // used[0])

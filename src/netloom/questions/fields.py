@@ -198,7 +198,7 @@ class RouterFields(Question, panel="Router"):
         "Delay of a channel.", unit="cycles", default=None, ge=0, le=MOST_CYCLES
     )
     credit_cycles: int | None = option(
-        "Delay of a credit between routers beyond the channel's.",
+        "Extra delay of a credit between routers.",
         unit="cycles",
         default=None,
         ge=0,

@@ -126,7 +126,7 @@ def chart_of(result: Any) -> Any:
     --------
     >>> from netloom import analyze
     >>> chart_of(analyze("ring:4", "mesh:2x2", random_mappings=0)).title.text
-    ['Contends above 100\xa0% load.']
+    ['ring:4 on mesh:2x2, rank order: Contends above 100\xa0% load.']
     """
     kept = result if isinstance(result, Recorded) else record(result)
     found = kept.kind.chart(kept)

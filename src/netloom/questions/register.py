@@ -146,7 +146,7 @@ class Kind:
         from netloom.questions import shown
 
         found: list[str] = (self.hook("words", "sentences") or shown.sentences)(record)
-        inside = shown.inside_nodes(record.figures.get("inside_nodes"))
+        inside = shown.inside_nodes(record.figures)
         return [*found, *map(shown.ended, inside)]
 
     def measure(self, figures: Mapping[str, Any]) -> Measure | None:

@@ -205,15 +205,20 @@ def head_of(network: Any, what: str, how: str) -> list[str]:
     ]
 
 
-def inside_nodes(share: float | None) -> list[str]:
-    r"""Return the words that say how much stays inside nodes. None if all uses the network.
+def inside_nodes(figures: Mapping[str, Any]) -> list[str]:
+    r"""Return the words that say how much of the traffic stays off the network. None: nothing.
+
+    It stays inside nodes. If messages inside nodes are counted, only that of a host to itself does.
 
     Examples
     --------
-    >>> inside_nodes(0.3051), inside_nodes(0.0)
+    >>> inside_nodes({"inside_nodes": 0.3051}), inside_nodes({"inside_nodes": 0.0})
     (['30.5\xa0% of the traffic stays inside nodes'], [])
     """
-    return [f"{percent(share)} of the traffic stays inside nodes"] * bool(share)
+    share = figures.get("inside_nodes")
+    asked = figures.get("provenance", {}).get("configuration", {})
+    where = "on its host" if asked.get("count_inside_nodes") else "inside nodes"
+    return [f"{percent(share)} of the traffic stays {where}"] * bool(share)
 
 
 def interruption(answer: Any, what: str = "known") -> list[str]:

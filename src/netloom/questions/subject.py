@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 FILE = re.compile(r"(?:\w+:)?(?P<folders>.*/)?(?P<stem>[^/]+?)\.[A-Za-z]\w*")
 """A file in any folder, perhaps behind the word for its kind."""
 
+SAID = 3
+"""Broken parts that a heading names, if there are more than one more."""
+
 IN_ORDER = "rank order"
 """What people call the mapping ``identity``."""
 
@@ -30,9 +33,14 @@ def short_name(name: str) -> str:
     ('lammps_melt_16', 'ring:16', 'llama')
     >>> short_name("mesh:4x4/4"), short_name("graph:data/tree.graphml without leaf0-spine1")
     ('mesh:4x4/4', 'tree without leaf0-spine1')
+    >>> short_name("mesh:4x4 without 0-1, node 5, node 6, node 9, node 10")
+    'mesh:4x4 without 0-1, node 5, node 6 and 2 more'
     """
     name, broken, parts = name.partition(" without ")
     if broken:
+        lost = parts.split(", ")
+        if len(lost) > SAID + 1:
+            parts = f"{', '.join(lost[:SAID])} and {len(lost) - SAID} more"
         return f"{short_name(name)}{broken}{parts}"
     if " " in name:
         return base_names(name)

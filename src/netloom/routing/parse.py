@@ -43,6 +43,7 @@ from netloom.spec import split_spec, whole_number
 from netloom.topology import Cube, Topology
 from netloom.topology.family import DragonflyShape, TreeShape
 from netloom.topology.faults import working_nodes
+from netloom.words import or_near
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -93,8 +94,12 @@ MOST_ROUTES = 2**21
 
 def named_here(name: str) -> bool:
     """Whether ``parse_routing`` knows a name, the argument taken off."""
-    known = ("default", "dimension-order", *_FILES, *ENGINES, *_PLAIN, *_HASHED)
-    return SYNONYMS.get(name, name) in known
+    return SYNONYMS.get(name, name) in ("default", *names())
+
+
+def names() -> tuple[str, ...]:
+    """Return the names that ``parse_routing`` knows, without arguments."""
+    return ("dimension-order", *_PLAIN, *_HASHED, *ENGINES, "nue", *_FILES)
 
 
 def parse_routing(spec: str, topology: Topology) -> Routing:
@@ -151,7 +156,7 @@ def parse_routing(spec: str, topology: Topology) -> Routing:
         return _FILES[name](topology, argument)
     if isfile(spec):  # noqa: PTH113 (any words may be no path)
         return read_routes(topology, spec)
-    raise InputError(f"routing '{spec}'", f"'{name}'", ROUTINGS)
+    raise InputError(f"routing '{spec}'", f"'{name}'", or_near(name, names(), ROUTINGS))
 
 
 def _fitting(topology: Topology, routing: NamedRouting) -> NamedRouting:

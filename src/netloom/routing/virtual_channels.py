@@ -47,6 +47,7 @@ from netloom.routing.virtual_channel_tables import (
 )
 from netloom.spec import split_spec
 from netloom.topology import Cube, Topology
+from netloom.words import or_near
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -236,7 +237,9 @@ def named_routing(topology: Topology, spec: str) -> str | Routing:
         raise InputError(f"routing '{spec}'", topology.name, wanted)
     may_tie = name in RULES and RULES[name].kind in (ADAPTIVE, STICKY_ESCAPE)
     if name not in RULES or (argument and not (may_tie and argument == TIES_GROW)):
-        wanted = f"{name} or {name}:{TIES_GROW}" if may_tie else NAMES
+        wanted = (
+            f"{name} or {name}:{TIES_GROW}" if may_tie else or_near(name, NAMES.split(", "), NAMES)
+        )
         raise InputError(f"routing '{spec}'", f"'{spec if argument else name}'", wanted)
     return spec
 

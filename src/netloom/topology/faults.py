@@ -185,9 +185,11 @@ def check_working(topology: Topology, node_of: NDArray[np.int32], where: str = "
 
 
 def _broken(whole: Topology, works: NDArray[np.bool_], failed: NDArray[np.bool_]) -> list[str]:
-    """Return the words that name what is broken: links, single channels, nodes."""
+    """Return the words that name what is broken: links, single channels, switches, hosts."""
     alive = ~(failed[whole.channel_source] | failed[whole.channel_target])
-    nodes = (f"node {vertex_word(whole, node)}" for node in np.flatnonzero(failed).tolist())
+    lost = np.flatnonzero(failed)
+    lost = np.concatenate([lost[lost >= whole.num_hosts], lost[lost < whole.num_hosts]])
+    nodes = (f"node {vertex_word(whole, node)}" for node in lost.tolist())
     return [*channel_words(whole, np.flatnonzero(alive & ~works)), *nodes]
 
 

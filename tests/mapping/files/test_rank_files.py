@@ -149,7 +149,7 @@ def test_mistakes_in_a_host_file(tmp_path, text, message):
         (lambda: how_to_apply("pbs", "r", 1), InputError, "format: found 'pbs'"),
         (lambda: rank_file([0, 4], hosts=["a"] * 4), InputError, "4 host names; .* at least 5"),
         (lambda: rank_file([]), InputError, "mapping: found no tasks"),
-        (lambda: rank_file([0, -1]), NotAMappingError, "task 1 on node -1"),
+        (lambda: rank_file([0, -1]), NotAMappingError, "task 1 on host -1"),
         (lambda: rank_file([0.5]), NotAMappingError, "values of type float64"),
     ],
 )

@@ -145,7 +145,7 @@ def test_nodes_out_of_reach_are_left_out_and_refused_as_targets():
     cut = Topology("cut", 4, np.array([0, 1, 2, 3], np.int32), np.array([1, 0, 3, 2], np.int32))
     assert tree(cut, 0).tolist() == [-1, 0, -1, -1]
     assert branches(cut, 0).target.tolist() == [1]
-    with pytest.raises(NoRouteError, match="from node 0 to node 3"):
+    with pytest.raises(NoRouteError, match="from host 0 to host 3"):
         branches(cut, 0, np.array([1, 3]))
 
 

@@ -121,7 +121,7 @@ def test_what_netloom_refuses_says_so(tmp_path):
         ({"topology": "tree"}, "2, topology: found 'tree'; expected one of anynet, cmesh"),
         ({"routing": "xy_yx"}, "2, routing: found 'xy_yx'; expected one of dim_order, min_adapt"),
         ({"traffic": "hot"}, "2, traffic: found 'hot'"),
-        ({"traffic": "transpose", "n": 3, "k": 2}, "2, traffic: found 'transpose' (8 nodes)"),
+        ({"traffic": "transpose", "n": 3, "k": 2}, "2, traffic: found 'transpose' (8 hosts)"),
         ({"num_vcs": "four"}, "2, num_vcs: found 'four'"),
         ({"router_cycles": 5}, "2, router_cycles: found '5'; expected 3 of this family"),
         ({"saturation_offered": -1}, "2, saturation_offered: found '-1'"),

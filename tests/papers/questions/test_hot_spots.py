@@ -150,7 +150,7 @@ def test_falling_behind_is_said_and_figures_are_given():
     assert f"{100 * data['piled_up']:.3g}\u00a0% of the requests pile up" in whole["sentence"]
     assert 64 * 0.15 * (1 - data["piled_up"]) == pytest.approx(1, rel=0.1)  # the rest is served
     assert "wait buffer" not in whole["sentence"]
-    assert whole["next"] == "netloom hotspot --pes 64 --hot-spots 1 --assign 1"
+    assert whole["next"] == "netloom hotspot --pes 64 --hotspots 1 --assign 1"
     assert data["wait_buffer"]["max"] == 0
     assert 64 * data["throughput"] == pytest.approx(1, rel=0.01)  # all that the module can do
     assert data["steps"]["ci95"] is None  # the mean never settles
@@ -385,7 +385,7 @@ def test_a_network_that_cannot_keep_up_is_asked_again_with_what_mends_it():
     def following(**asked):
         return simulate_hot_spots(**SMALL | asked).to_dict()["verdict"]["next"]
 
-    small = "--pes 64 --hot-spots 4"
+    small = "--pes 64 --hotspots 4"
     assert (
         following(combining="none", rate=0.2) == f"netloom hotspot {small} --rate 0.2 --steps 400"
     )

@@ -150,7 +150,7 @@ def test_given_routes_and_tables():
     assert (found.load, found.what) == (pytest.approx(1 / 2), "ejection at node 2")
     found = bound_of(ring, traffic, routes, WIDE)
     assert (found.load, found.what) == (pytest.approx(1 / 2), "channel 1 -> 2")
-    with pytest.raises(NoRouteError, match="from node 3 to node 4"):
+    with pytest.raises(NoRouteError, match="from host 3 to host 4"):
         bound_of(ring, pairs(5, [3], [4]), routes)
 
     star = graph_topology(nx.star_graph(4))

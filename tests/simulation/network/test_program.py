@@ -180,7 +180,7 @@ def test_what_a_program_cannot_run_on_is_refused():
         NetworkProgram(net, routing, kind, packet_flits=4)
     owned = reserve(net, "default", pairs(4, [0], [1]), kind)
     engine = NetworkProgram(net, owned.routing, kind, packet_flits=4, reservation=owned)
-    with pytest.raises(NoRouteError, match="from node 1 to node 0"):
+    with pytest.raises(NoRouteError, match="from host 1 to host 0"):
         engine.append(messages(4, source=[0, 1], target=[1, 0], flits=[1, 1]))
     with pytest.raises(InputError, match="packet_flits: found 0"):
         program_on("mesh:2x2", packet_flits=0)

@@ -150,7 +150,7 @@ def test_given_routes_and_graphs():
     found = reserve(ring, routes, pairs(5, [0, 1], [3, 2]), reserved(2))
     assert [len(hops) for hops, _ in owned(found, ring, reserved(2))] == [3, 1]
     assert not found.routing.minimal
-    with pytest.raises(NoRouteError, match="from node 2 to node 4"):
+    with pytest.raises(NoRouteError, match="from host 2 to host 4"):
         reserve(ring, routes, pairs(5, [2], [4]), reserved(2))
     star = graph_topology(nx.star_graph(4))
     assert len(reserve(star, "default", uniform(5), reserved(4)).sources) == 20
@@ -177,9 +177,9 @@ def test_what_cannot_be_reserved_is_refused():
     with pytest.raises(InputError, match=r"3998000 pairs of nodes in uniform; .* 1048576"):
         reserve(large, "default", uniform(2000), reserved())
     few = reserve(grid, "default", row, reserved(4))
-    with pytest.raises(NoRouteError, match="from node 4 to node 0"):
+    with pytest.raises(NoRouteError, match="from host 4 to host 0"):
         few.aux_of([0, 4], [4, 0])
-    with pytest.raises(NoRouteError, match="from node 1 to node 3"):
+    with pytest.raises(NoRouteError, match="from host 1 to host 3"):
         few.aux_of([1], [3])
 
 

@@ -35,7 +35,7 @@ WHOLE = {
     "ring:16": "ring of 16",
     "hypercube:5": "hypercube of 5 dimensions",
     "cube:8wx4": "mesh 8wx4 (w wraps)",
-    "twisted-torus:4x4x8": "no known shape: 128 switches",
+    "twisted-torus:4x4x8": "no known shape",
     "fat-tree:4x3": "three-level tree of 16 leaves, 16 spines and 16 cores",
     "fat-tree:k=8": "three-level tree of 32 leaves, 32 spines and 16 cores",
     "xgft:4x4x4/1x2x4": "three-level tree of 16 leaves, 8 spines and 8 cores",
@@ -51,8 +51,8 @@ WHOLE = {
     "hyperx:4x4/4/2": "HyperX 4x4",
     "hyperx:5x3/1": "HyperX 5x3",
     "hyperx:6/2": "full mesh of 6 switches",
-    "slim-fly:5/4": "no known shape: 50 switches",
-    "jellyfish:32x5x3/1": "no known shape: 32 switches",
+    "slim-fly:5/4": "no known shape",
+    "jellyfish:32x5x3/1": "no known shape",
 }
 
 

@@ -67,7 +67,7 @@ def test_groups_that_are_not_there_are_refused():
         ("adversarial:+4", "traffic 'adversarial:+4': found 4 groups ahead; expected 1 to 3"),
         ("adversarial:+0", "traffic 'adversarial:+0': found '0'; expected a whole number of at"),
         ("adversarial:x", "traffic 'adversarial:x': found 'x'; expected a whole number of at"),
-        ("adversarial-self", "found 'adversarial-self'; expected uniform, transpose"),
+        ("adversarial-self", "found 'adversarial-self'; expected adversarial (the nearest), or un"),
         ("next-group:2", "found '2'; expected uniform, transpose"),
         ("next-group-self", "found 'next-group-self'; expected uniform, transpose"),
     ]:

@@ -238,7 +238,7 @@ class Explorer {
   }
 
   tellChannel(model, channel) {
-    const lines = [channelSaid(model, channel, this.plain(model).scale)];
+    const lines = [channelSaid(model, channel)];
     if (!this.network.even) lines.push(`${number(this.network.rate[channel])} ${this.network.rate_unit}`);
     if (model.timed) lines.push(valued(model, model.values[channel]));
     if (this.state.frame >= 0) lines.push(`${percent(this.shown.values[channel])} busy now`);
@@ -265,7 +265,7 @@ class Explorer {
     if (flow < 0 || pair.source === pair.target) return this.tip(event, [names, "nothing is sent"]);
     const waits = model.waits[flow];
     const lines = [names, amount(flows.amount[flow], model.view.unit)];
-    if (waits >= 0) lines.push(`busiest on the way: ${channelSaid(model, waits, { mean: 0 })}`);
+    if (waits >= 0) lines.push(`busiest on the way: ${channelSaid(model, waits, false)}`);
     return this.tip(event, lines);
   }
 

@@ -137,7 +137,7 @@ export class Side {
     if (verdict.sentence) return `${MARKS[verdict.mark]} ${verdict.sentence}`;
     const [row] = model.rows(1);
     if (!row) return "nothing crosses any channel";
-    if (row.channels.length === 1) return channelSaid(model, row.channels[0], this.explorer.plain(model).scale);
+    if (row.channels.length === 1) return channelSaid(model, row.channels[0]);
     return `${row.name} carry ${amount(model.load[row.channels[0]], model.view.unit)} each`;
   }
 
@@ -175,8 +175,7 @@ export class Side {
     const { explorer } = this;
     const { model, state } = explorer;
     const { picked } = state;
-    const { scale } = explorer.plain(model);
-    if (picked.kind === "channel") return channelSaid(model, picked.channel, scale);
+    if (picked.kind === "channel") return channelSaid(model, picked.channel);
     const channels = model.channelsOf(picked);
     if (!explorer.chosen) return `${this.pickedName()}: ${counted(channels.length, "channel")}`;
     let [pairs, sum] = [0, 0];
@@ -318,7 +317,7 @@ export class Side {
     $("details").hidden = !picked;
     if (!picked) return;
     let told = { lines: [], rows: [] };
-    if (picked.kind === "channel") told = channelTold(model, picked.channel, explorer.plain(model).scale);
+    if (picked.kind === "channel") told = channelTold(model, picked.channel);
     else if (explorer.chosen) told.rows = this.chosenRows();
     $("told").replaceChildren(...told.lines.slice(1).map((line) => made("p", { textContent: line })));
     this.buttons(picked);
@@ -326,7 +325,7 @@ export class Side {
     $("pairs").hidden = !rows.length;
     $("pairs-body").replaceChildren(...rows.map((row) => made("tr", {},
       made("td", { textContent: row.from }), made("td", { textContent: row.to }), made("td", { textContent: row.amount, className: "number" }),
-      made("td", { textContent: `${number(row.slower)} ×`, className: "number" }))));
+      made("td", { textContent: `${number(row.slower)}×`, className: "number" }))));
     $("more").textContent = told.rows.length > ROWS ? `and ${counted(told.rows.length - ROWS, "more pair")}: save the selection as CSV` : "";
   }
 

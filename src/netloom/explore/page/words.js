@@ -66,17 +66,19 @@ export function seconds(value) {
   return `${digits(value / size)}${SPACE}${unit}`;
 }
 
-// The first line about a channel: what it carries, and how that compares.
-export function channelSaid(model, channel, scale) {
-  const value = model.values[channel];
-  const mean = scale.mean ? `, ${digits(value / scale.mean)} × the mean` : "";
+// The first line about a channel: what it carries, and how that compares with the mean of its own
+// view, whatever is shown beside it.
+export function channelSaid(model, channel, compared = true) {
+  const { values } = model;
+  const mean = compared && values.reduce((sum, each) => sum + each, 0) / values.length;
+  const times = mean ? `, ${digits(values[channel] / mean)}× the mean` : "";
   const carried = model.view.unit === "share" ? `${percent(model.load[channel])} busy` : `carries ${amount(model.load[channel], model.view.unit)}`;
-  return `${channelName(model.network, channel)} ${model.view.unit === "share" ? "is " : ""}${carried}${mean}`;
+  return `${channelName(model.network, channel)} ${model.view.unit === "share" ? "is " : ""}${carried}${times}`;
 }
 
 // All that is told of a channel that was clicked: a sentence, and rows of its largest flows.
-export function channelTold(model, channel, scale) {
-  const lines = [`${channelSaid(model, channel, scale)}.`];
+export function channelTold(model, channel) {
+  const lines = [`${channelSaid(model, channel)}.`];
   const { network } = model;
   if (!network.even) lines.push(`It runs at ${number(network.rate[channel])} ${network.rate_unit}.`);
   if (!model.walks) return { lines: [...lines, model.view.missing], rows: [] };

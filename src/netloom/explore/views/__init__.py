@@ -47,7 +47,7 @@ def views_of(record: Recorded, answer: Answer | None = None) -> list[View]:
     >>> from netloom.questions.recorded import record
     >>> (view,) = views_of(record(analyze("ring:8", "mesh:2x4", random_mappings=0)))
     >>> view.name, view.unit, float(view.load.max())
-    ('rank order', 'bytes', 2.0)
+    ('rank order', 'paths', 2.0)
     """
     if "on" not in record.configuration:
         wanted = "an answer about a network that --on names"

@@ -89,7 +89,8 @@ def split_off(network: RankNetwork, capacity: NDArray[np.int64], trees: NDArray[
     ways: Shares = {(u, v): [(most, (link,))] for link, (u, v, most) in enumerate(ends) if most}
     room = graph_of(network.num_vertices + 1, 4 * network.num_links + 64 + network.num_ranks)
     for switch in range(network.num_ranks, network.num_vertices):
-        _check_even(network, left, switch)
+        _check_even(network, left, switch)  # of all before the first, which needs it of the others
+    for switch in range(network.num_ranks, network.num_vertices):
         for after in np.flatnonzero(left[switch]).tolist():
             before = np.flatnonzero(left[:, switch]).tolist()
             for each in sorted(before, key=lambda vertex: vertex == after):  # itself last

@@ -168,7 +168,8 @@ def _uplinks(
     ``router`` is the lower of the two. ``channels`` lead from it to that level (``way`` is ``up``)
     or come from there (``down``). ``load`` is what the busiest carries. It would carry
     ``fair_load`` if all of them worked equally long. ``hosts`` send (receive) its load.
-    ``oversubscription`` is the bandwidth below the router over that of these channels.
+    ``oversubscription`` is the bandwidth below the router over that of these channels. ``rates``
+    are how many of them have which bandwidth, and ``rate`` is that of the busiest.
     """
     channel, inside = mapped.contention.busiest_channel, topology.routers
     if topology.direct or channel >= topology.num_network_channels:
@@ -192,7 +193,9 @@ def _uplinks(
         ends = mapped.source if up else mapped.target
         hosts = len(np.unique(ends[users[0]]))
     load = mapped.contention.weighted_channel_load
-    room = float(rate[: len(alike)][alike].sum())
+    rates = rate[: len(alike)][alike]
+    room = float(rates.sum())
+    each, many = np.unique(rates, return_counts=True)
     return {
         "router": topology.name_of(topology.router_vertex(router)),
         "way": "up" if up else "down",
@@ -201,4 +204,9 @@ def _uplinks(
         "fair_load": float(load[alike].sum() * rate[channel] / room),
         "hosts": hosts,
         "oversubscription": float(under / room),
+        "rate": float(rate[channel]),
+        "rates": [
+            {"rate": one, "channels": count}
+            for one, count in zip(each.tolist(), many.tolist(), strict=True)
+        ],
     }

@@ -16,7 +16,7 @@ from netloom.drawing.frame import column, fitting, layered
 from netloom.drawing.networks import Delays
 from netloom.drawing.panel import MINE, End, Look, Panel, panel
 from netloom.questions.analyze.reasons import limit_if_split
-from netloom.questions.analyze.verdict import load_share
+from netloom.questions.analyze.verdict import delays_from, load_share
 from netloom.questions.named import mapping_name
 from netloom.questions.network_chart import LOAD, channels_chart, load_title
 from netloom.questions.shown import percent
@@ -83,24 +83,9 @@ def parts(record: Recorded) -> dict[str, Part]:
 
 def channel_loads(record: Recorded) -> NetworkChart:
     """Return the network of an analysis, its channels by weighted channel load."""
-    title, delays = load_title(record), _delays(record.figures)
+    title, known = load_title(record), delays_from(record.figures)
+    delays = known and Delays(known[0], known[1], f"{load_share(known[2])} load")
     return channels_chart(record, record.tables["channels"], LOAD, title, delays=delays)
-
-
-def _delays(figures: Mapping[str, Any]) -> Delays | None:
-    """Return when the busiest channel delays, at the load that is offered.
-
-    Without one at the highest that can be offered and carried. What never contends delays nowhere
-    before a channel is full.
-    """
-    limits, offered = figures["saturation"], figures["offered"]
-    begins, full = limits["worst_node"], limits["upper_bound"]
-    if figures["verdict"]["level"] == "contention-free":
-        begins = full
-    if begins is None or full is None:
-        return None
-    at = min(1.0, full) if offered is None else offered
-    return Delays(begins / at, full / at, f"{percent(at)} load") if at else None
 
 
 def load_bar(record: Recorded) -> alt.LayerChart:
@@ -161,7 +146,7 @@ def _segments(
             found.append((said, end, colour if known else REFERENCE))
             begin = end
     if split is not None:
-        found.append((f"{SPLIT} to {percent(split)}", split, REFERENCE))
+        found.append((f"{SPLIT} to {load_share(split)}", split, REFERENCE))
         begin = split
     return [*found, *[("cannot be carried", last, REFERENCE)] * (begin < last)]
 

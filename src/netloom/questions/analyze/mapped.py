@@ -66,7 +66,8 @@ FIGURES = Columns(
         json="saturation.worst_node",
     ),
     Column(
-        "saturation_upper_bound", "carried at most", FLITS, key=True, json="saturation.upper_bound"
+        "saturation_upper_bound", "carried at most by these paths", FLITS, key=True,
+        json="saturation.upper_bound",
     ),
 )  # fmt: skip
 """The figures by which mappings are compared. See ``figures``."""

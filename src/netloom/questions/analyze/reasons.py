@@ -90,13 +90,23 @@ def _causes(figures: Figures) -> Iterator[str]:
 
 
 def _uplinks(figures: Figures, links: Mapping[str, Any], it: str) -> Iterator[str]:
-    """Say that paths are spread unevenly, or that several hosts share too few channels."""
+    """Say that a channel is slow, paths are uneven, or several hosts share too few channels."""
     named = counted(links["channels"], "uplink" if links["way"] == "up" else "downlink")
     whose = f"the {named} of {short_switch_name(links['router'])}"
     better = figures["bounds"]["ratio"] > CLOSE
     if better and links["load"] >= UNEVEN * links["fair_load"]:
         fair = carried(unit(figures), links["fair_load"])
-        yield f"paths are spread unevenly: {whose} carry {fair} each on average"
+        rates = links.get("rates", [])  # older answers have none
+        if len(rates) < 2:
+            yield f"paths are spread unevenly: {whose} carry {fair} each on average"
+            return
+        usual = max(rates, key=lambda each: (each["channels"], each["rate"]))
+        said = f"of {whose}, its share by bandwidth is {fair}"
+        if links["rate"] < usual["rate"]:
+            beside = f"{usual['channels']} of {number(usual['rate'])}"
+            yield f"{it} runs at bandwidth {number(links['rate'])} beside {beside}: {said}"
+        else:
+            yield f"paths are spread unevenly: {said}"
     elif links["oversubscription"] > 1 and (links["hosts"] or 0) > 1:
         ratio = number(float(f"{links['oversubscription']:.2g}"))
         verb = "is" if links["channels"] == 1 else "are"

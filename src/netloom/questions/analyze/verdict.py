@@ -43,15 +43,20 @@ def verdict(figures: Figures) -> Verdict:
 def shares(*values: float) -> list[str]:
     r"""Return shares in percent, with as few digits as tell them apart: two, or more.
 
+    From 100 % on all digits before the point are told.
+
     Examples
     --------
     >>> [each.replace("\xa0", " ") for each in shares(0.2776, 0.5781)]
     ['28 %', '58 %']
+    >>> [each.replace("\xa0", " ") for each in shares(1.8168, 3.63)]
+    ['182 %', '363 %']
     >>> [each.replace("\xa0", " ") for each in shares(0.5776, 0.5781)]
     ['57.76 %', '57.81 %']
     """
     for digits in range(2, 17):
-        rounded = [float(f"{each:.{digits - 1}e}") for each in values]
+        rounded = [float(f"{each:.{digits}g}") if each < 1 else round(each, max(digits - 1, 2))
+                   for each in values]  # fmt: skip
         if len(set(rounded)) == len(set(values)):
             break
     if digits <= 3:
@@ -68,6 +73,23 @@ def load_share(value: float | None) -> str:
     ('28 %', '–')
     """
     return percent(None) if value is None else shares(value)[0]
+
+
+def delays_from(figures: Figures) -> tuple[float, float, float] | None:
+    """Return when the busiest channel delays, when it is full, and the load that both are of.
+
+    The first two are parts of its time at the load that is offered: without one, at the highest
+    that can be offered and carried. What never contends delays nowhere before a channel is full,
+    nor is anything else said where contention begins is unknown. None if the limit is unknown.
+    """
+    limits, offered = figures["saturation"], figures["offered"]
+    begins, full = limits["worst_node"], limits["upper_bound"]
+    if not full:
+        return None
+    if figures["verdict"]["level"] == "contention-free" or begins is None:
+        begins = full
+    at = offered or min(1.0, full)
+    return begins / at, full / at, at
 
 
 def _alone(figures: Figures) -> bool:

@@ -94,7 +94,7 @@ def _figures_table(data: dict[str, Any]) -> Table:
 
 def _remarks(result: Analysis, data: dict[str, Any]) -> list[str]:
     neck, channel = data["bottleneck"], data["busiest_channel"]
-    what = f"{counted(data['tasks'], 'task')} and {counted(data['paths'], 'path')}"
+    what = f"{counted(data['tasks'], 'task', ',')} and {counted(data['paths'], 'path', ',')}"
     lines = [
         f"{what} on {size_of(result.topology)}, {result.routing}.",
         f"Busiest channel: {arrow(channel['name'])}, {counted(number(channel['paths']), 'path')}"
@@ -123,8 +123,10 @@ def _remarks(result: Analysis, data: dict[str, Any]) -> list[str]:
         )
     if result.random_limited or result.random_alike:
         lines.append(_few_random(result))
+    asked = data["provenance"]["configuration"]
     if data["local_edges"]:
-        lines.append(f"Inside nodes, without a channel: {counted(data['local_edges'], 'edge')}.")
+        where = "On one host" if asked["count_inside_nodes"] else "Inside nodes"
+        lines.append(f"{where}, without a channel: {counted(data['local_edges'], 'edge')}.")
     if data["shifts"]:
         loads = [each["channel_load"]["max"] for each in data["shifts"]]
         lines.append(

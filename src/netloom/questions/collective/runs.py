@@ -135,7 +135,7 @@ class Runner:
         alone = self.empty(algorithm) if empty is None else empty
         begun = alone / max(once.num_steps, 1)
         each = max(int(x.width.max()) for x in once.steps if len(x.source)) * once.chunk_size[0]
-        rate = float(self.flows.links.capacity.min())
+        rate = self._slowest(algorithm)
 
         def about(chunks: int) -> float:
             steps = once.num_steps + (chunks - 1) * more
@@ -171,7 +171,7 @@ class Runner:
         """Return the part of an algorithm's bytes that do not use the network."""
         inside, total = 0.0, 0.0
         for each in algorithm.outline().steps:
-            sent = each.width * np.float64(each.times)
+            sent = each.width * np.float64(each.times) * (each.source != each.target)
             inside += float(sent[self.inside(each.source, each.target)].sum())
             total += float(sent.sum())
         return inside / total if total else 0.0
@@ -204,21 +204,30 @@ class Runner:
 
     def run(self, algorithm: Algorithm, chunks: int | None, size: float) -> Timed:
         """Return what an algorithm takes in some chunks. As many as were asked for by default."""
-        flows, program = self.flows, algorithm.outline(chunks)
-        found: Any
-        if program.num_messages <= MOST_LISTED or len(program.steps) > MOST_DIFFERENT:
-            _, found = self.listed(algorithm, chunks, size)
-        else:
-            found = run_rounds(
-                flows.links, flows.routing, self._rounds(program, size),
-                overhead=self.overhead, injection=algorithm.injection,
-            )  # fmt: skip
-        times = found.link_sizes / flows.links.capacity
+        found = self._found(algorithm, chunks, size)
+        times = found.link_sizes / self.flows.links.capacity
         link = int(np.argmax(times))
         return Timed(
             float(found.finish), chunks or algorithm.chunks or 1, link,
             float(found.link_sizes[link]), float(times[link]),
         )  # fmt: skip
+
+    def _found(self, algorithm: Algorithm, chunks: int | None, size: float) -> Any:
+        flows, program = self.flows, algorithm.outline(chunks)
+        if program.num_messages <= MOST_LISTED or len(program.steps) > MOST_DIFFERENT:
+            return self.listed(algorithm, chunks, size)[1]
+        return run_rounds(
+            flows.links, flows.routing, self._rounds(program, size),
+            overhead=self.overhead, injection=algorithm.injection,
+        )  # fmt: skip
+
+    def _slowest(self, algorithm: Algorithm) -> float:
+        """Return the bandwidth of the slowest channel that a pipelined algorithm uses."""
+        capacity = self.flows.links.capacity
+        if capacity.min() == capacity.max():
+            return float(capacity.min())
+        used = self._found(algorithm, 1, 1.0).link_sizes > 0
+        return float(capacity[used].min(initial=capacity.max()))
 
     def _rounds(self, program: Outline, size: float) -> RoundProgram:
         return rounds_of(

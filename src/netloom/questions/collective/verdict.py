@@ -105,9 +105,11 @@ def _beside(
     by = f"also by {by}" if by == figures["routing"] else f"by {by}, not {figures['routing']}"
     same = whole["same_ranks_seconds"]
     ranks = " with the same ranks" * bool(whole["cut_off"])
+    times = number(last["seconds"] / same)
+    longer = "it takes as long" if times == "1" else f"{times} times as long"
     found["whole"] = (
         f"{last['algorithm']} takes {units.seconds(same)} on the whole network{ranks}, {by}: with "
-        f"the failures {number(last['seconds'] / same)} times as long"
+        f"the failures {longer}"
     )
     if whole["cut_off"]:
         hosts = counted(len(whole["cut_off"]), "host", ",")
@@ -157,8 +159,7 @@ def _near(ratio: float) -> str:
     """
     if ratio < LONGER:
         return "the best possible"
-    times = f"{number(ratio)} times the least possible time"
-    return times if ratio < NEAR else f"best of the algorithms asked, {times}"
+    return f"{number(ratio)} times the least possible time"
 
 
 def _slower(first: Mapping[str, Any], others: list[dict[str, Any]]) -> str:

@@ -19,11 +19,11 @@ from netloom.drawing.line_names import GAP
 from netloom.drawing.networks.letters import width_of
 from netloom.drawing.panel import AFTER, MINE, panel, words
 from netloom.drawing.room import room
+from netloom.questions.analyze.verdict import load_share
 from netloom.questions.analyze.where import carried
 from netloom.questions.map.verdict import between_routers, unit_of
 from netloom.questions.map.words import began
 from netloom.questions.network_chart import LOAD, ON, channels_chart, load_title
-from netloom.questions.shown import percent
 from netloom.units import SIZE
 from netloom.words import counted, number
 
@@ -55,7 +55,7 @@ MEASURES = {
     "path_contention_mean": "paths met (ν), mean",
     "path_contention_max": "paths met (ν), most",
     "saturation_worst_node": "delays from (more is better)",
-    "saturation_upper_bound": "carried at most (more is better)",
+    "saturation_upper_bound": "these paths carry at most (more is better)",
 }
 """What mappings change, besides their objective."""
 
@@ -265,7 +265,7 @@ def _rows(record: Recorded) -> list[dict[str, Any]]:
                 continue
             seen.add(pair)
             load = _said(record) if column == f"{LOAD}_max" else number
-            load = percent if "saturation" in column else load
+            load = load_share if "saturation" in column else load
             rows.append(_row(name.format(where=where), *pair, said=load))
     return rows
 

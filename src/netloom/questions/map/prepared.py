@@ -11,8 +11,8 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.mapping import find_layout, read_hosts
 from netloom.mapping.allocation import allocated_hosts, places_of
+from netloom.mapping.placements import check_room
 from netloom.mapping.search.objectives import measure_by, objective_of
-from netloom.mapping.search.starts import check_room
 from netloom.questions.analyze.question import MappedNetwork
 from netloom.questions.fields import refuse
 from netloom.questions.named import network_of, read_program
@@ -80,8 +80,8 @@ def prepare(question: MappingQuestion) -> MappingTask:
     hosts = None if question.hosts is None else read_hosts(str(question.hosts))
     allocated = allocated_hosts(question.nodes, network, hosts)
     places = places_of(allocated, network, question.tasks_per_node)
+    check_room(graph.num_tasks, places.num_groups, question.tasks_per_node, network.name)
     nodes, tasks_per_host = places.each()
-    check_room(graph.num_tasks, nodes, tasks_per_host)
     routing = question.routing
     task = MappingTask(
         graph=graph,

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from netloom.questions.analyze.reasons import limit_if_split
-from netloom.questions.analyze.verdict import shares
+from netloom.questions.analyze.verdict import load_share, shares
 from netloom.questions.analyze.where import carried, unit, where
 from netloom.questions.commands import command_line
 from netloom.questions.map.gains import CLOSE, LATENCY, WORTH
@@ -180,9 +180,9 @@ def _from_to(weight: str, first: float, last: float) -> str:
     """Return two amounts of traffic, and their unit once if it is the same."""
     before, after = carried(weight, first), carried(weight, last)
     (value, first_unit), last_unit = before.rsplit(" ", 1), after.rpartition(" ")[2]
-    if not last:  # in the unit of what it was
-        return f"{value} → 0 {first_unit}"
     alike = first_unit.rstrip("s") == last_unit.rstrip("s")
+    if not last:  # in the unit of what it was
+        return f"{value} → 0 {last_unit if alike else first_unit}"
     return f"{value if alike else before} → {after}"
 
 
@@ -314,7 +314,7 @@ def _limits(figures: Figures) -> str:
             known = [more or each for more, each in zip(split, known, strict=True)]
         if None in known:
             continue
-        before, after = (percent(float(f"{each:.2g}")) for each in known)
+        before, after = (load_share(each) for each in known)
         if before != after:
             said.append(f"{label} {after}{star} ({before}{star} before)")
     return " · ".join(said)
@@ -336,7 +336,7 @@ def _costs(figures: Figures) -> str:
         worse = before / after - 1 if load else after / before - 1
         if worse < WORSE:
             continue
-        shown = percent if load else number
+        shown = load_share if load else number
         if name == "weighted_channel_load_max" and unit_of(figures) == "uniform":
             continue
         label = label.format(weight=figures["weight"], between=between_routers(figures))

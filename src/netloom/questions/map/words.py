@@ -6,12 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
+from netloom.questions.analyze.reasons import limit_if_split
+from netloom.questions.analyze.verdict import load_share
+from netloom.questions.map.gains import CLOSE
 from netloom.questions.map.verdict import between_routers, measure, verdict
 from netloom.questions.shown import percent, plain_table, size_of
 from netloom.units import seconds, size
 from netloom.words import counted, number
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rich.table import Table
 
     from netloom.questions.map.answer import ProgramMapping
@@ -37,6 +42,11 @@ def lines(result: ProgramMapping) -> list[Any]:
 def _footnote(data: dict[str, Any]) -> str:
     """Return what the figures of the table are."""
     notes = ["Loads: % of a channel, offered by the average sender."]
+    if data["inside_nodes"]:
+        notes.append("They are of what enters the network, and mappings differ in that.")
+    ends = [data[when] for when in ("before", "after") if data[when] is not None]
+    if any(map(limit_if_split, ends)):
+        notes.append("Most load: with all half-way traffic in the + direction.")
     if between := between_routers(data):
         notes.append(f"Most {data['weight']} and paths: on a channel{between}.")
     if any(row["saturation_worst_node"] is not None for row in data["starts"]):
@@ -106,7 +116,7 @@ def _times(data: dict[str, Any]) -> bool:
 
 
 def _cell(column: str, value: float | None) -> str:
-    return percent(value) if column.startswith("saturation") else number(value)
+    return load_share(value) if column.startswith("saturation") else number(value)
 
 
 def _accepted(data: dict[str, Any]) -> dict[str, float | None]:
@@ -114,6 +124,17 @@ def _accepted(data: dict[str, Any]) -> dict[str, float | None]:
     runs = data["simulated"] or {}
     both = {"identity": runs.get("before"), "result": runs.get("after")}
     return {name: run["worst_node_share"] for name, run in both.items() if run}
+
+
+def _not_taken(result: ProgramMapping) -> Iterator[str]:
+    """Say which mappings of the table are better by the objective, but send more between nodes."""
+    found, (before, _) = result.found, result.between()
+    node = result.topology.node_of_host
+    for name, node_of in found.mappings.items():
+        more = float(result.graph.across(node[node_of]).bytes.sum())
+        if found.starts[name] < result.value * (1 - CLOSE) and more > before * (1 + CLOSE):
+            said = f"{NAMES.get(name, name).capitalize()} is not taken: between nodes it sends"
+            yield f"{said} {size(more)}, and rank order {size(before)}."
 
 
 def _remarks(result: ProgramMapping, data: dict[str, Any]) -> list[str]:
@@ -131,6 +152,7 @@ def _remarks(result: ProgramMapping, data: dict[str, Any]) -> list[str]:
     if data["inside_nodes"]:
         before, after = (size(data["between_nodes"][when]) for when in ("before", "after"))
         lines.append(f"Between nodes: {before} in rank order, {after} as written.")
+    lines += _not_taken(result)
     layout = data["layout"]
     if layout is not None:
         own = " on its own routes" if data["own_routes"] else ""

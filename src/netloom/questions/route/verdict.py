@@ -17,6 +17,9 @@ from netloom.words import counted, number
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+LITTLE = 0.1
+"""Of what its busiest adapter sends, a program's busiest cable carries so much, and it matters."""
+
 
 def verdict(figures: Mapping[str, Any]) -> Verdict:
     """Return whether the tables are better than those that are installed, and by what."""
@@ -153,13 +156,25 @@ def _least(ratio: float, bound: str) -> str:
 
 
 def _of_programs(programs: list[dict[str, Any]]) -> tuple[str, str, bool]:
-    """Return what the tables do for the program that they leave farthest from its least."""
-    worst = max(programs, key=lambda each: each["after"] / (each["floor"] or 1))
+    """Return what the tables do for the program that they leave farthest from its least.
+
+    Programs whose cables carry next to nothing beside their adapters have nothing to gain.
+    """
+    gain = [
+        each for each in programs
+        if each["before"] is None or each["before"] > LITTLE * each["hosts"]
+    ]  # fmt: skip
+    worst = max(gain or programs, key=lambda each: each["after"] / (each["floor"] or 1))
     name, old, new = worst["name"], worst["before"], worst["after"]
     if not new:
         many = counted(len(programs), "program")
         return "fine", f"No byte of {many} crosses a cable between switches: 0 B to route.", False
     whose = f" of {short_name(name)}" if len(programs) > 1 else ""
+    if not gain:
+        return "fine", (
+            f"Keep the installed tables: the busiest cable{whose} carries {size(old)}, but the "
+            f"busiest adapter {size(worst['hosts'])}, which no tables change."
+        ), False  # fmt: skip
     limit, mark = _least(new / worst["floor"], size(worst["floor"])), "fine"
     if new > worst["floor"] * PROVED and new <= worst["hosts"]:
         limit = f"its busiest adapter sends {size(worst['hosts'])}"
@@ -171,6 +186,12 @@ def _of_programs(programs: list[dict[str, Any]]) -> tuple[str, str, bool]:
             f"Use these tables: {busiest} {size(new)}, and the installed ones do not lead to all "
             f"its hosts; {limit}."
         ), True  # fmt: skip
+    if old != new and max(old, new) <= worst["hosts"]:
+        return "fine", (
+            f"Keep the installed tables: the busiest adapter of {short_name(name)} sends "
+            f"{size(worst['hosts'])}, a cable between switches no more than {size(old)} "
+            f"({size(new)} by these)."
+        ), False  # fmt: skip
     if old > new * PROVED:
         return mark, (
             f"Use these tables: {busiest} {percent(1 - new / old)} less ({size(old)} → "
@@ -189,9 +210,14 @@ def _lines(figures: Mapping[str, Any]) -> dict[str, str]:
     lines, half, old = {}, figures["effective_bisection"], figures["before"]["effective_bisection"]
     if half["mean"] is not None and old["mean"] is not None:
         error = 1.96 * half["sd"] / half["samples"] ** 0.5
+        now, most = percent(half["mean"]), percent(half["bound"])
+        sure = ""
+        if error:
+            now = f"{interval(100 * half['mean'], 100 * error)}\u00a0%"
+            sure = " (95\u00a0% interval)"
         lines["halves"] = (
-            f"random pairs get {percent(old['mean'])} → {interval(100 * half['mean'], 100 * error)}"
-            f"\u00a0% of a host's bandwidth (95\u00a0% interval), at most {percent(half['bound'])}"
+            f"random pairs get {percent(old['mean'])} → {now} of a host's bandwidth{sure}, "
+            f"at most {most}"
         )
     changes = figures["changes"]
     if changes["entries"]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from netloom.questions.analyze.verdict import load_share
 from netloom.questions.commands import command_line
 from netloom.questions.recorded import key_columns
 from netloom.questions.register import kind_of
@@ -313,7 +314,7 @@ def _contradictions(records: Sequence[Recorded], groups: Sequence[CurveGroup]) -
             continue
         note = record.figures.get("note")
         yield (
-            f"Static analysis of {program} allows {percent(bound)} on "
+            f"Static analysis of {program} allows {load_share(bound)} on "
             f"{record.figures['topology']}, and the simulation carries {percent(most)}: they route "
             f"differently.{f' {note}' if note else ''}"
         )

@@ -26,11 +26,12 @@ from netloom.routing.by_hop.tables import (
 from netloom.routing.dimension_order import DimensionOrder
 from netloom.routing.ecmp import Ecmp
 from netloom.routing.hosted import router_pairs
-from netloom.routing.parse import SYNONYMS, named_here, parse_routing
+from netloom.routing.parse import SYNONYMS, named_here, names, parse_routing
 from netloom.routing.several import Minimal, MinimalGroup, Valiant
 from netloom.routing.trees import RandomUp
 from netloom.routing.virtual_channel_tables import VirtualChannelRouting
 from netloom.spec import split_spec
+from netloom.words import or_near
 
 if TYPE_CHECKING:
     from netloom.routing.parse import Routing
@@ -113,6 +114,7 @@ def hosted_routing(
             if named_here(name) or isfile(str(routing)):  # noqa: PTH113 (any words may be no path)
                 raise
             wanted = f"{', '.join(BY_HOP)}; d-mod-k, spread, up-down, lfts:FILE or the like"
+            wanted = or_near(name, [*BY_HOP, *names()], wanted)
             raise InputError(f"routing '{routing}'", f"'{name}'", wanted) from error
         return listed_routing(topology, parsed, num_vcs)
     return planned(topology, plan(topology, name, argument), num_vcs)

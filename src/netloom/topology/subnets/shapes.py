@@ -81,7 +81,7 @@ def shape_words(topology: Topology) -> str:
     >>> shape_words(topology("leaf-spine:8x4x8")), shape_words(topology("dragonfly:2x4x2"))
     ('two-level tree of 8 leaves and 4 spines', 'dragonfly of 9 groups of 4 switches')
     >>> shape_words(topology("torus:5x5/2")), shape_words(topology("jellyfish:32x5x3/1"))
-    ('torus 5x5', 'no known shape: 32 switches')
+    ('torus 5x5', 'no known shape')
     """
     return shape_of(topology).words
 
@@ -124,7 +124,7 @@ def shape_of(topology: Topology) -> Shape:
         lack = "a switch" if gone else "a cable" if len(pairs) == 1 else f"{len(pairs)} cables"
         words = f"{found} that lacks {lack}"
         return Shape("grid", words, none, here, there, count, tuple(pairs))
-    return Shape("", f"no known shape: {routers} switches", none, here, there, count)
+    return Shape("", "no known shape", none, here, there, count)
 
 
 def _pairs(

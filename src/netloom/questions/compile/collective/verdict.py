@@ -11,7 +11,7 @@ from netloom.questions.compile.plan_verdicts import NEAR, part_of
 from netloom.questions.register import kind_of
 from netloom.questions.subject import subject
 from netloom.questions.verdict import Verdict
-from netloom.words import counted
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,6 +74,9 @@ def _lines(figures: Mapping[str, Any]) -> dict[str, str]:
     elif figures["efficiency"] < NEAR and LATENCY * finish <= latency < NEAR * finish:
         took = units.seconds(latency)
         found["why"] = f"latencies alone take {took} of {units.seconds(finish)}"
+    if _cut(figures):
+        limit = figures["provenance"]["configuration"]["seconds"]
+        found["limits"] = f"what is found in {number(limit)} s: more time may find a better one"
     return found
 
 
@@ -83,7 +86,15 @@ def _next(figures: Mapping[str, Any]) -> str:
     few = figures["few_steps"]
     if few and few["unlimited_seconds"] < figures["finish_seconds"]:
         return command_line(kind, asked | {"steps": None})
+    if _cut(figures):
+        return command_line(kind, asked | {"seconds": None})
     return command_line(kind, asked, out="plan.json")
+
+
+def _cut(figures: Mapping[str, Any]) -> bool:
+    """Whether a limit of time may be why a schedule is far from the bound."""
+    limit = figures["provenance"]["configuration"]["seconds"]
+    return limit is not None and not figures["few_steps"] and figures["efficiency"] < NEAR
 
 
 def note_of(figures: Mapping[str, Any]) -> str:

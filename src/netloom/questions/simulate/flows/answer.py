@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from netloom.contention.ties import FEW, tie_named, tied
 from netloom.questions.answers import INSIDE, Answer, Column, Columns, table
 from netloom.questions.simulate.engines import FLOWS
 from netloom.simulation.flow import trust
@@ -68,6 +69,10 @@ def _end(name: str) -> Column:
     return Column(f"{name}_finish_seconds", unit=SECONDS, value=lambda found: found.ends[name])
 
 
+NOISE = 1e-12
+"""Of a run's time, less than this is what additions round."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FlowsAnswer(Answer):
     """What ``simulate_flows`` found.
@@ -123,6 +128,7 @@ class FlowsAnswer(Answer):
             Column("expected_error", kind=dict),
             Column("critical_path", kind=dict),
             Column("busiest", kind=list, value=lambda found: found.busiest().to_dicts()),
+            Column("busiest_together", kind=str),
             Column("note", kind=str),
         )
     )
@@ -205,7 +211,9 @@ class FlowsAnswer(Answer):
         """What to know before relying on the figures."""
         if self.interrupted:
             return f"interrupted: {self.ended_flows} of {counted(self.num_flows, 'flow')} had ended"
-        left = {"within a node": self.edges_within_nodes, "of 0 bytes": self.empty_edges}
+        counted_inside = self.provenance.configuration["count_inside_nodes"]
+        where = "on one host" if counted_inside else "within a node"
+        left = {where: self.edges_within_nodes, "of 0 bytes": self.empty_edges}
         words = [f"{counted(many, 'edge')} {which}" for which, many in left.items() if many]
         return f"left out: {', '.join(words)}" if words else None
 
@@ -233,6 +241,7 @@ class FlowsAnswer(Answer):
             return None
         sending = float(found.sending[chain].sum())
         held = float(found.held[chain].sum())
+        held = held if held > NOISE * found.end else 0.0
         flows = self._table(chain[-MOST_LISTED:]).to_dicts()
         return {
             "length": len(chain),
@@ -325,6 +334,16 @@ class FlowsAnswer(Answer):
         inside = self.topology.num_network_channels
         between = ["routers" if link < inside else "hosts" for link in first.tolist()]
         return pl.DataFrame(self._links(first) | {"between": between})
+
+    @property
+    def busiest_together(self) -> str:
+        """What the busiest channels are called if many are used alike, else "". See ``ties``."""
+        alike = tied(self.found.utilisation)
+        own = alike >= self.topology.num_channels  # of nodes: no network has those
+        if not own.any():
+            return tie_named(self.topology, alike)
+        kind = "of the nodes' own channels" if own.all() else "channels, nodes' own among them,"
+        return f"{len(alike):,} {kind}" if len(alike) > FEW else ""
 
     @table(SLOWDOWNS)
     def slowdowns(self) -> pl.DataFrame:

@@ -76,6 +76,7 @@ def busiest(record: Recorded) -> alt.LayerChart:
             THIS if held else REFERENCE)
         for name, used, held in zip(names, table["utilisation"], table["held_flows"], strict=True)
     ]  # fmt: skip
-    said = f"No channel is used more than {names[0]}: {percent(table['utilisation'][0])}"
+    most = record.figures["busiest_together"] or names[0]
+    said = f"No channel is used more than {most}: {percent(table['utilisation'][0])}"
     unit = "share of the channel used until the end"
     return bars(rows, said, unit, width=BARS, share=True, longest=NAMES)

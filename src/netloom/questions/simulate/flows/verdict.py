@@ -43,13 +43,14 @@ def verdict(figures: Mapping[str, Any]) -> Verdict:
         low, high = map(units.seconds, ends)
         said = f"Takes {low} to {high}: the order in which flows are sent decides."
         return Verdict("unknown", said, of, _lines(figures), _next(figures), estimated(figures))
-    fullest = figures["busiest"][0]
-    needs = f"{arrow(fullest['name'])} needs ({units.seconds(figures['bound_seconds'])})"
+    many = figures["busiest_together"]
+    fullest = many or arrow(figures["busiest"][0]["name"])
+    needs = f"{fullest} need{'s' * (not many)} ({units.seconds(figures['bound_seconds'])})"
     if over < FEW_TIMES:
         if figures["slowdown"]["max"] < FEW_TIMES:
             said = f"Takes {took}; no flow is slower than alone."
             return Verdict("fine", said, of, _lines(figures), note=estimated(figures))
-        said = f"Takes {took}, as fast as {arrow(fullest['name'])} can carry its flows."
+        said = f"Takes {took}, as fast as {fullest} can carry {'their' if many else 'its'} flows."
         return Verdict("limited", said, of, _lines(figures), _next(figures), estimated(figures))
     mark = "limited" if over < MANY_TIMES else "act"
     said = f"Takes {took}, {percent(over - 1)} more than {needs}."
@@ -69,6 +70,8 @@ def _lines(figures: Mapping[str, Any]) -> dict[str, str]:
     found["where"] = f"{arrow(fullest['name'])} carries {carries}"
     if held := fullest["held_flows"]:
         found["where"] += f" and holds back {held:,} of them"
+    if many := figures["busiest_together"]:
+        found["where"] = f"{many} are used alike: {found['where']}"
     slow = figures["slowdown"]
     if slow["max"] >= FEW_TIMES:
         found["why"] = (

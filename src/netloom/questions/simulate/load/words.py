@@ -44,7 +44,7 @@ def router_of(network: SimulatedNetwork) -> str:
         *([] if network.compares else [router.switching]),
         f"{counted(router.vcs, 'VC')} of {counted(router.buffer_flits, 'flit')}",
         setting.routing.name,
-        f"packets of {network.lengths.name} flits",
+        f"packets of {network.lengths.name} flit{'s' * (network.lengths.name != '1')}",
         network.arrivals.name,
         *([f"{number(network.machine.cycle_us)} µs per cycle"] if network.machine else []),
         size_of(network.topology),

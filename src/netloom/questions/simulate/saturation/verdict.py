@@ -23,6 +23,9 @@ LONG = 200_000
 CURVE_LOADS = 8
 """About how many loads the next command asks for."""
 
+HALF = 0.5
+"""A network whose busiest channel between routers is less in use saturates elsewhere: at hosts."""
+
 
 def verdict(figures: Figures) -> Verdict:
     """Return at which load the network saturates, and what share of the bound that is."""
@@ -95,7 +98,9 @@ def _where(found: Figures, last: Figures) -> dict[str, str]:
     lines = {"accepts": f"{mean} flits/node/cycle there, the worst node {worst}"}
     used = last["utilisation"]
     if used["busiest_channel"] is not None:
-        lines["where"] = f"{arrow(used['busiest_channel'])} is then {rough(used['max'])} busy"
+        said = f"{arrow(used['busiest_channel'])} is then {rough(used['max'])} busy"
+        idle = ", no channel between routers is busier" if used["max"] < HALF else ""
+        lines["where"] = f"{said}{idle}"
     return lines
 
 

@@ -40,6 +40,9 @@ KINDS = {WAITS: THIS, SENDS: BEST}
 WIDTH, LEAST, MOST = 620.0, 150.0, 448.0
 ROW, CHANNEL = 14.0, 16.0
 
+BAR = 0.82
+"""The part of its row that a bar covers."""
+
 ENDS = ("begin", "end")
 
 
@@ -54,13 +57,15 @@ def timeline(record: Recorded) -> alt.LayerChart | None:
     nodes = int(record.figures["nodes"])
     each = -(-nodes // MOST_ROWS)
     table = _merged(bars, each, last).with_columns(pl.col("begin", "end") / scale)
-    path = path.with_columns(pl.col("begin", "end") / scale)
+    first = pl.col("row", "until") // each * each
+    path = path.with_columns(first, pl.col("begin", "end") / scale)
     along = Axis("begin", f"time ({shown})", 0.0, 1.01 * last / scale)
     rows = -(-nodes // each)
     height = min(max(ROW * rows, LEAST), MOST)
     width = min(WIDTH, room() - BESIDE)
     down = Axis("row", "node", 0.0, float(nodes), whole=True)
-    y = alt.Y("row:Q", title=down.title, scale=alt.Scale(domain=[nodes, 0], nice=False),
+    domain = [rows * each - each / 2, -each / 2]  # a bar is around the number of its first node
+    y = alt.Y("row:Q", title=down.title, scale=alt.Scale(domain=domain, nice=False),
               axis=alt.Axis(values=down.ticks, grid=False, format=",.6~g"))  # fmt: skip
     known = [kind for kind in KINDS if kind in table["does"]]
     legend = alt.Legend(orient="bottom", symbolType="square") if len(known) > 1 else None
@@ -68,8 +73,8 @@ def timeline(record: Recorded) -> alt.LayerChart | None:
         "does:N", title=None, legend=legend,
         scale=alt.Scale(domain=known, range=[KINDS[kind] for kind in known]),
     )  # fmt: skip
-    drawn = alt.Chart(table).mark_rect().encode(
-        x=along.encoding(alt.X, grid=False), x2="end:Q", y=y, y2="until:Q", color=colour,
+    drawn = alt.Chart(table).mark_bar(orient="horizontal", height=BAR * height / rows).encode(
+        x=along.encoding(alt.X, grid=False), x2="end:Q", y=y, color=colour,
         tooltip=["row", "does", "begin", "end"],
     )  # fmt: skip
     layers = [drawn, *_path_drawn(path, along, y)]
@@ -154,8 +159,8 @@ def _merged(bars: pl.DataFrame, each: int, last: float) -> pl.DataFrame:
         for kind, cells in covered.items():
             for begin, end in _runs(cells):
                 found.append({
-                    "row": float(int(row) * each), "until": (int(row) + 0.82) * each,
-                    "does": kind, "begin": begin * last / CELLS, "end": end * last / CELLS,
+                    "row": float(int(row) * each), "does": kind,
+                    "begin": begin * last / CELLS, "end": end * last / CELLS,
                 })  # fmt: skip
     return pl.DataFrame(found)
 
@@ -183,11 +188,11 @@ def _path(record: Recorded, unit: str) -> pl.DataFrame:
     spent = [pl.col(name).cast(pl.Float64) for name in table.columns if name.endswith(f"_{unit}")
              and not name.startswith("complete")]  # fmt: skip
     done = f"complete_{unit}" if f"complete_{unit}" in table.columns else "complete"
-    there = pl.col("source_node").cast(pl.Float64) + 0.41
+    there = pl.col("source_node").cast(pl.Float64)
     return table.select(
         "id", begin=pl.col(done).cast(pl.Float64) - pl.sum_horizontal(spent),
         end=pl.col(done).cast(pl.Float64), row=there,
-        until=(pl.col("target_node").cast(pl.Float64) + 0.41).fill_null(there),
+        until=pl.col("target_node").cast(pl.Float64).fill_null(there),
     )  # fmt: skip
 
 
