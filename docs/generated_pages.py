@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 from typer.testing import CliRunner
 
 from netloom.cli.app import app
-from netloom.cli.commands import GROUPS
+from netloom.cli.commands import all_groups
 from netloom.questions.base import default_said, description_of, signature_of
 from netloom.questions.register import all_kinds, all_words
 
@@ -68,8 +68,10 @@ def command_names() -> dict[str, list[str]]:
     Examples
     --------
     >>> names = command_names()
-    >>> names["Trust"], "simulate load" in names["Ask"]
-    (['validate', 'study list', 'study run'], True)
+    >>> names["From the papers"]
+    ['hotspot', 'hotspot critical-queue', 'validate', 'study list', 'study run']
+    >>> "simulate load" in names["Ask"], "predict wiring" in names["Ask"]
+    (True, True)
     """
     top = typer.main.get_command(app)
     assert isinstance(top, TyperGroup)
@@ -77,8 +79,9 @@ def command_names() -> dict[str, list[str]]:
     for name, command in top.commands.items():
         below = command.commands if isinstance(command, TyperGroup) else {}
         names += [f"{name} {each}" for each in below] or [name]
-    firsts = {first: group for group, words in GROUPS.items() for first in words}
-    found: dict[str, list[str]] = {group: [] for group in (*GROUPS, "More")}
+    groups = all_groups()
+    firsts = {first: group for group, words in groups.items() for first in words}
+    found: dict[str, list[str]] = {group: [] for group in (*groups, "More")}
     order = [*firsts, *sorted({name.split()[0] for name in names} - firsts.keys())]
     for first in order:
         own = sorted(name for name in dict.fromkeys(names) if name.split()[0] == first)

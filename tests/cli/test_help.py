@@ -8,7 +8,7 @@ import typer
 from typer.testing import CliRunner
 
 from netloom.cli.app import app
-from netloom.cli.commands import GROUPS
+from netloom.cli.commands import all_groups
 from netloom.questions.base import description_of
 from netloom.questions.register import all_kinds, listed
 
@@ -79,10 +79,10 @@ def said_by(*words):
 
 def test_every_command_is_in_one_group_of_the_help():
     lines = said_by("--help").output.splitlines()
-    for group, names in GROUPS.items():
+    for group, names in all_groups().items():
         start = lines.index(group)
         below = lines[start + 1 : lines.index("", start)]
-        assert [line.split()[0] for line in below if line[2] != " "] == list(names)
+        assert [line.split()[0] for line in below if line[2] != " "] == names
 
 
 def test_the_short_help_is_shorter_and_tells_of_the_long_one(kind):
