@@ -17,9 +17,6 @@ from netloom.words import counted, number
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-LITTLE = 0.1
-"""Of what its busiest adapter sends, a program's busiest cable carries so much, and it matters."""
-
 
 def verdict(figures: Mapping[str, Any]) -> Verdict:
     """Return whether the tables are better than those that are installed, and by what."""
@@ -156,25 +153,13 @@ def _least(ratio: float, bound: str) -> str:
 
 
 def _of_programs(programs: list[dict[str, Any]]) -> tuple[str, str, bool]:
-    """Return what the tables do for the program that they leave farthest from its least.
-
-    Programs whose cables carry next to nothing beside their adapters have nothing to gain.
-    """
-    gain = [
-        each for each in programs
-        if each["before"] is None or each["before"] > LITTLE * each["hosts"]
-    ]  # fmt: skip
-    worst = max(gain or programs, key=lambda each: each["after"] / (each["floor"] or 1))
+    """Return what the tables do for the program that they leave farthest from its least."""
+    worst = max(programs, key=lambda each: each["after"] / (each["floor"] or 1))
     name, old, new = worst["name"], worst["before"], worst["after"]
     if not new:
         many = counted(len(programs), "program")
         return "fine", f"No byte of {many} crosses a cable between switches: 0 B to route.", False
     whose = f" of {short_name(name)}" if len(programs) > 1 else ""
-    if not gain:
-        return "fine", (
-            f"Keep the installed tables: the busiest cable{whose} carries {size(old)}, but the "
-            f"busiest adapter {size(worst['hosts'])}, which no tables change."
-        ), False  # fmt: skip
     limit, mark = _least(new / worst["floor"], size(worst["floor"])), "fine"
     if new > worst["floor"] * PROVED and new <= worst["hosts"]:
         limit = f"its busiest adapter sends {size(worst['hosts'])}"
