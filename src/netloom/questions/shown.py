@@ -230,6 +230,8 @@ def percent(value: float | None) -> str:
     """Return a fraction as a percentage. ``–`` where there is none."""
     if value is None or value - value != 0:
         return "–"
+    if 0 < abs(value) < 1e-5:
+        return "below 0.001\u00a0%"
     return f"{number(float(f'{100 * value + 0.0:.3g}'))}\u00a0%"
 
 

@@ -120,6 +120,6 @@ def _next(figures: Mapping[str, Any], mark: str, simulated: str) -> str:
 
 def _note(figures: Mapping[str, Any]) -> str:
     return (
-        "* estimate. Nine of ten simulated networks with such routers saturate within "
+        "* estimate. Nine of ten simulated meshes and tori with such routers saturate within "
         f"{rounded(figures['saturation_expected_error'])} of it."
     )
