@@ -311,14 +311,17 @@ def asks(kind: Any, *, prepare: Callable[[Any], Any] | None = None, **about: Unp
 def listed() -> dict[str, Listed]:
     """Return the questions that netloom has, by their words. None is imported for that."""
     found = {}
-    for owner, root in packages().items():
-        for path in sorted(root.rglob("question.py")):
-            names = path.parent.relative_to(root).parts
-            package = import_module(".".join((owner, *names)))
-            words = ".".join(names).replace("_", "-")
-            summary = (package.__doc__ or "").partition("\n")[0]
-            found[words] = Listed(words, package.VERB, summary, f"{package.__name__}.question")
-    return dict(sorted(found.items()))
+    folders = (
+        (path.relative_to(root).parts, owner)
+        for owner, root in packages().items()
+        for path in root.rglob("question.py")
+    )
+    for (*names, _), owner in sorted(folders):
+        package = import_module(".".join((owner, *names)))
+        words = ".".join(names).replace("_", "-")
+        summary = (package.__doc__ or "").partition("\n")[0]
+        found[words] = Listed(words, package.VERB, summary, f"{package.__name__}.question")
+    return found
 
 
 @cache
