@@ -22,7 +22,7 @@ def test_who_is_cut_off_and_what_is_lost_is_said():
     assert data["cut_off"] == ["n0.0", "n1.0"]
     assert (found.num_ranks, data["ranks"]) == (14, 16)
     assert data["routing"] == found.network.routing_name == "spread"
-    assert data["left_out"] == {"hierarchical": "found hierarchical without ranks per node"}
+    assert data["left_out"] == {"hierarchical": "found no equal number of ranks per node"}
     ran = {each.algorithm: each.seconds for each in whole.points}
     assert {each["algorithm"]: each["seconds"] for each in data["points"]} == ran
     said = found.verdict

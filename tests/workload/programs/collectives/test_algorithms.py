@@ -286,7 +286,7 @@ def test_an_outline_is_as_short_as_it_is_regular():
         (("all-gather", "torus-rings", 4), {}, "found torus-rings without a torus"),
         (("all-gather", "torus-rings", 4), {"torus": (2, 3)}, "torus: found 2x3 for 4 ranks"),
         (("all-gather", "swing", 15), {"torus": (3, 5)}, "swing on a torus with a side of 3"),
-        (("all-gather", "hierarchical", 4), {}, "hierarchical without ranks per node"),
+        (("all-gather", "hierarchical", 4), {}, "no equal number of ranks per node"),
         (("all-gather", "hierarchical", 4), {"ranks_per_node": 3}, "ranks per node: found 3 of 4"),
         (
             ("all-to-all", "linear", 10000),

@@ -80,7 +80,7 @@ class Request:
         each = self.ranks_per_node
         if each is None:
             raise InputError(
-                "algorithm", "hierarchical without ranks per node", "how many there are"
+                "algorithm", "no equal number of ranks per node", "as many ranks on each node"
             )
         return self.num_ranks // each, each
 
