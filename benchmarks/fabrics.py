@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.base.errors import InputError
 from netloom.contention import effective_bisection, shift_loads
-from netloom.errors import InputError
 from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.lanes import lanes_used
 from netloom.routing.forwarding.lfts import read_lfts

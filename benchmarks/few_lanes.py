@@ -14,8 +14,8 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from netloom.base.errors import InputError
 from netloom.contention import effective_bisection, shift_loads
-from netloom.errors import InputError
 from netloom.fabrics.bounds import busiest_bound
 from netloom.fabrics.few_lanes import in_few_lanes
 from netloom.routing.forwarding.engines import ENGINES

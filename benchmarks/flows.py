@@ -114,7 +114,7 @@ def table_of(hosts, source, target, size, start, before):
 
 def measured(name, repeats, tolerances):
     """Run a case in this process; return what there is to say of it, and when its flows end."""
-    from netloom.errors import InputError
+    from netloom.base.errors import InputError
     from netloom.routing import parse_routing
     from netloom.simulation.flow import flow_network, run_flows
     from netloom.topology import topology

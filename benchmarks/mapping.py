@@ -43,11 +43,11 @@ import numpy as np
 import pymetis
 import pyscotch
 
+from netloom.base.provenance import DEFAULT_SEED
 from netloom.mapping import search_mapping
 from netloom.mapping.search.objectives import measure_by, objective_of
 from netloom.mapping.search.pairs import hops, joint_weights
 from netloom.mapping.search.starts import random_starts
-from netloom.provenance import DEFAULT_SEED
 from netloom.routing import parse_routing
 from netloom.topology import topology
 from netloom.workload import process_graph, read

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
+from netloom.base.errors import InputError
 from netloom.contention import effective_bisection, shift_loads
-from netloom.errors import InputError
 from netloom.fabrics.balancing import balanced
 from netloom.fabrics.bounds import busiest_bound
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used, layered

@@ -14,7 +14,7 @@ from collections import Counter
 import pytest
 from hypothesis import settings
 
-from netloom import progress
+from netloom.base import progress
 from tests.browser import launched
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so started in the background of a shell

@@ -19,8 +19,8 @@ import polars as pl
 import vl_convert
 
 from netloom import predict_latency, simulate
+from netloom.base.figures import COMPUTED, PRINTED, Cell, Grid, Plot
 from netloom.drawing.room import narrow_page
-from netloom.figures import COMPUTED, PRINTED, Cell, Grid, Plot
 from netloom.questions.recorded import parts_of, record
 from netloom.report.page.curve_charts import curve_figures
 from netloom.report.page.curves import find_curves

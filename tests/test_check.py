@@ -15,7 +15,7 @@ def test_a_name_of_a_package_means_the_module_that_defines_it():
 def test_the_nearest_tests_come_first():
     changed = Path("src/netloom/routing/spread.py")
     own = Path("tests/routing/test_spread.py")
-    other = Path("tests/test_units.py")
+    other = Path("tests/base/test_units.py")
     found = nearest_tests([changed])
     assert found[0] == own
     assert other not in found

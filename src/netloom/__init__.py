@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from netloom._version import __version__
-from netloom.errors import DeadlockError, InputError, NoRouteError, NotAMappingError
+from netloom.base.errors import DeadlockError, InputError, NoRouteError, NotAMappingError
 
 if TYPE_CHECKING:
     from netloom import report as report

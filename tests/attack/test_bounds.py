@@ -9,8 +9,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
-from netloom.textfiles import parse_json
+from netloom.base.errors import InputError
+from netloom.base.textfiles import parse_json
 from netloom.topology import topology
 from netloom.topology.reach import two_apart
 from netloom.workload.programs.training.kineto import read_kineto

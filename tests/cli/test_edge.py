@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import netloom
+from netloom.base.errors import InputError
 from netloom.cli.edge import run_guarded
-from netloom.errors import InputError
 
 SOURCE = Path(netloom.__file__).parent
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import typer
 
+from netloom.base.errors import InputError
 from netloom.cli.output import files_written
-from netloom.errors import InputError
 from tests.cli.test_edge import run
 
 EXAMPLES = Path("examples").resolve()

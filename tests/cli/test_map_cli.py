@@ -8,8 +8,8 @@ from importlib import import_module
 
 import pytest
 
+from netloom.base.errors import InputError
 from netloom.cli import main
-from netloom.errors import InputError
 
 SMALL = "map examples/lammps-64.mtx --on mesh:8x8 --rounds 1"
 LAMMPS = "examples/lammps-64.mtx"

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
+from netloom.base.words import share
 from netloom.cli import main
-from netloom.words import share
 
 
 @pytest.fixture

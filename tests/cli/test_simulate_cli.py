@@ -4,9 +4,9 @@ import sys
 import pytest
 
 import netloom as nl
+from netloom.base.errors import InputError
+from netloom.base.words import number
 from netloom.cli import main
-from netloom.errors import InputError
-from netloom.words import number
 
 QUICK = ["--cycles", "1500"]
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from netloom.base.errors import InputError, NoRouteError
 from netloom.contention import expected_loads, measure
-from netloom.errors import InputError, NoRouteError
 from netloom.routing import (
     DimensionOrder,
     DModK,

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from netloom.base.errors import InputError
 from netloom.contention import (
     Contention,
     loop_saturation,
@@ -13,7 +14,6 @@ from netloom.contention import (
     slowdown,
     verdict,
 )
-from netloom.errors import InputError
 from netloom.routing import DimensionOrder, DModK, Minimal, ShortestPath
 from netloom.topology import mesh, topology
 from netloom.topology.core import attach_hosts

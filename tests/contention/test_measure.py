@@ -2,8 +2,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from netloom.base.errors import InputError, NoRouteError
 from netloom.contention import measure
-from netloom.errors import InputError, NoRouteError
 from netloom.routing import DimensionOrder, ShortestPath, source_routes
 from netloom.topology import graph_topology, mesh, torus
 

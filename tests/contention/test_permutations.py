@@ -3,9 +3,9 @@ from math import inf
 import numpy as np
 import pytest
 
+from netloom.base.errors import InputError
 from netloom.contention import effective_bisection, measure_loads, shift_loads
 from netloom.contention.kernels.permutations import permutation_figures
-from netloom.errors import InputError
 from netloom.routing import DimensionOrder, DModK, Minimal, parse_routing, paths
 from netloom.topology import mesh, topology, without
 from netloom.topology.core import attach_hosts

@@ -3,8 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from netloom.base.errors import InputError
 from netloom.contention import measure, saturation, verdict
-from netloom.errors import InputError
 from netloom.routing import DimensionOrder
 from netloom.topology import mesh
 

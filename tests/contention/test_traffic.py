@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from netloom.base.errors import InputError
 from netloom.contention import (
     accepted_path_traffic,
     accepted_path_traffic_threshold,
@@ -12,7 +13,6 @@ from netloom.contention import (
     offered_by_run,
     path_slowdown,
 )
-from netloom.errors import InputError
 
 traffic = st.floats(0, 1)
 levels = st.integers(0, 1000)

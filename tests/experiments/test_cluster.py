@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.experiments.findings import load_results
 from netloom.experiments.runner import run
 from tests.experiments.small import write

@@ -7,13 +7,13 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
-from netloom import provenance
+from netloom.base import provenance
+from netloom.base.provenance import code_version, source_digest
 from netloom.cli.app import app
 from netloom.experiments import points
 from netloom.experiments.findings import load_results
 from netloom.experiments.points import Point
 from netloom.experiments.runner import run
-from netloom.provenance import code_version, source_digest
 from netloom.report.page import page_of
 
 FILE = """

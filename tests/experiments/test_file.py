@@ -1,6 +1,6 @@
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.experiments.file import read_experiment
 from netloom.experiments.points import Point
 from tests.experiments.small import RING, experiment, write

@@ -4,10 +4,10 @@ import polars as pl
 import pytest
 
 import netloom as nl
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.provenance import code_version
 from netloom.experiments.findings import COSTS, all_results, load_results, results
 from netloom.experiments.runner import run
-from netloom.provenance import code_version
 from tests.experiments.small import SWEEP, write
 
 

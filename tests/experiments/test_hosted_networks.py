@@ -6,7 +6,7 @@ import networkx as nx
 import polars as pl
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.experiments.file import read_experiment
 from netloom.experiments.findings import load_results
 from netloom.experiments.runner import run

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.experiments.inputs import find_inputs, renamed, unpack
 from netloom.machines import machine
 from netloom.questions.base import Question, option

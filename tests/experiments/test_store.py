@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import polars as pl
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.experiments import store as stores
 from netloom.experiments.answer import KeptAnswer
 from netloom.experiments.findings import load_results

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from netloom.base.errors import InputError
 from netloom.drawing.networks.grid import MOST_SIDE
-from netloom.errors import InputError
 from netloom.explore.drawings import drawings_of
 from netloom.explore.network import network_json
 from netloom.topology import topology, without

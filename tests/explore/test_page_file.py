@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import netloom as nl
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.explore.file import check_page
 from netloom.explore.page_file import MODULES, render, script
 from netloom.explore.view import View

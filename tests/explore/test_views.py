@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import netloom as nl
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.explore import EXPLORED
 from netloom.explore.delays import times_of
 from netloom.explore.network import network_json

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.explore.network import network_json
 from netloom.explore.view import Flows, Table, View
 from netloom.explore.views_json import view_json

@@ -6,8 +6,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from netloom.base.errors import InputError
 from netloom.contention import effective_bisection, shift_loads
-from netloom.errors import InputError
 from netloom.fabrics.balancing import balanced
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used
 from netloom.routing.forwarding.tables import exits

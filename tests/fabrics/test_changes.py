@@ -5,7 +5,7 @@ import csv
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.fabrics.changes import table_changes, write_changes
 from netloom.fabrics.other_ends import with_others
 from netloom.fabrics.writing import write_lfts

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from netloom.base.errors import InputError
 from netloom.contention import effective_bisection, shift_loads
-from netloom.errors import InputError
 from netloom.fabrics import few_lanes
 from netloom.fabrics.bounds import bisection_bound, busiest_bound
 from netloom.fabrics.few_lanes import in_few_lanes

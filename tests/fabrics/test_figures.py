@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.fabrics import figures
 from netloom.fabrics.figures import num_cables, table_figures
 from netloom.routing.forwarding.engines import ENGINES

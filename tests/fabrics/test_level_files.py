@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.fabrics.level_files import write_levels, write_qos_policy
 from netloom.fabrics.writing import write_lfts
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used, layered

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from netloom import check_fabric, route_fabric
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.fabrics.balancing import balanced
 from netloom.fabrics.level_files import write_levels
 from netloom.fabrics.writing import write_lfts

@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.fabrics.balancing import balanced
 from netloom.fabrics.repair import repaired
 from netloom.routing.forwarding.tables import exits

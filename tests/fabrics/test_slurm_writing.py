@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.fabrics.slurm_writing import tree_of, write_slurm_topology, write_topograph
 from netloom.topology import hop_distances, topology, without
 from netloom.topology.families.trees import xgft

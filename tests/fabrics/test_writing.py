@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.fabrics.writing import write_lfts
 from netloom.routing.forwarding.lfts import read_lfts
 from netloom.routing.forwarding.min_hop import minhop

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from netloom import predict_locality, replay
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.machines import LinkClass, MessageCost, link_classes, machine, names_machine
 from netloom.questions.fields import Timing
 from netloom.questions.named import find_network

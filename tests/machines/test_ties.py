@@ -8,9 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 import netloom as nl
+from netloom.base.errors import InputError
 from netloom.cli.app import app
 from netloom.contention.expected_load import best_split
-from netloom.errors import InputError
 from netloom.machines import machine
 from netloom.routing import virtual_channel_routing
 from netloom.routing.virtual_channel_deadlock import virtual_channel_cycle

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.mapping.allocation import allocated_nodes
 from netloom.topology import mesh, without
 from netloom.topology.core import Topology

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.mapping import check_mapping
 from netloom.mapping.named import mapping_with_distance
 from netloom.routing import DimensionOrder, paths

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netloom.errors import InputError, NotAMappingError
+from netloom.base.errors import InputError, NotAMappingError
 from netloom.mapping import check_mapping, identity, place, random_mapping, write_mapping
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.models.channel_flows import any_vc_flows, follow_flows
 from netloom.models.channel_queueing import (
     CROWDING,

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netloom import compile_phases, run_plan, verify_plan
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.models import ConSetCosts, MessageCosts
 from netloom.phases import Capacity, Plan, first_violation, least_clocks, least_phases, partition
 from netloom.phases.execute.execution import execute

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.provenance import Provenance
 from netloom.models.messages import ConSetCosts
 from netloom.phases import Capacity, InvalidPlanError, Plan, first_violation
 from netloom.phases.plan_files import read_plan, write_plan
-from netloom.provenance import Provenance
 from netloom.routing import Paths
 from netloom.topology import Topology, mesh, torus, without
 from tests.phases.hand_made import first_fit, joined, made, one_at_a_time

@@ -6,7 +6,7 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import assume
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing import Routing, parse_routing, paths
 from netloom.simulation.flow import flow_network, run_flows, ways_of
 from netloom.simulation.flow.engine import FlowEngine

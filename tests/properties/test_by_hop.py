@@ -7,7 +7,7 @@ import networkx
 import numpy as np
 from hypothesis import assume, given, settings
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing import draw_aux, hosted_ports, virtual_channel_routing
 from netloom.routing.by_hop.circles import followed, hop_circle
 from netloom.routing.by_hop.tables import GIVEN, channels_at_ports, next_ports

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.simulation.flow import flow_network, run_flows
 from netloom.simulation.flow.rounds import run_rounds
 from netloom.workload.programs.round_programs import as_messages, exchange, round_program

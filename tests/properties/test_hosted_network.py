@@ -8,7 +8,7 @@ import numba
 import numpy as np
 from hypothesis import assume, given, settings
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing import ShortestPath, paths
 from netloom.routing.by_hop.tables import EVERY, Automaton, bits, hop_tables, next_ports
 from netloom.routing.kernels.by_hop import next_hop

@@ -5,7 +5,7 @@ import networkx as nx
 import numpy as np
 from hypothesis import given, settings
 
-from netloom.errors import NoRouteError
+from netloom.base.errors import NoRouteError
 from netloom.routing import ShortestPath, Spread, UpDown, draw_aux, hosted_ports, paths
 from netloom.routing.by_hop.listed import listed_routing
 from netloom.routing.layered import Layered

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import assume, given, settings
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.simulation.flow import flow_network, ways_of
 from netloom.simulation.flow.blocking import circles, in_path_order
 from netloom.simulation.flow.engine import FlowEngine

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.mapping import OBJECTIVES, check_mapping
 from netloom.mapping.kernels.embedding import place_order
 from netloom.mapping.search.bounds import least

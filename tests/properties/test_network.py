@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from netloom.errors import DeadlockError
+from netloom.base.errors import DeadlockError
 from netloom.routing import DimensionOrder, paths
 from netloom.routing.kernels.virtual_channels import allowed, arrived
 from netloom.routing.port_numbers import ports

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.models.messages import ConSetCosts
 from netloom.phases import Capacity, least_clocks, least_phases, partition, phase_clocks, verify
 from netloom.phases.plan import balance, symmetric

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 import netloom as nl
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.machines import machine, machine_names
 from netloom.workload import process_graph
 from netloom.workload.programs.node_costs import NodeCosts

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing import parse_routing, paths
 from netloom.simulation.worm import Worm, WormEngine
 from netloom.topology import Topology, cube, topology

@@ -4,8 +4,8 @@ import pytest
 from typer.testing import CliRunner
 
 import netloom as nl
+from netloom.base.errors import InputError
 from netloom.cli.app import app
-from netloom.errors import InputError
 
 NODES, LIST = [5, 4, 9, 8], "5,n4,(2,1),8"
 SHORT = {"cycles": 200}

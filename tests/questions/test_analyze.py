@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from netloom import analyze
+from netloom.base.errors import InputError, NotAMappingError
 from netloom.contention import accepted_path_traffic, path_slowdown
-from netloom.errors import InputError, NotAMappingError
 from netloom.questions.analyze.words import lines
 from netloom.routing import DimensionOrder
 from netloom.topology import graph_topology, mesh

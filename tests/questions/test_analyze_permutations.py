@@ -3,7 +3,7 @@ import json
 import pytest
 
 from netloom import analyze_permutations
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.questions.analyze.permutations.words import lines
 from netloom.questions.recorded import parts_of, record
 from netloom.questions.shown import percent

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from netloom import analyze
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.questions.analyze.words import lines, verdict
 from netloom.questions.recorded import chart_of, parts_of, record
 from netloom.routing import Minimal

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netloom import compare_collectives, replay
+from netloom.base.errors import InputError
 from netloom.drawing.line_names import LINE, apart
-from netloom.errors import InputError
 from netloom.questions.collective import phased
 from netloom.questions.collective.sizes import parse_sizes
 from netloom.questions.recorded import record

@@ -6,9 +6,9 @@ import pytest
 from rich.console import Console
 
 from netloom import compare_collectives
+from netloom.base.units import seconds
 from netloom.questions.collective.words import lines
 from netloom.questions.shown import show
-from netloom.units import seconds
 
 ASKED = {"size": "64MB", "bandwidth": "25GB/s", "latency": "500ns"}
 BIG = "rail:2x4x4x4"

@@ -7,7 +7,7 @@ import networkx as nx
 import pytest
 
 import netloom as nl
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.phases.violations import InvalidPlanError
 from netloom.topology import topology
 

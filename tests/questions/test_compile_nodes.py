@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import netloom as nl
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.phases.collectives import pipelines
 from netloom.phases.collectives.judged import judge
 from netloom.phases.collectives.least_time import least_time

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from netloom import compile_phases
-from netloom.errors import DeadlockError, InputError, NoRouteError
+from netloom.base.errors import DeadlockError, InputError, NoRouteError
 from netloom.models import MessageCosts
 from netloom.phases import Capacity, connections, partition, schedule, verify
 from netloom.phases.execute.execution import execute

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from netloom import analyze, replay, simulate
-from netloom.errors import DeadlockError, InputError
+from netloom.base.errors import DeadlockError, InputError
 from netloom.mapping.named import place_program
 from netloom.questions.named import find_network
 from netloom.questions.simulate.loop.question import simulate_loop

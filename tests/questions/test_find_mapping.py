@@ -9,8 +9,8 @@ import pytest
 
 import netloom as nl
 from netloom import analyze, find_mapping
+from netloom.base.errors import InputError
 from netloom.contention import measure
-from netloom.errors import InputError
 from netloom.machines import named_machines
 from netloom.mapping import FoundMapping
 from netloom.mapping.search.objectives import measure_by, objective_of

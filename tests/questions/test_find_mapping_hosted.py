@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from netloom import analyze, find_mapping
+from netloom.base.errors import InputError
+from netloom.base.units import size
 from netloom.contention import measure, measure_loads
-from netloom.errors import InputError
 from netloom.mapping import LAYOUTS
 from netloom.questions.map.chart import networks
 from netloom.questions.map.words import lines
@@ -15,7 +16,6 @@ from netloom.questions.recorded import record
 from netloom.routing import parse_routing, read_routes, write_routes
 from netloom.topology import Topology, topology
 from netloom.topology.core import attach_hosts
-from netloom.units import size
 from netloom.workload import process_graph, read
 
 LAMMPS = "examples/lammps-64.mtx"

@@ -3,7 +3,7 @@
 import pytest
 
 import netloom as nl
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.questions.recorded import record
 from netloom.workload import process_graph
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from netloom import simulate_flows
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.questions.recorded import record
 from netloom.workload import process_graph
 

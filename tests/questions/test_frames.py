@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import netloom as nl
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.questions.recorded import record
 
 FOUND = nl.analyze("ring:4", "mesh:2x2", random_mappings=0)

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import netloom as nl
-from netloom.errors import DeadlockError, InputError
+from netloom.base.errors import DeadlockError, InputError
 from netloom.questions.network_chart import topology_of
 from netloom.questions.recorded import record
 from netloom.questions.simulate.load.words import router_of

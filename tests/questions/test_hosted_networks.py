@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import netloom as nl
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.questions.predict.latency.words import lines as latency_lines
 from netloom.questions.simulate.said import setup_of
 from netloom.topology import Topology, topology, without

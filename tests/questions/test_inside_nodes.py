@@ -12,8 +12,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import netloom as nl
+from netloom.base.errors import InputError
+from netloom.base.units import size
 from netloom.cli import main
-from netloom.errors import InputError
 from netloom.questions.analyze.words import lines as lines_of_analyze
 from netloom.questions.base import ask
 from netloom.questions.map.words import lines as lines_of_map
@@ -21,7 +22,6 @@ from netloom.questions.named import find_network
 from netloom.questions.register import by_verb
 from netloom.topology import graph_topology, to_networkx, topology
 from netloom.topology.subnets.ibsim_writing import ibsim_text
-from netloom.units import size
 from netloom.workload import process_graph
 
 RAILS = "rail:2x2x2x1"

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from netloom.errors import DeadlockError, InputError
+from netloom.base.errors import DeadlockError, InputError
 from netloom.questions.recorded import record
 from netloom.questions.simulate.loop.question import simulate_loop
 from netloom.routing import UpDown

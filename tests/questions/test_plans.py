@@ -5,7 +5,7 @@ import json
 import pytest
 
 from netloom import compile_phases, run_plan, verify_plan
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.phases import InvalidPlanError
 from netloom.phases.execute.runtime import run_programs
 

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netloom import find_saturation, predict_latency, read, simulate
-from netloom.errors import DeadlockError, InputError
+from netloom.base.errors import DeadlockError, InputError
+from netloom.base.words import share
 from netloom.models.channel_flows import follow_flows
 from netloom.models.channel_queueing import predict_channels, prepare_channels
 from netloom.models.channel_turns import ChannelRouter
@@ -18,7 +19,6 @@ from netloom.questions.recorded import record
 from netloom.routing import virtual_channel_routing
 from netloom.simulation.network.routers import PRESETS, Router
 from netloom.topology import mesh
-from netloom.words import share
 from netloom.workload.traffic import pairs, uniform
 
 LAMMPS = {"app": "examples/lammps-64.mtx", "mapping": "random", "seed": 1}

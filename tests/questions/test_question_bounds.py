@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 from pydantic import SkipValidation
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.questions.base import ask, bounds_of, range_of
 from netloom.questions.register import all_kinds
 

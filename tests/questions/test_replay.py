@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.machines import machine
 from netloom.questions.recorded import record
 from netloom.questions.register import kind_of

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 import netloom as nl
+from netloom.base.errors import InputError
 from netloom.cli import main
-from netloom.errors import InputError
 from netloom.questions.recorded import chart_of, record
 from netloom.questions.register import kind_of
 from netloom.questions.simulate.trace.answer import TraceReplay

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import netloom as nl
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.fabrics import balancing, bounds, write_lfts
 from netloom.questions.recorded import parts_of, record
 from netloom.questions.register import kind_of

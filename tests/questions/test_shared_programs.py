@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from netloom import find_saturation, simulate
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.questions.simulate.load.programs import PROGRAMS
 from netloom.questions.simulate.load.question import SimulateQuestion, simulate_beside
 from netloom.questions.simulate.network import prepare

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import netloom as nl
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.questions.base import description_of, positional_fields
 from netloom.questions.register import all_kinds, by_verb, kind_of
 

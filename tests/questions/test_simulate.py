@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from netloom import find_saturation, simulate
-from netloom.errors import DeadlockError, InputError
+from netloom.base.errors import DeadlockError, InputError
 from netloom.machines import machine
 from netloom.questions.numbers import parse_numbers
 from netloom.questions.recorded import record

@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 import netloom as nl
+from netloom.base.errors import InputError
 from netloom.cli import main
 from netloom.drawing import timelines
-from netloom.errors import InputError
 from netloom.questions import timelines as built
 from netloom.questions.register import kind_of
 from tests.questions import timeline_rules as rules

@@ -2,7 +2,7 @@
 
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.machines import machine
 from netloom.questions.base import ask
 from netloom.questions.fields import Timing

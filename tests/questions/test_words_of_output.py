@@ -5,8 +5,9 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
+from netloom.base.errors import InputError
+from netloom.base.words import arrows, folded, rounded
 from netloom.cli.edge import run_guarded
-from netloom.errors import InputError
 from netloom.experiments.costs import _time
 from netloom.questions.analyze.verdict import load_share
 from netloom.questions.base import Question, option, range_of
@@ -14,7 +15,6 @@ from netloom.questions.map.verdict import _from_to, _possible
 from netloom.questions.shown import plain_table, show
 from netloom.questions.verdict import Verdict
 from netloom.topology import mesh, topology, without
-from netloom.words import arrows, folded, rounded
 
 SENTENCE = "Takes 408 µs, 62.6 % more than leaf0 -> spine0 needs (251 µs) at 25 GB/s in 12 cycles."
 UNITS = ("µs", "%", "GB/s", "cycles")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from netloom.provenance import Provenance
+from netloom.base.provenance import Provenance
 from netloom.questions.answers import Answer, Column, Columns
 from netloom.questions.base import Question, option
 from netloom.questions.register import asks

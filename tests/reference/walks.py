@@ -4,7 +4,7 @@ from itertools import chain
 
 import numpy as np
 
-from netloom.compilation import kernel
+from netloom.base.compilation import kernel
 from netloom.routing import hosted_ports
 from netloom.routing.by_hop.tables import channels_at_ports
 from netloom.routing.kernels.by_hop import ends_of, next_hop

@@ -3,8 +3,8 @@ import json
 import pytest
 
 from netloom import find_saturation, simulate
+from netloom.base.errors import InputError
 from netloom.drawing.save import check_picture, check_writable
-from netloom.errors import InputError
 from netloom.report import chart_of, save_chart
 
 QUICK = {"cycles": 1000}

@@ -11,10 +11,11 @@ from scipy.stats import t as student
 from typer.testing import CliRunner
 
 from netloom import predict_torus_broadcast, simulate, simulate_broadcast
+from netloom.base.errors import InputError
+from netloom.base.words import held_together, number
 from netloom.cli.report import report as report_command
 from netloom.drawing.colours import COLOURS, DARK_HEAT_COLOURS
 from netloom.drawing.pages import as_json
-from netloom.errors import InputError
 from netloom.experiments.findings import Refused
 from netloom.questions.analyze.verdict import load_share
 from netloom.questions.recorded import Recorded, record
@@ -27,7 +28,6 @@ from netloom.report.page.curves import deviations, find_curves
 from netloom.report.page.html import render
 from netloom.report.page.pages import figures_on
 from netloom.report.page.themes import THEMES
-from netloom.words import held_together, number
 from netloom_papers.questions.predict.torus_broadcast.answer import ENDS_CYCLES
 from netloom_papers.questions.predict.torus_broadcast.question import SIMULATED
 from tests.questions.small_answers import ANSWERS, there_and_back

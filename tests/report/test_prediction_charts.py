@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import netloom as nl
+from netloom.base.words import number
 from netloom.questions.recorded import record
 from netloom.report import chart_of, parts_of
-from netloom.words import number
 
 SHORT = {"simulate": True, "cycles": 3000}
 LAMMPS = {"app": "examples/lammps-64.mtx", "mapping": "random"}

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import netloom as nl
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.questions.network_chart import network_chart
 from netloom.report import chart_of, save_table
 from netloom.topology import mesh, without

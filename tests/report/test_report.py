@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from netloom import analyze
+from netloom.base.errors import InputError
 from netloom.drawing.networks import MOST_DRAWN
-from netloom.errors import InputError
 from netloom.questions.network_chart import network_chart
 from netloom.report import chart_of, save_chart
 from netloom.topology import mesh, topology

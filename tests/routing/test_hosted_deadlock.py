@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing import (
     DimensionOrder,
     Ecmp,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netloom.errors import NoRouteError
+from netloom.base.errors import NoRouteError
 from netloom.routing import Ecmp, Layered, ShortestPath, Spread, UpDown, draw_paths, paths
 from netloom.routing.several import Minimal
 from netloom.topology import Topology, topology, without

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import netloom as nl
-from netloom.errors import InputError, NoRouteError
+from netloom.base.errors import InputError, NoRouteError
 from netloom.routing import (
     DModK,
     ShortestPath,

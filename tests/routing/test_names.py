@@ -6,8 +6,8 @@ import networkx as nx
 import pytest
 from typer.testing import CliRunner
 
+from netloom.base.errors import DeadlockError, InputError
 from netloom.cli.app import app
-from netloom.errors import DeadlockError, InputError
 from netloom.questions.predict.latency.question import predicted_network
 from netloom.questions.register import all_kinds
 from netloom.routing import parse_routing, virtual_channel_routing

@@ -3,7 +3,7 @@
 import pytest
 
 import netloom as nl
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing import DimensionOrder, parse_routing, routes_by, virtual_channel_routing
 from netloom.topology import mesh, topology, without
 

@@ -1,7 +1,7 @@
 import networkx as nx
 import pytest
 
-from netloom.errors import InputError, NoRouteError
+from netloom.base.errors import InputError, NoRouteError
 from netloom.routing import (
     DimensionOrder,
     ShortestPath,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing import (
     DimensionOrder,
     Minimal,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing import (
     DimensionOrder,
     DModK,

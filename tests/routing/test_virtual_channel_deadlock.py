@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from netloom.errors import DeadlockError, InputError
+from netloom.base.errors import DeadlockError, InputError
 from netloom.routing import DimensionOrder, ports, virtual_channel_cycle, virtual_channel_routing
 from netloom.routing.virtual_channel_deadlock import escape_waits
 from netloom.routing.virtual_channel_tables import RULES, rule_routing

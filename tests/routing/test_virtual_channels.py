@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netloom.errors import DeadlockError, InputError, NoRouteError
+from netloom.base.errors import DeadlockError, InputError, NoRouteError
 from netloom.routing import (
     DimensionOrder,
     ShortestPath,

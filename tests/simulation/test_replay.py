@@ -3,7 +3,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing import DimensionOrder
 from netloom.simulation import agenda
 from netloom.simulation.kernels import agenda as agenda_kernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology import Topology, mesh, topology
 from netloom.topology.alike import check_alike, check_direct
 

@@ -2,7 +2,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing import (
     DimensionOrder,
     ShortestPath,

@@ -2,7 +2,7 @@ import networkx as nx
 import pytest
 
 import netloom as nl
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology import diameter, graph_topology, mesh, num_links, to_networkx, topology
 
 

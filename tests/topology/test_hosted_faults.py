@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import netloom as nl
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.questions.recipes import _plain_faulty
 from netloom.topology import topology, without, working_nodes
 from netloom.topology.faults import broken_parts, check_working, first_broken

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology import graph_topology, read_graph, to_networkx, topology
 from netloom.topology.faults import without
 from netloom.topology.kinds import check_all_compute

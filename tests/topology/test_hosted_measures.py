@@ -10,7 +10,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology import (
     average_distance,
     bisection_bounds,

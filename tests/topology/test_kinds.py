@@ -4,7 +4,7 @@ import networkx as nx
 import pytest
 
 import netloom as nl
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology import graph_topology, mesh, omega, read_graph, without
 from netloom.topology.kinds import check_all_compute
 

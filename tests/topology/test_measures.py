@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology import (
     average_distance,
     bisection_width,

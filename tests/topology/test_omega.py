@@ -5,8 +5,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from netloom.base.errors import InputError
 from netloom.contention import measure
-from netloom.errors import InputError
 from netloom.routing import ShortestPath, paths
 from netloom.topology import Omega, diameter, num_links, omega, to_networkx, topology
 from netloom.topology.omegas import checked_stages, digit_reversed

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology import spec_table, topology
 from netloom.topology.parse import SPECS, TOPOLOGIES, spec_by_name, spec_in_words
 

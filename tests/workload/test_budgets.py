@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from netloom import textfiles
-from netloom.errors import InputError, shown
+from netloom.base import textfiles
+from netloom.base.errors import InputError, shown
 from netloom.mapping import read_mapping
 from netloom.mapping.allocation import allocated_nodes
 from netloom.routing.source_routing import read_routes

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.workload.counter_random import durations, random_bits, uniforms
 
 SPLITMIX64 = [0x910A2DEC89025CC1, 0xBEEB8DA1658EEC67, 0xF893A2EEFB32555E]

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from netloom._version import __version__
+from netloom.base.declared import declared
 from netloom.cli import experiment, plans
 from netloom.cli.commands import ADDED, make_app
 from netloom.cli.demo import EPILOG as DEMO_EPILOG
@@ -18,7 +19,6 @@ from netloom.cli.help import HelpedCommand
 from netloom.cli.output import AsJson, advice_shown, print_json
 from netloom.cli.report import EPILOG as REPORT_EPILOG
 from netloom.cli.report import report
-from netloom.declared import declared
 
 DOCS = (
     "netloom --install-completion: your shell completes commands and options.\n"

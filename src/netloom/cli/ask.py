@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_
 
 import typer
 
+from netloom.base.errors import InputError
+from netloom.base.words import listed
 from netloom.cli.edge import INTERRUPTED
 from netloom.cli.help import HelpedCommand, show_short_help
 from netloom.cli.output import FILES, check_apart, compilation_announced, files_written, print_json
-from netloom.errors import InputError
-from netloom.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

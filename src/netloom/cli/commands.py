@@ -9,10 +9,10 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
+from netloom.base.errors import InputError
+from netloom.base.spec import SPELLINGS
 from netloom.cli.help import HelpedGroup, group_help, sentence
-from netloom.errors import InputError
 from netloom.questions.register import OTHERS, groups
-from netloom.spec import SPELLINGS
 
 GROUPS = {
     "Ask": ("analyze", "simulate", "predict", "collective", "fabric"),

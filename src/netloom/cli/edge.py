@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 
-from netloom.errors import MOST_WORDS, InputError, shown
+from netloom.base.errors import MOST_WORDS, InputError, shown
 
 MISTAKE, FAILED, INTERRUPTED, NO_READER = 2, 1, 130, 141
 

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
+from netloom.base.errors import InputError
+from netloom.base.words import counted
 from netloom.cli.edge import FAILED, INTERRUPTED, MISTAKE
 from netloom.cli.output import FILES, AsJson, compilation_announced, files_written, print_json
-from netloom.errors import InputError
-from netloom.words import counted
 
 RUN_EPILOG = "Example: netloom run examples/torus-vs-mesh.toml --store sweep.sqlite"
 RESULTS_EPILOG = "Example: netloom results sweep.sqlite --csv sweep.csv"

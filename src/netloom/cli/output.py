@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 
 FILES = "Files to write"
 """The group of options that name files."""

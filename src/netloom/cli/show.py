@@ -11,9 +11,9 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from netloom.base.units import rate, seconds
 from netloom.questions.shown import WIDTH, show
 from netloom.questions.verdict import STYLES
-from netloom.units import rate, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 from rich.table import Table
 
+from netloom.base.units import seconds
+from netloom.base.words import counted
 from netloom.cli.show import console, show_again, show_verdict
 from netloom.experiments.findings import COSTS
 from netloom.experiments.seeds import SEED, over_seeds
 from netloom.questions.answers import Column, Columns
 from netloom.questions.recorded import key_columns
 from netloom.questions.shown import show, table_of
-from netloom.units import seconds
-from netloom.words import counted
 
 if TYPE_CHECKING:
     import polars as pl

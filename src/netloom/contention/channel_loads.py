@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netloom.base.errors import InputError
 from netloom.contention.several_paths import expected_loads
-from netloom.errors import InputError
 from netloom.routing import paths
 
 if TYPE_CHECKING:

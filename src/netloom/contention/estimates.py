@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from netloom.provenance import DEFAULT_SEED
+from netloom.base.provenance import DEFAULT_SEED
 from netloom.routing.dimension_order import cube_tables
 from netloom.topology import average_distance
 

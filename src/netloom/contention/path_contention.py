@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netloom.base.errors import InputError
 from netloom.contention.channel_loads import (
     ChannelLoads,
     checked_pairs,
     measure_loads,
     split_loads,
 )
-from netloom.errors import InputError
 from netloom.routing import DimensionOrder, Paths, paths
 from netloom.routing.dimension_order import cube_tables
 from netloom.routing.hosted import legs

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netloom.base.errors import InputError
+from netloom.base.provenance import DEFAULT_SEED
 from netloom.contention.channel_loads import BLOCK
 from netloom.contention.several_paths import expected_loads
-from netloom.errors import InputError
-from netloom.provenance import DEFAULT_SEED
 from netloom.routing import draw_paths
 from netloom.topology.faults import working_nodes
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from netloom.errors import NoRouteError
+from netloom.base.errors import NoRouteError
 from netloom.routing.several import ends_of
 from netloom.routing.ways import JOINED, listed
 

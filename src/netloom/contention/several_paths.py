@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from netloom.base.errors import InputError, NoRouteError
 from netloom.contention.expected_load import dimension_order_loads, valiant_loads
 from netloom.contention.router_flows import entries, push, push_detours, summed, sums
-from netloom.errors import InputError, NoRouteError
 from netloom.routing import (
     DimensionOrder,
     Layered,

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netloom.base.words import counted, listed
 from netloom.topology import Cube
 from netloom.topology.distances import router_heights
 from netloom.topology.family import DragonflyShape
-from netloom.words import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import ceil, floor, isfinite, log10
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from netloom.words import number
+from netloom.base.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from netloom.base.words import folded
 from netloom.drawing.colours import (
     CHANGE_COLOURS,
     GREY,
@@ -14,7 +15,6 @@ from netloom.drawing.colours import (
 from netloom.drawing.names import base_names
 from netloom.drawing.networks.letters import width_of
 from netloom.drawing.room import NARROW, room
-from netloom.words import folded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

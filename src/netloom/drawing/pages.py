@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom._version import __version__
-from netloom.words import held_together
+from netloom.base.words import held_together
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

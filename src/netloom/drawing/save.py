@@ -8,9 +8,9 @@ from os import W_OK, access, strerror
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from netloom.base.errors import InputError
+from netloom.base.textfiles import KINDS, file_kind, replacing, unwritable
 from netloom.drawing.pages import Inline, charts_shown, html_page, own_file
-from netloom.errors import InputError
-from netloom.textfiles import KINDS, file_kind, replacing, unwritable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,9 +15,9 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from netloom.base.errors import InputError
+from netloom.base.textfiles import replacing
 from netloom.drawing.save import check_writable, make_folder
-from netloom.errors import InputError
-from netloom.textfiles import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -11,9 +11,9 @@ from importlib import import_module
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.provenance import code_version
 from netloom.experiments.inputs import renamed, unpack
-from netloom.provenance import code_version
 from netloom.questions.recorded import Recorded, record
 from netloom.questions.register import by_verb
 

@@ -9,14 +9,14 @@ from statistics import fmean
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from netloom.base.progress import track
+from netloom.base.words import counted, rounded
 from netloom.experiments.curves import curves_of, next_step
 from netloom.experiments.file import Experiment, read_experiment
 from netloom.experiments.runner import asked_of, store_of
 from netloom.experiments.store import Store
 from netloom.experiments.workers import be_ready, local_workers, prepare, work, worker_count
-from netloom.progress import track
 from netloom.questions.verdict import Verdict
-from netloom.words import counted, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

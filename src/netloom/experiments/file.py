@@ -12,16 +12,16 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.provenance import DEFAULT_SEED, code_version
+from netloom.base.textfiles import read_text
+from netloom.base.toml_lines import find_lines
 from netloom.experiments.inputs import Input, find_inputs, renamed
 from netloom.experiments.points import Point, hashed
 from netloom.experiments.values import is_range, values_of
-from netloom.provenance import DEFAULT_SEED, code_version
 from netloom.questions import former
 from netloom.questions.named import find_network
 from netloom.questions.register import all_words, heads, kind_of
-from netloom.textfiles import read_text
-from netloom.toml_lines import find_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.provenance import code_version
+from netloom.base.words import counted
 from netloom.experiments.curves import up_to_saturation
 from netloom.experiments.inputs import find_inputs, renamed
 from netloom.experiments.store import Store
-from netloom.provenance import code_version
 from netloom.questions.frames import to_pandas
 from netloom.questions.verdict import Verdict
-from netloom.words import counted
 
 if TYPE_CHECKING:
     import polars as pl

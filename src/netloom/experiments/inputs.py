@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.questions.base import told_of
 from netloom.workload.programs.training.chakra import groups_file
 

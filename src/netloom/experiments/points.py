@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netloom.provenance import code_version, source_digest
+from netloom.base.provenance import code_version, source_digest
 from netloom.questions.base import ask
 from netloom.questions.register import by_verb
 

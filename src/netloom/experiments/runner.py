@@ -9,7 +9,9 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.progress import counting
+from netloom.base.provenance import code_version
 from netloom.experiments.answer import AskedPoint, Interrupted
 from netloom.experiments.curves import curves_of, next_step
 from netloom.experiments.file import Experiment, read_experiment
@@ -24,8 +26,6 @@ from netloom.experiments.workers import (
     no_scheduler,
     work,
 )
-from netloom.progress import counting
-from netloom.provenance import code_version
 from netloom.questions.register import by_verb
 
 if TYPE_CHECKING:

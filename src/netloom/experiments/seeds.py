@@ -7,7 +7,7 @@ from math import sqrt
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
-from netloom.words import give_or_take
+from netloom.base.words import give_or_take
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

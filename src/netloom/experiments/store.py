@@ -13,10 +13,10 @@ from socket import gethostname
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from uuid import uuid4
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.provenance import code_version
 from netloom.experiments.answer import SOUND, KeptAnswer
 from netloom.experiments.points import Point
-from netloom.provenance import code_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import floor, isfinite
 from typing import TYPE_CHECKING, Any
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.questions.numbers import MOST_NUMBERS
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from importlib import import_module
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.progress import hush
 from netloom.experiments.answer import answer, refusal
-from netloom.progress import hush
 from netloom.simulation.side_by_side import LIMIT, processors
 
 if TYPE_CHECKING:

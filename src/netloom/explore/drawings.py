@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netloom.base.errors import InputError
 from netloom.drawing.networks.columns import every_curve
 from netloom.drawing.networks.cubes import cube_scene
 from netloom.drawing.networks.grid import MOST_SIDE, grid_scene
@@ -14,7 +15,6 @@ from netloom.drawing.networks.levels import in_columns
 from netloom.drawing.networks.rasters import hyperx_scene, planes_scene
 from netloom.drawing.networks.ring import every_chord
 from netloom.drawing.networks.traffic import Traffic
-from netloom.errors import InputError
 from netloom.explore.blobs import packed
 from netloom.topology import Cube
 from netloom.topology.family import DragonflyShape, HyperXShape

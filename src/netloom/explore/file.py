@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netloom.base.errors import InputError
+from netloom.base.progress import patience
+from netloom.base.textfiles import parse_json, read_text, write_text
 from netloom.drawing.save import check_writable, make_folder
-from netloom.errors import InputError
 from netloom.explore import EXPLORED
 from netloom.explore.page_file import render
 from netloom.explore.views import views_of
-from netloom.progress import patience
 from netloom.questions.recorded import Recorded, record
-from netloom.textfiles import parse_json, read_text, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.explore.view import Table
 from netloom.routing import paths
 from netloom.routing.forwarding.tables import ForwardingTable

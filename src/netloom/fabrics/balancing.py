@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.progress import counting
+from netloom.base.provenance import DEFAULT_SEED
 from netloom.fabrics.bounds import busiest_bound
 from netloom.fabrics.descent import (
     Judge,
@@ -26,8 +28,6 @@ from netloom.fabrics.descent import (
 )
 from netloom.fabrics.few_lanes import in_few_lanes
 from netloom.fabrics.levels import costs_nothing, shortest_ways, tree_ways
-from netloom.progress import counting
-from netloom.provenance import DEFAULT_SEED
 from netloom.routing.forwarding.lanes import MOST_COUNTED, lanes_used, layered
 from netloom.routing.forwarding.tables import ForwardingTable
 

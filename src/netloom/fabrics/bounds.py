@@ -22,11 +22,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from netloom.base.words import counted
 from netloom.contention.cuts import router_sets
 from netloom.fabrics.bisection_bounds import bisection_bound
 from netloom.routing.hosted import PAIRS_AT_ONCE, legs
 from netloom.topology.faults import working_nodes
-from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.textfiles import replacing
 from netloom.routing.forwarding.addresses import (
     NO_PORT,
     addressed,
@@ -15,7 +16,6 @@ from netloom.routing.forwarding.addresses import (
     port_table,
     whole_table,
 )
-from netloom.textfiles import replacing
 
 if TYPE_CHECKING:
     from pathlib import Path

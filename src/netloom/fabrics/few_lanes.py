@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from netloom.base.errors import InputError
+from netloom.base.progress import counting
+from netloom.base.provenance import DEFAULT_SEED
 from netloom.contention import effective_bisection
-from netloom.errors import InputError
-from netloom.progress import counting
-from netloom.provenance import DEFAULT_SEED
 from netloom.routing.forwarding.lanes import MOST_LANES, DependencyGraph, dependency_graph
 from netloom.routing.forwarding.tables import (
     MOST_ENTRIES,

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from netloom.base.errors import InputError
+from netloom.base.provenance import DEFAULT_SEED
 from netloom.contention import effective_bisection, shift_loads
-from netloom.errors import InputError
-from netloom.provenance import DEFAULT_SEED
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used
 from netloom.routing.forwarding.tables import destinations, exits, senders
 from netloom.routing.hosted import legs

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.textfiles import replacing, write_text
 from netloom.routing.forwarding.addresses import addressed, addresses
-from netloom.textfiles import replacing, write_text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.provenance import DEFAULT_SEED
+from netloom.base.provenance import DEFAULT_SEED
 from netloom.routing.forwarding.tables import (
     ForwardingTable,
     destinations,

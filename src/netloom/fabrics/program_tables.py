@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError, NoRouteError
+from netloom.base.errors import InputError, NoRouteError
+from netloom.base.provenance import DEFAULT_SEED
 from netloom.fabrics.balancing import MOST_LANES, balanced
 from netloom.fabrics.levels import costs_nothing, shortest_ways, tree_ways
 from netloom.fabrics.program import best_for_program, program_times
-from netloom.provenance import DEFAULT_SEED
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used, layered
 from netloom.routing.forwarding.tables import destinations
 from netloom.routing.hosted import legs

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.provenance import DEFAULT_SEED
 from netloom.fabrics.descent import (
     Problem,
     Rules,
@@ -17,7 +18,6 @@ from netloom.fabrics.descent import (
     problem_of,
 )
 from netloom.fabrics.levels import costs_nothing, shortest_ways, tree_ways
-from netloom.provenance import DEFAULT_SEED
 from netloom.routing.forwarding.lanes import lane_circle, layered
 from netloom.routing.forwarding.tables import ForwardingTable
 

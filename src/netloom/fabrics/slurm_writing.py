@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.textfiles import write_text
+from netloom.base.errors import InputError
+from netloom.base.textfiles import write_text
 from netloom.topology.hostlists import folded
 from netloom.topology.subnets.names import natural
 

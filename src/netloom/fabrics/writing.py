@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.textfiles import replacing
 from netloom.fabrics.other_ends import with_others
 from netloom.routing.forwarding.addresses import NO_PORT, addressed, addresses, port_table
 from netloom.routing.forwarding.addresses import rows_of_lids as owners_of_lids
-from netloom.textfiles import replacing
 
 if TYPE_CHECKING:
     from pathlib import Path

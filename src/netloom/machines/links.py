@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology.cubes import Cube
 from netloom.topology.family import DragonflyShape, HyperXShape, TreeShape
 

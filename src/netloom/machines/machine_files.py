@@ -10,11 +10,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from netloom.errors import InputError
-from netloom.spec import split_spec
-from netloom.textfiles import read_text
-from netloom.toml_lines import find_lines
-from netloom.units import RATE, SIZE, TIME, Quantity
+from netloom.base.errors import InputError
+from netloom.base.spec import split_spec
+from netloom.base.textfiles import read_text
+from netloom.base.toml_lines import find_lines
+from netloom.base.units import RATE, SIZE, TIME, Quantity
 
 MOST_BYTES = 2**20
 """Most bytes of a machine file."""

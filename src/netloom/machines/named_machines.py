@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.spec import parse_sides, split_spec
+from netloom.base.units import rate
 from netloom.machines.links import (
     LinkClass,
     channels_between,
@@ -20,10 +22,8 @@ from netloom.machines.links import (
 )
 from netloom.machines.machine_files import MachineText, read_machine, whole
 from netloom.simulation.network.routers import Router, router
-from netloom.spec import parse_sides, split_spec
 from netloom.topology import topology
 from netloom.topology.rates import MOST_CYCLES
-from netloom.units import rate
 from netloom.workload.programs.node_costs import NodeCosts
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.textfiles import read_lines
+from netloom.base.errors import InputError
+from netloom.base.textfiles import read_lines
 from netloom.topology import Omega, Topology, working_nodes
 from netloom.topology.hostlists import MOST_DIGITS, MOST_NAMED, unfolded, words_of
 from netloom.topology.named_parts import hosts_wanted

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.provenance import DEFAULT_SEED
+from netloom.base.spec import real_number
 from netloom.mapping.allocation import (
     allocated_hosts,
     hosts_of_computers,
@@ -17,8 +19,6 @@ from netloom.mapping.allocation import (
 )
 from netloom.mapping.layouts.catalogue import LAYOUTS, find_layout, gray
 from netloom.mapping.placements import check_capacity, check_room, place, random_places
-from netloom.provenance import DEFAULT_SEED
-from netloom.spec import real_number
 from netloom.topology import Topology, hop_distances
 from netloom.topology.faults import check_working
 from netloom.topology.named_parts import vertex_word

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError, NotAMappingError
+from netloom.base.errors import InputError, NotAMappingError
+from netloom.base.provenance import DEFAULT_SEED
+from netloom.base.spec import check_size
+from netloom.base.textfiles import file_kind
 from netloom.mapping.files.mapping_files import read_mapping
-from netloom.provenance import DEFAULT_SEED
-from netloom.spec import check_size
-from netloom.textfiles import file_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -167,7 +167,7 @@ def place(
     >>> place("identity", 64, 16, topology_name="mesh:4x4")
     Traceback (most recent call last):
         ...
-    netloom.errors.InputError: mesh:4x4: found 16 nodes for 64 tasks; expected at least 64 nodes,
+    netloom.InputError: mesh:4x4: found 16 nodes for 64 tasks; expected at least 64 nodes,
     or tasks_per_node=4
     """
     check_room(num_tasks, num_nodes, tasks_per_node, topology_name)

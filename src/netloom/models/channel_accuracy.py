@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from netloom.base.words import counted, listed
 from netloom.topology import Cube
-from netloom.words import counted, listed
 from netloom.workload.traffic.targets import HotSpot
 
 if TYPE_CHECKING:

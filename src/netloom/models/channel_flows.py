@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing import Paths, draw_aux, ports
 from netloom.routing.route_tables import channels_by_port
 from netloom.routing.virtual_channel_tables import O1TURN, TWO_PHASE

@@ -57,7 +57,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.models.channel_turns import ChannelRouter, Turns, credit_wait, group
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import DeadlockError, InputError
+from netloom.base.errors import DeadlockError, InputError
+from netloom.base.words import counted
 from netloom.models.channel_flows import Flows, checked_nodes, checked_rates, follow_flows
 from netloom.routing import DimensionOrder, Paths, paths, virtual_channel_routing
 from netloom.routing.cycles import dependency_cycle
@@ -16,7 +17,6 @@ from netloom.routing.layered import layer_vcs, layers
 from netloom.routing.virtual_channels import MOST_SLOTS
 from netloom.topology import Cube
 from netloom.topology.alike import check_alike
-from netloom.words import counted
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -19,22 +19,22 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.spec import MAX_ELEMENTS
+from netloom.base.textfiles import read_text, write_text
 from netloom.models.messages import ConSetCosts
 from netloom.phases.plan.connections import MOST_WORDS, Connections, ranks
 from netloom.phases.plan.plans import Capacity, Plan
 from netloom.phases.timetable.timetables import Kind, Timetable
 from netloom.phases.violations import InvalidPlanError, Violation, first_wrong
 from netloom.routing import Paths
-from netloom.spec import MAX_ELEMENTS
-from netloom.textfiles import read_text, write_text
 from netloom.topology import Cube, Topology, topology
 from netloom.topology.core import attach_hosts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from netloom.provenance import Provenance
+    from netloom.base.provenance import Provenance
 
 FORMAT = "netloom-plan"
 VERSION = 1

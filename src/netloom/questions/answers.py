@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.questions.numbers import known, tidy
 from netloom.questions.register import by_verb
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from netloom.provenance import Provenance
+    from netloom.base.provenance import Provenance
 
 AnyAnswer = TypeVar("AnyAnswer", bound="Answer")
 Point = TypeVar("Point")

@@ -33,7 +33,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, SkipValidation, ValidationError
 from pydantic_core import core_schema
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

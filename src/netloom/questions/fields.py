@@ -16,9 +16,11 @@ from typing import Annotated, Any, Literal, TypeAlias
 import numpy as np
 from pydantic import Field, SkipValidation, field_validator
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.provenance import DEFAULT_SEED
+from netloom.base.spec import MAX_ELEMENTS
+from netloom.base.units import LARGEST, LONGEST_SECONDS
 from netloom.machines import OF_FILE, Machine, machine, machine_names
-from netloom.provenance import DEFAULT_SEED
 from netloom.questions.base import MOST_SEED, InstanceOf, Question, argument, option
 from netloom.routing import (
     ForwardingTable,
@@ -35,9 +37,7 @@ from netloom.simulation.network.routers import (
     router,
 )
 from netloom.simulation.steady import Limits
-from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology
-from netloom.units import LARGEST, LONGEST_SECONDS
 from netloom.workload import Arrivals, Lengths, ProcessGraph, Traffic
 from netloom.workload.traffic.lengths import LONGEST
 

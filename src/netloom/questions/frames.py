@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.questions.recorded import Recorded, record
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def to_pandas(found: Any, table: str = "table") -> Any:
     >>> to_pandas(found, "no such table")
     Traceback (most recent call last):
         ...
-    netloom.errors.InputError: table: found 'no such table'; expected ...table
+    netloom.InputError: table: found 'no such table'; expected ...table
     """
     chosen: pl.DataFrame = _table(found, table)
     for package in ("pandas", "pyarrow"):

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.textfiles import write_text
 from netloom.mapping import FORMATS, how_to_apply, rank_file, read_hosts, write_mapping
 from netloom.mapping.allocation import computer_names
 from netloom.mapping.files.rank_files import ranks_on_computers
 from netloom.questions.outputs import Output, Setting, check_in_folder
-from netloom.textfiles import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

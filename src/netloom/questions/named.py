@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.spec import split_spec
+from netloom.base.textfiles import file_kind
+from netloom.base.words import counted, or_near
 from netloom.machines import OF_FILE, Machine, machine, machine_names, names_machine
 from netloom.mapping.allocation import allocated_hosts, places_of
 from netloom.mapping.files.rank_files import read_hosts
 from netloom.mapping.named import place_program
 from netloom.questions.recipes import traffic_of
-from netloom.spec import split_spec
-from netloom.textfiles import file_kind
 from netloom.topology import Topology, counting_inside, topology
 from netloom.topology.faults import first_broken, without, working_nodes
 from netloom.topology.kinds import check_all_compute
 from netloom.topology.named_parts import vertex_word
 from netloom.topology.parse import SPECS
 from netloom.topology.subnets.files import spec_of_file
-from netloom.words import counted, or_near
 from netloom.workload import parse_traffic, read
 from netloom.workload.programs.shared import among
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.spec import real_number, whole_number
+from netloom.base.errors import InputError
+from netloom.base.spec import real_number, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from netloom.base.errors import InputError
 from netloom.drawing.save import check_picture, check_table, check_writable, save_chart, save_table
-from netloom.errors import InputError
 from netloom.questions.recorded import chart_of
 
 Writer: TypeAlias = Callable[[Any, Path, Mapping[str, str]], str]

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.provenance import Provenance
 from netloom.machines import Machine, machine
-from netloom.provenance import Provenance
 from netloom.routing import NamedRouting, parse_routing
 from netloom.simulation.network.routers import Router
 from netloom.topology import Topology, topology

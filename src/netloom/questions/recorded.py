@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.questions.answers import Columns
 from netloom.questions.numbers import tidy
 from netloom.questions.register import by_verb

@@ -30,7 +30,7 @@ from typing import (
     overload,
 )
 
-from netloom.declared import declared
+from netloom.base.declared import declared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping

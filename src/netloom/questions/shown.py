@@ -10,7 +10,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from netloom.words import arrows, counted, folded, give_or_take, number
+from netloom.base.words import arrows, counted, folded, give_or_take, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from netloom.base.words import counted
 from netloom.drawing.timelines import (
     PER_MICROSECOND,
     Arrows,
@@ -25,7 +26,6 @@ from netloom.drawing.timelines import (
 )
 from netloom.questions.outputs import Output
 from netloom.questions.recorded import plain
-from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.units import parse_rate, parse_seconds, rate, seconds
-from netloom.words import listed
+from netloom.base.errors import InputError
+from netloom.base.units import parse_rate, parse_seconds, rate, seconds
+from netloom.base.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,7 +144,7 @@ def clock_of(question: Timing, network: Topology, machine: Machine | None) -> Cl
     >>> clock_of(Timing(), net, None)
     Traceback (most recent call last):
         ...
-    netloom.errors.InputError: bandwidth: found none for fat-tree:4x2; expected a rate such as \
+    netloom.InputError: bandwidth: found none for fat-tree:4x2; expected a rate such as \
 200Gb/s, a machine, or a file of the network that says rates
     """
     found = known_clock(question, network, machine)

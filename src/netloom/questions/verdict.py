@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from netloom.words import arrows, folded
+from netloom.base.words import arrows, folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing.cycles import cycle_of_waits, dependencies, dependency_cycle, slots_of
 from netloom.routing.dimension_order import DimensionOrder
 from netloom.routing.ecmp import Ecmp

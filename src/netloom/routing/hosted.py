@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.errors import NoRouteError
+from netloom.base.errors import NoRouteError
 from netloom.routing.ragged import Paths
 
 if TYPE_CHECKING:

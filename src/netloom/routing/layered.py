@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing.dimension_order import CubeTables, DimensionOrder, cube_tables
 from netloom.routing.ragged import Paths, offsets_of
 from netloom.topology import Cube, Topology

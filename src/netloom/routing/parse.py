@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.spec import split_spec, whole_number
+from netloom.base.words import or_near
 from netloom.routing.dimension_order import DimensionOrder, cube_tables, dimension_order_paths
 from netloom.routing.ecmp import Ecmp, ecmp_paths
 from netloom.routing.forwarding.engines import ENGINES
@@ -39,11 +41,9 @@ from netloom.routing.trees import DModK, RandomUp, SModK, drawn_up, tree_paths, 
 from netloom.routing.up_down import UpDown, up_down_paths
 from netloom.routing.virtual_channel_tables import RULES
 from netloom.routing.ways import is_hyperx
-from netloom.spec import split_spec, whole_number
 from netloom.topology import Cube, Topology
 from netloom.topology.family import DragonflyShape, TreeShape
 from netloom.topology.faults import working_nodes
-from netloom.words import or_near
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import NoRouteError
+from netloom.base.errors import NoRouteError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

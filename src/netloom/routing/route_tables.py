@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 
-from netloom.errors import InputError, NoRouteError
+from netloom.base.errors import InputError, NoRouteError
 from netloom.routing.cycles import cycle_of_waits
 from netloom.routing.forwarding.tables import MOST_ENTRIES
 from netloom.routing.hosted import legs, spliced

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing.hosted import legs, spliced
 from netloom.routing.ragged import Paths
 from netloom.routing.ways import (

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError, NoRouteError
+from netloom.base.errors import InputError, NoRouteError
 from netloom.routing.cycles import cycle_of_waits
 from netloom.routing.dimension_order import DimensionOrder
 from netloom.routing.several import (

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from netloom._version import __version__
-from netloom.errors import InputError, NoRouteError
+from netloom.base.errors import InputError, NoRouteError
+from netloom.base.textfiles import text_lines, write_text
 from netloom.routing.ragged import Paths
-from netloom.textfiles import text_lines, write_text
 from netloom.topology.named_parts import MOST_DIGITS, NamedParts
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing.ragged import Paths
 from netloom.topology.families.trees import tree_links
 from netloom.topology.family import TreeShape

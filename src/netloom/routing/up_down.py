@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing.hosted import legs, router_pairs, spliced
 from netloom.routing.ragged import Paths, offsets_of
 from netloom.topology import Topology

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import DeadlockError, InputError
+from netloom.base.errors import DeadlockError, InputError
 from netloom.routing.cycles import cycle_of_waits
 from netloom.routing.port_numbers import ports
 from netloom.routing.route_tables import channels_by_port

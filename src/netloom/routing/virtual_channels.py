@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from netloom.errors import DeadlockError, InputError
+from netloom.base.errors import DeadlockError, InputError
+from netloom.base.spec import split_spec
+from netloom.base.words import or_near
 from netloom.routing.by_hop.hosted import hosted_routing
 from netloom.routing.cycles import dependency_cycle
 from netloom.routing.dimension_order import DimensionOrder, cube_tables
@@ -45,9 +47,7 @@ from netloom.routing.virtual_channel_tables import (
     rule_routing,
     table_routing,
 )
-from netloom.spec import split_spec
 from netloom.topology import Cube, Topology
-from netloom.words import or_near
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -129,7 +129,7 @@ def virtual_channel_routing(
     >>> virtual_channel_routing(torus(4), "dimension-order", num_vcs=1)
     Traceback (most recent call last):
         ...
-    netloom.errors.DeadlockError: dimension-order on torus:4 with 1 VC: found channels that wait
+    netloom.DeadlockError: dimension-order on torus:4 with 1 VC: found channels that wait
     for each other in a circle: 0 -> 1 (VC 0), 1 -> 2 (VC 0), 2 -> 3 (VC 0), 3 -> 0 (VC 0);
     expected at least 2 VCs
     """

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing.ragged import Paths, offsets_of
 from netloom.topology import Cube
 from netloom.topology.family import DragonflyShape, HyperXShape

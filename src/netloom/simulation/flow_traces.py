@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.simulation.flow import FlowNetwork, run_flows, run_paths, trust
 from netloom.simulation.traces import TimedRun, critical_path
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 
 if TYPE_CHECKING:
     from netloom.topology.core import Topology
@@ -58,7 +58,7 @@ def check_direct(topology: Topology, what: str, instead: str = "analyze or map")
     >>> check_direct(topology("leaf-spine:4x2x4"), "simulation flit by flit")
     Traceback (most recent call last):
         ...
-    netloom.errors.InputError: leaf-spine:4x2x4: found hosts that hang on routers; expected a \
+    netloom.InputError: leaf-spine:4x2x4: found hosts that hang on routers; expected a \
 direct network (mesh, torus …) for simulation flit by flit; for this one, use analyze or map
     """
     if not topology.direct:

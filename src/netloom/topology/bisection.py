@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology.cubes import Cube
 from netloom.topology.distances import alike
 from netloom.topology.family import HyperXShape, TreeShape

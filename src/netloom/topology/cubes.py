@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.spec import check_size
+from netloom.base.errors import InputError
+from netloom.base.spec import check_size
 from netloom.topology.core import Topology
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology.cubes import Cube
 from netloom.topology.family import HyperXShape, TreeShape
 from netloom.topology.faults import working_nodes

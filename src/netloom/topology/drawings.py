@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.spec import check_size
+from netloom.base.errors import InputError
+from netloom.base.spec import check_size
 from netloom.topology.core import Topology, attach_hosts
 from netloom.topology.kinds import which_are_hosts
 from netloom.topology.rates import NOTHING, Channels, Said

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from netloom.errors import InputError
-from netloom.textfiles import read_lines
+from netloom.base.errors import InputError
+from netloom.base.textfiles import read_lines
 from netloom.topology.drawings import Drawing, Link, Vertex
 from netloom.topology.hostlists import unfolded, words_of
 from netloom.topology.rates import CLOCK, NOTHING, Said, bandwidth_of, clock_of, latency_of

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology.core import Topology
 from netloom.topology.named_parts import (
     NamedParts,
@@ -56,7 +56,7 @@ def without(
     >>> without(mesh(4), channels="1-2")
     Traceback (most recent call last):
         ...
-    netloom.errors.InputError: mesh:4 without 1-2: found no way from node 2 to node 0; expected a
+    netloom.InputError: mesh:4 without 1-2: found no way from node 2 to node 0; expected a
     network that is still in one piece
     """
     whole = topology.whole

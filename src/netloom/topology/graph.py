@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom.errors import InputError
-from netloom.textfiles import check_file, check_graphml
+from netloom.base.errors import InputError
+from netloom.base.textfiles import check_file, check_graphml
 from netloom.topology.cubes import Cube
 from netloom.topology.drawings import Drawing, Link, Vertex
 from netloom.topology.edge_lists import read_edge_list

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.words import counted
 from netloom.topology.omegas import Omega
-from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,7 +111,7 @@ def check_all_compute(topology: Topology) -> None:
     >>> check_all_compute(omega(8))
     Traceback (most recent call last):
         ...
-    netloom.errors.InputError: omega:8: found memory modules and switches, on which netloom would
+    netloom.InputError: omega:8: found memory modules and switches, on which netloom would
     put tasks and traffic; expected a network all of whose nodes compute, or the command hotspot
     """
     if isinstance(topology.whole, Omega):

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.words import or_near
 from netloom.topology.cubes import Cube
 from netloom.topology.hostlists import unfolded
 from netloom.topology.subnets.names import short_names, short_switch_name
-from netloom.words import or_near
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

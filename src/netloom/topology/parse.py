@@ -10,8 +10,9 @@ import warnings
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from netloom.errors import InputError
-from netloom.spec import parse_sides, split_spec, whole_number
+from netloom.base.errors import InputError
+from netloom.base.spec import parse_sides, split_spec, whole_number
+from netloom.base.words import or_near
 from netloom.topology.cubes import Cube, cube, hypercube, mesh, torus
 from netloom.topology.families import (
     butterflies,
@@ -41,7 +42,6 @@ from netloom.topology.families.trees import (
 from netloom.topology.families.twisted import twisted_torus_of
 from netloom.topology.graph import graph_topology, read_graph
 from netloom.topology.omegas import Omega, omega
-from netloom.words import or_near
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom import units
-from netloom.errors import InputError
+from netloom.base import units
+from netloom.base.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,7 +43,7 @@ NO_UNIT = "no unit"
 def bandwidth_of(word: str) -> Said | None:
     """Return a bandwidth in Gb/s, or without a unit as a number. None if it is no bandwidth.
 
-    Units are those of ``netloom.units``: a b is a bit, a B a byte.
+    Units are those of ``netloom.base.units``: a b is a bit, a B a byte.
 
     Examples
     --------

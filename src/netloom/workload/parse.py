@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netloom.declared import declared
-from netloom.errors import InputError
-from netloom.provenance import DEFAULT_SEED
-from netloom.spec import parse_sides, split_spec, whole_number
-from netloom.textfiles import file_kind
-from netloom.words import or_near
+from netloom.base.declared import declared
+from netloom.base.errors import InputError
+from netloom.base.provenance import DEFAULT_SEED
+from netloom.base.spec import parse_sides, split_spec, whole_number
+from netloom.base.textfiles import file_kind
+from netloom.base.words import or_near
 from netloom.workload.graphs import generators, permutations, readers
 from netloom.workload.graphs.openmpi import is_monitoring, read_monitoring
 from netloom.workload.programs.training.llm import llm_graph

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from netloom.base.errors import InputError
 from netloom.cli.edge import INTERRUPTED
 from netloom.cli.help import HelpedCommand, HelpedGroup
 from netloom.cli.output import (
@@ -19,7 +20,6 @@ from netloom.cli.output import (
     files_written,
     print_json,
 )
-from netloom.errors import InputError
 
 FIGURES = {
     "model-accuracy": (

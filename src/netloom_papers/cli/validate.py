@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from netloom.base.errors import InputError
 from netloom.cli.output import (
     FILES,
     AsJson,
@@ -15,7 +16,6 @@ from netloom.cli.output import (
     files_written,
     print_json,
 )
-from netloom.errors import InputError
 from netloom_papers.cli.study import exhibit_picture
 
 Paper = Annotated[str, typer.Argument(help="Paper, such as chittor (default: all).")]
@@ -107,8 +107,8 @@ def _writers(
 
 
 def _write_page(result: Any, path: Path) -> str:
+    from netloom.base.textfiles import write_text
     from netloom.drawing.save import make_folder
-    from netloom.textfiles import write_text
     from netloom_papers.studies.validation_page import page
 
     make_folder(path.parent)

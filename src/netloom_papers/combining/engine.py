@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.provenance import DEFAULT_SEED
+from netloom.base.errors import InputError
+from netloom.base.provenance import DEFAULT_SEED
 from netloom.workload.counter_random import stream_keys, uniforms
 from netloom_papers.combining import layout
 from netloom_papers.combining.kernels.combining import run

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.provenance import DEFAULT_SEED
+from netloom.base.errors import InputError
+from netloom.base.provenance import DEFAULT_SEED
 from netloom.simulation.intervals import percentiles, run_interval
 from netloom.simulation.steady import BATCH, BEHIND, STRAIGHT, fitted_line, mser5
 from netloom.topology.omegas import DIGITS, Digits, checked_stages, digit_reversed

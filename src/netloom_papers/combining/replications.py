@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.simulation.intervals import batch_interval, interval_over_runs, percentiles
 from netloom.simulation.side_by_side import run_all
 from netloom_papers.combining.network import BATCHES, run_combining

@@ -7,6 +7,7 @@ from itertools import pairwise
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from netloom.base.figures import COMPUTED, MODELLED, PRINTED, Grid, Plot
 from netloom.drawing.axes import Axis, axis
 from netloom.drawing.colours import COLOURS
 from netloom.drawing.frame import framed
@@ -14,7 +15,6 @@ from netloom.drawing.line_names import GAP as BEFORE_NAME
 from netloom.drawing.line_names import LINE
 from netloom.drawing.networks.letters import width_of
 from netloom.drawing.panel import End, Panel
-from netloom.figures import COMPUTED, MODELLED, PRINTED, Grid, Plot
 from netloom_papers.exhibits.exhibit_grid import MEANING, grid_chart, grid_size, has_printed
 
 if TYPE_CHECKING:

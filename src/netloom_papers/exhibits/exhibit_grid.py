@@ -5,15 +5,15 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.figures import Grid
 from netloom.drawing.colours import REFERENCE, THIS
-from netloom.figures import Grid
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import altair as alt
 
-    from netloom.figures import Plot
+    from netloom.base.figures import Plot
 
 MEANING = (
     "Tables: the printed number is grey and left, the computed one black and right; "
@@ -38,7 +38,7 @@ def grid_size(grid: Grid) -> tuple[int, int]:
 
     Examples
     --------
-    >>> from netloom.figures import Cell, Grid
+    >>> from netloom.base.figures import Cell, Grid
     >>> grid_size(Grid("t", ("mesh", "clocks"), (("m11k", (Cell(12, 13),)),)))
     (91, 47)
     """
@@ -51,7 +51,7 @@ def has_printed(panels: Sequence[Plot | Grid]) -> bool:
 
     Examples
     --------
-    >>> from netloom.figures import Cell, Grid
+    >>> from netloom.base.figures import Cell, Grid
     >>> has_printed([Grid("t", ("torus", "off"), (("8 × 8", (Cell(None, 3.6),)),))])
     False
     """

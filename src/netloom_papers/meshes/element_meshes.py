@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.spec import check_size
-from netloom.textfiles import check_file
+from netloom.base.errors import InputError
+from netloom.base.spec import check_size
+from netloom.base.textfiles import check_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -157,7 +157,7 @@ def optional_package(name: str) -> Any:
     >>> optional_package("no_such_package")
     Traceback (most recent call last):
         ...
-    netloom.errors.InputError: finite elements: found no package no_such_package; expected it
+    netloom.InputError: finite elements: found no package no_such_package; expected it
     installed: pip install 'netloom[fem]'
     """
     try:
@@ -221,7 +221,7 @@ def generate_mesh(name: str) -> ElementMesh:
     >>> generate_mesh("bridge")
     Traceback (most recent call last):
         ...
-    netloom.errors.InputError: mesh: found 'bridge'; expected plate, cracked-plate,
+    netloom.InputError: mesh: found 'bridge'; expected plate, cracked-plate,
     fine-cracked-plate, valley
     """
     if name not in GENERATED:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.spec import whole_number
+from netloom.base.errors import InputError
+from netloom.base.spec import whole_number
 from netloom.workload.graphs.process_graph import ProcessGraph, process_graph
 from netloom_papers.meshes.element_meshes import (
     GENERATED,
@@ -216,7 +216,7 @@ def mesh_interface(argument: str, spec: str) -> ProcessGraph:
     >>> mesh_interface("plate", "fem:plate")
     Traceback (most recent call last):
         ...
-    netloom.errors.InputError: fem:plate: found no number of parts; expected a mesh and its parts,
+    netloom.InputError: fem:plate: found no number of parts; expected a mesh and its parts,
     such as fem:plate/64
     """
     name, slash, parts = argument.rpartition("/")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.spec import check_size
+from netloom.base.spec import check_size
 from netloom_papers.models.kernels.adaptive_torus import CLASSES, HELD_FROM, solve_all, walk
 
 if TYPE_CHECKING:

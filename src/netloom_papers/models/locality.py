@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.models.channel_flows import follow_flows
 from netloom.routing import virtual_channel_routing
 from netloom_papers.models.locality_parts import (

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -155,7 +155,7 @@ def numbers(
     >>> numbers("contexts", [1, 0], 1)
     Traceback (most recent call last):
         ...
-    netloom.errors.InputError: contexts: found 0; expected at least 1
+    netloom.InputError: contexts: found 0; expected at least 1
     """
     try:
         found = np.asarray(value, np.float64)

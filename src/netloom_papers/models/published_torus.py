@@ -32,8 +32,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.spec import check_size
+from netloom.base.errors import InputError
+from netloom.base.spec import check_size
 from netloom_papers.models.kernels import published_torus as kernel
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom_papers.models.wiring import Delay, Form, channel_bandwidth_ratio
 
 if TYPE_CHECKING:

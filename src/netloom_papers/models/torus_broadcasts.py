@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom_papers.models.adaptive_torus import prepare, solved, tree_loads
 from netloom_papers.models.kernels.adaptive_torus import (
     BLOCKED,

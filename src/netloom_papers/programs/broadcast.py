@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology.alike import check_direct
 from netloom.workload.programs.messages import Messages, checked
 from netloom.workload.programs.trees import Branches, balanced_orientation, branches, row_first

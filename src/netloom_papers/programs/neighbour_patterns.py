@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.provenance import DEFAULT_SEED
+from netloom.base.errors import InputError
+from netloom.base.provenance import DEFAULT_SEED
 from netloom.workload.counter_random import durations
 from netloom.workload.programs.messages import Messages, messages
 from netloom.workload.programs.node_costs import NodeCosts, packetised

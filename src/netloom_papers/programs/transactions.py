@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.provenance import DEFAULT_SEED
-from netloom.spec import check_size
+from netloom.base.errors import InputError
+from netloom.base.provenance import DEFAULT_SEED
+from netloom.base.spec import check_size
 from netloom.workload.counter_random import Law, check_law, durations, uniforms
 from netloom.workload.programs.loops import senders
 from netloom.workload.programs.messages import Messages, checked, messages

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from netloom.base.progress import track
 from netloom.contention import (
     capacity_fraction,
     estimate_mesh,
@@ -20,7 +21,6 @@ from netloom.contention import (
 )
 from netloom.machines import machine
 from netloom.mapping import find_layout, random_mapping
-from netloom.progress import track
 from netloom.routing import DimensionOrder
 from netloom.topology import (
     average_distance,

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from netloom.base.figures import PRINTED, Cell, Grid, Plot
+from netloom.base.progress import track
 from netloom.contention import (
     accepted_path_traffic,
     accepted_path_traffic_threshold,
     measure,
     path_slowdown,
 )
-from netloom.figures import PRINTED, Cell, Grid, Plot
 from netloom.mapping import find_layout, random_mapping
-from netloom.progress import track
 from netloom.topology import average_distance, diameter, hypercube, mesh, topology
 from netloom.workload import read
 from netloom_papers.models.wiring import (

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from netloom.figures import PRINTED, Cell
+from netloom.base.figures import PRINTED, Cell
 from netloom.machines import machine, node_costs
 from netloom_papers.questions.simulate.pattern.question import simulate_pattern
 from netloom_papers.studies.chittor import rows_of
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from netloom.figures import Plot
+    from netloom.base.figures import Plot
     from netloom_papers.questions.simulate.pattern.answer import PatternSimulation
     from netloom_papers.studies.validation import Part
 

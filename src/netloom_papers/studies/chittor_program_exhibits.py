@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.figures import PRINTED, Cell
+from netloom.base.figures import PRINTED, Cell
 from netloom.questions.simulate.loop.question import UNIFORM, simulate_loop
 from netloom_papers.studies.chittor import process_graphs
 from netloom_papers.studies.chittor_machine import ACTUAL_PERCENT, APPLIED_PERCENT, figure_4_14
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from netloom.figures import Plot
+    from netloom.base.figures import Plot
     from netloom_papers.studies.validation import Row
 
 QUICK_APPLIED = (0.05, 0.1, 0.2, 0.4)

@@ -8,8 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom._version import __version__
-from netloom.errors import InputError
-from netloom.figures import PRINTED, Grid, Plot
+from netloom.base.errors import InputError
+from netloom.base.figures import PRINTED, Grid, Plot
 from netloom.questions.verdict import Verdict
 from netloom_papers.studies.running import STUDIES
 from netloom_papers.studies.validation import Validation, published

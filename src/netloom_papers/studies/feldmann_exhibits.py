@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.figures import COMPUTED, PRINTED, Cell
+from netloom.base.figures import COMPUTED, PRINTED, Cell
 from netloom_papers.studies.exhibits import Shown
 from netloom_papers.studies.feldmann import (
     CELLS,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from netloom.figures import Grid
+    from netloom.base.figures import Grid
 
 PATTERNS = {1: "torus", 2: "butterfly", 3: "all-to-all"}
 """What tables 1 to 3 are of. Figures 2 to 4 show the same."""

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.progress import counting
+from netloom.base.progress import counting
 from netloom.routing import DimensionOrder, all_routes
 from netloom.routing.virtual_channel_tables import path_routing
 from netloom.simulation.kernels.agenda import LAST_CYCLE

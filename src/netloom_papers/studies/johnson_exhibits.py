@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from netloom.figures import Plot
+    from netloom.base.figures import Plot
     from netloom_papers.models.locality import Locality
     from netloom_papers.studies.validation import Row
 

@@ -9,10 +9,10 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from netloom._version import __version__
-from netloom.errors import InputError
-from netloom.progress import counting
+from netloom.base.errors import InputError
+from netloom.base.progress import counting
+from netloom.base.textfiles import read_text, unwritable, write_text
 from netloom.simulation.side_by_side import run_all
-from netloom.textfiles import read_text, unwritable, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.provenance import DEFAULT_SEED
+from netloom.base.provenance import DEFAULT_SEED
 from netloom_papers.models.locality import predict_locality
 from netloom_papers.models.locality_parts import (
     Application,

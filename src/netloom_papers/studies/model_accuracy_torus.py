@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.provenance import DEFAULT_SEED
+from netloom.base.provenance import DEFAULT_SEED
 from netloom.topology import average_distance, torus
 from netloom_papers.models.torus_broadcasts import VARIANTS, torus_broadcast
 from netloom_papers.questions.predict.torus_broadcast.answer import ENDS_CYCLES

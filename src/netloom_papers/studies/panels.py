@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from netloom.figures import COMPUTED, Cell, Grid, Plot
+from netloom.base.figures import COMPUTED, Cell, Grid, Plot
 from netloom.simulation.intervals import batch_interval
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from netloom.figures import Cell, Grid, Plot
+from netloom.base.figures import Cell, Grid, Plot
 from netloom_papers.studies.exhibits import Shown
 from netloom_papers.studies.panels import cell, curve, grid, plot
 from netloom_papers.studies.rosenblum_mayr_queues import PARTS as QUEUE_PARTS

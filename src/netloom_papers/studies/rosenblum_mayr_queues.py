@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.progress import counting
+from netloom.base.progress import counting
 from netloom_papers.combining import CombiningEngine, CombiningNetwork, run_combining
 from netloom_papers.combining.hot_spots import HotSpotTraffic
 from netloom_papers.combining.replications import critical_queue

@@ -17,7 +17,7 @@ from math import nan
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from netloom.progress import track
+from netloom.base.progress import track
 from netloom.routing import virtual_channel_routing
 from netloom.simulation.network.routers import PRESETS, Router, router
 from netloom.simulation.network.run import Run

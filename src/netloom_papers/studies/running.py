@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom._version import __version__
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.questions.verdict import Verdict
 
 if TYPE_CHECKING:

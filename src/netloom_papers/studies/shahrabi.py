@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from netloom.figures import MODELLED, Cell
+from netloom.base.figures import MODELLED, Cell
 from netloom.routing import DimensionOrder
 from netloom.simulation.worm import Worm, WormEngine
 from netloom.topology import torus
@@ -33,7 +33,7 @@ from netloom_papers.studies.validation import compare_all, run_side_by_side
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from netloom.figures import Grid, Plot
+    from netloom.base.figures import Grid, Plot
     from netloom_papers.studies.validation import Part
 
 ROUTER = {**SIMULATED, "injection_channels": 0, "ejection_channels": 0}

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.progress import counting
+from netloom.base.errors import InputError
+from netloom.base.progress import counting
 from netloom.questions.verdict import Verdict
 from netloom.simulation.intervals import batch_interval
 from netloom_papers.studies.kinds import causes, kind_of, rates, tolerance_class, verdict

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import netloom as nl
+from netloom.base.units import size
 from netloom.drawing.colours import CHANGE_COLOURS, HEAT_COLOURS, STYLES
 from netloom.drawing.networks import Traffic, drawn, scene_of
 from netloom.drawing.networks.letters import SIZE, width_of
@@ -17,7 +18,6 @@ from netloom.questions.map.chart import networks
 from netloom.questions.network_chart import USE, network_chart
 from netloom.questions.recorded import record
 from netloom.topology import topology
-from netloom.units import size
 
 LAMMPS = "examples/lammps-64.mtx"
 ON = ["torus:8x8", "torus:4x4x4", "hypercube:6", "mesh:8x8", "fat-tree:4x3", "dragonfly:2x4x2",

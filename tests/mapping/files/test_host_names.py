@@ -5,8 +5,8 @@ import pytest
 from typer.testing import CliRunner
 
 import netloom as nl
+from netloom.base.errors import InputError
 from netloom.cli.app import app
-from netloom.errors import InputError
 from netloom.mapping.allocation import allocated_nodes, node_names
 from netloom.topology import graph_topology, mesh, read_graph, without
 

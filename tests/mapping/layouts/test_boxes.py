@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from netloom.base.errors import InputError
 from netloom.contention import measure
-from netloom.errors import InputError
 from netloom.mapping.layouts.boxes import columns, planes
 from netloom.routing import DimensionOrder
 from netloom.topology import cube, mesh

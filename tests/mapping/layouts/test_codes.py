@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from netloom.base.errors import InputError
 from netloom.contention import measure
-from netloom.errors import InputError
 from netloom.mapping.layouts.codes import folded, is_folded_ring, line_code, ring_code
 from netloom.mapping.layouts.curves import hilbert, morton, snake
 from netloom.routing import DimensionOrder

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from netloom.base.errors import InputError
 from netloom.contention import measure, measure_paths
-from netloom.errors import InputError
 from netloom.mapping import find_layout, fitting_layouts
 from netloom.mapping.layouts import catalogue as layouts
 from netloom.mapping.layouts.fold import fold

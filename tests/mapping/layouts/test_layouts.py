@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.mapping import gray
 from netloom.topology import cube, hypercube, mesh, omega, torus
 from netloom.workload import read

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from netloom.base.errors import InputError
 from netloom.contention import measure, measure_paths
-from netloom.errors import InputError
 from netloom.mapping.layouts.trees import h_tree, tiles
 from netloom.routing import DimensionOrder, SourceRoutes, find_deadlock, paths
 from netloom.topology import hypercube, mesh, torus, without

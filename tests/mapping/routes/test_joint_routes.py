@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.mapping import joint_routes
 from netloom.mapping.kernels.joint_routes import forced
 from netloom.routing import (

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from netloom.base.errors import InputError
 from netloom.contention import measure
-from netloom.errors import InputError
 from netloom.mapping import OBJECTIVES, search_mapping
 from netloom.mapping.kernels.search import anneal, busy_items, cost, fill, gather, relieve, shorten
 from netloom.mapping.search import arrays as search_arrays_module

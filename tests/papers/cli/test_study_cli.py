@@ -6,8 +6,8 @@ import sys
 import polars as pl
 import pytest
 
+from netloom.base.figures import COMPUTED, PRINTED, Cell, Grid, Plot
 from netloom.cli import main
-from netloom.figures import COMPUTED, PRINTED, Cell, Grid, Plot
 from netloom_papers.studies import exhibits, model_accuracy, model_accuracy_torus
 from netloom_papers.studies.exhibits import Exhibit, Shown
 from netloom_papers.studies.validation import Row, Validation

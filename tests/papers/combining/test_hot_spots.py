@@ -5,7 +5,7 @@ from math import comb, factorial, nan
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom_papers.combining import hot_spots
 from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom_papers.combining import CombiningEngine, CombiningNetwork, run_combining
 from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
 from netloom_papers.models.combining import single_hot_spot, tree_saturation

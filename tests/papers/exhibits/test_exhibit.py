@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from netloom.figures import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot
+from netloom.base.figures import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot
 from netloom_papers.exhibits.exhibit import exhibit_chart
 from netloom_papers.exhibits.exhibit_grid import grid_size
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.workload import read
 from netloom_papers.meshes import element_meshes
 from netloom_papers.meshes.element_meshes import element_mesh, generate_mesh, read_mesh

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom_papers.models.combining import single_hot_spot, tree_saturation
 
 

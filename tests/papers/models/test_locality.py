@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom_papers.models.locality import alewife, expected_gain, per_hop_limit, predict_locality
 from netloom_papers.models.locality_parts import (
     Application,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.workload.programs.node_costs import NodeCosts
 from netloom_papers.models import circuit_switched, speedup, store_and_forward, wormhole
 from netloom_papers.models.switching import (

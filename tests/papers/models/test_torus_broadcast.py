@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology import torus
 from netloom.workload.programs.trees import branches, row_first
 from netloom_papers.models.adaptive_torus import prepare, same_class, tree_loads, ways

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology import Topology, graph_topology, hypercube, mesh, topology
 from netloom_papers.models import (
     channel_bandwidth_ratio,

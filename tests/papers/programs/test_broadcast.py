@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from netloom.errors import InputError, NoRouteError
+from netloom.base.errors import InputError, NoRouteError
 from netloom.topology import Topology, cube, hypercube, mesh, torus
 from netloom.topology.graph import graph_topology
 from netloom.workload import PacketStream

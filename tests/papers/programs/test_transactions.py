@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.workload import process_graph, ring, torus
 from netloom.workload.programs.protocols import (
     Protocol,

@@ -7,7 +7,7 @@ from threading import Event
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom_papers.studies import router, validate
 from netloom_papers.studies.booksim import runs
 from netloom_papers.studies.booksim.cases import Case, case_of

@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology import mesh, without
 from netloom.workload import parse_traffic
 from netloom.workload.traffic import pairs, uniform, with_rates

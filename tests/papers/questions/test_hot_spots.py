@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from netloom import find_critical_queue, simulate_hot_spots
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.questions.recorded import record
 from netloom_papers.combining import CombiningNetwork, run_combining
 from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots

@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from netloom import simulate_pattern
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.machines import node_costs
 from netloom.questions.named import find_network
 from netloom.workload.programs.node_costs import NodeCosts

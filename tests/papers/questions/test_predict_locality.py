@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from netloom import predict_locality, process_graph, read, simulate_transactions, topology
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.questions.recorded import record
 from netloom_papers.models import locality as model
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from netloom import predict_torus_broadcast, simulate_broadcast, topology
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.questions.recorded import record
 from netloom_papers.models.torus_broadcasts import torus_broadcast
 from netloom_papers.questions.predict.torus_broadcast.answer import ENDS_CYCLES, FIGURES

@@ -4,7 +4,7 @@ import re
 import pytest
 
 from netloom import predict_wiring
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.questions.recorded import record
 
 

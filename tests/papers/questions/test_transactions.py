@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from netloom import simulate_transactions
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.questions.recorded import record
 from netloom.questions.register import kind_of
 from netloom.workload import process_graph

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from netloom.figures import COMPUTED, PRINTED, Grid, Plot
+from netloom.base.figures import COMPUTED, PRINTED, Grid, Plot
 from netloom_papers.studies import chittor_program_exhibits, exhibits
 from netloom_papers.studies.chittor_simulator import figure_5_13
 from netloom_papers.studies.panels import averaged, curve

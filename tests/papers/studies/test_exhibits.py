@@ -6,8 +6,8 @@ import re
 import polars as pl
 import pytest
 
-from netloom.errors import InputError
-from netloom.figures import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot
+from netloom.base.errors import InputError
+from netloom.base.figures import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot
 from netloom_papers.studies import exhibits
 from netloom_papers.studies.exhibits import Exhibit, Exhibited, Shown
 from netloom_papers.studies.running import STUDIES

@@ -2,7 +2,7 @@
 
 import pytest
 
-from netloom.figures import Plot
+from netloom.base.figures import Plot
 from netloom_papers.studies.exhibits import _of
 from netloom_papers.studies.validation import published
 

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from netloom.figures import Grid, Plot
+from netloom.base.figures import Grid, Plot
 from netloom_papers.studies.exhibits import _of
 from netloom_papers.studies.johnson_exhibits import QUICK_DISTANCES
 from netloom_papers.studies.validation import published

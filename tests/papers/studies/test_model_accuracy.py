@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from netloom._version import __version__
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom_papers.exhibits.model_accuracy import figures
 from netloom_papers.models.locality_parts import message_curve
 from netloom_papers.questions.simulate.broadcast.question import simulate_broadcast

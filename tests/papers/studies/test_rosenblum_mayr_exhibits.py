@@ -2,7 +2,7 @@
 
 import pytest
 
-from netloom.figures import COMPUTED
+from netloom.base.figures import COMPUTED
 from netloom_papers.studies import rosenblum_mayr_exhibits as exhibits
 from netloom_papers.studies.exhibits import _of
 from netloom_papers.studies.rosenblum_mayr_tables import COLUMNS, System

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.phases.collectives.few_steps import few_steps, frontier, round_bound
 from netloom.phases.collectives.network import rank_network
 from netloom.phases.collectives.step_prices import check_prices, step_prices

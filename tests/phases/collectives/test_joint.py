@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.phases.collectives.joint import all_reduce, joint
 from netloom.phases.collectives.optimum import optimum
 from netloom.phases.collectives.trees import packed

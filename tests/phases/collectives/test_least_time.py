@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.phases.collectives.all_to_all import exchange
 from netloom.phases.collectives.joint import joint
 from netloom.phases.collectives.least_time import least_time

@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.phases.collectives.listed import Jobs, listed, servers
 from netloom.phases.collectives.network import rank_network
 from netloom.phases.collectives.pipelines import along_trees

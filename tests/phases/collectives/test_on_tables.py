@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.phases.collectives.network import rank_network
 from netloom.phases.collectives.on_tables import on_tables
 from netloom.routing import parse_routing, paths

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.phases.collectives.network import rank_network, whole_numbers
 from netloom.phases.collectives.optimum import optimum
 from netloom.topology import topology

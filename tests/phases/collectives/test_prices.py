@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.phases.collectives.all_to_all import all_to_all
 from netloom.phases.collectives.duals import prices_of
 from netloom.phases.collectives.joint import all_reduce

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.phases.collectives.all_to_all import exchange
 from netloom.phases.collectives.rotated import rotated
 from netloom.topology import torus

@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.provenance import Provenance
 from netloom.phases.collectives.schedule_files import read_schedule, schedule_text, write_schedule
 from netloom.phases.collectives.synthesis import SYNTHESISED
-from netloom.provenance import Provenance
 from tests.phases.collectives.test_judged import made
 
 

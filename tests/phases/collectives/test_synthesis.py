@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.phases.collectives.synthesis import SYNTHESISED, synthesised
 from netloom.workload.programs.collectives.checked import check
 from tests.phases.collectives.boxes import plain

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.phases.collectives.network import rank_network
 from netloom.phases.collectives.optimum import optimum
 from netloom.phases.collectives.translates import rounds_program, translated, translates

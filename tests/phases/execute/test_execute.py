@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.models.messages import ConSetCosts
 from netloom.phases import schedule
 from netloom.phases.execute.execution import execute

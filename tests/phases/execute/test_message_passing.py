@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.models.messages import MessageCosts
 from netloom.phases.execute.message_passing import message_passing
 from netloom.topology import mesh

@@ -7,7 +7,7 @@ from multiprocessing.process import BaseProcess
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.models.messages import ConSetCosts
 from netloom.phases import schedule
 from netloom.phases.execute import processes as runtime_processes

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netloom.errors import InputError, NoRouteError
+from netloom.base.errors import InputError, NoRouteError
 from netloom.models.messages import ConSetCosts
 from netloom.phases import Capacity, least_clocks, least_phases, partition
 from netloom.phases.plan.bounds import MOST_NODES, hops_to

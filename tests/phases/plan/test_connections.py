@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.phases import Connections, connections
 from netloom.phases.plan.connections import MOST_WORDS, ranks
 from netloom.workload import process_graph, read

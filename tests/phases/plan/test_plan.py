@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.phases import Capacity, Plan
 from netloom.phases.plan.plans import MOST_CHANNELS
 from netloom.routing import Paths

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.models import ConSetCosts
 from netloom.phases import Capacity, Connections, Plan, connections, schedule
 from netloom.routing import DimensionOrder, paths

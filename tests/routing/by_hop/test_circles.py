@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing import virtual_channel_routing
 from netloom.routing.by_hop.circles import circle_among, hop_circle
 from netloom.routing.by_hop.kinds import group_kinds

@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from netloom.errors import DeadlockError, InputError, NoRouteError
+from netloom.base.errors import DeadlockError, InputError, NoRouteError
 from netloom.routing import (
     ForwardingTable,
     Lanes,

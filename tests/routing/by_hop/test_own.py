@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from netloom.errors import DeadlockError, InputError
+from netloom.base.errors import DeadlockError, InputError
 from netloom.routing import hosted_ports, routing_by_hop, virtual_channel_routing
 from netloom.topology import topology
 from tests.routing.by_hop.walks import idle, walk

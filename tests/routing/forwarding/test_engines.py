@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing import find_deadlock
 from netloom.routing.forwarding import fat_trees
 from netloom.routing.forwarding.end_points import channels_by_port, end_points

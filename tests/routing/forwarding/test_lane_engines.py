@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing import find_deadlock, parse_routing
 from netloom.routing.forwarding.dfsssp import dfsssp, dfsssp_falls_back
 from netloom.routing.forwarding.end_points import channels_by_port, end_points

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing import ForwardingTable, find_deadlock, spread_table
 from netloom.routing.forwarding.lanes import (
     dependency_graph,

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.fabrics.other_ends import with_others
 from netloom.fabrics.writing import write_lfts
 from netloom.routing.forwarding.addresses import port_table

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing import DModK, parse_routing
 from netloom.simulation.flow import flow_network, ways_of
 from netloom.simulation.flow.at_once import run_at_once, send_order

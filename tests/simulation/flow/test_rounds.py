@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing import parse_routing
 from netloom.simulation.flow import flow_network, run_flows, run_rounds
 from netloom.simulation.flow.window import Window

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from netloom.errors import InputError, NoRouteError
+from netloom.base.errors import InputError, NoRouteError
 from netloom.routing import parse_routing, paths, source_routes
 from netloom.simulation.flow import flow_network, run_flows, run_paths
 from netloom.topology import mesh, topology, without

@@ -2,7 +2,7 @@
 
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.simulation.flow import trust
 
 

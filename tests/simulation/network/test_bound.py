@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from netloom.base.errors import NoRouteError
 from netloom.contention import expected_load
-from netloom.errors import NoRouteError
 from netloom.routing import source_routes, table, virtual_channel_routing
 from netloom.simulation.network import bound
 from netloom.simulation.network.bound import throughput_bound

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netloom.errors import DeadlockError, InputError
+from netloom.base.errors import DeadlockError, InputError
 from netloom.routing import DimensionOrder, virtual_channel_routing
 from netloom.routing.route_tables import shortest_path_table
 from netloom.routing.source_routing import source_routes

@@ -7,7 +7,7 @@ at which its messages arrive are told to the readable agenda, which must send th
 import numpy as np
 import pytest
 
-from netloom.errors import InputError, NoRouteError
+from netloom.base.errors import InputError, NoRouteError
 from netloom.routing import Paths, source_routes, virtual_channel_routing
 from netloom.simulation.network import router
 from netloom.simulation.network.engine import Engine

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netloom.errors import DeadlockError
+from netloom.base.errors import DeadlockError
 from netloom.routing import DimensionOrder, virtual_channel_routing
 from netloom.routing.virtual_channel_tables import rule_routing
 from netloom.simulation import side_by_side

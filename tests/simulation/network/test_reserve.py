@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from netloom.errors import InputError, NoRouteError
+from netloom.base.errors import InputError, NoRouteError
 from netloom.routing import parse_routing, paths, ports, source_routes
 from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.engine import Engine

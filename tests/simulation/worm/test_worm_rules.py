@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from netloom.errors import DeadlockError
+from netloom.base.errors import DeadlockError
 from netloom.routing import DimensionOrder, parse_routing, paths, source_routes
 from netloom.simulation.worm import Worm, WormEngine
 from netloom.topology import cube, mesh

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology import topology
 from netloom.topology.families.dragonflies import WIRINGS, global_links
 from tests.topology.families.joins import check_network, links

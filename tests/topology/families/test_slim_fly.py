@@ -2,7 +2,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology import topology
 from netloom.topology.families.finite_fields import field, prime_power
 from tests.topology.families.joins import check_network, links

@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology import topology, torus
 from tests.topology.families.joins import check_network, links
 

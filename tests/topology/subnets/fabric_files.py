@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology import topology
 from netloom.topology.subnets.files import read_fabric
 from netloom.topology.subnets.ibsim_writing import ibsim_text

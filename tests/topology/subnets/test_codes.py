@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology import topology
 from netloom.topology.family import DragonflyShape
 from tests.topology.subnets.said import hops, read

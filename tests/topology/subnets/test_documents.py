@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology.subnets.documents import MOST_BYTES, Record, read_document
 from netloom.topology.subnets.markup import read_markup
 

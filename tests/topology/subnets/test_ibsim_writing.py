@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology import topology, without
 from netloom.topology.cabling import port_numbers, way_back
 from netloom.topology.subnets.files import read_fabric

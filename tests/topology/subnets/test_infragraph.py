@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology.family import TreeShape
 from tests.topology.subnets.said import links, network
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology import topology, without
 from netloom.topology.cabling import way_back
 from netloom.topology.subnets.files import read_fabric

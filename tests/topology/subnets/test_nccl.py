@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from tests.topology.subnets.said import links, network
 
 GPU = """<pci busid="{bus}" class="0x030200" link_speed="16.0 GT/s PCIe" link_width="16">

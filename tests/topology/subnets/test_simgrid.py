@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import netloom as nl
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology import torus
 from netloom.topology.families.trees import xgft
 from tests.topology.subnets.said import hops, links, network

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology import cube, topology
 from netloom.topology.family import TreeShape
 from tests.topology.subnets.said import links, network

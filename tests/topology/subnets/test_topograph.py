@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from tests.topology.subnets.said import links, network
 
 MAPPING = """\

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology import topology
 from netloom.topology.subnets.ibsim_writing import ibsim_text
 from tests.topology.subnets.fabric_files import read_or_refused, read_text_as_fabric, unpacked

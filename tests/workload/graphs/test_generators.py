@@ -2,8 +2,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
-from netloom.provenance import DEFAULT_SEED
+from netloom.base.errors import InputError
+from netloom.base.provenance import DEFAULT_SEED
 from netloom.topology import topology
 from netloom.workload import process_graph, read
 from netloom.workload.graphs import generators

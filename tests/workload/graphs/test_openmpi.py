@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.workload import read, read_monitoring
 
 ROOT = Path(__file__).parents[3]

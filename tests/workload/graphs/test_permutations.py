@@ -1,6 +1,6 @@
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.workload import read
 from netloom.workload.graphs import permutations
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.workload import read
 
 BANNER = "%%MatrixMarket matrix coordinate integer general\n"

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.workload import process_graph, read, ring, write
 
 FIELDS = ("source", "target", "bytes", "messages")

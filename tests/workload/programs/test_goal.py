@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology import mesh
 from netloom.workload.programs.goal import read_goal
 from tests.workload.programs.test_traces import lists, replayed

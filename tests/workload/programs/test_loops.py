@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.workload import binary_tree, line, process_graph, ring, shuffle, transpose
 from netloom.workload.programs.loops import (
     ClosedLoop,

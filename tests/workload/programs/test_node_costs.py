@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.workload.programs.loops import loop_times
 from netloom.workload.programs.messages import messages
 from netloom.workload.programs.node_costs import NodeCosts, packetised

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.workload.programs import rounds
 from netloom.workload.programs.messages import messages
 from netloom.workload.programs.rounds import Rounds, second_half

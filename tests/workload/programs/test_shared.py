@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology import mesh
 from netloom.workload import all_to_all, line, parse_traffic, process_graph, ring, traffic
 from netloom.workload.programs.shared import among, parse_nodes, parse_placed, share, shared_traffic

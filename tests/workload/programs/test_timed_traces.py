@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology import mesh
 from netloom.workload.programs.goal import read_goal, read_timed_goal
 from netloom.workload.programs.many_lists import lists as listed

@@ -5,7 +5,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from netloom.errors import InputError, NotAMappingError
+from netloom.base.errors import InputError, NotAMappingError
 from netloom.topology import mesh, torus
 from netloom.workload.programs.trace_files import read_trace, write_trace
 from netloom.workload.programs.traces import EVERYONE

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.workload import parse_arrivals
 from netloom.workload.traffic import arrivals as arrivals_module
 from netloom.workload.traffic.arrivals import arrival_blocks

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology import mesh, topology
 from netloom.workload import PacketStream, parse_traffic
 from netloom.workload.kernels.packets import hot_place

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import netloom as nl
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology import topology
 from netloom.workload import PacketStream, parse_traffic
 

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology import mesh
 from netloom.workload import PacketStream, parse_traffic
 from netloom.workload.traffic import pairs, uniform, with_rates

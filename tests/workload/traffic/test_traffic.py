@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from netloom.errors import InputError, NotAMappingError
+from netloom.base.errors import InputError, NotAMappingError
 from netloom.questions.named import read_traffic
 from netloom.topology import cube, graph_topology, mesh, topology, torus
 from netloom.workload import parse_traffic, process_graph, read, traffic

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology import topology
 from netloom.workload import parse_traffic
 

@@ -7,7 +7,7 @@ numbered so that all ways lead to lower numbers. A place without ways is a targe
 
 import numpy as np
 
-from netloom.compilation import njit
+from netloom.base.compilation import njit
 from netloom.routing.kernels.virtual_channels import allowed
 from netloom.routing.virtual_channel_tables import O1TURN
 

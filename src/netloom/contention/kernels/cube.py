@@ -23,7 +23,7 @@ load of every 2**j channels of a line, and two overlapping spans cover any run.
 
 import numpy as np
 
-from netloom.compilation import njit
+from netloom.base.compilation import njit
 from netloom.routing.kernels.dimension_order import step
 
 COUNT, WEIGHT, JOINED = 0, 1, 2

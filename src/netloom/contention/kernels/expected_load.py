@@ -8,7 +8,7 @@ a running sum along each line gives the loads.
 
 import numpy as np
 
-from netloom.compilation import njit
+from netloom.base.compilation import njit
 from netloom.routing.kernels.dimension_order import step, travel
 
 

@@ -6,7 +6,7 @@ Any paths are allowed: a user's own routes may meet, part and meet again.
 
 import numpy as np
 
-from netloom.compilation import njit
+from netloom.base.compilation import njit
 
 
 @njit()

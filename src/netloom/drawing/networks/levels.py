@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.base.words import counted
 from netloom.drawing.networks.columns import Column, Columns
 from netloom.topology.family import StagesShape, TreeShape
-from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

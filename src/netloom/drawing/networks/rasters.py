@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.base.words import counted
 from netloom.drawing.networks.isometric import with_key
 from netloom.drawing.networks.panels import Band, Look, Panel, panels_scene
 from netloom.topology import Cube
 from netloom.topology.family import HyperXShape
-from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

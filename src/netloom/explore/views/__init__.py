@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.explore.delays import colored
 from netloom.explore.views.counted import counted_views
 from netloom.explore.views.mapped import analyzed_views, flow_views, mapping_views

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.words import number
 from netloom.explore.view import View
 from netloom.explore.views.made import verdict_of
 from netloom.questions.commands import command_line
 from netloom.questions.network_chart import at_last, topology_of
-from netloom.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.explore.view import Flows, View
 from netloom.explore.ways import loads_of, ways_of
 from netloom.questions.commands import command_line

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.explore.view import Flows, Frames, View
 from netloom.explore.views.made import asked, verdict_of
 from netloom.explore.ways import MOST_HOPS, loads_of, ways_of

@@ -5,7 +5,7 @@
 the lane of its row.
 """
 
-from netloom.compilation import kernel
+from netloom.base.compilation import kernel
 from netloom.routing.kernels.acyclic import insert, remove
 
 

@@ -6,7 +6,7 @@ nearer. ``outgoing`` is (offsets, channels) by router.
 
 import numpy as np
 
-from netloom.compilation import njit
+from netloom.base.compilation import njit
 
 
 @njit(nogil=True)

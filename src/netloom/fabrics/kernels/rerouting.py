@@ -16,7 +16,7 @@ changed entry.
 
 import numpy as np
 
-from netloom.compilation import kernel, njit
+from netloom.base.compilation import kernel, njit
 from netloom.fabrics.kernels.ways import list_ways
 
 

@@ -12,7 +12,7 @@ path from each router. ``rates`` is (slowness, room): 1 / bandwidth, and the loa
 
 import numpy as np
 
-from netloom.compilation import kernel, njit
+from netloom.base.compilation import kernel, njit
 from netloom.fabrics.kernels.ways import list_ways
 
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom._version import __version__
-from netloom.errors import InputError
-from netloom.spec import MAX_ELEMENTS, whole_number
-from netloom.textfiles import parse_json, read_lines, read_text, write_text
+from netloom.base.errors import InputError
+from netloom.base.spec import MAX_ELEMENTS, whole_number
+from netloom.base.textfiles import parse_json, read_lines, read_text, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

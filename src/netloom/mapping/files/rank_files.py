@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.spec import MAX_ELEMENTS
+from netloom.base.textfiles import read_lines, write_text
 from netloom.mapping.placements import check_mapping
-from netloom.spec import MAX_ELEMENTS
-from netloom.textfiles import read_lines, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -162,7 +162,7 @@ def check_rank_file(
     >>> check_rank_file("cray", 8, np.arange(4), tasks_per_node=2)
     >>> check_rank_file("cray", 8, np.arange(9))
     Traceback (most recent call last):
-    netloom.errors.InputError: cray rank order: found 8 tasks for 9 places; expected as many places
+    netloom.InputError: cray rank order: found 8 tasks for 9 places; expected as many places
     """
     _check_format(format)
     if format == "cray":

@@ -6,7 +6,7 @@ used, both as ragged arrays, with every edge in both directions.
 
 import numpy as np
 
-from netloom.compilation import inlined, kernel
+from netloom.base.compilation import inlined, kernel
 
 
 @kernel

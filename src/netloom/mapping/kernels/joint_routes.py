@@ -18,7 +18,7 @@ for ``leads_to``.
 
 import numpy as np
 
-from netloom.compilation import njit
+from netloom.base.compilation import njit
 from netloom.routing.kernels.layered import leads_to
 from netloom.routing.kernels.priced_paths import find
 

@@ -14,7 +14,7 @@ mark on each, their number, a list of items, and f of each channel.
 
 import numpy as np
 
-from netloom.compilation import inlined, kernel
+from netloom.base.compilation import inlined, kernel
 from netloom.routing.kernels.dimension_order import step
 
 SAME = 1e-9

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from netloom.errors import InputError
+    from netloom.base.errors import InputError
     from netloom.topology import Cube, Topology
     from netloom.workload import ProcessGraph
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.base.errors import InputError
 from netloom.contention import measure
-from netloom.errors import InputError
 from netloom.mapping.layouts.boxes import columns, planes
 from netloom.mapping.layouts.curves import hilbert, morton, snake
 from netloom.mapping.layouts.fold import fold
@@ -51,7 +51,7 @@ def find_layout(name: str, app: ProcessGraph, topology: Topology) -> Layout:
     >>> find_layout("tiles", binary_tree(255), mesh(8, 8))
     Traceback (most recent call last):
         ...
-    netloom.errors.InputError: layout 'tiles': found mesh:8x8 for 255 tasks;
+    netloom.InputError: layout 'tiles': found mesh:8x8 for 255 tasks;
     expected at least 16 x 16 nodes
     """
     if name not in LAYOUTS:

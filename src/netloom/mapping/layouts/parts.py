@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology import Cube, Topology
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def refusal(name: str, found: str, wanted: str) -> InputError:
     >>> raise refusal("tiles", "mesh:4x4", "a binary tree")
     Traceback (most recent call last):
         ...
-    netloom.errors.InputError: layout 'tiles': found mesh:4x4; expected a binary tree
+    netloom.InputError: layout 'tiles': found mesh:4x4; expected a binary tree
     """
     return InputError(f"layout '{name}'", found, wanted)
 

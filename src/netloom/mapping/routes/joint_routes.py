@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.progress import patience
+from netloom.base.provenance import DEFAULT_SEED
 from netloom.mapping.placements import check_mapping
 from netloom.mapping.routes.joint_routes_bound import CLOSE, least_load
 from netloom.mapping.routes.reroute import all_rounds, load_of, task_of
-from netloom.progress import patience
-from netloom.provenance import DEFAULT_SEED
 from netloom.routing import (
     DimensionOrder,
     Paths,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.mapping.routes.joint_routes_bound import CLOSE
 from netloom.routing import DimensionOrder, Paths, Routing, paths
 from netloom.routing.dimension_order import cube_tables

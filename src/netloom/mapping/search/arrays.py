@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from netloom.base.errors import InputError
 from netloom.contention import measure
-from netloom.errors import InputError
 from netloom.mapping.search.loads import on_paths
 from netloom.routing import DimensionOrder, Paths, Routing, paths
 from netloom.routing.dimension_order import CubeTables, cube_tables

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.base.provenance import DEFAULT_SEED
 from netloom.mapping.search.compact import ground_of, halves
 from netloom.mapping.search.cuts import MOST_TASKS, least_spread, least_time, spectrum_of
 from netloom.mapping.search.loads import hop_pace
 from netloom.mapping.search.pairs import hops, joint_weights
-from netloom.provenance import DEFAULT_SEED
 from netloom.topology import Cube, Topology, slabs
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from netloom.base.provenance import DEFAULT_SEED
 from netloom.mapping.search.compact import ground_of, halves
 from netloom.mapping.search.pairs import hops, joint_weights, router_hops
-from netloom.provenance import DEFAULT_SEED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from netloom.base.provenance import DEFAULT_SEED
 from netloom.mapping.search.pairs import hops, joint_weights
-from netloom.provenance import DEFAULT_SEED
 from netloom.topology import Topology, working_nodes
 
 if TYPE_CHECKING:

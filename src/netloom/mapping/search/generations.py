@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.progress import patience
+from netloom.base.provenance import DEFAULT_SEED
 from netloom.mapping.allocation import nodes_for_tasks
 from netloom.mapping.search.arrays import SearchArrays, search_arrays
 from netloom.mapping.search.bounds import least
 from netloom.mapping.search.objectives import Measure, measure_by, objective_of
 from netloom.mapping.search.rounds import Clock, Round, run_round, warm_up
 from netloom.mapping.search.starts import check_room, random_starts, starts_of
-from netloom.progress import patience
-from netloom.provenance import DEFAULT_SEED
 from netloom.routing import Routing, parse_routing
 from netloom.simulation.side_by_side import run_all
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.base.errors import InputError
 from netloom.contention import measure, measure_paths
-from netloom.errors import InputError
 from netloom.mapping.search.loads import (
     channel_times,
     hop_pace,

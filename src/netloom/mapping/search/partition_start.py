@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from netloom.base.provenance import DEFAULT_SEED
 from netloom.mapping.search.bisection import Part, bisect, gain, whole_weights
 from netloom.mapping.search.compact import Ground, apart, compact_nodes, ground_of, halves
 from netloom.mapping.search.pairs import joint_weights
-from netloom.provenance import DEFAULT_SEED
 from netloom.topology import Topology, working_nodes
 
 if TYPE_CHECKING:

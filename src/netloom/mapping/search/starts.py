@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.mapping.layouts.catalogue import fitting_layouts
 from netloom.mapping.search.embedding import embed
 from netloom.mapping.search.partition_start import partitioned

@@ -6,7 +6,7 @@ output port [node, port], the target and the input port of each channel.
 
 import numpy as np
 
-from netloom.compilation import njit
+from netloom.base.compilation import njit
 from netloom.routing.kernels.virtual_channels import allowed, heading
 
 

@@ -5,7 +5,7 @@
 
 import numpy as np
 
-from netloom.compilation import njit
+from netloom.base.compilation import njit
 
 CLOSE = 1e-3  # cycles
 CLOSE_ENOUGH = 0.05

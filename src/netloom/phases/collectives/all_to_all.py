@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.phases.collectives.duals import prices_of
 from netloom.phases.collectives.listed import Jobs, Timed, servers, timed
 from netloom.phases.collectives.optimum import optimum

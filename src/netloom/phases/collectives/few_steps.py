@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.phases.collectives.optimum import Optimum, optimum
 from netloom.phases.collectives.step_prices import (
     Sends,

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.words import listed
 from netloom.phases.collectives.few_steps import SECONDS, frontier
 from netloom.phases.collectives.listed import Timed
 from netloom.phases.collectives.pipelines import BACKWARDS
 from netloom.phases.collectives.schedules import StepBound, steps_seconds
 from netloom.phases.collectives.step_prices import MOST_SENDS, check_network, roots_of
 from netloom.phases.collectives.synthesis import proven
-from netloom.words import listed
 from netloom.workload.programs.many_lists import Lists, lists
 
 if TYPE_CHECKING:

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.words import counted
 from netloom.phases.collectives.duals import prices_of
 from netloom.phases.collectives.groups import MOST_GROUPED, group_prices, least_out, weakest_groups
 from netloom.phases.collectives.listed import Jobs, Timed, servers, timed
 from netloom.phases.collectives.optimum import optimum
 from netloom.phases.collectives.pipelines import CHUNKS, FEW_TREES, fastest, slices_of
 from netloom.phases.collectives.trees import Forest, packed
-from netloom.words import counted
 from netloom.workload.programs.collectives.program import EVERYBODY, CollectiveProgram
 from netloom.workload.programs.many_lists import Lists, lists
 

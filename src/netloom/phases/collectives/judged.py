@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from netloom.base.units import rate, seconds
 from netloom.phases.collectives.judged_steps import step_seconds
 from netloom.phases.collectives.prices import priced_seconds
 from netloom.phases.collectives.schedules import cut_seconds
 from netloom.phases.violations import InvalidPlanError, Violation, first_wrong
-from netloom.units import rate, seconds
 from netloom.workload.programs.collectives.program import EVERYBODY
 
 if TYPE_CHECKING:

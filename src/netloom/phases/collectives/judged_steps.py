@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.units import seconds
 from netloom.phases.collectives.schedules import steps_seconds
 from netloom.phases.violations import InvalidPlanError, Violation, first_wrong
-from netloom.units import seconds
 
 if TYPE_CHECKING:
     from netloom.phases.collectives.schedules import Schedule

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.units import rate
+from netloom.base.words import counted
 from netloom.phases.collectives.groups import MOST_GROUPED, weakest_groups
 from netloom.phases.collectives.network import rank_network
 from netloom.phases.collectives.optimum import optimum
-from netloom.units import rate
-from netloom.words import counted
 from netloom.workload.programs.collectives.costs import least_seconds
 from netloom.workload.programs.collectives.program import COLLECTIVES
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.phases.collectives.kernels.listing import run_list
 from netloom.workload.programs.many_lists import Lists
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.phases.collectives.kernels.on_tables import SPREAD, grow_trees, timetable
 from netloom.phases.collectives.network import whole_numbers
 from netloom.phases.collectives.optimum import Optimum, optimum

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.units import rate as rate_words
+from netloom.base.words import counted, listed
 from netloom.phases.collectives.kernels.flows import INFINITE, fill_arcs, first_short
-from netloom.units import rate as rate_words
-from netloom.words import counted, listed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

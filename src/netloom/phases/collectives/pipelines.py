@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.progress import tell_so_far
 from netloom.phases.collectives.listed import (
     NUM_PRIORITIES,
     Jobs,
@@ -21,7 +22,6 @@ from netloom.phases.collectives.listed import (
 )
 from netloom.phases.collectives.optimum import optimum
 from netloom.phases.collectives.trees import Forest, forest
-from netloom.progress import tell_so_far
 from netloom.workload.programs.collectives.program import EVERYBODY, CollectiveProgram
 from netloom.workload.programs.many_lists import lists
 

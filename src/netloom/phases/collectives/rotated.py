@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.phases.collectives.listed import MOST_MESSAGES
 from netloom.workload.programs.collectives.program import CollectiveProgram, owners, single
 

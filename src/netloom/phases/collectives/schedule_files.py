@@ -18,20 +18,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.textfiles import read_text, replacing
+from netloom.base.words import listed
 from netloom.phases.collectives.prices import MOST_PAID, PRICED, Prices, tables_of
 from netloom.phases.collectives.schedules import Bound, Schedule, ScheduleNetwork, StepBound
 from netloom.phases.collectives.step_proofs import StepProof
 from netloom.phases.plan_files import mistake
-from netloom.textfiles import read_text, replacing
-from netloom.words import listed
 from netloom.workload.programs.collectives.program import COLLECTIVES, CollectiveProgram
 from netloom.workload.programs.many_lists import Lists
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from netloom.provenance import Provenance
+    from netloom.base.provenance import Provenance
 
 FORMAT = "netloom-collective"
 VERSION = 1

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.units import rate, size
+from netloom.base.words import counted, listed
 from netloom.phases.collectives.duals import on_channels
 from netloom.phases.collectives.prices import priced_seconds
 from netloom.phases.collectives.step_proofs import proven_rounds
-from netloom.units import rate, size
-from netloom.words import counted, listed
 from netloom.workload.programs.many_lists import Lists
 
 if TYPE_CHECKING:

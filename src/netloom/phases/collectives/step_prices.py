@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.words import counted
 from netloom.phases.collectives.step_proofs import StepProof, proven_rounds
-from netloom.words import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.phases.collectives.all_to_all import all_to_all
 from netloom.phases.collectives.joint import FUZZ, all_reduce
 from netloom.phases.collectives.least_time import least_time

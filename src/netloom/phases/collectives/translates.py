@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.phases.collectives.listed import MOST_MESSAGES, Jobs, Servers, Timed, listed
 from netloom.phases.collectives.optimum import optimum
 from netloom.topology.cubes import Cube

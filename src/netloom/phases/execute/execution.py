@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.progress import counting
 from netloom.phases.plan.connections import Connections, ranks
-from netloom.progress import counting
 from netloom.routing import ports
 from netloom.routing.virtual_channels import MOST_SLOTS
 from netloom.simulation.kernels.agenda import LAST_CYCLE

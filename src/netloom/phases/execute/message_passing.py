@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.progress import counting
+from netloom.base.provenance import DEFAULT_SEED
 from netloom.phases.plan.connections import Connections, ranks
-from netloom.progress import counting
-from netloom.provenance import DEFAULT_SEED
 from netloom.routing import virtual_channel_routing
 from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.network.program import NetworkProgram

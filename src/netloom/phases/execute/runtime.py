@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.phases.execute.processes import WorkerLostError, run_in_processes
 from netloom.phases.execute.worker import Network, Report, Worker
 

@@ -8,7 +8,7 @@ bool[phases], whether something as busy as the height has become less so.
 
 import numpy as np
 
-from netloom.compilation import inlined, kernel
+from netloom.base.compilation import inlined, kernel
 from netloom.phases.kernels.route import shift, window
 from netloom.routing.kernels.priced_paths import find
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from netloom.compilation import njit
+from netloom.base.compilation import njit
 
 EVENNESS = 0.01
 """Worth of even loads, next to the largest one of a bin: where moving one item changes no largest

@@ -5,7 +5,7 @@ Places, prices and surcharges are those of ``kernels.priced_paths``.
 
 import numpy as np
 
-from netloom.compilation import inlined, kernel
+from netloom.base.compilation import inlined, kernel
 from netloom.routing.kernels.priced_paths import find
 
 LOYALTY = 20.0

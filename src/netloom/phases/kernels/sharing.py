@@ -8,7 +8,7 @@ at ``first_user[p]`` to ``first_user[p + 1]``. ``capacity``: float64[places], wo
 
 import numpy as np
 
-from netloom.compilation import njit
+from netloom.base.compilation import njit
 
 TOGETHER = 1e-9  # relative difference that rounding may make between equal numbers
 

@@ -9,7 +9,7 @@ connections, none before one that it waits for. ``start``: int64[n].
 
 import numpy as np
 
-from netloom.compilation import njit
+from netloom.base.compilation import njit
 
 
 @njit(nogil=True)

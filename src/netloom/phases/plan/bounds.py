@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError, NoRouteError
+from netloom.base.errors import InputError, NoRouteError
+from netloom.base.words import counted
 from netloom.phases.plan.wiring import arrivals, parts, wired
 from netloom.topology import Cube, Topology, hop_distances, slabs
-from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

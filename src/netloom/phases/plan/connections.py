@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.spec import whole_number
-from netloom.textfiles import read_lines
+from netloom.base.errors import InputError
+from netloom.base.spec import whole_number
+from netloom.base.textfiles import read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.provenance import DEFAULT_SEED
 from netloom.models.messages import ConSetCosts
 from netloom.phases.plan.balance import FEW_MOVES, balanced, phase_clocks
 from netloom.phases.plan.bounds import least_clocks, least_phases
@@ -14,7 +15,6 @@ from netloom.phases.plan.connections import Connections, ranks
 from netloom.phases.plan.negotiate import negotiated, sequential
 from netloom.phases.plan.plans import Capacity, Plan
 from netloom.phases.plan.symmetric import pack_permutations, permutations
-from netloom.provenance import DEFAULT_SEED
 from netloom.routing import Paths
 from netloom.topology import Cube, Topology
 

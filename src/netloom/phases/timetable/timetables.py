@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.phases.plan.connections import ranks
 from netloom.phases.timetable.sharing import Phase, each_phase, flow_times, places_of, shared_times
 

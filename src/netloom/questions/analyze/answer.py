@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from netloom.base.errors import InputError
+from netloom.base.words import counted
 from netloom.contention import capacity_fraction, slowdown
-from netloom.errors import InputError
 from netloom.questions.analyze.busiest import (
     bottleneck,
     bounds,
@@ -28,7 +29,6 @@ from netloom.questions.named import mapping_name
 from netloom.questions.numbers import known
 from netloom.routing import half_way_round
 from netloom.topology import Cube
-from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from netloom.base.provenance import Provenance
     from netloom.contention import Expectation, MeshEstimate, Verdict
     from netloom.machines import Machine
-    from netloom.provenance import Provenance
     from netloom.routing import Paths
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph

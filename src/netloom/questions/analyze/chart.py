@@ -9,6 +9,7 @@ import altair as alt
 import numpy as np
 import polars as pl
 
+from netloom.base.words import counted
 from netloom.drawing.axes import Axis, axis
 from netloom.drawing.bars import THICK
 from netloom.drawing.colours import OTHERS, REFERENCE, THIS
@@ -21,7 +22,6 @@ from netloom.questions.named import mapping_name
 from netloom.questions.network_chart import LOAD, channels_chart, load_title
 from netloom.questions.shown import percent
 from netloom.questions.subject import subject
-from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

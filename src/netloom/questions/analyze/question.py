@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from pydantic import model_validator
 
+from netloom.base.errors import InputError
+from netloom.base.progress import patience, track
+from netloom.base.words import counted
 from netloom.contention import (
     estimate_mesh,
     expect_random,
@@ -18,10 +21,8 @@ from netloom.contention import (
     saturation,
     verdict,
 )
-from netloom.errors import InputError
 from netloom.machines import Machine, machine_names
 from netloom.mapping.named import place_program
-from netloom.progress import patience, track
 from netloom.questions.analyze.answer import Analysis
 from netloom.questions.analyze.busiest import each_shift
 from netloom.questions.analyze.causes import causes, followed
@@ -51,7 +52,6 @@ from netloom.routing import (
     routes_by,
 )
 from netloom.topology import Cube, Topology
-from netloom.words import counted
 from netloom.workload import ProcessGraph
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.words import counted, listed, number
 from netloom.questions.analyze.where import CLOSE, carried, unit
 from netloom.questions.shown import percent
 from netloom.questions.subject import arrow
 from netloom.topology.subnets.names import short_switch_name
-from netloom.words import counted, listed, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.words import counted, number
 from netloom.questions.analyze.where import CLOSE, carried, unit
 from netloom.topology.subnets.names import short_switch_name
-from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.words import counted, number
 from netloom.questions.analyze.reasons import limit_if_split, why
 from netloom.questions.analyze.where import where
 from netloom.questions.commands import command_line
@@ -11,7 +12,6 @@ from netloom.questions.register import kind_of
 from netloom.questions.shown import percent
 from netloom.questions.subject import mapped_program
 from netloom.questions.verdict import Verdict
-from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.units import size
+from netloom.base.words import counted, number
 from netloom.questions.subject import arrow
-from netloom.units import size
-from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
+from netloom.base.units import seconds, size
+from netloom.base.words import counted, listed, number
 from netloom.questions.analyze.reasons import limit_if_split
 from netloom.questions.analyze.switched_words import switched_remarks
 from netloom.questions.analyze.verdict import load_share, verdict
@@ -13,8 +15,6 @@ from netloom.questions.analyze.where import unit
 from netloom.questions.measure import Measure
 from netloom.questions.shown import plain_table, size_of
 from netloom.questions.subject import arrow
-from netloom.units import seconds, size
-from netloom.words import counted, listed, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

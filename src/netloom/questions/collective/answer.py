@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from netloom import units
+from netloom.base import units
+from netloom.base.words import counted
 from netloom.questions.answers import Answer, Column, Columns
 from netloom.questions.collective.phased import PHASES
 from netloom.questions.collective.sizes import size_ranges
 from netloom.questions.simulate.engines import FLOWS
-from netloom.words import counted
 from netloom.workload.programs.collectives.costs import bus_factor, least_steps
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.base.provenance import Provenance
     from netloom.drawing.timelines import Timeline
     from netloom.phases.collectives.least_time import LeastTime
-    from netloom.provenance import Provenance
     from netloom.questions.collective.cycles import InCycles
     from netloom.questions.collective.order import Reordered
     from netloom.questions.collective.runs import Algorithm, Timed

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from netloom import units
+from netloom.base import units
+from netloom.base.words import counted, number
 from netloom.drawing.axes import Axis
 from netloom.drawing.bars import Bar
 from netloom.drawing.bars import bars as bars_of
@@ -15,7 +16,6 @@ from netloom.drawing.colours import BEST, COLOURS, REFERENCE
 from netloom.drawing.panel import End, Look, looks_of, panel
 from netloom.questions.collective.phased import PHASES
 from netloom.questions.subject import order_named
-from netloom.words import counted, number
 from netloom.workload.programs.collectives.costs import bus_factor
 
 if TYPE_CHECKING:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.units import seconds as seconds_words
+from netloom.base.units import size as size_words
 from netloom.machines.links import with_channels
 from netloom.questions.collective.order import graph_of
 from netloom.questions.collective.runs import Runner, Timed
@@ -18,8 +20,6 @@ from netloom.questions.timing import ASSUMED
 from netloom.routing import paths
 from netloom.simulation.network.routers import Router
 from netloom.simulation.traces import run_trace
-from netloom.units import seconds as seconds_words
-from netloom.units import size as size_words
 from netloom.workload.programs.collectives.sent import trace_of
 from netloom.workload.traffic.lengths import LONGEST
 

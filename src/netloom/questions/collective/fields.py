@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, SkipValidation
 
+from netloom.base.spec import MAX_ELEMENTS
 from netloom.phases.plan.plans import MOST_CHANNELS
 from netloom.questions.base import InstanceOf, Question, argument, option
 from netloom.questions.fields import (
@@ -19,7 +20,6 @@ from netloom.questions.fields import (
     Timing,
 )
 from netloom.simulation.network.routers import Router
-from netloom.spec import MAX_ELEMENTS
 from netloom.workload.programs.collectives.algorithms import MOST_RANKS
 from netloom.workload.traffic.lengths import LONGEST
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from netloom import units
+from netloom.base import units
+from netloom.base.words import counted
 from netloom.questions.shown import percent
 from netloom.questions.timing import ASSUMED, assumed
-from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

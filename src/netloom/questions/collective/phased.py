@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.units import parse_seconds
+from netloom.base.words import counted
 from netloom.models import ConSetCosts
 from netloom.phases import Capacity, connections, partition, schedule, verify
 from netloom.phases.limits import channel_words
 from netloom.questions.collective.runs import Algorithm, Timed
 from netloom.topology import Cube
 from netloom.topology.alike import check_alike
-from netloom.units import parse_seconds
-from netloom.words import counted
 from netloom.workload import process_graph
 from netloom.workload.programs.collectives.algorithms import algorithms_of
 

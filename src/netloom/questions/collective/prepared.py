@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.mapping.allocation import allocated_hosts, places_of
 from netloom.mapping.named import place_program
 from netloom.phases.collectives.least_time import least_time

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import DeadlockError, InputError
+from netloom.base.errors import DeadlockError, InputError
+from netloom.base.progress import counting, patience
+from netloom.base.units import size as size_words
+from netloom.base.words import counted
 from netloom.mapping import check_rank_file
-from netloom.progress import counting, patience
 from netloom.questions.collective.answer import CollectiveTimes, Point
 from netloom.questions.collective.fields import CollectiveQuestion
 from netloom.questions.collective.order import Reordered, reordered
@@ -25,8 +27,6 @@ from netloom.questions.outputs import PLOT, Output, check_in_folder, table_outpu
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.timelines import perfetto_output
-from netloom.units import size as size_words
-from netloom.words import counted
 from netloom.workload import ring
 from netloom.workload.programs.collectives.algorithms import (
     collective_program,

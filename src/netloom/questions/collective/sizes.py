@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom import units
-from netloom.errors import InputError
-from netloom.spec import real_number
-from netloom.units import parse_bytes
-from netloom.words import listed
+from netloom.base import units
+from netloom.base.errors import InputError
+from netloom.base.spec import real_number
+from netloom.base.units import parse_bytes
+from netloom.base.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom import units
-from netloom.errors import InputError
+from netloom.base import units
+from netloom.base.errors import InputError
+from netloom.base.words import counted
 from netloom.questions.collective.runs import MOST_LISTED, Runner
 from netloom.questions.simulate.engines import PreparedFlows
 from netloom.questions.simulate.timelines import crossed_links
 from netloom.questions.timelines import Happened, timeline_of
-from netloom.words import counted
 from netloom.workload.programs.collectives.sent import rounds_of
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom import units
+from netloom.base import units
+from netloom.base.words import counted, listed, number
 from netloom.phases.collectives.synthesis import SYNTHESISED
 from netloom.questions.collective.phased import PHASES
 from netloom.questions.commands import command_line
@@ -12,7 +13,6 @@ from netloom.questions.register import kind_of
 from netloom.questions.shown import percent
 from netloom.questions.subject import arrow, subject
 from netloom.questions.verdict import Verdict
-from netloom.words import counted, listed, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

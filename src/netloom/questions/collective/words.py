@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from netloom import units
+from netloom.base import units
+from netloom.base.words import counted, listed, number
 from netloom.questions.collective.verdict import reason, verdict
 from netloom.questions.shown import ended, plain_table, size_of
-from netloom.words import counted, listed, number
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from netloom.base.words import counted
 from netloom.models import conset_clocks
 from netloom.phases import write_plan
 from netloom.phases.execute.node_programs import node_programs
@@ -20,7 +21,6 @@ from netloom.phases.limits import (
     processor_words,
 )
 from netloom.questions.answers import INSIDE, Answer, Column, Columns, asked, table
-from netloom.words import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from netloom.base.provenance import Provenance
     from netloom.drawing.timelines import Timeline
     from netloom.models import ConSetCosts, MessageCosts
     from netloom.phases import PhaseBound, Plan, Timetable
     from netloom.phases.execute.execution import Execution
     from netloom.phases.execute.message_passing import MessagePassing
     from netloom.phases.execute.node_programs import NodeProgram
-    from netloom.provenance import Provenance
     from netloom.questions.verdict import Verdict
     from netloom.workload import ProcessGraph
 

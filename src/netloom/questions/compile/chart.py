@@ -8,6 +8,7 @@ import altair as alt
 import numpy as np
 import polars as pl
 
+from netloom.base.words import counted, number
 from netloom.drawing.axes import Axis
 from netloom.drawing.bars import Bar, stacked
 from netloom.drawing.colours import BEST, OTHERS, REFERENCE
@@ -16,7 +17,6 @@ from netloom.drawing.networks.letters import width_of
 from netloom.drawing.room import room
 from netloom.questions.network_chart import USE, network_chart, topology_of
 from netloom.questions.shown import percent
-from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

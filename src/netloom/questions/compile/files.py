@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.errors import InputError
+from netloom.base.textfiles import write_text
 from netloom.drawing.save import check_writable, make_folder
-from netloom.errors import InputError
 from netloom.questions.outputs import Output, picture_output
 from netloom.questions.recorded import chart_of, record
 from netloom.questions.timelines import PERFETTO
-from netloom.textfiles import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,11 +6,11 @@ from math import floor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netloom import units
+from netloom.base import units
+from netloom.base.words import counted
 from netloom.phases.collectives.schedules import least_latency
 from netloom.questions.subject import short_name
 from netloom.questions.verdict import Verdict
-from netloom.words import counted
 
 if TYPE_CHECKING:
     from netloom.questions.compile.collective.verified import VerifiedCollective, VerifiedProgram

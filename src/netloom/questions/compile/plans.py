@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.progress import patience
+from netloom.base.textfiles import read_text
 from netloom.phases import least_phases, read_plan, verify
 from netloom.phases.collectives.schedule_files import MOST_CHARACTERS, names_collective
 from netloom.phases.execute.node_programs import node_program, node_programs
 from netloom.phases.execute.runtime import run_programs
 from netloom.phases.plan_files import WANTED
-from netloom.progress import patience
 from netloom.questions.answers import Column, Columns
 from netloom.questions.compile.collective.verified import (
     VerifiedCollective,
@@ -21,7 +22,6 @@ from netloom.questions.compile.collective.verified import (
     verified_msccl,
 )
 from netloom.questions.compile.plan_verdicts import of_phases, of_run, told
-from netloom.textfiles import read_text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,10 @@ from os import PathLike
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
 
-from netloom.errors import DeadlockError
+from netloom.base.errors import DeadlockError
+from netloom.base.progress import patience
+from netloom.base.spec import MAX_ELEMENTS
+from netloom.base.words import counted
 from netloom.models import ConSetCosts, MessageCosts
 from netloom.phases import (
     Capacity,
@@ -21,7 +24,6 @@ from netloom.phases import (
 from netloom.phases.execute.execution import execute
 from netloom.phases.execute.message_passing import message_passing
 from netloom.phases.plan.connections import connection_order
-from netloom.progress import patience
 from netloom.questions.base import MOST, MOST_WORDS, option
 from netloom.questions.compile.answer import CompiledPhases, SimulatedPhases
 from netloom.questions.compile.files import FILES
@@ -29,10 +31,8 @@ from netloom.questions.fields import BrokenParts, MonitoredParts, Placed, Progra
 from netloom.questions.named import entering, network_of, placed, read_program
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
-from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology
 from netloom.topology.alike import check_alike, check_direct
-from netloom.words import counted
 from netloom.workload import ProcessGraph
 
 if TYPE_CHECKING:

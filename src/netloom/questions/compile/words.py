@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
+from netloom.base.units import seconds
+from netloom.base.words import counted
 from netloom.questions.compile.verdict import verdict
 from netloom.questions.shown import figures_table, pairs, percent, size_of
-from netloom.units import seconds
-from netloom.words import counted
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from netloom.base.words import number
 from netloom.fabrics.causes import busiest_destinations
 from netloom.fabrics.figures import on_several_switches, rises
 from netloom.questions.answers import Answer, Column, Columns, table
@@ -16,15 +17,14 @@ from netloom.routing.forwarding.lanes import lane_circle
 from netloom.topology.subnets.missing import missing_parts
 from netloom.topology.subnets.names import short_names
 from netloom.topology.subnets.shapes import shape_words
-from netloom.words import number
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from netloom.base.provenance import Provenance
     from netloom.fabrics.bounds import Bound
     from netloom.fabrics.causes import Cause
     from netloom.fabrics.figures import TableFigures
-    from netloom.provenance import Provenance
     from netloom.questions.fabric.jobs import JobCosts
     from netloom.routing.forwarding.problems import Problems
     from netloom.routing.forwarding.tables import ForwardingTable

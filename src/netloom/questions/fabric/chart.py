@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from netloom.base.words import counted, number
 from netloom.drawing.axes import Axis, axis
 from netloom.drawing.bars import Bar, bars
 from netloom.drawing.colours import REFERENCE, THIS
@@ -16,7 +17,6 @@ from netloom.drawing.panel import End, Look, looks_of, panel
 from netloom.questions.fabric.verdict import cable_in_words, level_of
 from netloom.questions.network_chart import network_chart, topology_of
 from netloom.topology.subnets.names import short_names
-from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

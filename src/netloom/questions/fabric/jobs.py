@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.words import counted
 from netloom.fabrics.figures import pairs_reached, ways_of
 from netloom.fabrics.program import Flows, flows_of
 from netloom.fabrics.sharing import sharing
 from netloom.mapping.allocation import allocated_hosts, places_of
-from netloom.words import counted
 from netloom.workload import read
 
 if TYPE_CHECKING:

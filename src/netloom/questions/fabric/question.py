@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.progress import patience
+from netloom.base.words import counted
 from netloom.fabrics.bisection_bounds import bisection_bound
 from netloom.fabrics.bounds import busiest_bound
 from netloom.fabrics.causes import cause_of
 from netloom.fabrics.figures import table_figures
-from netloom.progress import patience
 from netloom.questions.base import InstanceOf, option
 from netloom.questions.fabric.answer import FabricCheck, subnet_circle
 from netloom.questions.fabric.jobs import Job, read_jobs, shared_by
@@ -29,7 +30,6 @@ from netloom.routing.forwarding.problems import table_problems
 from netloom.routing.forwarding.tables import ForwardingTable
 from netloom.topology import Topology
 from netloom.topology.faults import working_nodes
-from netloom.words import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

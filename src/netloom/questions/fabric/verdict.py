@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.words import counted, listed, number
 from netloom.questions.commands import command_line
 from netloom.questions.register import kind_of
 from netloom.questions.shown import percent
 from netloom.questions.subject import short_name
 from netloom.questions.verdict import Verdict
-from netloom.words import counted, listed, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

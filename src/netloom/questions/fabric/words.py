@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
+from netloom.base.words import counted, folded, number, rounded
 from netloom.questions.fabric.verdict import (
     busiest_in_words,
     cable_in_words,
@@ -18,7 +19,6 @@ from netloom.questions.fabric.verdict import (
 from netloom.questions.measure import Measure
 from netloom.questions.shown import ended, percent, plain_table
 from netloom.questions.verdict import MARKS
-from netloom.words import counted, folded, number, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from netloom.base.provenance import Provenance
     from netloom.mapping import FoundMapping, Layout
-    from netloom.provenance import Provenance
     from netloom.questions.analyze.answer import Analysis
     from netloom.questions.map.gains import MappingVerdict, PairedRuns
     from netloom.questions.simulate.load.answer import Simulation

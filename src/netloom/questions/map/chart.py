@@ -11,6 +11,8 @@ import altair as alt
 import numpy as np
 import polars as pl
 
+from netloom.base.units import SIZE
+from netloom.base.words import counted, number
 from netloom.drawing.axes import ROOM, Axis, axis
 from netloom.drawing.bars import NARROWEST, STEP, WIDE, short_names
 from netloom.drawing.colours import BEST, THIS
@@ -24,8 +26,6 @@ from netloom.questions.analyze.where import carried
 from netloom.questions.map.verdict import between_routers, unit_of
 from netloom.questions.map.words import began
 from netloom.questions.network_chart import LOAD, ON, channels_chart, load_title
-from netloom.units import SIZE
-from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

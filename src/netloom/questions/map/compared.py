@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netloom.base.errors import InputError
 from netloom.contention import load_to_compare
-from netloom.errors import InputError
 from netloom.mapping.search.starts import random_starts
 from netloom.questions.analyze.mapped import figures
 from netloom.questions.base import ask

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.mapping import find_layout, read_hosts
 from netloom.mapping.allocation import allocated_hosts, places_of
 from netloom.mapping.placements import check_room

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.progress import patience
 from netloom.mapping import FORMATS, check_rank_file, rank_file
 from netloom.mapping import search_mapping as search
 from netloom.mapping.files.rank_files import ranks_on_computers
@@ -18,7 +19,6 @@ from netloom.mapping.judged import (
     routes_of_layout,
 )
 from netloom.mapping.search.loads import hosts_count
-from netloom.progress import patience
 from netloom.questions.base import MOST, option
 from netloom.questions.fields import (
     Allocated,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.words import counted, number
 from netloom.questions.analyze.reasons import limit_if_split
 from netloom.questions.analyze.verdict import load_share, shares
 from netloom.questions.analyze.where import carried, unit, where
@@ -15,7 +16,6 @@ from netloom.questions.register import kind_of
 from netloom.questions.shown import percent
 from netloom.questions.subject import IN_ORDER, short_name, subject
 from netloom.questions.verdict import Verdict
-from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
+from netloom.base.units import seconds, size
+from netloom.base.words import counted, number
 from netloom.questions.analyze.reasons import limit_if_split
 from netloom.questions.analyze.verdict import load_share
 from netloom.questions.map.gains import CLOSE
 from netloom.questions.map.verdict import between_routers, measure, verdict
 from netloom.questions.shown import percent, plain_table, size_of
-from netloom.units import seconds, size
-from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from netloom.base.words import number
 from netloom.drawing.axes import axis
 from netloom.drawing.bars import Bar, stacked
 from netloom.drawing.colours import BEST, REFERENCE, THIS
 from netloom.drawing.panel import DASHED, DOTTED, MODEL, End, Look, panel
 from netloom.questions.shown import band_named, percent
-from netloom.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.questions.base import Question, option
 from netloom.questions.fields import Measured, refuse
 from netloom.questions.named import find_network
@@ -51,7 +51,7 @@ def find_torus(on: str | Topology | Machine) -> Cube:
     >>> find_torus("mesh:8x8")
     Traceback (most recent call last):
         ...
-    netloom.errors.InputError: on: found mesh:8x8; expected a torus, such as torus:8x8: the model \
+    netloom.InputError: on: found mesh:8x8; expected a torus, such as torus:8x8: the model \
 is of one
     """
     topology, _ = find_network(on)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.words import give_or_take, share
 from netloom.questions.answers import CYCLES, Answer, Column, Columns
-from netloom.words import give_or_take, share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.words import counted, give_or_take, number
 from netloom.questions.predict.latency.network import AT_THE_KNEE
 from netloom.questions.predict.points import Beside
 from netloom.questions.shown import percent, plain_table
-from netloom.words import counted, give_or_take, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from netloom.base.provenance import Provenance
     from netloom.fabrics.balancing import Candidate
     from netloom.fabrics.bounds import Bound
     from netloom.fabrics.changes import Changes
     from netloom.fabrics.figures import TableFigures
-    from netloom.provenance import Provenance
     from netloom.questions.route.programs import ProgramCost
     from netloom.routing import ForwardingTable
     from netloom.topology import Topology

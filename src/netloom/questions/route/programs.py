@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.spec import real_number
 from netloom.fabrics.program import Flows, flows_of, merged_flows, program_times
 from netloom.fabrics.program_tables import busiest_time
 from netloom.questions.named import entering, num_places, placed, read_program
-from netloom.spec import real_number
 
 if TYPE_CHECKING:
     from netloom.fabrics.balancing import Objective

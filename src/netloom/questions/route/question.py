@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from os.path import isfile
 from typing import TYPE_CHECKING, Any
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.progress import patience
 from netloom.fabrics.balancing import balanced
 from netloom.fabrics.bisection_bounds import bisection_bound
 from netloom.fabrics.bounds import busiest_bound
 from netloom.fabrics.changes import table_changes
 from netloom.fabrics.figures import table_figures
 from netloom.fabrics.program_tables import tables_for_program
-from netloom.progress import patience
 from netloom.questions.base import InstanceOf, option
 from netloom.questions.fabric.question import tables_of
 from netloom.questions.fields import BrokenParts, HostNames, OnFabric, Placed, Seeded, refuse

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.units import size
+from netloom.base.words import counted, number
 from netloom.drawing.names import base_names
 from netloom.questions.commands import command_line
 from netloom.questions.fabric.verdict import CLOSE, PROVED, ports_line
@@ -11,8 +13,6 @@ from netloom.questions.register import kind_of
 from netloom.questions.shown import interval, percent
 from netloom.questions.subject import short_name
 from netloom.questions.verdict import Verdict
-from netloom.units import size
-from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
+from netloom.base.units import size
+from netloom.base.words import counted, number
 from netloom.questions.route.verdict import per_bandwidth, verdict
 from netloom.questions.shown import ended, percent, plain_table
 from netloom.topology.subnets.names import short_names
-from netloom.units import size
-from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

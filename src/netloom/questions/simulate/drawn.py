@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from netloom.base.words import number
 from netloom.drawing.axes import axis
 from netloom.drawing.colours import REFERENCE
 from netloom.drawing.panel import DASHED, MINE, Look, panel
 from netloom.questions.network_chart import at_last
 from netloom.questions.shown import percent
-from netloom.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.words import counted
 from netloom.machines import Machine
 from netloom.questions.answers import CYCLES, Column, Columns
 from netloom.questions.fields import ROUTER_FIELDS, asked_router, refuse
@@ -26,7 +27,6 @@ from netloom.simulation.worm import Worm, check_one_path
 from netloom.topology import Topology
 from netloom.topology.alike import check_alike
 from netloom.topology.faults import broken_parts
-from netloom.words import counted
 from netloom.workload.traffic.lengths import LONGEST
 
 if TYPE_CHECKING:

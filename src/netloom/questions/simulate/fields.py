@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from netloom.base.spec import MAX_ELEMENTS
 from netloom.questions.base import InstanceOf, Question, option
 from netloom.questions.fields import (
     Arriving,
@@ -21,7 +22,6 @@ from netloom.questions.fields import (
     Seeded,
     Timing,
 )
-from netloom.spec import MAX_ELEMENTS
 from netloom.workload import ProcessGraph
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.words import counted
 from netloom.questions.answers import Column, Columns
 from netloom.questions.fields import ROUTER_FIELDS, asked_router
 from netloom.questions.named import (
@@ -30,7 +31,6 @@ from netloom.simulation.network.loaded import (
     techniques_of,
 )
 from netloom.topology.faults import broken_parts
-from netloom.words import counted
 from netloom.workload import parse_arrivals, parse_lengths
 from netloom.workload.programs.shared import between_groups, program_seeds, shared_traffic
 from netloom.workload.traffic import from_process_graph

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.mapping.allocation import named_hosts
 from netloom.questions.named import read_program
 from netloom.workload import ProcessGraph

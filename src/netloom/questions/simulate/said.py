@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.words import give_or_take, number
 from netloom.questions.commands import command_line
 from netloom.questions.register import kind_of
 from netloom.questions.shown import percent, plain_table, size_of
 from netloom.questions.subject import arrow
-from netloom.words import give_or_take, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.questions.timelines import Crossed, Happened, timeline_of
 from netloom.routing import DimensionOrder, VirtualChannelRouting, parse_routing, paths
 from netloom.topology.cubes import Cube

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from netloom.base.words import listed
 from netloom.questions.shown import percent
 from netloom.questions.verdict import Verdict
 from netloom.report.page.curve_names import name_fields
 from netloom.report.page.curve_verdicts import NEAR, Tile
-from netloom.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

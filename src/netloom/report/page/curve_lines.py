@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.base.words import counted, give_or_take, listed, number, share
 from netloom.questions.shown import percent
 from netloom.report.page.curve_pairs import bounds, times_said
 from netloom.report.page.curve_points import runs_said
 from netloom.report.page.curve_table import common_load, saturation_said
 from netloom.report.page.curves import deviations
-from netloom.words import counted, give_or_take, listed, number, share
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.words import counted, number
 from netloom.drawing.names import base_names
 from netloom.questions.subject import order_named, short_name
-from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

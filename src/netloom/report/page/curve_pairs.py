@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.words import counted, number
+from netloom.base.words import counted, number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netloom.base.words import give_or_take, number, share
 from netloom.questions.shown import percent
 from netloom.report.page.curves import deviations
 from netloom.report.page.figure import table_of
-from netloom.words import give_or_take, number, share
 
 if TYPE_CHECKING:
     from netloom.report.page.curves import Curve, CurveGroup

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from netloom.base.words import listed, number
 from netloom.questions.shown import percent
 from netloom.questions.verdict import Verdict
 from netloom.report.page.curve_lines import (
@@ -24,7 +25,6 @@ from netloom.report.page.curve_pairs import (
     order_at_crossing,
 )
 from netloom.report.page.curve_table import highest_shared, saturation_said
-from netloom.words import listed, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.words import counted, listed, number
 from netloom.questions.analyze.verdict import load_share
 from netloom.questions.commands import command_line
 from netloom.questions.recorded import key_columns
@@ -16,7 +17,6 @@ from netloom.report.page.curve_names import name_fields
 from netloom.report.page.curve_table import common_load
 from netloom.report.page.curve_verdicts import Tile
 from netloom.report.page.curves import deviations, find_curves
-from netloom.words import counted, listed, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

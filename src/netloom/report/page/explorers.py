@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.explore.file import MOST_VIEWS, by_network, named_views
 from netloom.explore.page_file import data_of, title_of
 from netloom.questions.subject import short_name

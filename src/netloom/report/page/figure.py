@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from netloom.base.words import counted, listed, number
 from netloom.drawing.names import base_names
-from netloom.words import counted, listed, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -6,6 +6,7 @@ import re
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.words import counted
 from netloom.drawing.pages import Inline, as_json, charts_shown, html_page, own_file
 from netloom.explore.page_file import inline as framed
 from netloom.explore.page_file import shell
@@ -13,7 +14,6 @@ from netloom.questions.verdict import MARKS
 from netloom.report.page.figure import turned
 from netloom.report.page.pages import figures_on
 from netloom.report.page.themes import THEMES
-from netloom.words import counted
 
 if TYPE_CHECKING:
     from netloom.report.page.figure import Figure

@@ -9,7 +9,8 @@ from pathlib import PurePath
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.words import counted, listed, number, rounded
 from netloom.experiments.findings import located
 from netloom.questions.commands import command_line
 from netloom.questions.network_chart import one_scale
@@ -19,7 +20,6 @@ from netloom.report.page.decision import answer_of
 from netloom.report.page.explorers import AGAIN, explorers_of
 from netloom.report.page.numbers import numbers_of
 from netloom.report.page.sections import Asked, sections_of, varied_in
-from netloom.words import counted, listed, number, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

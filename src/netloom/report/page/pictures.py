@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.textfiles import replacing, write_text
 from netloom.drawing.save import check_address_space, make_folder
 from netloom.report.page.pages import figures_on
 from netloom.report.page.themes import THEMES
-from netloom.textfiles import replacing, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.words import counted, number
 from netloom.report.page.answers import (
     figures_by_part,
     for_all_windows,
@@ -21,7 +22,6 @@ from netloom.report.page.curve_table import curve_numbers
 from netloom.report.page.curve_verdicts import Decision, decide
 from netloom.report.page.curves import find_curves, kind_of
 from netloom.report.page.scales import on_one_scale
-from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

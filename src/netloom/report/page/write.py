@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from netloom.base.errors import InputError
+from netloom.base.textfiles import file_kind, write_text
 from netloom.drawing.save import check_writable, make_folder
-from netloom.errors import InputError
 from netloom.questions.recorded import Recorded, record
 from netloom.report.page.html import render
 from netloom.report.page.pages import page_of
 from netloom.report.page.pictures import save_pictures
-from netloom.textfiles import file_kind, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing.by_hop.tables import GIVEN, HopTables, channels_at_ports
 from netloom.routing.cycles import cycle_of_waits
 

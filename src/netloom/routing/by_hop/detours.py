@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing.several import Valiant, detour, host_routers
 from netloom.routing.ways import family_of
 from netloom.topology.family import DragonflyShape

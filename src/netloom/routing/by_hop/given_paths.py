@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import DeadlockError, InputError
+from netloom.base.errors import DeadlockError, InputError
 from netloom.routing.by_hop.births import PathBirths
 from netloom.routing.cycles import cycle_of_waits, dependencies
 from netloom.routing.deadlock import in_one_order

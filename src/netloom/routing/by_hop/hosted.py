@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import DeadlockError, InputError
+from netloom.base.errors import DeadlockError, InputError
+from netloom.base.spec import split_spec
+from netloom.base.words import or_near
 from netloom.routing.by_hop.circles import TooLargeError, followed, hop_circle
 from netloom.routing.by_hop.escapes import escape_automaton, escape_tables
 from netloom.routing.by_hop.ladders import SEPARATOR, Ladder, straight, with_detours
@@ -30,8 +32,6 @@ from netloom.routing.parse import SYNONYMS, named_here, names, parse_routing
 from netloom.routing.several import Minimal, MinimalGroup, Valiant
 from netloom.routing.trees import RandomUp
 from netloom.routing.virtual_channel_tables import VirtualChannelRouting
-from netloom.spec import split_spec
-from netloom.words import or_near
 
 if TYPE_CHECKING:
     from netloom.routing.parse import Routing

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import DeadlockError, InputError
+from netloom.base.errors import DeadlockError, InputError
 from netloom.routing.forwarding.lanes import lane_circle, layered
 from netloom.routing.forwarding.tables import ForwardingTable, exits, senders
 from netloom.routing.hosted import PAIRS_AT_ONCE

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from netloom.errors import DeadlockError
+from netloom.base.errors import DeadlockError
 from netloom.routing.by_hop.births import PathBirths, TableBirths
 from netloom.routing.by_hop.given_paths import hop_layers, listed_paths
 from netloom.routing.by_hop.lanes import (

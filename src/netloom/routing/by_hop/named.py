@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.spec import whole_number
 from netloom.routing.by_hop.detours import other_goals, valiant_goals
 from netloom.routing.by_hop.kinds import group_kinds, ordered_kinds, rank_kinds, usual_kinds
 from netloom.routing.by_hop.ladders import SEPARATOR, Ladder
@@ -31,7 +32,6 @@ from netloom.routing.ways import (
     shortest_ways,
     usual_ways,
 )
-from netloom.spec import whole_number
 from netloom.topology import Cube
 from netloom.topology.family import DragonflyShape, TreeShape
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.spec import split_spec
 from netloom.routing.by_hop.hosted import check_joined, planned, refuse_circle
 from netloom.routing.by_hop.ladders import Ladder, straight
 from netloom.routing.by_hop.named import plan
@@ -19,7 +20,6 @@ from netloom.routing.by_hop.tables import (
 )
 from netloom.routing.port_numbers import hosted_ports
 from netloom.routing.virtual_channel_tables import VirtualChannelRouting
-from netloom.spec import split_spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.textfiles import read_text
 from netloom.routing.forwarding.addresses import (
     MOST_LID,
     NO_PORT,
@@ -22,7 +23,6 @@ from netloom.routing.forwarding.addresses import (
 )
 from netloom.routing.forwarding.dumped_lids import with_dumped_lids
 from netloom.routing.forwarding.tables import MOST_ENTRIES
-from netloom.textfiles import read_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing.forwarding.end_points import channels_by_port, end_points
 from netloom.routing.forwarding.opensm import hops_from, told
 from netloom.routing.kernels.fat_tree import COLUMNS, TO_EQUAL, TO_LOWER, TO_UPPER

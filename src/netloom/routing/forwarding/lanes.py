@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing.cycles import cycle_of_waits
 from netloom.routing.forwarding.tables import ForwardingTable, Lanes, exits, port_senders
 from netloom.topology.cabling import port_numbers

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing.forwarding.addresses import NO_PORT, addresses
 from netloom.routing.forwarding.dumps import read_ports
 from netloom.routing.forwarding.tables import ForwardingTable

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing.forwarding.end_points import EndPoints, channels_by_port, end_points
 from netloom.routing.forwarding.lanes import MOST_LANES, DependencyGraph, dependency_graph
 from netloom.routing.forwarding.tables import ForwardingTable, Lanes

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.textfiles import read_text
 from netloom.routing.forwarding.addresses import addressed, addresses, rows_of_lids
 from netloom.routing.forwarding.dumps import OF_THIS, WHOLE
 from netloom.routing.forwarding.tables import Lanes
-from netloom.textfiles import read_text
 from netloom.topology.cabling import port_numbers
 
 if TYPE_CHECKING:

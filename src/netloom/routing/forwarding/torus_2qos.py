@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing.forwarding.end_points import end_points
 from netloom.routing.forwarding.grids import grid_of
 from netloom.routing.forwarding.opensm import leaving_by_port, told

@@ -10,7 +10,7 @@ for directed acyclic graphs*, 2006. An insertion moves only vertices whose ranks
 ends.
 """
 
-from netloom.compilation import kernel
+from netloom.base.compilation import kernel
 
 
 @kernel

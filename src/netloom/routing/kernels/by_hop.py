@@ -8,7 +8,7 @@ state). ``aux`` is the goal of a detour, the number of a given path, or -1.
 
 import numpy as np
 
-from netloom.compilation import inlined, part
+from netloom.base.compilation import inlined, part
 from netloom.routing.by_hop.tables import ALONG, ALWAYS, DRAWN, EVERY, GIVEN, HASHED, OWN, TWO
 from netloom.routing.kernels.called import called
 from netloom.routing.kernels.ecmp import mixed

@@ -6,7 +6,7 @@ tried, and the router at the other end of each. ``nodes`` is the order of router
 
 import numpy as np
 
-from netloom.compilation import njit
+from netloom.base.compilation import njit
 
 
 @njit(nogil=True)

@@ -5,7 +5,7 @@ A path is its number: place of its destination times ``len(sources)``, plus plac
 
 import numpy as np
 
-from netloom.compilation import njit
+from netloom.base.compilation import njit
 
 NEW, OPEN, DONE = 0, 1, 2
 

@@ -6,7 +6,7 @@ first channel of each dimension and direction, and the order in which dimensions
 
 import numpy as np
 
-from netloom.compilation import njit
+from netloom.base.compilation import njit
 
 
 @njit()

@@ -11,7 +11,7 @@ Each search waits for the one above it.
 
 import numpy as np
 
-from netloom.compilation import inlined, kernel, njit
+from netloom.base.compilation import inlined, kernel, njit
 
 TO_UPPER, TO_LOWER, TO_EQUAL = 0, 1, 2
 NO_ENTRY, ARRIVED = -1, -2

@@ -8,7 +8,7 @@ channel at each output port, int32[R, ports], and the router behind each channel
 
 import numpy as np
 
-from netloom.compilation import njit
+from netloom.base.compilation import njit
 from netloom.routing.by_hop.tables import ALWAYS
 
 NOWHERE = np.int64(-1)

@@ -7,7 +7,7 @@ rises only past greater keys: which of equal keys comes first follows from what 
 
 import numpy as np
 
-from netloom.compilation import kernel, njit
+from netloom.base.compilation import kernel, njit
 
 CHILDREN = 4
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from netloom.compilation import njit
+from netloom.base.compilation import njit
 from netloom.routing.kernels.shortest_path import distances_to
 
 

@@ -6,7 +6,7 @@ send from a router.
 
 import numpy as np
 
-from netloom.compilation import njit
+from netloom.base.compilation import njit
 from netloom.routing.kernels.acyclic import insert, remove, remove_path
 
 

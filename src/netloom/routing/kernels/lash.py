@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from netloom.compilation import kernel, njit
+from netloom.base.compilation import kernel, njit
 from netloom.routing.kernels.acyclic import insert_path, remove_path
 from netloom.routing.kernels.lanes import takes
 

@@ -7,7 +7,7 @@ leave each node, and the place of each channel among those. A layer's dependency
 
 import numpy as np
 
-from netloom.compilation import njit
+from netloom.base.compilation import njit
 from netloom.routing.kernels.dimension_order import step
 from netloom.routing.kernels.shortest_path import distances_to
 

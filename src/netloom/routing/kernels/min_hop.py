@@ -6,7 +6,7 @@ of each router by port, and those into it by port. The last two are (offsets, ch
 
 import numpy as np
 
-from netloom.compilation import njit
+from netloom.base.compilation import njit
 from netloom.routing.kernels.shortest_path import distances_to
 
 EQUAL = 2

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from netloom.compilation import njit
+from netloom.base.compilation import njit
 from netloom.routing.kernels.several import next_channels, search
 from netloom.routing.kernels.up_down import following, legal_distances
 

@@ -8,7 +8,7 @@ holds b and requests a. A search begins at link -1.
 
 import numpy as np
 
-from netloom.compilation import kernel, njit
+from netloom.base.compilation import kernel, njit
 from netloom.routing.kernels.acyclic import insert, remove
 from netloom.routing.kernels.heap import drop, empty_heap, pop, push
 

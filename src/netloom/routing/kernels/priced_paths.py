@@ -14,7 +14,7 @@ heap has room for all channels and nodes and one more.
 
 import numpy as np
 
-from netloom.compilation import inlined, kernel
+from netloom.base.compilation import inlined, kernel
 
 
 @inlined

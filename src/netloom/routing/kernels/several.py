@@ -6,7 +6,7 @@ of a group.
 
 import numpy as np
 
-from netloom.compilation import njit
+from netloom.base.compilation import njit
 from netloom.routing.ways import DIGITS, DRAWN
 
 

@@ -5,7 +5,7 @@
 
 import numpy as np
 
-from netloom.compilation import njit
+from netloom.base.compilation import njit
 from netloom.routing.kernels.several import most_choices, next_channels, search
 
 

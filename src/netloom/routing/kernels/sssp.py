@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from netloom.compilation import njit
+from netloom.base.compilation import njit
 from netloom.routing.kernels.heap import empty_heap, lower, pop, push
 
 FAR = np.int64(2**62)

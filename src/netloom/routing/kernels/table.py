@@ -7,7 +7,7 @@ hosts; packets to target t have arrived at ``exits[exit_offsets[t]:exit_offsets[
 
 import numpy as np
 
-from netloom.compilation import njit
+from netloom.base.compilation import njit
 from netloom.routing.kernels.shortest_path import distances_to
 
 ONE = np.int64(1)

@@ -7,7 +7,7 @@ direction, -1 where there is no cable.
 
 import numpy as np
 
-from netloom.compilation import kernel, njit
+from netloom.base.compilation import kernel, njit
 
 NOWHERE = -1
 

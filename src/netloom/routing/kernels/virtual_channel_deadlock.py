@@ -8,7 +8,7 @@ node and input slot that its head is at, and its ``aux``.
 
 import numpy as np
 
-from netloom.compilation import njit
+from netloom.base.compilation import njit
 from netloom.routing.kernels.virtual_channels import allowed, arrived, heading
 
 SLOTS = 64  # input slots of a node, and some

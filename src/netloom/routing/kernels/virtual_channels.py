@@ -8,7 +8,7 @@ afterwards.
 
 import numpy as np
 
-from netloom.compilation import kernel, part
+from netloom.base.compilation import kernel, part
 from netloom.routing.virtual_channel_tables import (
     ADAPTIVE,
     DIMENSION_ORDER,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.simulation.flow import blocking, layout
 from netloom.simulation.flow.layout import INFINITE, State
 

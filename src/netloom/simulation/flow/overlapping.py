@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.simulation.flow.round_log import Log
 from netloom.simulation.flow.window import Window
 from netloom.workload.programs.messages import Messages

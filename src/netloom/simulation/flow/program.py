@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.simulation.agenda import ProgramEngine
 from netloom.simulation.flow.engine import FlowEngine
 from netloom.simulation.flow.ways import WHOLE, Ways, ways_of

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.simulation.flow.engine import ROUNDING
 from netloom.simulation.flow.overlapping import Overlapping, table_of
 from netloom.simulation.flow.round_log import Log, RoundsRun

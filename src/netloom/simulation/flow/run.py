@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.simulation.flow import blocking
 from netloom.simulation.flow.engine import ROUNDING, FlowEngine
 from netloom.simulation.flow.ways import (

@@ -14,8 +14,8 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any, NamedTuple
 
-from netloom.errors import InputError
-from netloom.words import rounded
+from netloom.base.errors import InputError
+from netloom.base.words import rounded
 
 ORDER_COUNTS, ORDER_DECIDES, ORDER_SAYS_NOTHING = 1.1, 2.0, 6.0
 """Gaps between the ends in order and shared, as factors, from which a kind begins."""

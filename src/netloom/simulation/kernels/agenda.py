@@ -7,7 +7,7 @@ gives what is sent to the network, and puts in when the tails of messages arrive
 
 import numpy as np
 
-from netloom.compilation import inlined, kernel
+from netloom.base.compilation import inlined, kernel
 from netloom.simulation.kernels.records import record, unsigned
 
 READY, SEND, ARRIVED, COMPLETE = 0, 1, 2, 3

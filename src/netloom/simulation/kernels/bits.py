@@ -3,7 +3,7 @@
 import numpy as np
 from numba.cpython.unsafe.numbers import trailing_zeros
 
-from netloom.compilation import inlined
+from netloom.base.compilation import inlined
 from netloom.simulation.kernels.records import unsigned
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from netloom.compilation import inlined
+from netloom.base.compilation import inlined
 
 unsigned = np.uint64
 """An index as it is: signed ones are checked for counting from the end, at a fifth of the speed."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.simulation.network import layout
 from netloom.simulation.network.layout import LARGE, SMALL, Setup, State
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.simulation.network import layout
 from netloom.simulation.network.arrays import chain, make_setup, make_state, port_places
 from netloom.simulation.network.regions import Regions, most_regions

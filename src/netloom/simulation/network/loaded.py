@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from math import ceil, nan
 from typing import TYPE_CHECKING, Any
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.words import counted
 from netloom.routing import (
     RouteTable,
     VirtualChannelRouting,
@@ -21,7 +22,6 @@ from netloom.simulation.network.reservations import reserve
 from netloom.simulation.network.routers import SWITCHINGS, Router, Switching, end_channels
 from netloom.simulation.network.run import Run
 from netloom.simulation.network.sent import Sender
-from netloom.words import counted
 from netloom.workload import PacketStream
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing import draw_aux
 from netloom.simulation.agenda import CycleEngine
 from netloom.simulation.kernels.agenda import LAST_CYCLE

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError, NoRouteError
+from netloom.base.errors import InputError, NoRouteError
 from netloom.routing import SourceRoutes, UpDown, hosted_ports, parse_routing, paths, ports
 from netloom.routing.by_hop.listed import port_lists, states
 from netloom.routing.by_hop.tables import GIVEN, hop_tables
@@ -124,7 +124,7 @@ def reserve(
     >>> reserve(net, "default", parse_traffic("pairs:0-2,1-3,1-2,2-0", net), few)
     Traceback (most recent call last):
         ...
-    netloom.errors.InputError: reserved VCs: found 3 connections on channel 1 -> 2; expected at
+    netloom.InputError: reserved VCs: found 3 connections on channel 1 -> 2; expected at
     most 2, one a VC
     """
     if isinstance(routing, str) and routing in RULES and routing != "dimension-order":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing import draw_aux
 from netloom.simulation.network.layout import BORN
 from netloom.simulation.tally import Groups

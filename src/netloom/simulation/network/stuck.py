@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import DeadlockError
+from netloom.base.errors import DeadlockError
 
 if TYPE_CHECKING:
     from netloom.simulation.network.engine import Engine

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing.port_numbers import each_lane, hosted_ports, ports
 from netloom.simulation.network.routers import end_channels
 

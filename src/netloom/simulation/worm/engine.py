@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from netloom.errors import DeadlockError, InputError
+from netloom.base.errors import DeadlockError, InputError
 from netloom.routing import paths
 from netloom.simulation.agenda import CycleEngine
 from netloom.simulation.kernels.agenda import LAST_CYCLE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology.core import Topology, attach_hosts
 from netloom.topology.families.wires import check_sizes, numbers
 from netloom.topology.family import StagesShape

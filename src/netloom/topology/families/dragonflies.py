@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.spec import whole_number
+from netloom.base.errors import InputError
+from netloom.base.spec import whole_number
 from netloom.topology.core import Topology, attach_hosts
 from netloom.topology.families.wires import at_least_one, check_sizes, linked, numbers
 from netloom.topology.family import DragonflyShape

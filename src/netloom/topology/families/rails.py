@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from netloom.spec import whole_number
+from netloom.base.spec import whole_number
 from netloom.topology.core import Topology, attach_hosts
 from netloom.topology.families.wires import at_least_one, check_sizes, linked, numbers, parts
 from netloom.topology.family import TreeShape

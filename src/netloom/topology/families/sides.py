@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from netloom.errors import InputError
-from netloom.words import or_near
+from netloom.base.errors import InputError
+from netloom.base.words import or_near
 
 UNCOUNTED = (
     "sides", "length", "dimensions", "q", "pes", "children", "parents", "parallel",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology.families.hyperx import coordinate_labels
 from netloom.topology.families.wires import check_sizes, linked, numbers
 

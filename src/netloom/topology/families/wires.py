@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.spec import whole_number
+from netloom.base.errors import InputError
+from netloom.base.spec import whole_number
 from netloom.topology.core import Topology
 
 if TYPE_CHECKING:

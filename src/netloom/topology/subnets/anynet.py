@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology.rates import MOST_CYCLES
 from netloom.topology.subnets.records import (
     HOST,

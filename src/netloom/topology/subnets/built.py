@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.words import counted
 from netloom.topology.cabling import Cabling, OtherEnds
 from netloom.topology.core import Topology, attach_hosts
 from netloom.topology.reach import two_apart
@@ -15,7 +16,6 @@ from netloom.topology.recognise import tree_shape
 from netloom.topology.subnets.names import natural
 from netloom.topology.subnets.rails import Adapter, rails_of
 from netloom.topology.subnets.records import HOST, SERVER, SWITCH, Address, Port
-from netloom.words import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

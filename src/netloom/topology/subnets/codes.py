@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.textfiles import file_kind, read_bytes
+from netloom.base.errors import InputError
+from netloom.base.textfiles import file_kind, read_bytes
 from netloom.topology.core import Topology, attach_hosts
 from netloom.topology.families.wires import check_sizes
 from netloom.topology.family import DragonflyShape

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from netloom.errors import InputError
-from netloom.spec import whole_number
-from netloom.textfiles import MOST_DEPTH, parse_json
+from netloom.base.errors import InputError
+from netloom.base.spec import whole_number
+from netloom.base.textfiles import MOST_DEPTH, parse_json
 from netloom.topology.hostlists import unfolded, words_of
 from netloom.topology.subnets.records import MOST_DEVICES
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from netloom.errors import InputError
-from netloom.textfiles import file_kind, read_text
+from netloom.base.errors import InputError
+from netloom.base.textfiles import file_kind, read_text
 from netloom.topology.edge_lists import is_edge_list
 from netloom.topology.subnets.anynet import read_anynet
 from netloom.topology.subnets.built import subnet_topology

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from netloom.errors import InputError
-from netloom.spec import whole_number
-from netloom.textfiles import read_text
+from netloom.base.errors import InputError
+from netloom.base.spec import whole_number
+from netloom.base.textfiles import read_text
 from netloom.topology.subnets.names import serves
 from netloom.topology.subnets.rates import gbps_of, simulated_gbps
 from netloom.topology.subnets.records import (

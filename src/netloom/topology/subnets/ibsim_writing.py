@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology.cabling import port_numbers, way_back
 from netloom.topology.subnets.names import serves
 from netloom.topology.subnets.rates import LANE_GBPS

@@ -8,10 +8,10 @@ from itertools import product
 from math import isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.words import counted
 from netloom.topology.subnets.documents import Document, Record, read_document
 from netloom.topology.subnets.records import HOST, SWITCH, Cable, Device, Port
-from netloom.words import counted
 
 if TYPE_CHECKING:
     from netloom.topology.subnets.records import Subnet

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from netloom.errors import InputError
-from netloom.textfiles import MOST_DEPTH
+from netloom.base.errors import InputError
+from netloom.base.textfiles import MOST_DEPTH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

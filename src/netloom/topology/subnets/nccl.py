@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from netloom.errors import InputError
-from netloom.spec import whole_number
+from netloom.base.errors import InputError
+from netloom.base.spec import whole_number
 from netloom.topology.subnets.markup import Element, read_markup
 from netloom.topology.subnets.records import HOST, SWITCH, Cable, Device, Port
 

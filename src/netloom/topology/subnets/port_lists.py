@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology.subnets.names import serves
 from netloom.topology.subnets.rates import lane_rate
 from netloom.topology.subnets.records import (

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from netloom.errors import InputError
-from netloom.spec import whole_number
+from netloom.base.errors import InputError
+from netloom.base.spec import whole_number
 from netloom.topology.subnets.names import adapter_of, host_of
 
 HOST, SWITCH, SERVER = "host", "switch", "server"

@@ -8,15 +8,15 @@ from itertools import combinations
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
-from netloom.errors import InputError, shown
-from netloom.spec import check_size
+from netloom.base.errors import InputError, shown
+from netloom.base.spec import check_size
+from netloom.base.units import parse_rate
 from netloom.topology.cubes import cube
 from netloom.topology.families.trees import xgft
 from netloom.topology.hostlists import unfolded
 from netloom.topology.subnets.grids import check_names
 from netloom.topology.subnets.markup import Element, read_markup
 from netloom.topology.subnets.records import HOST, MOST_DEVICES, SWITCH, Cable, Device, Port, Subnet
-from netloom.units import parse_rate
 
 if TYPE_CHECKING:
     from netloom.topology.core import Topology

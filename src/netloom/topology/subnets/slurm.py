@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology.subnets.documents import Document, Record, read_document, unfolded_names
 from netloom.topology.subnets.grids import grid
 from netloom.topology.subnets.trees import Tree, add_tree

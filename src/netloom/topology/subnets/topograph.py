@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology.subnets.documents import Document, Record, read_document
 from netloom.topology.subnets.trees import Tree, add_tree
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology.subnets.records import (
     HOST,
     SWITCH,

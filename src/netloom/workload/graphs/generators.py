@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.spec import check_size, parse_sides, power_of_two, whole_number
+from netloom.base.errors import InputError
+from netloom.base.spec import check_size, parse_sides, power_of_two, whole_number
 from netloom.workload.graphs.process_graph import ProcessGraph, process_graph
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.textfiles import text_lines
+from netloom.base.errors import InputError
+from netloom.base.textfiles import text_lines
 from netloom.workload.graphs.process_graph import ProcessGraph, process_graph
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from contextlib import ExitStack, contextmanager
 from io import BufferedReader, RawIOBase
 from typing import TYPE_CHECKING, Any
 
-from netloom.errors import InputError
-from netloom.textfiles import check_lines
+from netloom.base.errors import InputError
+from netloom.base.textfiles import check_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

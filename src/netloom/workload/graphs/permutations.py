@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.provenance import DEFAULT_SEED
-from netloom.spec import check_size, parse_sides, power_of_two, whole_number
+from netloom.base.errors import InputError
+from netloom.base.provenance import DEFAULT_SEED
+from netloom.base.spec import check_size, parse_sides, power_of_two, whole_number
 from netloom.workload.graphs.generators import sorted_edges
 
 if TYPE_CHECKING:

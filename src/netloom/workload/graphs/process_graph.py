@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.spec import check_size
+from netloom.base.errors import InputError
+from netloom.base.spec import check_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.spec import MAX_ELEMENTS, check_size, whole_number
-from netloom.textfiles import check_graphml, check_lines
+from netloom.base.errors import InputError
+from netloom.base.spec import MAX_ELEMENTS, check_size, whole_number
+from netloom.base.textfiles import check_graphml, check_lines
 from netloom.workload.graphs.packed import (
     MOST_COMMENT_BYTES,
     check_bytes,

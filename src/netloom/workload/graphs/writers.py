@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.textfiles import replacing
+from netloom.base.errors import InputError
+from netloom.base.textfiles import replacing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

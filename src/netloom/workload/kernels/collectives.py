@@ -1,6 +1,6 @@
 """Which messages of a collective brought what each message carries."""
 
-from netloom.compilation import njit
+from netloom.base.compilation import njit
 
 
 @njit(nogil=True)

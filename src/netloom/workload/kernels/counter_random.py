@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from netloom.compilation import inlined
+from netloom.base.compilation import inlined
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from netloom.compilation import kernel
+from netloom.base.compilation import kernel
 
 unsigned = np.uint64
 """An index as it is, that is never negative. See ``simulation.kernels.records``."""

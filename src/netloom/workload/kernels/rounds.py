@@ -6,7 +6,7 @@ of int64[2, rows], even rounds first. ``offsets``, ``after``: what each row of a
 where rows of the round before count from 0, and those of its own round on from there.
 """
 
-from netloom.compilation import njit
+from netloom.base.compilation import njit
 
 
 @njit(nogil=True)

@@ -1,6 +1,6 @@
 """How long what is to come after each row of a program takes at least."""
 
-from netloom.compilation import njit
+from netloom.base.compilation import njit
 
 
 @njit(nogil=True)

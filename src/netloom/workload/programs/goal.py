@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.spec import check_size
-from netloom.textfiles import text_lines
+from netloom.base.errors import InputError
+from netloom.base.spec import check_size
+from netloom.base.textfiles import text_lines
 from netloom.workload.programs.many_lists import lists
 from netloom.workload.programs.traces import (
     MOST_CYCLES,

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.provenance import DEFAULT_SEED
-from netloom.spec import check_size
+from netloom.base.errors import InputError
+from netloom.base.provenance import DEFAULT_SEED
+from netloom.base.spec import check_size
 from netloom.workload.counter_random import LONGEST_MEAN, Law, check_law, durations, uniforms
 from netloom.workload.programs.messages import Messages, messages
 from netloom.workload.programs.rounds import Rounds

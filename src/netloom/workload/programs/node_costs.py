@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.spec import check_size
+from netloom.base.errors import InputError
+from netloom.base.spec import check_size
 from netloom.workload.programs.messages import COLUMNS, Messages, checked
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Protocol:
     >>> Protocol("push", (Transaction("write", (Step("ACK", "neighbour", 8, after="DATA"),)),))
     Traceback (most recent call last):
         ...
-    netloom.errors.InputError: protocol push, write: found ACK after 'DATA'; expected a step that
+    netloom.InputError: protocol push, write: found ACK after 'DATA'; expected a step that
     comes before it
     """
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.workload.programs.messages import Messages, checked
 from netloom.workload.programs.rounds import ranges
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.workload.kernels.rounds import find_gates, find_open, least_times, number_waits, spread
 from netloom.workload.programs.messages import COLUMNS, Messages, checked
 

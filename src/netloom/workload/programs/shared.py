@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.provenance import DEFAULT_SEED
-from netloom.spec import check_size, whole_number
+from netloom.base.errors import InputError
+from netloom.base.provenance import DEFAULT_SEED
+from netloom.base.spec import check_size, whole_number
 from netloom.workload.graphs.process_graph import ProcessGraph
 from netloom.workload.programs.loops import senders
 from netloom.workload.traffic import Traffic, from_process_graph, pairs

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.spec import check_size, whole_number
-from netloom.textfiles import MOST_BYTES, check_file, replacing, text_lines
-from netloom.units import SIZE
+from netloom.base.errors import InputError
+from netloom.base.spec import check_size, whole_number
+from netloom.base.textfiles import MOST_BYTES, check_file, replacing, text_lines
+from netloom.base.units import SIZE
 from netloom.workload.graphs.readers import refuse_longer_rows
 from netloom.workload.programs.many_lists import Lists, lists
 from netloom.workload.programs.traces import (

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from netloom.errors import InputError, NotAMappingError
+from netloom.base.errors import InputError, NotAMappingError
 from netloom.workload.programs.many_lists import Lists
 from netloom.workload.programs.messages import COLUMNS, Given, Messages, checked
 from netloom.workload.programs.trees import Branches, branches, straight

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError, NoRouteError
+from netloom.base.errors import InputError, NoRouteError
 from netloom.topology import Cube, Topology
 from netloom.topology.alike import check_direct
 from netloom.workload.programs.messages import Messages, messages

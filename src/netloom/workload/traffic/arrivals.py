@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.spec import real_number, split_spec
+from netloom.base.errors import InputError
+from netloom.base.spec import real_number, split_spec
 from netloom.workload.traffic.lengths import geometric_scale
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.provenance import DEFAULT_SEED
-from netloom.words import counted
+from netloom.base.errors import InputError
+from netloom.base.provenance import DEFAULT_SEED
+from netloom.base.words import counted
 from netloom.workload.traffic.patterns import Traffic, check_nodes, check_weights, permutation
 from netloom.workload.traffic.targets import HotSpot
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.spec import real_number, split_spec, whole_number
+from netloom.base.errors import InputError
+from netloom.base.spec import real_number, split_spec, whole_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.provenance import DEFAULT_SEED
-from netloom.spec import parse_sides, real_number, split_spec, whole_number
+from netloom.base.errors import InputError
+from netloom.base.provenance import DEFAULT_SEED
+from netloom.base.spec import parse_sides, real_number, split_spec, whole_number
+from netloom.base.words import counted, or_near
 from netloom.topology import Cube, Topology
 from netloom.topology.family import HyperXShape
-from netloom.words import counted, or_near
 from netloom.workload.graphs import permutations
 from netloom.workload.traffic import (
     Traffic,

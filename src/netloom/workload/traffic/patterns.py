@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from netloom.errors import InputError, NotAMappingError
+from netloom.base.errors import InputError, NotAMappingError
 from netloom.workload.traffic.targets import Fixed, Law, Shares, Uniform, merged, weighted
 
 if TYPE_CHECKING:

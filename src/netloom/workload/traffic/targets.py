@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from netloom.spec import check_size
+from netloom.base.spec import check_size
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from netloom.compilation import inlined
+from netloom.base.compilation import inlined
 from netloom.simulation.kernels.records import record, unsigned
 from netloom_papers.combining.layout import ADD, AND, LOAD, MAX, MIN, OR, SWAP, XOR
 

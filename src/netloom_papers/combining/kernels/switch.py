@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from netloom.compilation import inlined
+from netloom.base.compilation import inlined
 from netloom.simulation.kernels.bits import lowest
 from netloom.simulation.kernels.records import record, unsigned
 from netloom.workload.kernels.counter_random import bits_at

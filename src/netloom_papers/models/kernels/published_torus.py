@@ -6,7 +6,7 @@ Equation numbers are those of Shahrabi, Ould-Khaoua & Mackenzie 2002. ``model`` 
 
 import numpy as np
 
-from netloom.compilation import njit
+from netloom.base.compilation import njit
 
 MOST_STEPS = 200
 """Newton's method needs about 10 steps, and about 40 if the fixed point is nearly lost."""

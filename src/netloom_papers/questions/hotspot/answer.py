@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from netloom.provenance import Provenance
+    from netloom.base.provenance import Provenance
     from netloom.questions.recorded import Recorded
     from netloom_papers.combining import CombiningNetwork, CombiningRun
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
+from netloom.base.words import counted, number
 from netloom.drawing.axes import Axis, axis
 from netloom.drawing.colours import BEST, OTHERS, REFERENCE, THIS
 from netloom.drawing.frame import column, layered
@@ -15,7 +16,6 @@ from netloom.drawing.networks.letters import width_of
 from netloom.drawing.panel import BESIDE, DASHED, DOTTED, End, Look, panel, words
 from netloom.drawing.room import NARROW, room
 from netloom.questions.shown import band_named
-from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from netloom.drawing.frame import Part

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from netloom.errors import InputError
-from netloom.progress import counting_runs
-from netloom.provenance import Provenance
+from netloom.base.errors import InputError
+from netloom.base.progress import counting_runs
+from netloom.base.provenance import Provenance
+from netloom.base.spec import MAX_ELEMENTS, whole_number
 from netloom.questions.base import Question, option
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
 from netloom.simulation.side_by_side import run_all
-from netloom.spec import MAX_ELEMENTS, whole_number
 from netloom_papers.combining import CombiningNetwork, run_combining
 from netloom_papers.questions.hotspot.answer import HotSpotLoad, HotSpotSimulation
 from netloom_papers.questions.hotspot.system import (

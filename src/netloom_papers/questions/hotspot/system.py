@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.spec import MAX_ELEMENTS
+from netloom.base.words import counted
 from netloom.questions.base import Numbers, Question, option
 from netloom.questions.fields import Seeded
 from netloom.questions.numbers import parse_positive
-from netloom.spec import MAX_ELEMENTS
-from netloom.words import counted
 from netloom_papers.combining import CombiningNetwork
 from netloom_papers.combining.engine import MOST_STEPS
 from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots

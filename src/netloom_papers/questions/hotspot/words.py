@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.words import counted, give_or_take, number
 from netloom.questions.shown import (
     figures_table,
     interruption,
@@ -11,7 +12,6 @@ from netloom.questions.shown import (
     percent,
     plain_table,
 )
-from netloom.words import counted, give_or_take, number
 from netloom_papers.questions.hotspot.answer import LOAD, HotSpotSimulation
 from netloom_papers.questions.hotspot.verdict import verdict
 

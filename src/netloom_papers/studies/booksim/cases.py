@@ -8,13 +8,13 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.spec import real_number, whole_number
+from netloom.base.textfiles import file_kind
 from netloom.routing import virtual_channel_routing
 from netloom.routing.by_hop.circles import hop_circle
 from netloom.simulation.network.routers import router
 from netloom.simulation.network.run import Run
-from netloom.spec import real_number, whole_number
-from netloom.textfiles import file_kind
 from netloom.workload import parse_arrivals, parse_lengths
 from netloom_papers.studies.booksim import direct
 from netloom_papers.studies.booksim.networks import KINDS, Shape, network

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology.core import Topology, attach_hosts
 from netloom.topology.families.wires import check_sizes
 from netloom.topology.subnets.files import read_fabric

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.spec import check_size
 from netloom.routing.by_hop.tables import (
     ALWAYS,
     DRAWN,
@@ -25,7 +26,6 @@ from netloom.routing.by_hop.tables import (
     hop_tables,
 )
 from netloom.routing.virtual_channel_tables import VirtualChannelRouting
-from netloom.spec import check_size
 from netloom_papers.studies.booksim import ports
 
 if TYPE_CHECKING:

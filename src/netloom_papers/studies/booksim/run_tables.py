@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.spec import real_number, whole_number
 from netloom.simulation.network.routers import router
 from netloom.simulation.network.sweep import ZERO_LOAD
-from netloom.spec import real_number, whole_number
 from netloom_papers.studies.booksim.cases import FAMILIES, MEASURED, WARM_UP, Case, Effort, case_of
 from netloom_papers.studies.booksim.runs import IDLE, Asked, Window
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.errors import DeadlockError
+from netloom.base.errors import DeadlockError
 from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.sweep import ZERO_LOAD
 

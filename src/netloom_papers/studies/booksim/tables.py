@@ -6,8 +6,8 @@ import csv
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netloom.errors import InputError
-from netloom.textfiles import read_text
+from netloom.base.errors import InputError
+from netloom.base.textfiles import read_text
 from netloom_papers.studies.booksim import run_tables
 from netloom_papers.studies.booksim.cases import NEEDED, Case, case_of
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.spec import whole_number
+from netloom.base.errors import InputError
+from netloom.base.spec import whole_number
 from netloom.workload import Traffic, traffic
 from netloom.workload.traffic.targets import merged, weighted
 

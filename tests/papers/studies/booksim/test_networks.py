@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.topology import topology
 from netloom_papers.studies.booksim.networks import KINDS, Shape, network
 

@@ -9,8 +9,8 @@ from statistics import mean
 import numpy as np
 import pytest
 
-from netloom.compilation import njit
-from netloom.errors import InputError
+from netloom.base.compilation import njit
+from netloom.base.errors import InputError
 from netloom.routing.by_hop.tables import channels_at_ports
 from netloom.routing.kernels.by_hop import next_hop
 from netloom.routing.port_numbers import hosted_ports

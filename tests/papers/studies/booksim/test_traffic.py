@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom_papers.studies.booksim.networks import Shape
 from netloom_papers.studies.booksim.traffic import PATTERNS, pattern
 

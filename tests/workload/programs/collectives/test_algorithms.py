@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.workload.programs.collectives.algorithms import (
     ALGORITHMS,
     ROOTED,

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.workload.programs.collectives.checked import check
 from netloom.workload.programs.collectives.program import CollectiveProgram, owners, single
 from netloom.workload.programs.many_lists import Lists, lists

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing import DModK
 from netloom.simulation.flow import flow_network, run_flows
 from netloom.topology import topology

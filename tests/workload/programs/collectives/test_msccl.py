@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.workload.programs.collectives.algorithms import algorithms_of, collective_program
 from netloom.workload.programs.collectives.checked import check
 from netloom.workload.programs.collectives.msccl import NAMES, msccl_text, write_msccl

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.workload.programs.collectives.checked import check
 from netloom.workload.programs.collectives.msccl_reading import read_msccl
 from netloom.workload.programs.collectives.program import CollectiveProgram, owners, single

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 
 import netloom as nl
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.routing import DimensionOrder, DModK
 from netloom.simulation.flow import flow_network, run_flows
 from netloom.simulation.flow.rounds import run_rounds

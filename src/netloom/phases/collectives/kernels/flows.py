@@ -5,7 +5,7 @@ reverse is arc a ^ 1. ``first[v]`` is the last arc added at v, and ``following[a
 it, −1 at the end. ``room`` is space for one flow: int32[4, num_vertices].
 """
 
-from netloom.compilation import inlined, kernel, part
+from netloom.base.compilation import inlined, kernel, part
 
 INFINITE = 1 << 61
 """More than any capacity or limit."""

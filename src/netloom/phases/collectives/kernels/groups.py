@@ -1,6 +1,6 @@
 """The groups of ranks that the fewest links leave, by one minimum cut a rank."""
 
-from netloom.compilation import inlined, kernel
+from netloom.base.compilation import inlined, kernel
 from netloom.phases.collectives.kernels.flows import INFINITE, max_flow
 
 

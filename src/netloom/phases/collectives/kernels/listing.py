@@ -4,7 +4,7 @@ Ready messages queue by their route, first by priority. A message takes the rate
 all its links while it is sent. A link takes messages while their rates fit.
 """
 
-from netloom.compilation import inlined, kernel, part
+from netloom.base.compilation import inlined, kernel, part
 
 
 @part

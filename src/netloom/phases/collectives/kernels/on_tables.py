@@ -6,7 +6,7 @@ says how many messages a channel carries in one round.
 
 import numpy as np
 
-from netloom.compilation import inlined, kernel, part
+from netloom.base.compilation import inlined, kernel, part
 from netloom.workload.kernels.counter_random import bits_at
 
 SPREAD = 256

@@ -1,6 +1,6 @@
 """Switches split off a network, and out-trees packed into one of ranks alone, by maximum flows."""
 
-from netloom.compilation import inlined, kernel, part
+from netloom.base.compilation import inlined, kernel, part
 from netloom.phases.collectives.kernels.flows import INFINITE, add_arc, drop_arc, max_flow
 
 

@@ -13,8 +13,8 @@ from netloom.questions.answers import Answer, Column, Columns, table
 if TYPE_CHECKING:
     import polars as pl
 
+    from netloom.base.provenance import Provenance
     from netloom.contention import EffectiveBisection, Shifts
-    from netloom.provenance import Provenance
     from netloom.topology import Topology
 
 SHIFTS = Columns(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from netloom.base.words import counted, number
 from netloom.drawing.axes import Axis, axis
 from netloom.drawing.bars import Bar, bars
 from netloom.drawing.colours import REFERENCE, THIS
 from netloom.drawing.panel import DASHED, End, Look, panel
 from netloom.questions.shown import percent
-from netloom.words import counted, number
 
 if TYPE_CHECKING:
     import altair as alt

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.base.errors import InputError
+from netloom.base.progress import patience
+from netloom.base.spec import whole_number
+from netloom.base.words import counted
 from netloom.contention import cut_bounds_of, effective_bisection, shift_loads
 from netloom.contention.channel_loads import BLOCK
 from netloom.contention.permutations import MOST_EXPECTED, MOST_PAIRS
-from netloom.errors import InputError
 from netloom.mapping.allocation import allocated_hosts
-from netloom.progress import patience
 from netloom.questions.analyze.permutations.answer import PermutationAnalysis
 from netloom.questions.base import option
 from netloom.questions.fields import (
@@ -28,10 +30,8 @@ from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.routing import Routing, parse_routing
-from netloom.spec import whole_number
 from netloom.topology import Topology
 from netloom.topology.faults import working_nodes
-from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

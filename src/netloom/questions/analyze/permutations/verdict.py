@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.words import counted, number
 from netloom.questions.analyze.where import CLOSE
 from netloom.questions.commands import command_line
 from netloom.questions.register import kind_of
 from netloom.questions.shown import percent
 from netloom.questions.subject import short_name
 from netloom.questions.verdict import Verdict
-from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

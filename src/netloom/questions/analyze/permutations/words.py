@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.words import counted, number
 from netloom.questions.analyze.permutations.verdict import verdict
 from netloom.questions.shown import percent, plain_table
-from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from netloom.questions.analyze.permutations.answer import PermutationAnalysis

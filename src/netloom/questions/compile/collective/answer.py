@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from netloom.base.provenance import Provenance
     from netloom.drawing.timelines import Timeline
     from netloom.phases.collectives.in_steps import InSteps
     from netloom.phases.collectives.judged import Judged
     from netloom.phases.collectives.schedules import Schedule
-    from netloom.provenance import Provenance
     from netloom.questions.timing import Clock
     from netloom.questions.verdict import Verdict
     from netloom.topology import Topology

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from netloom import units
+from netloom.base import units
+from netloom.base.words import counted
 from netloom.drawing.axes import Axis
 from netloom.drawing.colours import FULL
 from netloom.drawing.frame import layered
 from netloom.drawing.networks.letters import fitted, width_of
 from netloom.drawing.room import room
 from netloom.questions.shown import percent
-from netloom.words import counted
 
 if TYPE_CHECKING:
     from netloom.drawing.frame import Part

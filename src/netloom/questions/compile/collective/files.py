@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.errors import InputError
 from netloom.drawing.save import make_folder
-from netloom.errors import InputError
 from netloom.questions.outputs import PLOT, Output
 from netloom.questions.timelines import PERFETTO
 

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.progress import patience, tell_so_far
+from netloom.base.units import LARGEST, LONGEST_SECONDS, parse_bytes
+from netloom.base.words import listed
 from netloom.mapping.allocation import allocated_hosts
 from netloom.mapping.files.rank_files import read_hosts
 from netloom.phases.collectives.in_steps import in_steps
@@ -27,7 +30,6 @@ from netloom.phases.collectives.synthesis import (
     synthesised,
 )
 from netloom.phases.collectives.table_times import timed_on_tables
-from netloom.progress import patience, tell_so_far
 from netloom.questions.base import Question, argument, option
 from netloom.questions.compile.collective.answer import CollectiveSchedule
 from netloom.questions.compile.collective.files import FILES
@@ -46,8 +48,6 @@ from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.timing import assumed_clock
 from netloom.routing import parse_routing
-from netloom.units import LARGEST, LONGEST_SECONDS, parse_bytes
-from netloom.words import listed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom import units
+from netloom.base import units
+from netloom.base.words import counted
 from netloom.questions.answers import Column, Columns
-from netloom.words import counted
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom import units
+from netloom.base import units
+from netloom.base.words import counted, number
 from netloom.phases.collectives.synthesis import BY_TREES
 from netloom.questions.commands import command_line
 from netloom.questions.compile.plan_verdicts import NEAR, part_of
 from netloom.questions.register import kind_of
 from netloom.questions.subject import subject
 from netloom.questions.verdict import Verdict
-from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

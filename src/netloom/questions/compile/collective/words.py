@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from netloom import units
+from netloom.base import units
+from netloom.base.words import counted
 from netloom.questions.compile.collective import stepped
 from netloom.questions.compile.collective.verdict import verdict
 from netloom.questions.shown import pairs, percent, plain_table, size_of
-from netloom.words import counted
 
 if TYPE_CHECKING:
     from netloom.phases.collectives.in_steps import InSteps

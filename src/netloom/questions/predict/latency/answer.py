@@ -7,6 +7,7 @@ from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from netloom.base.words import number
 from netloom.models.channel_accuracy import PARTS, latency_band, off_by, provenance
 from netloom.questions.answers import CYCLES, FLITS, Column, Columns, table
 from netloom.questions.channel_table import channel_columns, channels_by
@@ -16,16 +17,15 @@ from netloom.questions.predict.latency.network import LATENCY_FACTOR, SATURATED,
 from netloom.questions.predict.points import SIMULATED, Beside, CurveAnswer, beside
 from netloom.questions.simulate.load.answer import BY_LOAD
 from netloom.topology.faults import broken_parts
-from netloom.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import polars as pl
 
+    from netloom.base.provenance import Provenance
     from netloom.models.channel_accuracy import Band
     from netloom.models.channel_queueing import ChannelPrediction
-    from netloom.provenance import Provenance
     from netloom.questions.predict.latency.network import PredictedNetwork
     from netloom.questions.simulate.load.answer import Simulation
     from netloom.simulation.network.routers import Router

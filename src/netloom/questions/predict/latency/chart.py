@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from netloom.base.words import counted, number
 from netloom.drawing.axes import LOAD_STEPS, axis
 from netloom.drawing.networks import Delays
 from netloom.questions.network_chart import USE, channels_chart
 from netloom.questions.predict.drawn import latency_curve, made_of
 from netloom.questions.predict.shown import routed
 from netloom.questions.subject import order_named
-from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from netloom.drawing.frame import Part

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.progress import patience
+from netloom.base.spec import split_spec
+from netloom.base.words import counted
 from netloom.models.channel_accuracy import KNEE
 from netloom.models.channel_flows import follow_flows
 from netloom.models.channel_queueing import (
@@ -21,7 +24,6 @@ from netloom.models.channel_queueing import (
 )
 from netloom.models.channel_turns import ChannelRouter
 from netloom.models.host_flows import host_flows
-from netloom.progress import patience
 from netloom.questions.base import Numbers, ask, option
 from netloom.questions.fields import (
     AnyPath,
@@ -63,10 +65,8 @@ from netloom.routing.virtual_channel_tables import CHOOSING
 from netloom.routing.virtual_channels import named_routing
 from netloom.simulation.network.bound import Bound, throughput_bound
 from netloom.simulation.network.routers import Router
-from netloom.spec import split_spec
 from netloom.topology import Cube, average_distance
 from netloom.topology.alike import check_alike
-from netloom.words import counted
 from netloom.workload import Traffic
 from netloom.workload.programs.shared import between_groups
 from netloom.workload.traffic import from_process_graph

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.words import number
 from netloom.questions.commands import command_line
 from netloom.questions.predict.latency.network import STEADY
 from netloom.questions.predict.shown import checked, rounded, worst_checked
@@ -11,7 +12,6 @@ from netloom.questions.register import kind_of
 from netloom.questions.shown import percent
 from netloom.questions.subject import arrow, subject
 from netloom.questions.verdict import Verdict
-from netloom.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from netloom.base.words import counted
 from netloom.contention.ties import FEW, tie_named, tied
 from netloom.questions.answers import INSIDE, Answer, Column, Columns, table
 from netloom.questions.simulate.engines import FLOWS
 from netloom.simulation.flow import trust
 from netloom.simulation.flow.run import TOLERATED
-from netloom.words import counted
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from netloom.provenance import Provenance
+    from netloom.base.provenance import Provenance
     from netloom.questions.simulate.engines import PreparedFlows
     from netloom.questions.verdict import Verdict
     from netloom.simulation.flow import Trust

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from netloom import units
+from netloom.base import units
+from netloom.base.words import number
 from netloom.drawing.axes import Axis, axis
 from netloom.drawing.bars import Bar, bars
 from netloom.drawing.colours import REFERENCE, THIS
 from netloom.drawing.panel import DASHED, MINE, Look, panel
 from netloom.questions.shown import percent
 from netloom.questions.subject import arrow, order_named
-from netloom.words import number
 
 if TYPE_CHECKING:
     import altair as alt

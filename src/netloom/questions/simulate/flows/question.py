@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from netloom.errors import InputError
-from netloom.progress import counting
+from netloom.base.errors import InputError
+from netloom.base.progress import counting
+from netloom.base.units import LARGEST, parse_bytes
 from netloom.questions.base import Question, argument, option
 from netloom.questions.fields import (
     BrokenParts,
@@ -39,7 +40,6 @@ from netloom.questions.simulate.flows.answer import FlowsAnswer
 from netloom.questions.timing import clock_of
 from netloom.simulation.flow.at_once import run_at_once, send_order
 from netloom.simulation.side_by_side import run_all
-from netloom.units import LARGEST, parse_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom import units
+from netloom.base import units
+from netloom.base.words import counted, number
 from netloom.questions.commands import command_line
 from netloom.questions.measure import Measure
 from netloom.questions.register import kind_of
@@ -12,7 +13,6 @@ from netloom.questions.shown import percent
 from netloom.questions.subject import arrow, subject
 from netloom.questions.verdict import Verdict
 from netloom.simulation.flow.trusted import ORDER_SAYS_NOTHING
-from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from netloom import units
+from netloom.base import units
+from netloom.base.words import counted, number
 from netloom.questions.shown import ended, pairs, percent, plain_table, size_of
 from netloom.questions.simulate.flows.verdict import measure, verdict
 from netloom.questions.subject import arrow
-from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from netloom.base.words import counted
 from netloom.questions.answers import CYCLES, FLITS, Answer, Column, Columns, table
 from netloom.questions.channel_table import channel_ends
 from netloom.questions.curve_kind import Axes, CurveKind
@@ -17,7 +18,6 @@ from netloom.questions.simulate.load.verdict import verdict
 from netloom.questions.simulate.network import NETWORK
 from netloom.simulation.intervals import Batches, paired_ratio
 from netloom.topology.measures import busy_shares
-from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from netloom.provenance import Provenance
+    from netloom.base.provenance import Provenance
     from netloom.questions.recorded import Recorded
     from netloom.questions.simulate.load.programs import ProgramLoad
     from netloom.questions.simulate.network import SimulatedNetwork

@@ -11,6 +11,7 @@ import altair as alt
 import numpy as np
 import polars as pl
 
+from netloom.base.words import counted, number
 from netloom.drawing.axes import LOAD_STEPS, axis
 from netloom.drawing.colours import REFERENCE, THIS
 from netloom.drawing.panel import DOTTED, MINE, End, Look, looks_of, panel
@@ -25,7 +26,6 @@ from netloom.questions.simulate.drawn import (
     shares,
 )
 from netloom.questions.simulate.said import SLOW
-from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 from pydantic import model_validator
 
-from netloom.progress import counting, counting_runs, patience
+from netloom.base.progress import counting, counting_runs, patience
 from netloom.questions.answers import FLITS
 from netloom.questions.base import Numbers, ask, option, positional_fields
 from netloom.questions.numbers import parse_numbers

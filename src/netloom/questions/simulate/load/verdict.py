@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.words import counted, listed, number
 from netloom.questions.simulate.said import (
     SLOW,
     again,
@@ -15,7 +16,6 @@ from netloom.questions.simulate.said import (
 )
 from netloom.questions.subject import arrow, subject
 from netloom.questions.verdict import Verdict
-from netloom.words import counted, listed, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

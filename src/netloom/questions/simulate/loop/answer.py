@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.questions.answers import CYCLES, FLITS, INSIDE, Answer, Column, Columns, table
 from netloom.questions.channel_table import channel_columns, channels_by
 from netloom.questions.curve_kind import Axes, CurveKind
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from netloom.base.provenance import Provenance
     from netloom.contention import Saturation
     from netloom.drawing.timelines import Timeline
-    from netloom.provenance import Provenance
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.simulation.loops import LoopRun, ProgramSpeed
     from netloom.workload.programs.loops import LoopTimes

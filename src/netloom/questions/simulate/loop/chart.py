@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from netloom.base.words import number
 from netloom.drawing.axes import axis
 from netloom.questions.network_chart import at_last, channels_chart
 from netloom.questions.simulate.drawn import (
@@ -21,7 +22,6 @@ from netloom.questions.simulate.drawn import (
     thresholds,
 )
 from netloom.questions.subject import order_named
-from netloom.words import number
 
 if TYPE_CHECKING:
     import altair as alt

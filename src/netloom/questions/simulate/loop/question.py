@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from netloom.base.errors import InputError
+from netloom.base.progress import counting
 from netloom.contention import loop_saturation
-from netloom.errors import InputError
-from netloom.progress import counting
 from netloom.questions.base import Numbers, Question, option
 from netloom.questions.fields import refuse
 from netloom.questions.named import entering, mapping_name, num_places, placed, read_program

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
+from netloom.base.words import counted, give_or_take, number
 from netloom.questions.shown import pairs
 from netloom.questions.simulate.load.words import TRAFFIC
 from netloom.questions.simulate.loop.verdict import verdict
 from netloom.questions.simulate.said import setup_of, table_with_units
-from netloom.words import counted, give_or_take, number
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -13,7 +13,7 @@ from netloom.questions.simulate.network import NETWORK
 if TYPE_CHECKING:
     import polars as pl
 
-    from netloom.provenance import Provenance
+    from netloom.base.provenance import Provenance
     from netloom.questions.recorded import Recorded
     from netloom.questions.simulate.load.answer import SimulatedLoad
     from netloom.questions.simulate.network import SimulatedNetwork

@@ -6,7 +6,7 @@ import warnings
 from functools import partial
 from typing import TYPE_CHECKING
 
-from netloom.progress import patience
+from netloom.base.progress import patience
 from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
+from netloom.base.words import listed, number
 from netloom.questions.shown import pairs
 from netloom.questions.simulate.load.words import TRAFFIC, remarks_of, router_of
 from netloom.questions.simulate.said import around, table_with_units
 from netloom.questions.simulate.saturation.verdict import carried, verdict
-from netloom.words import listed, number
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from netloom.base.words import counted
 from netloom.questions.answers import CYCLES, Answer, Column, Columns, table
 from netloom.questions.channel_table import USED, channel_ends, use_of_channels
 from netloom.questions.simulate.engines import NETWORK
@@ -25,7 +26,6 @@ from netloom.questions.simulate.trace.entries import (
 )
 from netloom.simulation.traces import MessageTimes, Parts, TraceRun
 from netloom.topology.measures import busy_shares
-from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from netloom.base.provenance import Provenance
     from netloom.drawing.timelines import Timeline
-    from netloom.provenance import Provenance
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.questions.timelines import Crossed
     from netloom.questions.verdict import Verdict

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.units import TIME, rate, seconds
+from netloom.base.words import number
 from netloom.drawing.bars import Bar, bars
 from netloom.drawing.colours import REFERENCE, THIS
 from netloom.drawing.frame import column
@@ -12,8 +14,6 @@ from netloom.questions.shown import percent
 from netloom.questions.simulate.drawn import ON_CHANNEL, switched
 from netloom.questions.simulate.trace.timeline import busy_over_time, timeline
 from netloom.questions.subject import order_named
-from netloom.units import TIME, rate, seconds
-from netloom.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from netloom.base.units import seconds
+from netloom.base.words import counted, number
 from netloom.questions.answers import Answer, Column, Columns, table
 from netloom.questions.channel_table import channel_ends
 from netloom.questions.simulate.engines import FLOWS
@@ -26,8 +28,6 @@ from netloom.questions.simulate.trace.entries import (
 )
 from netloom.simulation.flow_traces import FlowTraceRun
 from netloom.simulation.traces import MessageTimes, Parts
-from netloom.units import seconds
-from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from netloom.base.provenance import Provenance
     from netloom.drawing.timelines import Timeline
-    from netloom.provenance import Provenance
     from netloom.questions.simulate.engines import PreparedFlows
     from netloom.questions.timelines import Crossed
     from netloom.questions.verdict import Verdict

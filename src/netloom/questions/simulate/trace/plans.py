@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netloom.base.units import seconds
 from netloom.phases.collectives.schedule_files import read_schedule
 from netloom.phases.collectives.schedule_traces import schedule_trace
 from netloom.questions.simulate.engines import PreparedFlows
 from netloom.routing import Paths
 from netloom.simulation.flow import GivenPaths
-from netloom.units import seconds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netloom import units
-from netloom.errors import InputError
+from netloom.base import units
+from netloom.base.errors import InputError
+from netloom.base.units import parse_bytes
+from netloom.base.words import counted
 from netloom.mapping.allocation import allocated_hosts, places_of
 from netloom.questions.named import computing
 from netloom.questions.simulate.engines import PreparedFlows
-from netloom.units import parse_bytes
-from netloom.words import counted
 from netloom.workload.programs.collectives.msccl_parsing import parse_msccl
 from netloom.workload.programs.collectives.msccl_traces import Execution, executed
 

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.progress import counting
+from netloom.base.spec import MAX_ELEMENTS
+from netloom.base.units import LARGEST, parse_seconds
 from netloom.mapping.named import place_tasks
-from netloom.progress import counting
 from netloom.questions.answers import CYCLES
 from netloom.questions.base import InstanceOf, Question, argument, option
 from netloom.questions.fields import Placed, Seconds, refuse
@@ -36,8 +38,6 @@ from netloom.questions.timing import clock_of, known_clock
 from netloom.simulation.flow_traces import run_flow_trace
 from netloom.simulation.side_by_side import run_all
 from netloom.simulation.traces import run_trace
-from netloom.spec import MAX_ELEMENTS
-from netloom.units import LARGEST, parse_seconds
 from netloom.workload.programs.collectives.msccl_traces import Execution
 from netloom.workload.programs.goal import CALC_SECONDS, read_goal, read_timed_goal
 from netloom.workload.programs.messages import with_delay, with_overhead

@@ -8,6 +8,8 @@ import altair as alt
 import numpy as np
 import polars as pl
 
+from netloom.base.units import TIME
+from netloom.base.words import counted
 from netloom.drawing.axes import Axis
 from netloom.drawing.bars import short_names
 from netloom.drawing.colours import BEST, FULL, THIS
@@ -18,8 +20,6 @@ from netloom.drawing.panel import BESIDE
 from netloom.drawing.room import room
 from netloom.questions.shown import percent
 from netloom.questions.subject import arrow
-from netloom.units import TIME
-from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

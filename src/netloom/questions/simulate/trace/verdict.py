@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.units import seconds
+from netloom.base.words import counted, number
 from netloom.questions.commands import command_line
 from netloom.questions.measure import Measure
 from netloom.questions.register import kind_of
@@ -13,8 +15,6 @@ from netloom.questions.simulate.trace.entries import WAITS
 from netloom.questions.simulate.trace.plans import AS_PLANNED
 from netloom.questions.subject import arrow, subject
 from netloom.questions.verdict import Verdict
-from netloom.units import seconds
-from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

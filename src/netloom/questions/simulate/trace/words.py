@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
+from netloom.base.units import size
+from netloom.base.words import counted, number
 from netloom.questions.shown import pairs, percent, size_of
 from netloom.questions.simulate.flows.words import sentences
 from netloom.questions.simulate.trace.answer import ON_PATH
 from netloom.questions.simulate.trace.flow_answer import FlowReplay
 from netloom.questions.simulate.trace.verdict import measure, verdict
-from netloom.units import size
-from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from netloom.questions.simulate.trace.answer import TraceReplay

@@ -5,7 +5,7 @@ Most ends move many times before they come: a move within the bag costs nothing.
 
 import numpy as np
 
-from netloom.compilation import part
+from netloom.base.compilation import part
 from netloom.simulation.flow.kernels.heaps import put, take
 from netloom.simulation.kernels.records import record
 

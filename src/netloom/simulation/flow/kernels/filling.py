@@ -5,7 +5,7 @@ All flows get more and more until a link is full, which holds its flows back. Th
 
 import numpy as np
 
-from netloom.compilation import part
+from netloom.base.compilation import part
 from netloom.simulation.flow.kernels.heaps import put, take
 from netloom.simulation.flow.kernels.levels import mark, quotient, two_least
 from netloom.simulation.flow.layout import INFINITE

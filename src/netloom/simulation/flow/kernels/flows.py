@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from netloom.compilation import inlined, kernel, part
-from netloom.held import held
+from netloom.base.compilation import inlined, kernel, part
+from netloom.base.held import held
 from netloom.simulation.flow.kernels.ends import expect, forget, next_end
 from netloom.simulation.flow.kernels.filling import fill, refresh
 from netloom.simulation.flow.kernels.heaps import take

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from netloom.compilation import part
+from netloom.base.compilation import part
 from netloom.simulation.kernels.records import record
 
 

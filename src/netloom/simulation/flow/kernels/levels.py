@@ -11,7 +11,7 @@ changes nothing below min(a, b). So links are visited in the order of these leve
 
 import numpy as np
 
-from netloom.compilation import inlined, part
+from netloom.base.compilation import inlined, part
 from netloom.simulation.flow.kernels.heaps import put, take
 from netloom.simulation.flow.layout import INFINITE
 from netloom.simulation.kernels.records import record

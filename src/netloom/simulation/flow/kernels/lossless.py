@@ -5,7 +5,7 @@ See ``blocking`` for the law. Flows are given their levels in the order of these
 
 import numpy as np
 
-from netloom.compilation import part
+from netloom.base.compilation import part
 from netloom.simulation.flow.kernels.heaps import put, take
 from netloom.simulation.flow.kernels.levels import mark
 from netloom.simulation.kernels.records import record

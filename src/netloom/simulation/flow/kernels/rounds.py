@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from netloom.compilation import kernel
+from netloom.base.compilation import kernel
 
 
 @kernel

@@ -5,7 +5,7 @@ The rules are those of ``simulation.kernels.agenda``, in continuous time.
 
 import numpy as np
 
-from netloom.compilation import inlined, kernel, part
+from netloom.base.compilation import inlined, kernel, part
 from netloom.simulation.flow.kernels.heaps import drop, merged, note
 from netloom.simulation.flow.kernels.levels import join, mark
 from netloom.simulation.kernels.records import record

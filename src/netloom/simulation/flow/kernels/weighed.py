@@ -7,7 +7,7 @@ rounding leaves of a link from being taken for a level.
 
 import numpy as np
 
-from netloom.compilation import part
+from netloom.base.compilation import part
 from netloom.simulation.flow.kernels.heaps import put, take
 from netloom.simulation.flow.kernels.levels import mark
 from netloom.simulation.flow.layout import INFINITE

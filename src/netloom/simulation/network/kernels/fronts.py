@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from netloom.compilation import inlined, overloaded
+from netloom.base.compilation import inlined, overloaded
 from netloom.routing.by_hop.tables import HopTables
 from netloom.routing.kernels.by_hop import next_hop
 from netloom.routing.kernels.virtual_channels import allowed, arrived

@@ -6,8 +6,8 @@ cycle in which they are due. Only routers and sources that may have something to
 
 import numpy as np
 
-from netloom.compilation import inlined, kernel
-from netloom.held import held
+from netloom.base.compilation import inlined, kernel
+from netloom.base.held import held
 from netloom.simulation.kernels.bits import lowest
 from netloom.simulation.kernels.records import record, unsigned
 from netloom.simulation.network.kernels.fronts import begin_packets

@@ -1,6 +1,6 @@
 """Packets that are given to the network, and those that it has delivered."""
 
-from netloom.compilation import kernel
+from netloom.base.compilation import kernel
 from netloom.simulation.kernels.records import record, unsigned
 
 NONE = 2**31 - 1

@@ -1,7 +1,7 @@
 """The network, driven by a program: its messages enter as they are sent, and what waits goes on."""
 
-from netloom.compilation import inlined, kernel
-from netloom.held import held
+from netloom.base.compilation import inlined, kernel
+from netloom.base.held import held
 from netloom.simulation.kernels.agenda import ARRIVED, due, next_cycle, note
 from netloom.simulation.kernels.records import record, unsigned
 from netloom.simulation.network.kernels.network import deliver, go_on

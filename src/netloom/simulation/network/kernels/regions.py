@@ -10,7 +10,7 @@ from typing import Any
 from numba import types
 from numba.extending import intrinsic
 
-from netloom.compilation import inlined
+from netloom.base.compilation import inlined
 from netloom.simulation.kernels.records import record, unsigned
 from netloom.simulation.network.layout import SIGN
 

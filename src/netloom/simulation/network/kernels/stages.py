@@ -5,7 +5,7 @@ A slot that fails, or has no credit, begins its next attempt when the last one e
 
 import numpy as np
 
-from netloom.compilation import inlined
+from netloom.base.compilation import inlined
 from netloom.simulation.kernels.bits import lowest, post
 from netloom.simulation.kernels.records import record, unsigned
 from netloom.simulation.network.kernels.moves import rest

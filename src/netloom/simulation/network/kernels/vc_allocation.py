@@ -7,7 +7,7 @@ see later: so routers may be taken in any order. ``setup``, ``state`` and its re
 
 import numpy as np
 
-from netloom.compilation import inlined
+from netloom.base.compilation import inlined
 from netloom.simulation.kernels.bits import lowest, mixed, next_from
 from netloom.simulation.kernels.records import record, unsigned
 from netloom.simulation.network.kernels.slots import (

@@ -1,6 +1,6 @@
 """Which of several heads that ask for a channel gets it."""
 
-from netloom.compilation import inlined
+from netloom.base.compilation import inlined
 from netloom.simulation.kernels.records import record, unsigned
 from netloom.simulation.worm.layout import (
     BIASED,

@@ -8,7 +8,7 @@ Cycles without a request are skipped.
 
 import numpy as np
 
-from netloom.compilation import inlined, kernel
+from netloom.base.compilation import inlined, kernel
 from netloom.simulation.kernels.agenda import ARRIVED, LAST_CYCLE, due, next_cycle, note, pop, push
 from netloom.simulation.kernels.records import record, unsigned
 from netloom.simulation.worm.kernels.arbitration import ask, wait, winner

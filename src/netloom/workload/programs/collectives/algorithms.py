@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.workload.programs.collectives import all_to_all, blocks, nodes, rooted
 from netloom.workload.programs.collectives.outline import (
     Blocks,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.workload.programs.collectives.blocks import pairs, partners
 from netloom.workload.programs.collectives.outline import Steps, steps
 from netloom.workload.programs.many_lists import Lists

@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 
 if TYPE_CHECKING:
     from netloom.workload.programs.collectives.program import CollectiveProgram
@@ -38,7 +38,7 @@ def check(program: CollectiveProgram, where: str = "program") -> None:
     >>> check(to_right)
     Traceback (most recent call last):
         ...
-    netloom.errors.InputError: program: found rank 0 without chunk 1 in the end; expected all of it
+    netloom.InputError: program: found rank 0 without chunk 1 in the end; expected all of it
     """
     ranks = range(program.num_ranks)
     have: list[dict[int, frozenset[int]]] = [{} for _ in ranks]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.workload.programs.collectives.program import COLLECTIVES
 
 if TYPE_CHECKING:

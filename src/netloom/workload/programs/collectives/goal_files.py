@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.textfiles import replacing
+from netloom.base.textfiles import replacing
 from netloom.workload.programs.collectives.sent import sizes_in_bytes
 from netloom.workload.programs.collectives.waits import waits
 

@@ -19,8 +19,8 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.textfiles import write_text
+from netloom.base.errors import InputError
+from netloom.base.textfiles import write_text
 from netloom.workload.programs.many_lists import Lists
 
 if TYPE_CHECKING:

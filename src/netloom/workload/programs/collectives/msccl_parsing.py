@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 from xml.parsers import expat
 
-from netloom.errors import InputError
-from netloom.textfiles import read_bytes
+from netloom.base.errors import InputError
+from netloom.base.textfiles import read_bytes
 from netloom.workload.programs.collectives.msccl import NAMES, Cell
 
 if TYPE_CHECKING:

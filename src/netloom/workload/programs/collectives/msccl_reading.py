@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.workload.programs.collectives.checked import check
 from netloom.workload.programs.collectives.msccl_parsing import Algorithm, parse_msccl
 from netloom.workload.programs.collectives.msccl_running import Sent, all_sent

@@ -11,8 +11,8 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from netloom.errors import InputError
-from netloom.words import listed
+from netloom.base.errors import InputError
+from netloom.base.words import listed
 from netloom.workload.programs.collectives.msccl import Cell
 from netloom.workload.programs.collectives.msccl_parsing import (
     READS,

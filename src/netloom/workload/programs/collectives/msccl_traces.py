@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.workload.programs.collectives.msccl_running import all_sent
 from netloom.workload.programs.many_lists import lists
 from netloom.workload.programs.traces import MOST_LENGTH, Trace

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError, NotAMappingError
+from netloom.base.errors import InputError, NotAMappingError
 from netloom.workload.programs.collectives.waits import waits
 from netloom.workload.programs.many_lists import Lists
 from netloom.workload.programs.messages import Messages, checked

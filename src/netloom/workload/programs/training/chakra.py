@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from netloom.errors import InputError
-from netloom.textfiles import parse_json, read_bytes, read_text
+from netloom.base.errors import InputError
+from netloom.base.textfiles import parse_json, read_bytes, read_text
 from netloom.workload.programs.training.protobuf import (
     Span,
     fields,

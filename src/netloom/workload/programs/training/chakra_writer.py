@@ -7,8 +7,8 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netloom.errors import InputError
-from netloom.textfiles import replacing, write_text
+from netloom.base.errors import InputError
+from netloom.base.textfiles import replacing, write_text
 from netloom.workload.programs.training.chakra import (
     COLL,
     COLLECTIVE,

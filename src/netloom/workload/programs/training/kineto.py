@@ -14,9 +14,9 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from netloom.errors import InputError
-from netloom.spec import check_size
-from netloom.textfiles import parse_json, read_text
+from netloom.base.errors import InputError
+from netloom.base.spec import check_size
+from netloom.base.textfiles import parse_json, read_text
 from netloom.workload.programs.training.rank_files import rank_files
 from netloom.workload.programs.training.rank_programs import (
     CALL,

@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.spec import MAX_ELEMENTS, check_size, real_number, whole_number
+from netloom.base.errors import InputError
+from netloom.base.spec import MAX_ELEMENTS, check_size, real_number, whole_number
 from netloom.workload.programs.collectives.program import COLLECTIVES
 from netloom.workload.programs.training.expand import parse_algorithms
 from netloom.workload.programs.training.pairs import Volume, graph_of_volumes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom.spec import split_spec
+from netloom.base.spec import split_spec
 from netloom.workload.programs.training.chakra import read_chakra
 from netloom.workload.programs.training.expand import as_trace, parse_algorithms
 from netloom.workload.programs.training.kineto import read_kineto

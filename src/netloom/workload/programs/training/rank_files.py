@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from netloom.errors import InputError
-from netloom.spec import check_size
-from netloom.textfiles import check_file
+from netloom.base.errors import InputError
+from netloom.base.spec import check_size
+from netloom.base.textfiles import check_file
 
 
 def pattern_in(folder: str | Path, ending: str) -> str:

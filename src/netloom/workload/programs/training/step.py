@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.workload.programs.training.llm import ORDER, VALUE_BYTES, Model, parse_llm
 from netloom.workload.programs.training.rank_programs import (
     CALL,

@@ -10,7 +10,7 @@ from netloom_papers.questions.hotspot.answer import RATE
 from netloom_papers.questions.hotspot.critical_queue.verdict import sentence_of
 
 if TYPE_CHECKING:
-    from netloom.provenance import Provenance
+    from netloom.base.provenance import Provenance
     from netloom_papers.combining import CombiningNetwork, CriticalQueue
     from netloom_papers.combining.replications import SizeTried
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from netloom.base.words import counted, number
 from netloom.drawing.axes import axis
 from netloom.drawing.panel import DOTTED, End, ordered, panel
 from netloom.questions.shown import percent
-from netloom.words import counted, number
 
 if TYPE_CHECKING:
     import altair as alt

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from netloom.progress import counting_runs
-from netloom.provenance import Provenance
+from netloom.base.progress import counting_runs
+from netloom.base.provenance import Provenance
+from netloom.base.spec import check_size
+from netloom.base.words import counted
 from netloom.questions.base import Question, option
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
-from netloom.spec import check_size
-from netloom.words import counted
 from netloom_papers.combining import critical_queue
 from netloom_papers.combining.replications import DISCERNIBLE, CriticalQueue
 from netloom_papers.questions.hotspot.critical_queue.answer import CriticalQueues

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.words import counted, number
 from netloom.questions.commands import command_line
 from netloom.questions.register import kind_of
 from netloom.questions.shown import percent
 from netloom.questions.verdict import Verdict
-from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

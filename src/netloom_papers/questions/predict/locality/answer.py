@@ -12,7 +12,7 @@ from netloom_papers.questions.predict.locality.verdict import sentence_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from netloom.provenance import Provenance
+    from netloom.base.provenance import Provenance
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
     from netloom_papers.models.locality import Locality

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from netloom.base.words import counted, number
 from netloom.drawing.axes import axis
 from netloom.drawing.bars import Bar, stacked
 from netloom.drawing.colours import BEST, OTHERS, REFERENCE, THIS
 from netloom.drawing.frame import column
 from netloom.drawing.panel import AFTER, DASHES, Look, looks_of
 from netloom.questions.predict.drawn import lines_by, nodes_axis, ratio_axis
-from netloom.words import counted, number
 from netloom_papers.questions.predict.locality.answer import PARTS
 from netloom_papers.questions.predict.locality.verdict import whose
 

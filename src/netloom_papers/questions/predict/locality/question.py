@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.words import counted
 from netloom.mapping.named import place_program
 from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, option
 from netloom.questions.fields import (
@@ -26,7 +27,6 @@ from netloom.questions.predict.fields import SIZES, find_torus
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.topology import Cube, average_distance
-from netloom.words import counted
 from netloom.workload import ProcessGraph
 from netloom_papers.models import locality as model
 from netloom_papers.models.locality import MappedMessages, mean_locality

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.words import counted, number
 from netloom.questions.shown import percent, plain_table
-from netloom.words import counted, number
 from netloom_papers.questions.predict.locality.answer import PARTS
 from netloom_papers.questions.predict.locality.verdict import verdict
 

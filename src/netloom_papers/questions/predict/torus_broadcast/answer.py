@@ -17,7 +17,7 @@ from netloom_papers.questions.simulate.broadcast.answer import BY_RATE
 if TYPE_CHECKING:
     import polars as pl
 
-    from netloom.provenance import Provenance
+    from netloom.base.provenance import Provenance
     from netloom_papers.models.torus_broadcasts import TorusBroadcast
     from netloom_papers.questions.simulate.broadcast.answer import BroadcastSimulation
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from netloom.base.words import counted, number
 from netloom.drawing.axes import axis
 from netloom.drawing.bars import Bar, bars
 from netloom.drawing.colours import THIS
 from netloom.drawing.panel import End, panel, shades
 from netloom.questions.predict.drawn import latency_curve, made_of
 from netloom.questions.shown import percent
-from netloom.words import counted, number
 
 if TYPE_CHECKING:
     import altair as alt

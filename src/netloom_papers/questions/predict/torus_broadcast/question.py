@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.spec import MAX_ELEMENTS
+from netloom.base.words import counted
 from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, option
 from netloom.questions.fields import Network, Seeded
 from netloom.questions.numbers import parse_rates
@@ -15,9 +17,7 @@ from netloom.questions.predict.fields import RATES, Simulated, find_torus
 from netloom.questions.predict.points import some_of
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
-from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Cube, torus
-from netloom.words import counted
 from netloom_papers.models.torus_broadcasts import torus_broadcast
 from netloom_papers.questions.predict.torus_broadcast.answer import TorusBroadcastPrediction
 from netloom_papers.questions.simulate.broadcast.question import simulate_broadcast

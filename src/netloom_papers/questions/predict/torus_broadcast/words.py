@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.words import counted, number
 from netloom.questions.predict.shown import curve_table, of_unit
 from netloom.questions.shown import interruption, pairs, percent
-from netloom.words import counted, number
 from netloom_papers.questions.predict.torus_broadcast.verdict import verdict
 
 if TYPE_CHECKING:

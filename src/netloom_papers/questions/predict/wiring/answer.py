@@ -10,7 +10,7 @@ from netloom.questions.answers import Answer, Column, Columns, asked
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from netloom.provenance import Provenance
+    from netloom.base.provenance import Provenance
 
 SIZE = Columns(
     Column("nodes", kind=int, key=True),

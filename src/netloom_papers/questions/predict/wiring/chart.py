@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from netloom.base.words import counted, number
 from netloom.drawing.panel import DASHED, DOTTED, SOLID, Look, looks_of
 from netloom.questions.predict.drawn import lines_by, nodes_axis, ratio_axis
-from netloom.words import counted, number
 
 if TYPE_CHECKING:
     import altair as alt

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BeforeValidator
 
-from netloom.errors import InputError
-from netloom.provenance import Provenance
+from netloom.base.errors import InputError
+from netloom.base.provenance import Provenance
 from netloom.questions.base import Numbers, Question, option
 from netloom.questions.numbers import parse_positive, parse_sizes
 from netloom.questions.outputs import PLOT

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.words import counted, number
 from netloom.questions.verdict import Verdict
-from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

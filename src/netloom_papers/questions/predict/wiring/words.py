@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.words import number
 from netloom.questions.shown import plain_table
-from netloom.words import number
 from netloom_papers.questions.predict.wiring.verdict import verdict
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from netloom.provenance import Provenance
+    from netloom.base.provenance import Provenance
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.workload import Lengths, Traffic
     from netloom_papers.programs.broadcast_runs import BroadcastRun

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from netloom.base.words import number
 from netloom.drawing.axes import axis
 from netloom.drawing.colours import BEST, THIS
 from netloom.drawing.panel import DASHED, Look, panel
 from netloom.questions.network_chart import at_last, channels_chart
 from netloom.questions.shown import percent
 from netloom.questions.simulate.drawn import ON_CHANNEL, highest, switched
-from netloom.words import number
 
 if TYPE_CHECKING:
     import altair as alt

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from netloom.progress import counting_runs
+from netloom.base.progress import counting_runs
+from netloom.base.spec import MAX_ELEMENTS
 from netloom.questions.answers import CYCLES
 from netloom.questions.base import Numbers, Question, option
 from netloom.questions.fields import Arriving, Measured, PacketLengths, PatternTraffic
@@ -18,7 +19,6 @@ from netloom.questions.register import asks
 from netloom.questions.simulate.engines import prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.simulation.side_by_side import run_all
-from netloom.spec import MAX_ELEMENTS
 from netloom.topology.alike import check_direct
 from netloom.workload import Lengths, parse_lengths
 from netloom_papers.programs.broadcast import BroadcastTraffic

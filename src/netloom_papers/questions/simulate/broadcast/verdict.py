@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.words import counted, number
 from netloom.questions.simulate.said import SLOW, again, around, longer, rough
 from netloom.questions.verdict import Verdict
-from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.words import counted, give_or_take, number
 from netloom.questions.shown import pairs, percent
 from netloom.questions.simulate.said import setup_of, state, table_with_units
-from netloom.words import counted, give_or_take, number
 from netloom_papers.questions.simulate.broadcast.verdict import is_known, verdict
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from netloom.provenance import Provenance
+    from netloom.base.provenance import Provenance
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.workload.programs.node_costs import NodeCosts
     from netloom_papers.programs.pattern_runs import PatternTimes

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from netloom.base.units import size
+from netloom.base.words import number
 from netloom.drawing.axes import axis
 from netloom.drawing.panel import ordered, panel
 from netloom.questions.simulate.drawn import shares
-from netloom.units import size
-from netloom.words import number
 
 if TYPE_CHECKING:
     import altair as alt

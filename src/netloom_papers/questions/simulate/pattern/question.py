@@ -7,9 +7,9 @@ from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Literal
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
+from netloom.base.progress import counting
 from netloom.machines import node_costs
-from netloom.progress import counting
 from netloom.questions.base import InstanceOf, Numbers, Question, argument, option
 from netloom.questions.named import network_of
 from netloom.questions.numbers import parse_positive

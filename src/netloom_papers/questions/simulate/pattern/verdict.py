@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.units import seconds
+from netloom.base.words import counted
 from netloom.questions.simulate.said import again, rough
 from netloom.questions.subject import subject
 from netloom.questions.verdict import Verdict
-from netloom.units import seconds
-from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

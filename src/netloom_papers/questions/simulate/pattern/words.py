@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.words import counted, number
 from netloom.questions.shown import pairs
 from netloom.questions.simulate.said import setup_of, table_with_units
-from netloom.words import counted, number
 from netloom_papers.questions.simulate.pattern.verdict import verdict
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 from netloom.questions.answers import CYCLES, INSIDE, Answer, Column, Columns, table
 from netloom.questions.channel_table import channel_columns, channels_by, use_of_channels
 from netloom.questions.simulate.engines import NETWORK
@@ -17,8 +17,8 @@ from netloom_papers.programs.transaction_runs import TransactionRun
 if TYPE_CHECKING:
     import polars as pl
 
+    from netloom.base.provenance import Provenance
     from netloom.drawing.timelines import Timeline
-    from netloom.provenance import Provenance
     from netloom.questions.simulate.engines import PreparedNetwork
 
 MEASURED = {

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from netloom.base.words import counted, number
 from netloom.drawing.bars import Bar, stacked
 from netloom.drawing.colours import BEST, THIS
 from netloom.questions.network_chart import channels_chart
 from netloom.questions.shown import percent
 from netloom.questions.simulate.drawn import ON_CHANNEL
-from netloom.words import counted, number
 
 if TYPE_CHECKING:
     import altair as alt

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.progress import patience
+from netloom.base.errors import InputError
+from netloom.base.progress import patience
 from netloom.questions.answers import CYCLES
 from netloom.questions.base import InstanceOf, Question, option
 from netloom.questions.fields import ContextSwitches, Placed, ProgramFile

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.words import counted, number
 from netloom.questions.shown import interval, pairs, percent
 from netloom.questions.simulate.said import setup_of
-from netloom.words import counted, number
 from netloom_papers.questions.simulate.transactions.verdict import verdict
 
 if TYPE_CHECKING:

@@ -74,7 +74,7 @@ class InputError(ValueError):
     >>> raise InputError("mesh:4xx4", "an empty side", "sides such as 4x4")
     Traceback (most recent call last):
         ...
-    netloom.errors.InputError: mesh:4xx4: found an empty side; expected sides such as 4x4
+    netloom.InputError: mesh:4xx4: found an empty side; expected sides such as 4x4
     """
 
     exit_code: ClassVar[int] = 2
@@ -117,3 +117,7 @@ class DeadlockError(InputError):
 
 class NotAMappingError(InputError):
     """A placement of tasks that is not a mapping onto the nodes of the network."""
+
+
+for _each in (InputError, NoRouteError, DeadlockError, NotAMappingError):
+    _each.__module__ = "netloom"  # where users find them, and where tracebacks say they are

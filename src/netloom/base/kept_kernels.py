@@ -23,7 +23,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLoca
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SOURCE = Path(__file__).parents[1]
+SOURCE = Path(__file__).parents[2]
 """The folder that holds the package."""
 
 MOST_VERSIONS = 12

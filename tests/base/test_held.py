@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from numba.core.errors import TypingError
 
-from netloom.compilation import inlined
-from netloom.held import held
+from netloom.base.compilation import inlined
+from netloom.base.held import held
 
 
 class Case(NamedTuple):

@@ -14,7 +14,7 @@ from math import isinf, isnan
 from numbers import Real
 from typing import TYPE_CHECKING
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -187,7 +187,7 @@ def parse_rate(given: str | float, *, where: str) -> float:
     >>> parse_rate("200", where="bandwidth")
     Traceback (most recent call last):
         ...
-    netloom.errors.InputError: bandwidth: found '200' without a unit; expected a rate with its unit,
+    netloom.InputError: bandwidth: found '200' without a unit; expected a rate with its unit,
     such as 200Gb/s or 25GB/s (b is a bit, B a byte)
     """
     return RATE.parse(given, where=where)

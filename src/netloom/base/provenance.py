@@ -35,7 +35,7 @@ def code_version() -> str:
     >>> code_version().partition("+")[0] == __version__, len(code_version().partition("+")[2])
     (True, 12)
     """
-    return f"{__version__}+{source_digest(Path(__file__).parent, ABOVE)}"
+    return f"{__version__}+{source_digest(Path(__file__).parents[1], ABOVE)}"
 
 
 @cache

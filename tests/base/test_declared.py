@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from netloom.declared import declared
+from netloom.base.declared import declared
 from netloom.questions.register import groups, packages
 
 TOML = "[tower]\nsize = [3, 7]\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import netloom
-from netloom.kept_kernels import MOST_VERSIONS
+from netloom.base.kept_kernels import MOST_VERSIONS
 
 SOURCE = Path(netloom.__file__).parent
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import IO, TYPE_CHECKING, Any
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -182,7 +182,7 @@ def check_lines(stream: IO[bytes], where: str, *, most_bytes: int = MOST_BYTES) 
     >>> check_lines(BytesIO(b"0 1\n" * 9), "edges.txt", most_bytes=20)
     Traceback (most recent call last):
         ...
-    netloom.errors.InputError: edges.txt: found over 20 bytes of text; expected at most 20
+    netloom.InputError: edges.txt: found over 20 bytes of text; expected at most 20
     """
     size = line = blank = 0
     number = 1
@@ -300,7 +300,7 @@ def parse_json(
     >>> parse_json("[" * 99 + "]" * 99, "a.json", wanted="JSON")
     Traceback (most recent call last):
         ...
-    netloom.errors.InputError: a.json: found over 64 lists and records inside each other; \
+    netloom.InputError: a.json: found over 64 lists and records inside each other; \
 expected JSON
     """
     deepest, values = _nesting(text)

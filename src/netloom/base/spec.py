@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from math import inf, isfinite, prod
 
-from netloom.errors import InputError
+from netloom.base.errors import InputError
 
 MAX_ELEMENTS = 2**28
 """Most nodes, channels, tasks or edges that netloom takes in (indices are int32, memory is not

@@ -4,8 +4,8 @@ import io
 import sys
 import threading
 
-from netloom import progress
-from netloom.words import counted
+from netloom.base import progress
+from netloom.base.words import counted
 
 
 class Heard(io.StringIO):

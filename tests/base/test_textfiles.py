@@ -5,9 +5,9 @@ import stat
 
 import pytest
 
+from netloom.base.errors import InputError
+from netloom.base.textfiles import read_text, replacing, write_text
 from netloom.drawing.save import check_picture, check_writable, save_table
-from netloom.errors import InputError
-from netloom.textfiles import read_text, replacing, write_text
 
 
 def test_what_fails_leaves_the_old_file(tmp_path):

@@ -5,8 +5,8 @@ each of them at every access costs twenty times as much as the work. So they hav
 because these functions allocate nothing. ``inlined`` ones are compiled into their callers, because
 the same tuple would be copied at every call.
 
-A checkout keeps compiled kernels by their content (``netloom.kept_kernels``). Elsewhere Numba keeps
-them beside the module, else below the user's home. If neither can be written (a read-only
+A checkout keeps compiled kernels by their content (``netloom.base.kept_kernels``). Elsewhere Numba
+keeps them beside the module, else below the user's home. If neither can be written (a read-only
 installation in a container or a batch job), they are kept in a temporary folder of the user's own.
 If there is none, they are compiled by each process anew.
 """
@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any
 
 import numba
 
-from netloom.held import Compiler
-from netloom.kept_kernels import KeptByContent, in_checkout
+from netloom.base.held import Compiler
+from netloom.base.kept_kernels import KeptByContent, in_checkout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
