@@ -19,6 +19,7 @@ from netloom.routing import paths
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.routing import Routing
     from netloom.topology import Topology
 
@@ -51,15 +52,15 @@ class ChannelLoads:
         float64[num_channels], flits/cycle of all channels, by their numbers.
     """
 
-    moving: NDArray[np.bool_]
+    moving: Bools
     channel_load: NDArray[Any]
-    weighted_channel_load: NDArray[np.float64]
+    weighted_channel_load: Floats
     host_channel_load: NDArray[Any]
-    weighted_host_channel_load: NDArray[np.float64]
-    channel_bandwidth: NDArray[np.float64]
+    weighted_host_channel_load: Floats
+    channel_bandwidth: Floats
 
     @cached_property
-    def channel_time(self) -> NDArray[np.float64]:
+    def channel_time(self) -> Floats:
         """float64[num_channels], how long each works: weight over bandwidth, hosts' included."""
         load = np.concatenate([self.weighted_channel_load, self.weighted_host_channel_load])
         return np.asarray(load / self.channel_bandwidth)
@@ -81,9 +82,7 @@ class ChannelLoads:
         return len(self.host_channel_load) > 0
 
 
-def split_loads(
-    topology: Topology, load: NDArray[Any], weighted_load: NDArray[np.float64]
-) -> dict[str, Any]:
+def split_loads(topology: Topology, load: NDArray[Any], weighted_load: Floats) -> dict[str, Any]:
     """Return the fields of ``ChannelLoads`` that hold the loads of all channels of a network."""
     first = topology.num_network_channels
     return {
@@ -97,7 +96,7 @@ def split_loads(
 
 def checked_pairs(
     sources: ArrayLike, targets: ArrayLike, weights: ArrayLike | None
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
+) -> tuple[Ints, Ints, Floats]:
     """Return sources, targets and weights of pairs as arrays of one length.
 
     Raises
@@ -136,19 +135,17 @@ def measure_loads(
     source, target, weight = checked_pairs(sources, targets, weights)
     moving = source != target
     ways = _expected if routing.several else _counted
-    loads: tuple[NDArray[Any], NDArray[np.float64]] = ways(
-        topology, routing, source, target, weight
-    )
+    loads: tuple[NDArray[Any], Floats] = ways(topology, routing, source, target, weight)
     return ChannelLoads(moving=moving, **split_loads(topology, *loads))
 
 
 def _counted(
     topology: Topology,
     routing: Routing,
-    sources: NDArray[np.int32],
-    targets: NDArray[np.int32],
-    weights: NDArray[np.float64],
-) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    sources: Ints,
+    targets: Ints,
+    weights: Floats,
+) -> tuple[Ints, Floats]:
     """Count the paths on each channel, and their weight, block by block."""
     from netloom.contention.kernels.stamped import count_loads
 
@@ -163,10 +160,10 @@ def _counted(
 def _expected(
     topology: Topology,
     routing: Routing,
-    sources: NDArray[np.int32],
-    targets: NDArray[np.int32],
-    weights: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    sources: Ints,
+    targets: Ints,
+    weights: Floats,
+) -> tuple[Floats, Floats]:
     """Return the expected number of paths on each channel, and their weight."""
     weighted = expected_loads(topology, routing, sources, targets, weights)
     alike = float(weights[0]) if len(weights) else 1.0

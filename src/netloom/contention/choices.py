@@ -19,12 +19,11 @@ from netloom.contention.decisions import BETTER_OF_TWO, PREFERRED
 from netloom.contention.expected_load import Split
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.contention.decisions import Stages
 
-    Numbers = NDArray[np.int64]
-    Values = NDArray[np.float64]
+    Numbers = Ints
+    Values = Floats
 
 CLOSE = 1e-6
 """Costs and bounds that differ by less, relatively, are the same but for rounding."""
@@ -123,7 +122,7 @@ class _Level(NamedTuple):
     head: Numbers
     channel: Numbers
     share: Values
-    preferred: NDArray[np.bool_]
+    preferred: Bools
     two: Numbers
 
 

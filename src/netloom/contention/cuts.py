@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.topology import Topology
 
 MOST_CHANNELS = 2**14
@@ -81,15 +82,15 @@ class Parts:
     name_of: Callable[[int], str]
 
 
-Block = tuple["NDArray[np.int32]", "NDArray[np.int32]", "NDArray[np.float64]"]
+Block = tuple["Ints", "Ints", "Floats"]
 """Pairs of hosts, and what they send."""
 
 
 def cut_bounds(
     topology: Topology,
-    sources: NDArray[np.int32],
-    targets: NDArray[np.int32],
-    weights: NDArray[np.float64],
+    sources: Ints,
+    targets: Ints,
+    weights: Floats,
 ) -> list[Cut]:
     """Return the tightest cut of each kind, in the order of ``Cut.kind``.
 
@@ -167,7 +168,7 @@ def _hosts(topology: Topology) -> Parts:
 
 def router_sets(
     topology: Topology,
-) -> Iterator[tuple[str, NDArray[np.int64], Callable[[int], str]]]:
+) -> Iterator[tuple[str, Ints, Callable[[int], str]]]:
     """Yield disjoint sets of routers, kind by kind: each one alone, and those of its family.
 
     Each with its kind (see ``Cut``), int64[num_routers] the set of each router (-1 for none), and
@@ -201,7 +202,7 @@ def router_sets(
 
 def grid_sets(
     topology: Topology,
-) -> Iterator[tuple[str, NDArray[np.int64], Callable[[int], str]]]:
+) -> Iterator[tuple[str, Ints, Callable[[int], str]]]:
     """Yield sets of routers as ``router_sets`` does, of a network whose routers are a grid.
 
     In each dimension: the routers of each coordinate, and those below and from each on.
@@ -237,9 +238,7 @@ def grid_sets(
             yield "coordinates", (place >= first).astype(np.int64), several
 
 
-def parts_of(
-    topology: Topology, kind: str, part: NDArray[np.int64], name_of: Callable[[int], str]
-) -> Parts:
+def parts_of(topology: Topology, kind: str, part: Ints, name_of: Callable[[int], str]) -> Parts:
     """Return sets of routers as parts, given int64[num_routers] the set of each, -1 for none."""
     inside, count = topology.routers, int(part.max(initial=-1)) + 1
     leaves, enters = part[inside.channel_source], part[inside.channel_target]
@@ -253,7 +252,7 @@ def parts_of(
     return Parts(kind, begins, ends, leaving, entering, name_of)
 
 
-def _part_of_hosts(topology: Topology, part_of_port: NDArray[np.int64]) -> NDArray[np.int64]:
+def _part_of_hosts(topology: Topology, part_of_port: Ints) -> Ints:
     """Return the set in which all ports of each host are, or -1 if there is none."""
     found = np.full(topology.num_hosts, -1, np.int64)
     found[topology.port_host] = part_of_port
@@ -262,7 +261,7 @@ def _part_of_hosts(topology: Topology, part_of_port: NDArray[np.int64]) -> NDArr
     return found
 
 
-def subtree_of(shape: TreeShape, height: int) -> NDArray[np.int64]:
+def subtree_of(shape: TreeShape, height: int) -> Ints:
     """Return int64[num_routers], the subtree of each place; -1 above its root's level.
 
     Routers of a level have the label (a_h … a_{l+1}, b_l … b_1), and those of one subtree the same
@@ -295,7 +294,7 @@ def _halves(topology: Topology) -> Parts | None:
     return Parts("half", other, other, out, into, lambda _: name)
 
 
-def _largest_flow(topology: Topology, inside: NDArray[np.bool_]) -> float:
+def _largest_flow(topology: Topology, inside: Bools) -> float:
     """Return the largest flow from these hosts to all others, flits/cycle, or 0 if too large."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import maximum_flow
@@ -380,7 +379,7 @@ def tapers(topology: Topology) -> list[Taper]:
     return found
 
 
-def _levels(topology: Topology) -> NDArray[np.int64]:
+def _levels(topology: Topology) -> Ints:
     """Return the level of each router: of a fat tree its own, elsewhere the same of all."""
     shape, count = topology.family, topology.num_routers
     if not isinstance(shape, TreeShape):

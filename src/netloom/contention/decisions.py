@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Floats, Ints
+
 SHARED, PREFERRED, BETTER_OF_TWO = 0, 1, 2
 """How a stage is left: see the module."""
 
@@ -43,16 +45,14 @@ class Stages(NamedTuple):
         int8[num_stages], ``SHARED``, ``PREFERRED`` or ``BETTER_OF_TWO``.
     """
 
-    first: NDArray[np.int64]
-    head: NDArray[np.int64]
-    channel: NDArray[np.int64]
-    share: NDArray[np.float64]
+    first: Ints
+    head: Ints
+    channel: Ints
+    share: Floats
     kind: NDArray[np.int8]
 
 
-def drawn_loads(
-    stages: Stages, entry: NDArray[np.int64], weight: NDArray[np.float64], num_channels: int
-) -> NDArray[np.float64]:
+def drawn_loads(stages: Stages, entry: Ints, weight: Floats, num_channels: int) -> Floats:
     """Return float64[num_channels], what each channel carries, where nothing is preferred.
 
     Parameters
@@ -90,10 +90,10 @@ def drawn_loads(
 
 def sequences(
     stages: Stages,
-    entry: NDArray[np.int64],
-    weight: NDArray[np.float64],
+    entry: Ints,
+    weight: Floats,
     begun: Sequence[tuple[int, ...]],
-    kind_of: NDArray[np.int64],
+    kind_of: Ints,
     *,
     most: int,
 ) -> dict[tuple[int, ...], float] | None:
@@ -147,7 +147,7 @@ def sequences(
     return {one: float(many) for one, many in zip(every, ended.tolist(), strict=False) if many}
 
 
-def _arcs_of(stages: Stages, at: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _arcs_of(stages: Stages, at: Ints) -> tuple[Ints, Ints]:
     """Return the arcs of some stages, one stage after the other, and the place of the stage."""
     lengths = np.diff(stages.first)[at]
     each = np.repeat(np.arange(len(at)), lengths)

@@ -20,8 +20,9 @@ from netloom.routing.dimension_order import cube_tables
 from netloom.topology import average_distance
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from netloom.base.arrays import Floats, Ints
     from netloom.routing import DimensionOrder
     from netloom.topology import Cube
 
@@ -161,7 +162,7 @@ def expect_random(
 
 
 def _largest_load(
-    topology: Cube, routing: DimensionOrder, source: NDArray[np.int64], target: NDArray[np.int64]
+    topology: Cube, routing: DimensionOrder, source: Ints, target: Ints
 ) -> tuple[float | None, Literal["enumeration", "sampling", "approximation"], float | None]:
     """Return the mean largest channel load of all placements, or of some, and its error."""
     from netloom.contention.kernels.cube import largest_loads
@@ -202,12 +203,12 @@ class _Axis:
     """
 
     side: int
-    crossing: NDArray[np.float64]
-    passing: NDArray[np.float64]
-    leaving: NDArray[np.float64]
-    arriving: NDArray[np.float64]
-    before: NDArray[np.float64]
-    beyond: NDArray[np.float64]
+    crossing: Floats
+    passing: Floats
+    leaving: Floats
+    arriving: Floats
+    before: Floats
+    beyond: Floats
 
 
 def _line_axis(side: int) -> _Axis:
@@ -250,7 +251,7 @@ def _meeting_pairs(nodes: int, axes: list[_Axis]) -> tuple[float, float, float]:
     return together, same_source, same_target
 
 
-def _both_ways(source: NDArray[np.int64], target: NDArray[np.int64], nodes: int) -> int:
+def _both_ways(source: Ints, target: Ints, nodes: int) -> int:
     """Number of edges whose opposite is an edge too."""
     from scipy.sparse import coo_array
 
@@ -259,7 +260,7 @@ def _both_ways(source: NDArray[np.int64], target: NDArray[np.int64], nodes: int)
     return int(forward.multiply(edges.T.tocsr()).nnz)
 
 
-def _free_nodes(nodes: int, axes: list[_Axis]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _free_nodes(nodes: int, axes: list[_Axis]) -> tuple[Floats, Floats]:
     """Nodes that differ only in the dimensions corrected before each one, and only in those after.
 
     On a channel of a dimension, the coordinates of the source in the former and those of the
@@ -270,9 +271,7 @@ def _free_nodes(nodes: int, axes: list[_Axis]) -> tuple[NDArray[np.float64], NDA
     return earlier, nodes / (earlier * sides)
 
 
-def _expected_loads(
-    nodes: int, edges: int, axes: list[_Axis]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _expected_loads(nodes: int, edges: int, axes: list[_Axis]) -> tuple[Floats, Floats, Floats]:
     """Mean, variance and number of the channels of each place on a line.
 
     A load counts edges from a set of nodes into another. Every task sits somewhere, so both sets
@@ -289,9 +288,7 @@ def _expected_loads(
     return np.concatenate(means), np.concatenate(variances), np.concatenate(times)
 
 
-def _expected_maximum(
-    means: NDArray[np.float64], variances: NDArray[np.float64], times: NDArray[np.float64]
-) -> float:
+def _expected_maximum(means: Floats, variances: Floats, times: Floats) -> float:
     """Mean of the largest of independent binomial variables: Σ_x P(max > x)."""
     from scipy.special import betainc
 

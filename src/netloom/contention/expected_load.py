@@ -31,8 +31,7 @@ from netloom.routing.virtual_channel_tables import O1TURN, ODD_EVEN
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.routing import VirtualChannelRouting
     from netloom.topology import Cube
 
@@ -40,12 +39,12 @@ if TYPE_CHECKING:
 def dimension_order_loads(
     topology: Cube,
     order: DimensionOrder,
-    sources: NDArray[np.int32],
-    targets: NDArray[np.int32],
-    weights: NDArray[np.float64],
+    sources: Ints,
+    targets: Ints,
+    weights: Floats,
     *,
     both_ways: bool = True,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return float64[num_channels], what packets between these pairs of nodes load.
 
     Half-way round a ring half of it goes either way, or if not ``both_ways`` all of it forward.
@@ -69,9 +68,7 @@ def dimension_order_loads(
     return load
 
 
-def to_every_node(
-    topology: Cube, order: DimensionOrder, sent: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def to_every_node(topology: Cube, order: DimensionOrder, sent: Floats) -> Floats:
     """Return float64[num_channels], the load where each node sends as much to every other.
 
     On a channel of a dimension, coordinates corrected before are the target's and those corrected
@@ -110,9 +107,9 @@ def to_every_node(
 def valiant_loads(
     topology: Cube,
     order: DimensionOrder,
-    sent: NDArray[np.float64],
-    received: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    sent: Floats,
+    received: Floats,
+) -> Floats:
     """Return float64[num_channels], what packets load that travel by way of any node.
 
     The first trip depends only on where a packet comes from, the second on where it goes. The
@@ -136,10 +133,10 @@ def valiant_loads(
 def romm_loads(
     topology: Cube,
     order: DimensionOrder,
-    sources: NDArray[np.int32],
-    targets: NDArray[np.int32],
-    weights: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    sources: Ints,
+    targets: Ints,
+    weights: Floats,
+) -> Floats:
     """Return float64[num_channels], what packets load that travel by way of their minimal box.
 
     Examples
@@ -157,7 +154,7 @@ def romm_loads(
     return load
 
 
-def romm_work(topology: Cube, sources: NDArray[np.int32], targets: NDArray[np.int32]) -> float:
+def romm_work(topology: Cube, sources: Ints, targets: Ints) -> float:
     """Return how many nodes the minimal boxes of these pairs hold in all: the work of the above.
 
     Examples
@@ -173,7 +170,7 @@ def romm_work(topology: Cube, sources: NDArray[np.int32], targets: NDArray[np.in
     return float(size.sum())
 
 
-def _round_a_ring(sent: NDArray[np.float64], side: int) -> NDArray[np.float64]:
+def _round_a_ring(sent: Floats, side: int) -> Floats:
     """What crosses each channel of a ring: a node x before it has targets beyond x hops."""
     hops = np.arange(1, side)
     chosen = np.where(2 * hops < side, 1.0, np.where(2 * hops == side, 0.5, 0.0))
@@ -191,7 +188,7 @@ def _lines(topology: Cube) -> Iterator[tuple[slice, slice, int, bool]]:
             yield growing, falling, length, topology.wraps[axis]
 
 
-def _backwards(topology: Cube, load: NDArray[np.float64]) -> NDArray[np.float64]:
+def _backwards(topology: Cube, load: Floats) -> Floats:
     """Return the load where all packets go back by the channels opposite to theirs."""
     turned = np.empty_like(load)
     for growing, falling, length, wraps in _lines(topology):
@@ -233,15 +230,15 @@ class Split:
 
     least: float
     exact: bool
-    prices: NDArray[np.float64]
+    prices: Floats
 
 
 def best_split(
     routing: VirtualChannelRouting,
-    sources: NDArray[np.int32],
-    targets: NDArray[np.int32],
-    weights: NDArray[np.float64],
-    rate: NDArray[np.float64] | None = None,
+    sources: Ints,
+    targets: Ints,
+    weights: Floats,
+    rate: Floats | None = None,
 ) -> Split | None:
     """Return how evenly traffic can be split over the ways that a routing allows.
 
@@ -286,10 +283,10 @@ def best_split(
     return _priced(ways, weight, np.ones(topology.num_channels) if rate is None else rate)
 
 
-Ways = tuple["NDArray[np.int64]", "NDArray[np.int32]", "NDArray[np.int32]", "NDArray[np.int32]"]
+Ways = tuple["Ints", "Ints", "Ints", "Ints"]
 
 
-def _priced(ways: Ways, weight: NDArray[np.float64], rate: NDArray[np.float64]) -> Split:
+def _priced(ways: Ways, weight: Floats, rate: Floats) -> Split:
     num_channels = len(rate)
     arcs, load = len(ways[1]), np.empty(num_channels)
     prices = np.full(num_channels, 1 / num_channels)
@@ -313,10 +310,10 @@ def _priced(ways: Ways, weight: NDArray[np.float64], rate: NDArray[np.float64]) 
 
 def _take(
     ways: Ways,
-    weight: NDArray[np.float64],
-    prices: NDArray[np.float64],
-    rate: NDArray[np.float64],
-    load: NDArray[np.float64],
+    weight: Floats,
+    prices: Floats,
+    rate: Floats,
+    load: Floats,
 ) -> float:
     """Send all by the cheapest ways. Fill in loads over bandwidths, return what is paid."""
     from netloom.contention.kernels.choice import take_cheapest
@@ -326,9 +323,7 @@ def _take(
     return paid
 
 
-def _best_prices(
-    ways: Ways, weight: NDArray[np.float64], rate: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _best_prices(ways: Ways, weight: Floats, rate: Floats) -> Floats:
     """Return the prices by which the limit is exact: the duals of the channels' capacities."""
     from scipy.optimize import linprog
     from scipy.sparse import csr_array, hstack

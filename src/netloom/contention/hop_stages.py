@@ -18,9 +18,10 @@ from netloom.routing.kernels.ecmp import mixed
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.routing.by_hop.tables import HopTables
 
-    Numbers = NDArray[np.int64]
+    Numbers = Ints
 
 MOST_STAGES = 2**21
 """Most stages that are looked at (a few seconds)."""
@@ -47,7 +48,7 @@ class _Arcs(NamedTuple):
     tail: Numbers
     head: _At
     channel: Numbers
-    share: NDArray[np.float64]
+    share: Floats
 
 
 class Goals(NamedTuple):
@@ -76,9 +77,7 @@ def table_goals(tables: HopTables) -> Goals:
     return Goals(np.arange(count), leave, np.zeros(0, np.uint64))
 
 
-def pair_goals(
-    tables: HopTables, source: NDArray[np.int32], target: NDArray[np.int32], sink: Numbers
-) -> Goals:
+def pair_goals(tables: HopTables, source: Ints, target: Ints, sink: Numbers) -> Goals:
     """Return a goal for each pair of hosts, which packets reach by a host port."""
     with np.errstate(over="ignore"):
         pair = mixed.py_func(mixed.py_func(source.astype(np.uint64)) ^ target.astype(np.uint64))
@@ -106,7 +105,7 @@ class Follower:
         self,
         tables: HopTables,
         goals: Goals,
-        channel_at: NDArray[np.int32],
+        channel_at: Ints,
         *,
         idle: bool = False,
     ) -> None:
@@ -192,7 +191,7 @@ class Follower:
         head = _At(*(field[order] for field in arcs.head))
         return _Arcs(arcs.tail[order], head, arcs.channel[order], arcs.share[order]), kind
 
-    def _offers(self, at: _At, decides: NDArray[np.bool_]) -> list[_Arcs] | None:
+    def _offers(self, at: _At, decides: Bools) -> list[_Arcs] | None:
         """Return the arcs of packets that may make a detour: by each goal that they can draw.
 
         None where these are too many.
@@ -224,7 +223,7 @@ class Follower:
         share = 1 / many[each]
         return [kept, _Arcs(tail[each], drawn, np.full(len(each), -1), share)]
 
-    def _answers(self, at: _At, offered: NDArray[np.bool_]) -> list[_Arcs]:
+    def _answers(self, at: _At, offered: Bools) -> list[_Arcs]:
         """Return the arcs of packets that have drawn a detour: not to make it, and to make it."""
         tables, tail = self.tables, np.flatnonzero(offered)
         state, router, goal, aux = (field[tail] for field in at[1:])
@@ -254,9 +253,7 @@ class Follower:
         tables = self.tables
         return tables.threshold < 0 or (tables.threshold == 0 and tables.even_by_coin != 0)
 
-    def _going(
-        self, at: _At, decided: NDArray[np.bool_], kind: NDArray[np.int8]
-    ) -> list[_Arcs] | None:
+    def _going(self, at: _At, decided: Bools, kind: NDArray[np.int8]) -> list[_Arcs] | None:
         """Return the arcs of packets that go on, and set their kinds. None where one cannot."""
         tables, tail = self.tables, np.flatnonzero(decided)
         state, router, goal, aux = (field[tail] for field in at[1:])
@@ -366,7 +363,7 @@ def alike_states(tables: HopTables) -> Numbers:
     return lowest[group].astype(np.int64)
 
 
-def forks(stages: Stages) -> NDArray[np.bool_]:
+def forks(stages: Stages) -> Bools:
     """Return which stages packets leave by different ways, and not by lanes of one channel."""
     count = np.diff(stages.first)
     stage = np.repeat(np.arange(len(count)), count)
@@ -376,7 +373,7 @@ def forks(stages: Stages) -> NDArray[np.bool_]:
     return found
 
 
-def _plain(count: int) -> tuple[Numbers, NDArray[np.float64]]:
+def _plain(count: int) -> tuple[Numbers, Floats]:
     """Return the channels and shares of arcs that take no channel, and all of what comes."""
     return np.full(count, -1), np.ones(count)
 

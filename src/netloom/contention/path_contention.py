@@ -31,6 +31,7 @@ from netloom.topology import Cube
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.routing import Routing
     from netloom.topology import Topology
 
@@ -55,11 +56,11 @@ class Contention(ChannelLoads):
         of its channels, those of hosts included, or 0 without channels.
     """
 
-    path_length: NDArray[np.int32]
-    logical_path_length: NDArray[np.int32]
-    path_contention: NDArray[np.int32]
-    contending_weight: NDArray[np.float64]
-    heaviest_channel: NDArray[np.float64]
+    path_length: Ints
+    logical_path_length: Ints
+    path_contention: Ints
+    contending_weight: Floats
+    heaviest_channel: Floats
 
 
 def measure(
@@ -163,7 +164,7 @@ def measure_paths(
     num_channels: int,
     weights: ArrayLike | None = None,
     *,
-    bandwidth: NDArray[np.float64] | None = None,
+    bandwidth: Floats | None = None,
 ) -> Contention:
     """Return the contention of any given paths of routers, each looked at channel by channel.
 
@@ -208,7 +209,7 @@ def measure_paths(
     )
 
 
-def _largest_along(routed: Paths, values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _largest_along(routed: Paths, values: Floats) -> Floats:
     """Return the largest value of the channels of each path, or 0 without channels."""
     used, largest = np.flatnonzero(routed.lengths), np.zeros(len(routed))
     if len(used):
@@ -216,7 +217,7 @@ def _largest_along(routed: Paths, values: NDArray[np.float64]) -> NDArray[np.flo
     return largest
 
 
-def _measure_hosted(topology: Topology, routed: Paths, weight: NDArray[np.float64]) -> Contention:
+def _measure_hosted(topology: Topology, routed: Paths, weight: Floats) -> Contention:
     """Measure paths from host to host: those that share a channel between routers meet."""
     from netloom.contention.kernels.stamped import count_loads
 
@@ -236,9 +237,9 @@ def _measure_hosted(topology: Topology, routed: Paths, weight: NDArray[np.float6
 def _measure_hosted_cube(
     topology: Topology,
     routing: DimensionOrder,
-    sources: NDArray[np.int32],
-    targets: NDArray[np.int32],
-    weights: NDArray[np.float64],
+    sources: Ints,
+    targets: Ints,
+    weights: Floats,
 ) -> Contention:
     """Count by lines between the routers of a cube that all of the hosts hang on."""
     ends = legs(topology, sources, targets)
@@ -260,11 +261,11 @@ def _measure_hosted_cube(
 def _from_host_to_host(
     topology: Topology,
     between: Contention,
-    weights: NDArray[np.float64],
-    moving: NDArray[np.bool_],
-    heaviest: NDArray[np.float64],
+    weights: Floats,
+    moving: Bools,
+    heaviest: Floats,
     load: NDArray[Any],
-    weighted_load: NDArray[np.float64],
+    weighted_load: Floats,
 ) -> Contention:
     """Return what paths between routers meet, with the loads of all channels, those of hosts too.
 
@@ -285,9 +286,9 @@ def _from_host_to_host(
 def _measure_cube(
     topology: Topology,
     routing: DimensionOrder,
-    sources: NDArray[np.int32],
-    targets: NDArray[np.int32],
-    weights: NDArray[np.float64],
+    sources: Ints,
+    targets: Ints,
+    weights: Floats,
 ) -> Contention:
     """Count line by line, one dimension after the other (see ``kernels.cube``)."""
     from netloom.contention.kernels.cube import ask_dimension, count_dimension, spans

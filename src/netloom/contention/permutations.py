@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.routing import Routing
     from netloom.topology import Topology
 
@@ -38,10 +39,10 @@ MOST_PAIRS = 2**26
 MOST_EXPECTED = 2**20
 """The same where pairs have several paths, whose expected loads take longer."""
 
-Reached = Callable[["NDArray[np.int32]", "NDArray[np.int32]"], "NDArray[np.bool_]"]
+Reached = Callable[["Ints", "Ints"], "Bools"]
 """Given sources and targets of pairs of hosts, which of them have a path."""
 
-Block = tuple["NDArray[np.int32]", "NDArray[np.int32]", "NDArray[np.int64]"]
+Block = tuple["Ints", "Ints", "Ints"]
 """Sources and targets of the pairs of some permutations, and where each one's pairs begin."""
 
 
@@ -61,7 +62,7 @@ class EffectiveBisection:
 
     mean: float
     half_width: float
-    shares: NDArray[np.float64]
+    shares: Floats
 
     @property
     def samples(self) -> int:
@@ -78,7 +79,7 @@ def effective_bisection(
     topology: Topology,
     routing: Routing,
     *,
-    hosts: NDArray[np.int32] | None = None,
+    hosts: Ints | None = None,
     samples: int = 1000,
     seed: int = DEFAULT_SEED,
     reached: Reached | None = None,
@@ -135,7 +136,7 @@ def effective_bisection(
     )
 
 
-def _matchings(hosts: NDArray[np.int32], samples: int, rng: np.random.Generator) -> Iterator[Block]:
+def _matchings(hosts: Ints, samples: int, rng: np.random.Generator) -> Iterator[Block]:
     """Yield random matchings of random halves, a block of paths at a time."""
     half = len(hosts) // 2
     most = max(BLOCK // half, 1)
@@ -163,9 +164,9 @@ class Shifts:
         Paths on every channel of the network, of all these shifts together.
     """
 
-    distance: NDArray[np.int64]
+    distance: Ints
     largest_load: NDArray[Any]
-    longest_time: NDArray[np.float64]
+    longest_time: Floats
     total_load: NDArray[Any]
 
 
@@ -173,8 +174,8 @@ def shift_loads(
     topology: Topology,
     routing: Routing,
     *,
-    hosts: NDArray[np.int32] | None = None,
-    distances: NDArray[np.int64] | None = None,
+    hosts: Ints | None = None,
+    distances: Ints | None = None,
     reached: Reached | None = None,
 ) -> Shifts:
     """Return what each shift of the hosts loads.
@@ -223,7 +224,7 @@ def shift_loads(
     return Shifts(ahead, loads, times, total)
 
 
-def _shifted(hosts: NDArray[np.int32], ahead: NDArray[np.int64]) -> Iterator[Block]:
+def _shifted(hosts: Ints, ahead: Ints) -> Iterator[Block]:
     """Yield shifts, a block of paths at a time."""
     count = len(hosts)
     most = max(BLOCK // count, 1)
@@ -239,7 +240,7 @@ def _counted(
     blocks: Iterator[Block],
     seed: int,
     reached: Reached | None,
-) -> tuple[list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]], NDArray[np.int64]]:
+) -> tuple[list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]], Ints]:
     """Return the figures of each permutation (see the kernel), and the load of all together."""
     from netloom.contention.kernels.permutations import permutation_figures
 
@@ -261,9 +262,7 @@ def _counted(
     return found, total
 
 
-def _expected_shifts(
-    topology: Topology, routing: Routing, hosts: NDArray[np.int32], ahead: NDArray[np.int64]
-) -> Shifts:
+def _expected_shifts(topology: Topology, routing: Routing, hosts: Ints, ahead: Ints) -> Shifts:
     """Return the expected loads of shifts where pairs have several paths."""
     between = topology.num_network_channels
     total = np.zeros(topology.num_channels)

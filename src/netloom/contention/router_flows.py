@@ -17,14 +17,13 @@ from netloom.routing.ways import JOINED, listed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.routing.several import Detour
     from netloom.routing.ways import Ways
 
-    Ends: TypeAlias = NDArray[np.int32]
-    Numbers: TypeAlias = NDArray[np.integer[Any]]
-    Load: TypeAlias = NDArray[np.float64]
+    Ends: TypeAlias = Ints
+    Numbers: TypeAlias = Ints
+    Load: TypeAlias = Floats
 
 MOST_ENTRIES = 2**22
 """Entries of a demand that is made on the way, about."""

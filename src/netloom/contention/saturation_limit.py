@@ -31,8 +31,9 @@ from netloom.base.errors import InputError
 from netloom.contention.path_contention import Contention, measure
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from netloom.base.arrays import Floats, Ints
     from netloom.contention.channel_loads import ChannelLoads
     from netloom.routing import Routing
     from netloom.topology import Topology
@@ -73,9 +74,9 @@ class Saturation:
     average_node: float
     worst_node: float
     upper_bound: float
-    node_estimate: NDArray[np.float64]
-    node_bound: NDArray[np.float64]
-    node_share: NDArray[np.float64]
+    node_estimate: Floats
+    node_bound: Floats
+    node_share: Floats
     mean_weight: float
     lemma_3: float
 
@@ -177,8 +178,8 @@ def loop_saturation(
     topology: Topology,
     routing: Routing,
     graph: ProcessGraph,
-    node_of: NDArray[np.int32],
-    shares: NDArray[np.float64],
+    node_of: Ints,
+    shares: Floats,
 ) -> Saturation | None:
     """Return the saturation throughput of tasks that all send as often, in the traffic of a task.
 
@@ -223,7 +224,7 @@ def load_to_compare(before: Saturation, after: Saturation) -> float:
     return float(np.floor(most * 1000) / 1000) or most
 
 
-def slowdown(found: Contention, limit: Saturation, offered: float) -> NDArray[np.float64]:
+def slowdown(found: Contention, limit: Saturation, offered: float) -> Floats:
     """Return the estimated factor by which contention lengthens each path's communication.
 
     θ of eq. 3.11 at the traffic that eq. 3.12 accepts. Both are for paths that carry the same, so
@@ -253,16 +254,14 @@ def slowdown(found: Contention, limit: Saturation, offered: float) -> NDArray[np
     return theta
 
 
-def _least(
-    values: NDArray[np.float64], groups: NDArray[np.int32], num_groups: int
-) -> NDArray[np.float64]:
+def _least(values: Floats, groups: Ints, num_groups: int) -> Floats:
     """Smallest value of each group, or 0 if a group is empty."""
     least = np.full(num_groups, np.inf)
     np.minimum.at(least, groups, values)
     return np.where(np.isinf(least), 0.0, least)
 
 
-def path_slowdown(path_traffic: ArrayLike, path_contention: ArrayLike) -> NDArray[np.float64]:
+def path_slowdown(path_traffic: ArrayLike, path_contention: ArrayLike) -> Floats:
     """Return θ, by what factor contention lengthens communication on a path (eq. 3.11).
 
     θ = 1 / (1 - (ν + 1) λ_p), the delay of one M/M/1 queue shared by ν + 1 equal paths. Infinite
@@ -286,7 +285,7 @@ def path_slowdown(path_traffic: ArrayLike, path_contention: ArrayLike) -> NDArra
     return np.asarray(slowdown)
 
 
-def accepted_path_traffic(offered: ArrayLike, path_contention: ArrayLike) -> NDArray[np.float64]:
+def accepted_path_traffic(offered: ArrayLike, path_contention: ArrayLike) -> Floats:
     """Return λ_p, what a path carries of the traffic λ_pa that it is offered (eq. 3.12).
 
     Contention lengthens each message by θ, the program waits, and so offers less: λ_p is the
@@ -306,9 +305,7 @@ def accepted_path_traffic(offered: ArrayLike, path_contention: ArrayLike) -> NDA
     return np.asarray(2 * wanted * limit / np.maximum(half + root, 1e-300))
 
 
-def accepted_path_traffic_threshold(
-    offered: ArrayLike, path_contention: ArrayLike
-) -> NDArray[np.float64]:
+def accepted_path_traffic_threshold(offered: ArrayLike, path_contention: ArrayLike) -> Floats:
     """Return λ_p by the threshold approximation: all that is offered, up to λ_sat (eq. 3.13).
 
     Examples
@@ -321,7 +318,7 @@ def accepted_path_traffic_threshold(
 
 def capacity_fraction(
     node_traffic: ArrayLike, mean_path_length: ArrayLike, channels_per_node: float = 4.0
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return node traffic as a fraction of network capacity, λ_t = D_avg λ_n / channels (eq. 3.32).
 
     A node's share of the capacity is the bandwidth of its outgoing channels divided by the hops
@@ -349,7 +346,7 @@ def capacity_fraction(
 
 def node_traffic_of_capacity(
     fraction: ArrayLike, mean_path_length: ArrayLike, channels_per_node: float = 4.0
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the node traffic that is this fraction of network capacity (eq. 3.32, solved for λ_n).
 
     Examples

@@ -37,13 +37,14 @@ from netloom.topology import Cube
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from netloom.base.arrays import Floats
     from netloom.contention.router_flows import Ends
     from netloom.routing import Routing
     from netloom.topology import Topology
 
-    Blocks: TypeAlias = Iterable[tuple[Legs, NDArray[np.float64]]]
+    Blocks: TypeAlias = Iterable[tuple[Legs, Floats]]
 
 FEWEST_PAIRS, MOST_PAIRS = 2**12, 2**20
 """Pairs that are walked at a time."""
@@ -61,7 +62,7 @@ def expected_loads(
     sources: ArrayLike,
     targets: ArrayLike,
     weights: ArrayLike | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return how much of some traffic each channel carries, on average over drawn paths.
 
     Exact under every routing: the sum over all pairs' paths of weight × probability.
@@ -133,8 +134,8 @@ def _add_by_legs(topology: Topology, routing: Routing, blocks: Blocks, load: Any
 
 
 def _by_leg(
-    topology: Topology, sources: Ends, targets: Ends, weights: NDArray[np.float64], load: Any
-) -> Iterator[tuple[Legs, NDArray[np.float64]]]:
+    topology: Topology, sources: Ends, targets: Ends, weights: Floats, load: Any
+) -> Iterator[tuple[Legs, Floats]]:
     """Yield how pairs enter and leave the routers, and their weights, block by block.
 
     Add what goes by the ports of hosts. Pairs of one router are left out of what is yielded.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Ints
     from netloom.topology import Topology
 
 FEW = 3
@@ -28,7 +29,7 @@ AXES = "xyz"
 """What dimensions are called, the last first."""
 
 
-def tied(time: NDArray[Any]) -> NDArray[np.int64]:
+def tied(time: NDArray[Any]) -> Ints:
     """Return the channels that work longest, ascending: the busiest and all that equal it.
 
     Examples

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    Nanoseconds: TypeAlias = NDArray[np.int64]
+    from netloom.base.arrays import Floats, Ints
+
+    Nanoseconds: TypeAlias = Ints
 
 SUFFIXES = (".json", ".json.gz")
 
@@ -65,7 +67,7 @@ class Slices:
     """
 
     kind: str
-    track: NDArray[np.int64]
+    track: Ints
     start: Nanoseconds
     end: Nanoseconds
     names: Sequence[str] = ()
@@ -78,9 +80,9 @@ class Slices:
 class Arrows(NamedTuple):
     """Arrows from slices to slices: int64[n] each, tracks and nanoseconds inside their slices."""
 
-    source: NDArray[np.int64]
+    source: Ints
     begin: Nanoseconds
-    target: NDArray[np.int64]
+    target: Ints
     end: Nanoseconds
 
 
@@ -89,7 +91,7 @@ class Counter(NamedTuple):
 
     name: str
     time: Nanoseconds
-    value: NDArray[np.float64]
+    value: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +143,7 @@ def nanoseconds(times: ArrayLike, unit_us: float) -> Nanoseconds:
     return np.floor(exact + HALF).astype(np.int64)
 
 
-def lanes(owner: NDArray[np.integer[Any]], start: Nanoseconds, end: Nanoseconds) -> Nanoseconds:
+def lanes(owner: Ints, start: Nanoseconds, end: Nanoseconds) -> Nanoseconds:
     """Return int64[n], lanes from 0 on such that no slices of an owner overlap on one.
 
     Slices take the first lane that is free, in the order of their starts: no owner has more lanes
@@ -172,7 +174,7 @@ def lanes(owner: NDArray[np.integer[Any]], start: Nanoseconds, end: Nanoseconds)
     return found
 
 
-def counter(name: str, begin: Nanoseconds, end: Nanoseconds, rate: NDArray[np.float64]) -> Counter:
+def counter(name: str, begin: Nanoseconds, end: Nanoseconds, rate: Floats) -> Counter:
     """Return the sum of rates over time, each from when it begins until it ends.
 
     From ``MOST_POINTS`` changes on, the mean of each of so many equal parts of the time: what
@@ -191,9 +193,7 @@ def counter(name: str, begin: Nanoseconds, end: Nanoseconds, rate: NDArray[np.fl
     return Counter(name, times, np.maximum(value.round(9), 0.0))
 
 
-def mean_rates(
-    begin: NDArray[Any], end: NDArray[Any], rate: NDArray[np.float64], edges: NDArray[Any]
-) -> NDArray[np.float64]:
+def mean_rates(begin: NDArray[Any], end: NDArray[Any], rate: Floats, edges: NDArray[Any]) -> Floats:
     """Return the mean sum of rates, each from when it begins until it ends, between edges.
 
     Examples
@@ -204,17 +204,15 @@ def mean_rates(
     """
     times, value = _sums(begin, end, rate)
     passed = np.append(0.0, np.cumsum(value[:-1] * np.diff(times)))
-    found: NDArray[np.float64] = np.diff(np.interp(edges, times, passed)) / np.diff(edges)
+    found: Floats = np.diff(np.interp(edges, times, passed)) / np.diff(edges)
     return found
 
 
-def _sums(
-    begin: NDArray[Any], end: NDArray[Any], rate: NDArray[np.float64]
-) -> tuple[NDArray[Any], NDArray[np.float64]]:
+def _sums(begin: NDArray[Any], end: NDArray[Any], rate: Floats) -> tuple[NDArray[Any], Floats]:
     """Return when the sum of rates changes, and what it is from then on."""
     times, inverse = np.unique(np.concatenate([begin, end]), return_inverse=True)
     change = np.bincount(inverse, np.concatenate([rate, -rate]), minlength=len(times))
-    value: NDArray[np.float64] = np.cumsum(change, dtype=np.float64)
+    value: Floats = np.cumsum(change, dtype=np.float64)
     value[-1:] = 0
     return times, value
 

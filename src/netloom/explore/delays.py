@@ -14,14 +14,13 @@ from netloom.questions.fabric.verdict import FAIR
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats
     from netloom.explore.view import Flows, View
     from netloom.questions.recorded import Recorded
     from netloom.topology import Topology
 
 
-def times_of(view: View) -> NDArray[np.float64]:
+def times_of(view: View) -> Floats:
     """Return float64[num_network_channels]: loads, over bandwidth where that is not one for all.
 
     In Gb/s where the network knows them. Shares are of bandwidths already.

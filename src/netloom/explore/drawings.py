@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Floats
     from netloom.drawing.networks.scene import Scene
     from netloom.topology import Topology
 
@@ -61,8 +62,8 @@ class Drawing:
 
     label: str
     scene: Scene
-    routers: NDArray[np.float64]
-    depth: NDArray[np.float64] | None = None
+    routers: Floats
+    depth: Floats | None = None
 
 
 def drawings_of(topology: Topology) -> list[Drawing]:
@@ -128,7 +129,7 @@ def _of_cube(traffic: Traffic, cube: Cube) -> Iterator[Drawing]:
         yield Drawing("dimensions", _needed(cube_scene, traffic), np.zeros((0, 5)))
 
 
-def _grid(traffic: Traffic, cube: Cube) -> tuple[Scene, NDArray[np.float64]]:
+def _grid(traffic: Traffic, cube: Cube) -> tuple[Scene, Floats]:
     """Return a grid of lines, as wide as it needs, and squares round its nodes."""
     widest = max(cube.sides[-1], 8)
     scene = grid_scene(traffic, max(WIDTH, 30.0 * widest))
@@ -204,7 +205,7 @@ def drawing_json(drawing: Drawing, topology: Topology) -> dict[str, Any]:
     return found
 
 
-def _placed(parts: list[tuple[NDArray[Any], NDArray[np.float64]]], width: int) -> dict[str, Any]:
+def _placed(parts: list[tuple[NDArray[Any], Floats]], width: int) -> dict[str, Any]:
     """Return channels and their places as JSON, the channels ascending."""
     channel = np.concatenate([each for each, _ in parts]) if parts else np.zeros(0, np.int64)
     places = np.concatenate([each for _, each in parts]) if parts else np.zeros((0, width))
@@ -212,7 +213,7 @@ def _placed(parts: list[tuple[NDArray[Any], NDArray[np.float64]]], width: int) -
     return {"channel": packed(channel[order], delta=True), "places": _fine(places[order])}
 
 
-def _fine(places: NDArray[np.float64]) -> dict[str, Any]:
+def _fine(places: Floats) -> dict[str, Any]:
     """Return places, column by column, in parts of a pixel from the least that occurs."""
     many, columns = places.shape
     low = float(np.floor(places.min())) if many else 0.0

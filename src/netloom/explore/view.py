@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Floats, Ints
     from netloom.questions.verdict import Verdict
     from netloom.routing import Paths
     from netloom.topology import Topology
@@ -32,16 +33,16 @@ class Flows:
         Whether there is no program: each rank is a host, and called so.
     """
 
-    host_of: NDArray[np.int32]
-    source: NDArray[np.int32]
-    target: NDArray[np.int32]
-    amount: NDArray[np.float64]
-    job_of: NDArray[np.int32] | None = None
+    host_of: Ints
+    source: Ints
+    target: Ints
+    amount: Floats
+    job_of: Ints | None = None
     jobs: tuple[str, ...] = ()
     of_hosts: bool = False
 
     @property
-    def hosts(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def hosts(self) -> tuple[Ints, Ints]:
         """int32[flows] twice, the hosts that each flow leaves and reaches."""
         return self.host_of[self.source], self.host_of[self.target]
 
@@ -57,7 +58,7 @@ class Table:
         no packet comes by.
     """
 
-    next_channel: NDArray[np.int32]
+    next_channel: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +78,7 @@ class Frames:
         the step is called.
     """
 
-    edges: NDArray[np.float64]
+    edges: Floats
     busy: NDArray[np.float32]
     unit: str
     critical: tuple[tuple[int, int, float, float, str], ...] = ()
@@ -122,7 +123,7 @@ class View:
     command: str
     topology: Topology
     unit: str
-    load: NDArray[np.float64] = field(repr=False)
+    load: Floats = field(repr=False)
     flows: Flows | None = None
     ways: Table | Paths | None = None
     missing: str = ""

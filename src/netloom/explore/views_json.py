@@ -13,6 +13,7 @@ from netloom.explore.view import Table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Floats
     from netloom.explore.view import Flows, Frames, View
     from netloom.routing import Paths
 
@@ -35,7 +36,7 @@ def view_json(view: View) -> dict[str, Any]:
     }
 
 
-def _seven_digits(load: NDArray[np.float64]) -> NDArray[Any]:
+def _seven_digits(load: Floats) -> NDArray[Any]:
     """Return loads that are no whole numbers with half of their digits: a page shows three."""
     return load if (load == np.floor(load)).all() else load.astype(np.float32)
 

@@ -12,8 +12,7 @@ from netloom.routing import paths
 from netloom.routing.forwarding.tables import ForwardingTable
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.explore.view import Flows
     from netloom.routing import Paths, Routing
     from netloom.topology import Topology
@@ -104,7 +103,7 @@ def _followed(topology: Topology, routing: Routing) -> Table | None:
     return Table(table) if (table[target, router] == channel).all() else None
 
 
-def loads_of(topology: Topology, flows: Flows, ways: Table | Paths) -> NDArray[np.float64]:
+def loads_of(topology: Topology, flows: Flows, ways: Table | Paths) -> Floats:
     """Return float64[num_network_channels], what flows put on each channel.
 
     It is what a page works out again: an answer's own loads must be the same.
@@ -120,7 +119,7 @@ def loads_of(topology: Topology, flows: Flows, ways: Table | Paths) -> NDArray[n
     return load[: topology.num_network_channels]
 
 
-def _walked(topology: Topology, flows: Flows, ways: Table) -> NDArray[np.float64]:
+def _walked(topology: Topology, flows: Flows, ways: Table) -> Floats:
     load = np.zeros(topology.num_network_channels)
     sources, targets = flows.hosts
     moving = sources != targets
@@ -137,7 +136,7 @@ def _walked(topology: Topology, flows: Flows, ways: Table) -> NDArray[np.float64
     return load
 
 
-def routers_of(topology: Topology) -> NDArray[np.int32]:
+def routers_of(topology: Topology) -> Ints:
     """Return int32[num_hosts], the router of each host with one port. -1 of a host without."""
     if topology.direct:
         return np.arange(topology.num_hosts, dtype=np.int32)

@@ -32,8 +32,7 @@ from netloom.routing.forwarding.lanes import MOST_COUNTED, lanes_used, layered
 from netloom.routing.forwarding.tables import ForwardingTable
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Ints
     from netloom.fabrics.levels import Ways
     from netloom.routing.forwarding.tables import Lanes
     from netloom.topology import Topology
@@ -141,7 +140,7 @@ def balanced(
     lanes: int | None = None,
     objective: Objective = "all-to-all",
     seed: int = DEFAULT_SEED,
-    frozen: NDArray[np.bool_] | None = None,
+    frozen: Bools | None = None,
     start: ForwardingTable | None = None,
     tries: int = MOST_TRIES,
 ) -> Balanced:
@@ -205,13 +204,13 @@ def balanced(
 class Found:
     """A table on the way, its lanes (None for one), and how it is judged."""
 
-    table: NDArray[np.int32]
+    table: Ints
     longest: float
     share: float
     shift: float
     count: int = 1
     lanes: Lanes | None = None
-    others: NDArray[np.int32] | None = None
+    others: Ints | None = None
 
     def surpasses(self, other: Found) -> bool:
         """Whether this is as good as another in all respects."""
@@ -230,7 +229,7 @@ class Search:
     topology: Topology
     judge: Judge
     lanes: int
-    others: NDArray[np.int32] | None
+    others: Ints | None
     found: list[Found] = field(default_factory=list)
     bound: float | None = None
     waiting: list[Found] = field(default_factory=list)
@@ -239,8 +238,8 @@ class Search:
         self,
         ways: Ways,
         seed: int,
-        start: NDArray[np.int32] | None,
-        frozen: NDArray[np.bool_] | None,
+        start: Ints | None,
+        frozen: Bools | None,
         most: int = MOST_TRIES,
     ) -> None:
         """Look at the tables of several descents along these ways."""
@@ -271,7 +270,7 @@ class Search:
                 ):
                     return
 
-    def asked(self) -> NDArray[np.int32] | None:
+    def asked(self) -> Ints | None:
         """Return the rows of other end points, where there are any: they share the lanes."""
         cabling = self.topology.cabling
         return self.others if cabling is not None and len(cabling.others) else None
@@ -285,7 +284,7 @@ class Search:
         new = Found(rows, longest, share, shift, lanes_used(table), table.lanes, table.others)
         self.keep(new)
 
-    def look_at(self, table: NDArray[np.int32], longest: float, *, one_lane: bool) -> None:
+    def look_at(self, table: Ints, longest: float, *, one_lane: bool) -> None:
         """Judge a table, and keep it if no other surpasses it."""
         judge = self.judge
         share = float(judge.permuted(judge.matchings, table)[1].mean())
@@ -334,7 +333,7 @@ def plan(problem: Problem, seed: int, number: int, bound: float) -> Rules:
     return Rules(turns, order, own, aim * bound, rounds=rounds, free=free, price=price, large=large)
 
 
-def _candidate(found: Found, judge: Judge, others: NDArray[np.int32] | None) -> Candidate:
+def _candidate(found: Found, judge: Judge, others: Ints | None) -> Candidate:
     share = judge.permuted(judge.matchings, found.table)[1]
     shift = judge.permuted(judge.shifts, found.table)[0]
     rows = others if found.others is None else found.others

@@ -18,12 +18,11 @@ from netloom.base.errors import InputError
 from netloom.topology.faults import working_nodes
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.topology import Topology
 
 
-def bisection_bound(topology: Topology, *, hosts: NDArray[np.int32] | None = None) -> float:
+def bisection_bound(topology: Topology, *, hosts: Ints | None = None) -> float:
     """Return what the effective bisection bandwidth of no forwarding table exceeds, at most 1.
 
     See ``contention.effective_bisection``. Chance is taken into account exactly: the mean is that
@@ -75,7 +74,7 @@ def bisection_bound(topology: Topology, *, hosts: NDArray[np.int32] | None = Non
     return min(*bounds, 1.0)
 
 
-def _alone(topology: Topology, hosts: NDArray[np.int32]) -> float:
+def _alone(topology: Topology, hosts: Ints) -> float:
     """Return the least bandwidth that a host could have alone: a share is of that, or of more."""
     if topology.direct:
         return 1.0
@@ -85,9 +84,7 @@ def _alone(topology: Topology, hosts: NDArray[np.int32]) -> float:
     return float(rates.min())
 
 
-def _routers_of(
-    topology: Topology, hosts: NDArray[np.int32], way: str
-) -> tuple[NDArray[np.int64], bool]:
+def _routers_of(topology: Topology, hosts: Ints, way: str) -> tuple[Ints, bool]:
     """Return the router of each host, -1 where it has several, and whether none has."""
     if topology.direct:
         return hosts.astype(np.int64), True
@@ -98,7 +95,7 @@ def _routers_of(
     return own, bool((own >= 0).all())
 
 
-def crossing(count: int, here: int) -> NDArray[np.float64]:
+def crossing(count: int, here: int) -> Floats:
     """Return how likely 0, 1, 2 … pairs lead from a set of hosts to others, in a random matching.
 
     float64[here + 1]. Of ``count`` hosts half are drawn to send, and half to receive, each from one
@@ -118,18 +115,16 @@ def crossing(count: int, here: int) -> NDArray[np.float64]:
     return found
 
 
-def _drawn(count: int, marked: int, drawn: int) -> NDArray[np.float64]:
+def _drawn(count: int, marked: int, drawn: int) -> Floats:
     """Return how likely 0, 1 … of the ``marked`` items of all are among those drawn."""
     hits = np.arange(marked + 1, dtype=np.float64)
     ways = _log_choices(np.array([float(marked)]), hits)
     ways = ways + _log_choices(np.array([float(count - marked)]), drawn - hits)
-    found: NDArray[np.float64] = np.exp(
-        ways - _log_choices(np.array([float(count)]), np.array([float(drawn)]))
-    )
+    found: Floats = np.exp(ways - _log_choices(np.array([float(count)]), np.array([float(drawn)])))
     return found
 
 
-def _log_choices(items: NDArray[np.float64], taken: NDArray[np.float64]) -> NDArray[np.float64]:
+def _log_choices(items: Floats, taken: Floats) -> Floats:
     """Return the logarithm of how many ways there are to take some of the items."""
     from scipy.special import gammaln
 
@@ -139,15 +134,13 @@ def _log_choices(items: NDArray[np.float64], taken: NDArray[np.float64]) -> NDAr
     return np.where(possible, whole - part - gammaln(left + 1), -np.inf)
 
 
-def _shared(leaving: NDArray[np.float64], rooms: NDArray[np.float64]) -> float:
+def _shared(leaving: Floats, rooms: Floats) -> float:
     """Return what the pairs get at most that cross these channels, one each first."""
     pairs = np.arange(len(leaving))
     return float(leaving @ np.minimum(pairs, rooms.sum()))
 
 
-def _parted(
-    count: int, here: int, leaving: NDArray[np.float64], rooms: NDArray[np.float64]
-) -> float:
+def _parted(count: int, here: int, leaving: Floats, rooms: Floats) -> float:
     """Return what pairs get at most that leave a router, if each destination has one channel."""
     away = count - here
     if not len(rooms) or not away:
@@ -157,7 +150,7 @@ def _parted(
     return min(float(gains[:away].sum()), _shared(leaving, rooms))
 
 
-def _idle(away: int, leaving: NDArray[np.float64], most: int) -> NDArray[np.float64]:
+def _idle(away: int, leaving: Floats, most: int) -> Floats:
     """Return how likely none of the pairs that leave leads to n given hosts, n = 0 … most.
 
     Any of the ``away`` hosts outside is equally likely to be in such a pair.
@@ -167,5 +160,5 @@ def _idle(away: int, leaving: NDArray[np.float64], most: int) -> NDArray[np.floa
     reach = np.minimum(pairs, away)  # more pairs than hosts outside have no chance at all
     all_ways = _log_choices(np.array([float(away)]), reach)
     missed = np.exp(_log_choices(others, reach) - all_ways)
-    found: NDArray[np.float64] = leaving @ missed
+    found: Floats = leaving @ missed
     return found

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.topology import Topology
 
 __all__ = ["Bound", "bisection_bound", "busiest_bound", "traffic_bound"]
@@ -82,24 +83,22 @@ class _Arcs:
     """
 
     routers: int
-    source: NDArray[np.int64]
-    target: NDArray[np.int64]
-    room: NDArray[np.float64]
-    arc: NDArray[np.int64]
+    source: Ints
+    target: Ints
+    room: Floats
+    arc: Ints
 
-    def distances(
-        self, lengths: NDArray[np.float64], starts: NDArray[np.intp]
-    ) -> NDArray[np.float64]:
+    def distances(self, lengths: Floats, starts: NDArray[np.intp]) -> Floats:
         """Return float64[starts, routers], how far each router is from each of ``starts``."""
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import dijkstra
 
         graph = csr_array((lengths, (self.source, self.target)), shape=(self.routers, self.routers))
-        found: NDArray[np.float64] = dijkstra(graph, indices=starts)
+        found: Floats = dijkstra(graph, indices=starts)
         return found
 
 
-def busiest_bound(topology: Topology, *, hosts: NDArray[np.int32] | None = None) -> Bound:
+def busiest_bound(topology: Topology, *, hosts: Ints | None = None) -> Bound:
     """Return what the busiest channel between routers carries at least in an all-to-all.
 
     Each host sends to every other, by one path or split over several. Bandwidths count: the load
@@ -131,9 +130,9 @@ def busiest_bound(topology: Topology, *, hosts: NDArray[np.int32] | None = None)
 
 def traffic_bound(
     topology: Topology,
-    sources: NDArray[np.int32],
-    targets: NDArray[np.int32],
-    weights: NDArray[np.float64],
+    sources: Ints,
+    targets: Ints,
+    weights: Floats,
 ) -> Bound:
     """Return what the busiest channel carries at least under this traffic and any table.
 
@@ -166,7 +165,7 @@ def traffic_bound(
     return flows if flows.value > whole.value * (1 + TOLERANCE) else whole
 
 
-def _all_to_all(topology: Topology, hosts: NDArray[np.int32]) -> NDArray[np.float64]:
+def _all_to_all(topology: Topology, hosts: Ints) -> Floats:
     """Return float64[num_routers, num_routers], the pairs of hosts by their routers."""
     count = topology.num_routers
     demand = np.zeros((count, count))
@@ -189,7 +188,7 @@ def _all_to_all(topology: Topology, hosts: NDArray[np.int32]) -> NDArray[np.floa
     return demand
 
 
-def _bound(topology: Topology, demand: NDArray[np.float64], unit: str) -> Bound:
+def _bound(topology: Topology, demand: Floats, unit: str) -> Bound:
     """Return the largest bound for what routers send each other."""
     arcs = _arcs_of(topology)
     np.fill_diagonal(demand, 0.0)
@@ -231,12 +230,12 @@ def _arcs_of(topology: Topology) -> _Arcs:
     return _Arcs(count, *np.divmod(found, count), room, arc)
 
 
-def _members(arcs: _Arcs, lengths: NDArray[np.float64]) -> tuple[int, ...]:
+def _members(arcs: _Arcs, lengths: Floats) -> tuple[int, ...]:
     """Return the channels that have a length."""
     return tuple(np.flatnonzero((lengths > TOLERANCE * lengths.max())[arcs.arc]).tolist())
 
 
-def _by_lengths(arcs: _Arcs, demand: NDArray[np.float64], lengths: NDArray[np.float64]) -> float:
+def _by_lengths(arcs: _Arcs, demand: Floats, lengths: Floats) -> float:
     """Return the bound that these lengths of arcs give."""
     starts = np.flatnonzero(demand.any(axis=1))
     far = arcs.distances(lengths, starts)
@@ -244,9 +243,7 @@ def _by_lengths(arcs: _Arcs, demand: NDArray[np.float64], lengths: NDArray[np.fl
     return float(sent[sent > 0] @ far[sent > 0]) / float(arcs.room @ lengths)
 
 
-def _cuts(
-    topology: Topology, arcs: _Arcs, demand: NDArray[np.float64], unit: str
-) -> Iterator[Bound]:
+def _cuts(topology: Topology, arcs: _Arcs, demand: Floats, unit: str) -> Iterator[Bound]:
     """Yield the tightest cut of each kind of part, out of it or into it."""
     for part, name_of in _parts(topology, arcs, demand):
         yield from _cuts_of(arcs, demand, unit, part, name_of)
@@ -254,9 +251,9 @@ def _cuts(
 
 def _cuts_of(
     arcs: _Arcs,
-    demand: NDArray[np.float64],
+    demand: Floats,
     unit: str,
-    part: NDArray[np.int64],
+    part: Ints,
     name_of: Callable[[int], str],
 ) -> Iterator[Bound]:
     """Yield the tightest cut out of one of these parts, and into one; -1 is in none."""
@@ -286,7 +283,7 @@ def _cuts_of(
 
 def _pieces(
     topology: Topology, arcs: _Arcs, full: tuple[int, ...]
-) -> tuple[NDArray[np.int64], Callable[[int], str]]:
+) -> tuple[Ints, Callable[[int], str]]:
     """Return what the network falls into without these channels."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
@@ -300,15 +297,15 @@ def _pieces(
 
 
 def _parts(
-    topology: Topology, arcs: _Arcs, demand: NDArray[np.float64]
-) -> Iterator[tuple[NDArray[np.int64], Callable[[int], str]]]:
+    topology: Topology, arcs: _Arcs, demand: Floats
+) -> Iterator[tuple[Ints, Callable[[int], str]]]:
     """Yield sets of routers: those of a family, and what hangs together below each level."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
     for _, part, name_of in router_sets(topology):
         yield part, name_of
-    edge: NDArray[np.bool_] = np.logical_or(demand.any(axis=0), demand.any(axis=1))
+    edge: Bools = np.logical_or(demand.any(axis=0), demand.any(axis=1))
     rank = _ranks(arcs, edge)
     for height in range(int(rank.max())):
         low = rank <= height
@@ -323,7 +320,7 @@ def _parts(
             yield part, _together(topology, part)
 
 
-def _together(topology: Topology, part: NDArray[np.int64]) -> Callable[[int], str]:
+def _together(topology: Topology, part: Ints) -> Callable[[int], str]:
     def name_of(at: int) -> str:
         members = np.flatnonzero(part == at)
         name = topology.name_of(topology.router_vertex(int(members[0])))
@@ -333,7 +330,7 @@ def _together(topology: Topology, part: NDArray[np.int64]) -> Callable[[int], st
     return name_of
 
 
-def _ranks(arcs: _Arcs, edge: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _ranks(arcs: _Arcs, edge: Bools) -> Ints:
     """Return the hops of each router from the nearest whose hosts send or receive."""
     rank = np.where(edge, 0, -1)
     height = 0
@@ -347,7 +344,7 @@ def _ranks(arcs: _Arcs, edge: NDArray[np.bool_]) -> NDArray[np.int64]:
         rank[next_up] = height
 
 
-def _best_lengths(arcs: _Arcs, demand: NDArray[np.float64]) -> NDArray[np.float64] | None:
+def _best_lengths(arcs: _Arcs, demand: Floats) -> Floats | None:
     """Return lengths that give the best bound, by linear programming. None if that is too large.
 
     The program has for each router that packets go to a flow from all others, and asks for the
@@ -387,10 +384,10 @@ def _best_lengths(arcs: _Arcs, demand: NDArray[np.float64]) -> NDArray[np.float6
 
 def _indivisible(
     topology: Topology,
-    entry: NDArray[np.int32],
-    leave: NDArray[np.int32],
-    targets: NDArray[np.int32],
-    weights: NDArray[np.float64],
+    entry: Ints,
+    leave: Ints,
+    targets: Ints,
+    weights: Floats,
 ) -> Bound:
     """Return the bound of flows that cannot be split: from a router to a host, by one channel.
 

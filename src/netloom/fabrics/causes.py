@@ -12,8 +12,7 @@ from netloom.fabrics.figures import rises, ways_of
 from netloom.topology.cabling import way_back
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.fabrics.figures import TableFigures
     from netloom.routing.forwarding.tables import ForwardingTable
     from netloom.topology import Topology
@@ -138,8 +137,8 @@ def _mended(topology: Topology, figures: TableFigures, channel: int, rate: float
 
 
 def busiest_destinations(
-    topology: Topology, table: ForwardingTable, taking: NDArray[np.int32], few: int = 3
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    topology: Topology, table: ForwardingTable, taking: Ints, few: int = 3
+) -> tuple[Ints, Ints]:
     """Return the hosts to which most paths on each channel between routers lead, and how many.
 
     int64[num_network_channels, few] both, those with most paths first. No paths beyond the last.
@@ -173,7 +172,7 @@ def busiest_destinations(
 
 def _destinations(
     topology: Topology, table: ForwardingTable, figures: TableFigures, channel: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[Ints, Ints]:
     """Return the hosts that the paths on a channel lead to, and how many to each, most first."""
     router = topology.routers.channel_source[channel]
     rows = np.flatnonzero(table.next_channel[:, router] == channel)

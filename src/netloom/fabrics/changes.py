@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Bools, Ints
     from netloom.routing.forwarding.tables import ForwardingTable
     from netloom.topology import Topology
 
@@ -53,12 +54,12 @@ class Changes:
     """
 
     topology: Topology
-    router: NDArray[np.int32]
-    row: NDArray[np.int32]
-    lid: NDArray[np.int32]
+    router: Ints
+    row: Ints
+    lid: Ints
     old_port: NDArray[np.uint8]
     new_port: NDArray[np.uint8]
-    unavoidable: NDArray[np.bool_]
+    unavoidable: Bools
     blocks: int
 
     def __len__(self) -> int:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.fabrics.levels import Ways, Wiring
     from netloom.topology import Topology
 
@@ -47,18 +48,18 @@ class Problem:
     topology: Topology
     ways: Ways
     wiring: Wiring
-    ends: NDArray[np.int32]
-    row_of_exit: NDArray[np.int32]
-    sent: NDArray[np.int64]
-    column: NDArray[np.int32]
-    bandwidth: NDArray[np.float64]
+    ends: Ints
+    row_of_exit: Ints
+    sent: Ints
+    column: Ints
+    bandwidth: Floats
 
     @property
     def size(self) -> int:
         """Destinations × channels."""
         return max(len(self.ends) * len(self.bandwidth), 1)
 
-    def loads(self, table: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    def loads(self, table: Ints) -> tuple[Ints, Ints]:
         """Return the paths on each channel, and how many go over it from a host of each router.
 
         Entries that lead nowhere are taken out of the table.
@@ -108,10 +109,10 @@ class Problem:
 class Draws:
     """Permutations of hosts as packets meet them: ``permuted`` says what of it is what."""
 
-    firsts: NDArray[np.int64]
-    entry: NDArray[np.int32]
-    row: NDArray[np.int32]
-    alone: NDArray[np.float64]
+    firsts: Ints
+    entry: Ints
+    row: Ints
+    alone: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,18 +123,18 @@ class Judge:
     matchings: Draws
     shifts: Draws
 
-    def permuted(self, draws: Draws, table: NDArray[np.int32]) -> tuple[NDArray[np.float64], ...]:
+    def permuted(self, draws: Draws, table: Ints) -> tuple[Floats, ...]:
         """Return the longest time and the mean share of each permutation, under a table."""
         from netloom.fabrics.kernels.drawn import permuted
 
-        found: tuple[NDArray[np.float64], ...] = permuted(
+        found: tuple[Floats, ...] = permuted(
             table, draws.firsts, draws.entry, draws.row, draws.alone,
             self.problem.wiring[1], self.problem.bandwidth,
         )  # fmt: skip
         return found
 
 
-def problem_of(topology: Topology, ways: Ways, order: NDArray[np.int64] | None = None) -> Problem:
+def problem_of(topology: Topology, ways: Ways, order: Ints | None = None) -> Problem:
     """Return what the kernels want of a network.
 
     Of equal ways the one to the router that is first in ``order`` is taken.
@@ -169,7 +170,7 @@ def judge_of(problem: Problem, seed: int, most: int = MATCHINGS) -> Judge:
     )
 
 
-def _draws(topology: Topology, source: NDArray[np.int32], target: NDArray[np.int32]) -> Draws:
+def _draws(topology: Topology, source: Ints, target: Ints) -> Draws:
     found = legs(topology, source.ravel(), target.ravel())
     firsts = np.arange(len(source) + 1, dtype=np.int64) * source.shape[1]
     if topology.direct:
@@ -202,8 +203,8 @@ class Rules:
         Whether hosts choose among few ways, for large networks (``rerouting_large``).
     """
 
-    turns: NDArray[np.int64]
-    order: NDArray[np.int64]
+    turns: Ints
+    order: Ints
     own: float
     aim: float
     rounds: int = 30
@@ -216,9 +217,9 @@ class Rules:
 def descended(
     problem: Problem,
     rules: Rules,
-    start: NDArray[np.int32] | None = None,
-    frozen: NDArray[np.bool_] | None = None,
-) -> Iterator[tuple[NDArray[np.int32], float]]:
+    start: Ints | None = None,
+    frozen: Bools | None = None,
+) -> Iterator[tuple[Ints, float]]:
     """Yield the table after each round, and the time of its busiest channel.
 
     It is the same array every time. ``frozen`` are destinations whose rows stay. Rounds end where
@@ -250,9 +251,9 @@ Rounds = Generator[tuple[int, "NDArray[Any]"], float, None]
 def _small_rounds(
     problem: Problem,
     rules: Rules,
-    table: NDArray[np.int32],
-    old: NDArray[np.int32],
-    turns: NDArray[np.int64],
+    table: Ints,
+    old: Ints,
+    turns: Ints,
 ) -> Rounds:
     """Change the table round by round, by all ways from each router."""
     from netloom.fabrics.kernels.rerouting import reroute
@@ -273,9 +274,9 @@ def _small_rounds(
 def _large_rounds(
     problem: Problem,
     rules: Rules,
-    table: NDArray[np.int32],
-    old: NDArray[np.int32],
-    turns: NDArray[np.int64],
+    table: Ints,
+    old: Ints,
+    turns: Ints,
 ) -> Rounds:
     """Change the table round by round, by few ways from each router."""
     from netloom.fabrics.kernels.rerouting_large import count_flows, reroute_large
@@ -293,7 +294,7 @@ def _large_rounds(
         )  # fmt: skip
 
 
-def exits_of_others(topology: Topology) -> NDArray[np.int32]:
+def exits_of_others(topology: Topology) -> Ints:
     """Return the routers of a table's other rows: those of other end points, then all."""
     routers = np.arange(topology.num_routers, dtype=np.int32)
     if topology.cabling is None:
@@ -304,9 +305,9 @@ def exits_of_others(topology: Topology) -> NDArray[np.int32]:
 def other_rows(
     topology: Topology,
     ways: Ways,
-    old: NDArray[np.int32] | None = None,
-    frozen: NDArray[np.bool_] | None = None,
-) -> NDArray[np.int32] | None:
+    old: Ints | None = None,
+    frozen: Bools | None = None,
+) -> Ints | None:
     """Return the rows of end points that run no programs, and of the routers themselves.
 
     Entries of ``old`` stay where these ways admit them, ``frozen`` rows in any case. None where the

@@ -32,8 +32,7 @@ from netloom.topology.cabling import way_back
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.topology import Topology
 
 STARTS, MOST_STARTS = 2**25, 24
@@ -104,31 +103,31 @@ class Search(NamedTuple):
         What a pair of paths costs that can collide. More than any cost.
     """
 
-    table: NDArray[np.int32]
-    lane: NDArray[np.int64]
-    old: NDArray[np.int32]
-    old_lane: NDArray[np.int64]
-    exits: NDArray[np.int64]
-    reach: NDArray[np.int64]
-    order: NDArray[np.int64]
-    group: NDArray[np.int64]
-    sent: NDArray[np.int64]
-    source: NDArray[np.int32]
-    target: NDArray[np.int32]
-    room: NDArray[np.float64]
-    in_tree: NDArray[np.bool_]
-    load: NDArray[np.int64]
-    alike: NDArray[np.int64]
-    via: NDArray[np.int32]
-    own: NDArray[np.int64]
-    touched: NDArray[np.int64]
-    weight: NDArray[np.float64]
-    base: NDArray[np.float64]
-    settled: NDArray[np.bool_]
-    heap: NDArray[np.int64]
-    key: NDArray[np.float64]
-    dice: NDArray[np.int64]
-    taste: NDArray[np.float64]
+    table: Ints
+    lane: Ints
+    old: Ints
+    old_lane: Ints
+    exits: Ints
+    reach: Ints
+    order: Ints
+    group: Ints
+    sent: Ints
+    source: Ints
+    target: Ints
+    room: Floats
+    in_tree: Bools
+    load: Ints
+    alike: Ints
+    via: Ints
+    own: Ints
+    touched: Ints
+    weight: Floats
+    base: Floats
+    settled: Bools
+    heap: Ints
+    key: Floats
+    dice: Ints
+    taste: Floats
     lanes: int
     rows: int
     singles: int
@@ -246,7 +245,7 @@ class _Frame:
         rate = topology.channel_bandwidth[: inside.num_channels]
         self.room = np.ascontiguousarray(rate * self._mean(rate))
 
-    def _mean(self, rate: NDArray[np.float64]) -> float:
+    def _mean(self, rate: Floats) -> float:
         """Return the mean time of channels if all paths are as short as can be."""
         from scipy.sparse.csgraph import dijkstra
 
@@ -276,7 +275,7 @@ class _Frame:
             lanes, len(self.ends), ROUNDS * many, group, COLLIDING, np.inf,
         )  # fmt: skip
 
-    def _tree(self, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    def _tree(self, rng: np.random.Generator) -> tuple[Ints, Bools]:
         """Return the part of the network that each router is in, and a spanning tree of each."""
         from scipy.sparse.csgraph import breadth_first_order, connected_components
 
@@ -293,7 +292,7 @@ class _Frame:
         return parts[1].astype(np.int64), tree
 
 
-def _graph(count: int, joined: tuple[NDArray[np.int32], NDArray[np.int32]]) -> Any:
+def _graph(count: int, joined: tuple[Ints, Ints]) -> Any:
     """Return which routers are joined, as a sparse matrix."""
     from scipy.sparse import csr_array
 

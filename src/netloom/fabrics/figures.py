@@ -24,8 +24,7 @@ from netloom.topology.subnets.shapes import shape_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.contention import EffectiveBisection, Shifts
     from netloom.contention.permutations import Reached
     from netloom.routing.forwarding.tables import ForwardingTable
@@ -80,11 +79,11 @@ class TableFigures:
     """
 
     topology: Topology
-    taking: NDArray[np.int32]
+    taking: Ints
     switches: int
     cables: int
-    paths: NDArray[np.int64]
-    time: NDArray[np.float64]
+    paths: Ints
+    time: Floats
     routed: int
     unrouted: int
     switch_hops_max: int
@@ -119,7 +118,7 @@ class TableFigures:
         return float(self.paths.mean()) if len(self.paths) else 0.0
 
     @property
-    def largest_of_shifts(self) -> NDArray[np.int64]:
+    def largest_of_shifts(self) -> Ints:
         """int64[shifts], paths on the busiest channel. Host channels, of one path, count."""
         return np.maximum(self.shifts.largest_load.astype(np.int64), 1)
 
@@ -191,7 +190,7 @@ def table_figures(
     topology: Topology,
     table: ForwardingTable,
     *,
-    hosts: NDArray[np.int32] | None = None,
+    hosts: Ints | None = None,
     samples: int = 1000,
     seed: int = DEFAULT_SEED,
 ) -> TableFigures:
@@ -269,8 +268,8 @@ class Ways(NamedTuple):
         Channels between routers on the longest path.
     """
 
-    paths: NDArray[np.int64]
-    arrives: NDArray[np.bool_]
+    paths: Ints
+    arrives: Bools
     routed: int
     unrouted: int
     longest: int
@@ -279,7 +278,7 @@ class Ways(NamedTuple):
 def ways_of(
     topology: Topology,
     table: ForwardingTable,
-    taking: NDArray[np.int32],
+    taking: Ints,
     rows: Sequence[int] | None = None,
 ) -> Ways:
     """Return the paths of an all-to-all of some hosts, to all of them or to some rows of a table.
@@ -314,20 +313,18 @@ def ways_of(
     return Ways(*found)
 
 
-def pairs_reached(topology: Topology, arrives: NDArray[np.bool_]) -> Reached:
+def pairs_reached(topology: Topology, arrives: Bools) -> Reached:
     """Return what says of pairs of hosts whether they have a path, given ``Ways.arrives``."""
 
-    def reached(sources: NDArray[np.int32], targets: NDArray[np.int32]) -> NDArray[np.bool_]:
+    def reached(sources: Ints, targets: Ints) -> Bools:
         ends = legs(topology, sources, targets)
-        found: NDArray[np.bool_] = arrives[
-            destinations(topology, targets, ends.ejection), ends.entry
-        ]
+        found: Bools = arrives[destinations(topology, targets, ends.ejection), ends.entry]
         return found
 
     return reached
 
 
-def _distances(hosts: int, seed: int) -> NDArray[np.int64]:
+def _distances(hosts: int, seed: int) -> Ints:
     """Return all shifts of the hosts, or as many drawn ones as there is time for, ascending."""
     most = max(MOST_SHIFTED // hosts, 1)
     if hosts - 1 <= most:
@@ -335,7 +332,7 @@ def _distances(hosts: int, seed: int) -> NDArray[np.int64]:
     return np.sort(np.random.default_rng(seed).choice(hosts - 1, most, replace=False) + 1)
 
 
-def rises(topology: Topology) -> NDArray[np.int64]:
+def rises(topology: Topology) -> Ints:
     """Return whether each channel between routers leads up (1), down (-1) or across (0).
 
     Up is away from hosts, by the levels of ``topology.subnets.shapes``. A network without levels
@@ -348,7 +345,7 @@ def rises(topology: Topology) -> NDArray[np.int64]:
     [1, 1, -1, -1]
     """
     inside, level = topology.routers, shape_of(topology).level
-    found: NDArray[np.int64] = np.sign(level[inside.channel_target] - level[inside.channel_source])
+    found: Ints = np.sign(level[inside.channel_target] - level[inside.channel_source])
     return found
 
 

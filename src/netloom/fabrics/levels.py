@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Bools, Ints
     from netloom.topology import Topology
 
-    Wiring = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int32],
-                   NDArray[np.int64], NDArray[np.int32]]  # fmt: skip
+    Wiring = tuple[Ints, Ints, Ints, Ints,
+                   Ints, Ints]  # fmt: skip
 
 ROOTS = 6
 """Routers that are tried as the root above all others."""
@@ -56,10 +57,10 @@ class Ways:
         have one, but longer than the shortest.
     """
 
-    height: NDArray[np.int32]
-    exits: NDArray[np.int32]
+    height: Ints
+    exits: Ints
     near: NDArray[np.int16]
-    falls: NDArray[np.bool_]
+    falls: Bools
     unreached: int
     longer: int
 
@@ -69,7 +70,7 @@ class Ways:
         return bool((self.height == 0).all())
 
 
-def wiring_of(topology: Topology, order: NDArray[np.int64] | None = None) -> Wiring:
+def wiring_of(topology: Topology, order: Ints | None = None) -> Wiring:
     """Return the channels between routers as kernels take them.
 
     ``order`` says for each router its place among the neighbours of another. Outgoing channels
@@ -90,9 +91,7 @@ def shortest_ways(topology: Topology) -> Ways:
     return _ways(topology, np.zeros(topology.num_routers, np.int32), None)
 
 
-def tree_ways(
-    topology: Topology, shortest: Ways, installed: NDArray[np.int32] | None = None
-) -> Ways:
+def tree_ways(topology: Topology, shortest: Ways, installed: Ints | None = None) -> Ways:
     """Return the ways up and then down that cost hosts least.
 
     Routers are ranked in several ways: by hops to the nearest one with hosts, and by hops to all
@@ -133,7 +132,7 @@ def tree_ways(
     return found
 
 
-def admitted(topology: Topology, ways: Ways, installed: NDArray[np.int32]) -> int:
+def admitted(topology: Topology, ways: Ways, installed: Ints) -> int:
     """Return how many entries of a table to the routers, its last rows, are such ways."""
     inside = topology.routers
     rows = installed[-inside.num_vertices :]
@@ -156,7 +155,7 @@ def costs_nothing(topology: Topology, tree: Ways, shortest: Ways) -> bool:
     return _choices(topology, tree) >= MOSTLY * _choices(topology, shortest)
 
 
-def bearing_routers(topology: Topology) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def bearing_routers(topology: Topology) -> tuple[Ints, Ints]:
     """Return the routers with hosts, and how many ports of hosts each router of all has."""
     weight = senders(topology).max(axis=1)
     if not topology.direct:
@@ -164,7 +163,7 @@ def bearing_routers(topology: Topology) -> tuple[NDArray[np.int32], NDArray[np.i
     return np.flatnonzero(weight).astype(np.int32), weight
 
 
-def end_routers(topology: Topology) -> NDArray[np.int32]:
+def end_routers(topology: Topology) -> Ints:
     """Return the routers with end points of any kind, ascending."""
     bearing, _ = bearing_routers(topology)
     if topology.cabling is None:
@@ -172,7 +171,7 @@ def end_routers(topology: Topology) -> NDArray[np.int32]:
     return np.union1d(bearing, topology.cabling.others.router).astype(np.int32)
 
 
-def _ways(topology: Topology, height: NDArray[np.int32], shortest: Ways | None) -> Ways:
+def _ways(topology: Topology, height: Ints, shortest: Ways | None) -> Ways:
     from netloom.fabrics.kernels.ways import nearness
 
     bearing, weight = bearing_routers(topology)
@@ -189,7 +188,7 @@ def _ways(topology: Topology, height: NDArray[np.int32], shortest: Ways | None) 
     return Ways(height, ends, near, falls, unreached, longer)
 
 
-def _rankings(topology: Topology, shortest: Ways) -> Iterator[NDArray[np.int32]]:
+def _rankings(topology: Topology, shortest: Ways) -> Iterator[Ints]:
     """Yield heights of all routers, no two alike, lowest first."""
     bearing, weight = bearing_routers(topology)
     hops = shortest.near[: len(bearing)].astype(np.int64)
@@ -201,15 +200,13 @@ def _rankings(topology: Topology, shortest: Ways) -> Iterator[NDArray[np.int32]]
     yield _placed(-(np.maximum(hops, 0) * weight[bearing][:, None]).sum(axis=0))
 
 
-def _placed(value: NDArray[np.int64]) -> NDArray[np.int32]:
+def _placed(value: Ints) -> Ints:
     height = np.empty(len(value), np.int32)
     height[np.argsort(value, kind="stable")] = np.arange(len(value))
     return height
 
 
-def _rooted(
-    topology: Topology, height: NDArray[np.int32], most: int | None
-) -> Iterator[NDArray[np.int32]]:
+def _rooted(topology: Topology, height: Ints, most: int | None) -> Iterator[Ints]:
     """Yield heights at which one router is above all others, by the best of these routers.
 
     Best are those from which most of the highest routers can be reached upwards.
@@ -235,7 +232,7 @@ def _rooted(
         yield _turned(root, beside, high)
 
 
-def _turned(root: int, beside: list[list[int]], high: list[int]) -> NDArray[np.int32]:
+def _turned(root: int, beside: list[list[int]], high: list[int]) -> Ints:
     """Return the heights where a root and what was above it are on top, the root highest.
 
     All others follow, highest first among those that have a neighbour above them.

@@ -11,8 +11,7 @@ from netloom.routing.forwarding.addresses import addresses
 from netloom.routing.forwarding.lanes import dependency_graph
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.routing.forwarding.tables import ForwardingTable
     from netloom.topology import Topology
 
@@ -54,7 +53,7 @@ def with_others(topology: Topology, table: ForwardingTable) -> ForwardingTable:
     return replace(table, next_channel=at_hosts, others=rows[len(at_hosts) :])
 
 
-def _order(inside: Topology) -> NDArray[np.int64]:
+def _order(inside: Topology) -> Ints:
     """Return the place of each router in an order: those with most neighbours first."""
     pairs = np.unique(np.stack([inside.channel_source, inside.channel_target]), axis=1)
     neighbours = np.bincount(pairs[0], minlength=inside.num_vertices)

@@ -19,8 +19,7 @@ from netloom.routing.hosted import legs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.fabrics.levels import Ways
     from netloom.topology import Topology
 
@@ -42,16 +41,16 @@ class Flows(NamedTuple):
         float64[num_flows], bytes.
     """
 
-    source: NDArray[np.int32]
-    target: NDArray[np.int32]
-    volume: NDArray[np.float64]
+    source: Ints
+    target: Ints
+    volume: Floats
 
 
 def flows_of(
     topology: Topology,
-    source: NDArray[np.int32],
-    target: NDArray[np.int32],
-    volume: NDArray[np.float64],
+    source: Ints,
+    target: Ints,
+    volume: Floats,
 ) -> Flows:
     """Return what hosts send through the network, given messages between hosts.
 
@@ -88,7 +87,7 @@ def merged_flows(several: Sequence[tuple[Flows, float]]) -> Flows:
     return Flows(pairs[0], pairs[1], sums.astype(np.float64))
 
 
-def program_times(topology: Topology, table: ForwardingTable, flows: Flows) -> NDArray[np.float64]:
+def program_times(topology: Topology, table: ForwardingTable, flows: Flows) -> Floats:
     """Return how long each channel works for a program by a table: bytes over bandwidth.
 
     float64[num_channels].
@@ -120,7 +119,7 @@ class ProgramTable:
     """
 
     table: ForwardingTable
-    rows: NDArray[np.bool_]
+    rows: Bools
     before: float
     after: float
 
@@ -129,7 +128,7 @@ def for_program(
     topology: Topology,
     start: ForwardingTable,
     flows: Flows,
-    allowed: NDArray[np.bool_],
+    allowed: Bools,
     *,
     seed: int = DEFAULT_SEED,
     tries: int = 4,
@@ -184,8 +183,8 @@ def for_program(
 
 
 def _by_destination(
-    row: NDArray[np.int32], entry: NDArray[np.int32], volume: NDArray[np.float64]
-) -> tuple[NDArray[np.int32], tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]]:
+    row: Ints, entry: Ints, volume: Floats
+) -> tuple[Ints, tuple[Ints, Ints, Floats]]:
     """Return the rows that flows lead to, and what each router sends there, most first.
 
     What the hosts of a router send to one destination takes one way, so it is one flow.
@@ -204,7 +203,7 @@ def _busiest(topology: Topology, table: ForwardingTable, flows: Flows) -> float:
     return float(times[: topology.num_network_channels].max(initial=0.0))
 
 
-def allowed_channels(topology: Topology, ways: Ways) -> NDArray[np.bool_]:
+def allowed_channels(topology: Topology, ways: Ways) -> Bools:
     """Return by which channels packets may go to each destination.
 
     bool[num_destinations, num_network_channels]. Each leads one hop nearer, up first and then
@@ -249,9 +248,7 @@ def best_for_program(
     return min(found, key=lambda each: each.after)
 
 
-def fitting(
-    topology: Topology, rows: NDArray[np.int32], allowed: NDArray[np.bool_]
-) -> NDArray[np.int32]:
+def fitting(topology: Topology, rows: Ints, allowed: Bools) -> Ints:
     """Return rows of a table, in each place that is not allowed the first channel that is.
 
     Rows that mix channels which are not allowed with others might lead in a circle.

@@ -17,8 +17,7 @@ from netloom.routing.forwarding.tables import destinations
 from netloom.routing.hosted import legs
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Ints
     from netloom.fabrics.balancing import Objective
     from netloom.fabrics.program import Flows
     from netloom.routing import ForwardingTable
@@ -93,7 +92,7 @@ def tables_for_program(
     shortest = shortest_ways(topology)
     tree = tree_ways(topology, shortest)
 
-    def around(start: ForwardingTable, rows: NDArray[np.bool_]) -> ForwardingTable | None:
+    def around(start: ForwardingTable, rows: Bools) -> ForwardingTable | None:
         """Return a table with these rows of another, the rest balanced, in few enough lanes."""
         try:
             found = balanced(
@@ -166,7 +165,7 @@ def _lost(topology: Topology, table: ForwardingTable) -> int:
     return found.unrouted + found.unrouted_others
 
 
-def _sent_to(topology: Topology, flows: Flows) -> NDArray[np.int64]:
+def _sent_to(topology: Topology, flows: Flows) -> Ints:
     """Return the rows of the destinations of flows."""
     ends = legs(topology, flows.source, flows.target)
     return np.unique(destinations(topology, flows.target, ends.ejection))

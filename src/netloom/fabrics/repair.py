@@ -24,8 +24,7 @@ from netloom.routing.forwarding.tables import ForwardingTable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Ints
     from netloom.fabrics.levels import Ways
     from netloom.topology import Topology
 
@@ -111,7 +110,7 @@ def repaired(
     old = installed.next_channel
     others = kept = other_rows(topology, tree, installed.others)
     must = _missing(problem.ends, shortest, old)
-    moving: NDArray[np.bool_] = np.any(must, axis=1)
+    moving: Bools = np.any(must, axis=1)
     needed, everyone = must, False
     if others is not None and installed.others is not None:
         lost = _missing(exits_of_others(topology), shortest, installed.others)
@@ -145,9 +144,7 @@ def repaired(
     )  # fmt: skip
 
 
-def _rank(
-    table: NDArray[np.int32], old: NDArray[np.int32], longest: float, limit: int
-) -> tuple[int, float, int]:
+def _rank(table: Ints, old: Ints, longest: float, limit: int) -> tuple[int, float, int]:
     """Return how bad a table is: changes beyond the limit, the busiest channel, all changes."""
     changed = int((table != old).sum())
     return (changed if changed > limit else 0), longest, changed
@@ -159,9 +156,7 @@ def _checked(topology: Topology, installed: ForwardingTable) -> None:
         raise InputError(str(installed), found, f"one of the {topology.num_routers} there are")
 
 
-def _missing(
-    ends: NDArray[np.int32], shortest: Ways, table: NDArray[np.int32]
-) -> NDArray[np.bool_]:
+def _missing(ends: Ints, shortest: Ways, table: Ints) -> Bools:
     """Return the entries that are missing though there is a way."""
     place = np.empty(table.shape[1], np.int64)
     place[shortest.exits] = np.arange(len(shortest.exits))
@@ -169,8 +164,8 @@ def _missing(
 
 
 def _prices(
-    problem: Problem, seed: int, must: NDArray[np.bool_], moving: NDArray[np.bool_] | None = None
-) -> Iterator[tuple[Rules, NDArray[np.bool_] | None]]:
+    problem: Problem, seed: int, must: Bools, moving: Bools | None = None
+) -> Iterator[tuple[Rules, Bools | None]]:
     """Yield how to go about it: prices of changed entries. Only rows that are ``moving`` change."""
     bound = problem.least_longest()
     hosts = problem.sent.max(axis=1)
@@ -187,7 +182,7 @@ def _prices(
         )  # fmt: skip
 
 
-def _blocks(topology: Topology, changed: NDArray[np.bool_]) -> int:
+def _blocks(topology: Topology, changed: Bools) -> int:
     """Return how many blocks of how many switches have changed entries."""
     lid = np.arange(1, len(changed) + 1)
     if topology.cabling is not None and topology.cabling.port_lid.any():

@@ -12,8 +12,7 @@ from netloom.fabrics.program import program_times
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.fabrics.program import Flows
     from netloom.routing.forwarding.tables import ForwardingTable
     from netloom.topology import Topology
@@ -60,13 +59,13 @@ class Sharing:
         float64[jobs, num_channels], times over alone.
     """
 
-    times: NDArray[np.float64]
-    alone: NDArray[np.float64]
-    busiest: NDArray[np.int64]
-    use: NDArray[np.float64]
+    times: Floats
+    alone: Floats
+    busiest: Ints
+    use: Floats
 
     @property
-    def slowdown(self) -> NDArray[np.float64]:
+    def slowdown(self) -> Floats:
         """float64[jobs]: how many times as long as alone each job takes at most beside the others.
 
         The time that the busiest of its channels works for all jobs together.
@@ -74,12 +73,12 @@ class Sharing:
         return np.where(self.alone > 0, self._together().max(axis=1, initial=1.0), 1.0)
 
     @property
-    def slowest(self) -> NDArray[np.int64]:
+    def slowest(self) -> Ints:
         """int64[jobs], the channel where that is."""
-        found: NDArray[np.int64] = self._together().argmax(axis=1)
+        found: Ints = self._together().argmax(axis=1)
         return found
 
-    def _together(self) -> NDArray[np.float64]:
+    def _together(self) -> Floats:
         return np.where(self.use > 0, self.use.sum(axis=0), 0.0)
 
     def shared(self) -> list[SharedChannel]:

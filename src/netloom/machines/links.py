@@ -16,8 +16,7 @@ from netloom.topology.family import DragonflyShape, HyperXShape, TreeShape
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.topology import Topology
 
 PATTERNS = 'two patterns of names such as ["leaf*", "spine*"]'
@@ -47,7 +46,7 @@ class LinkClass:
         return self.between if isinstance(self.between, str) else " and ".join(self.between)
 
 
-def link_classes(network: Topology) -> dict[str, NDArray[np.bool_]]:
+def link_classes(network: Topology) -> dict[str, Bools]:
     """Return the words for classes of channels that a network knows, bool[num_channels] each.
 
     ``routers`` are the channels between routers, ``hosts`` those of hosts, which direct networks do
@@ -74,7 +73,7 @@ def link_classes(network: Topology) -> dict[str, NDArray[np.bool_]]:
     return found
 
 
-def _of_family(network: Topology) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+def _of_family(network: Topology) -> Iterator[tuple[str, Bools]]:
     """Yield the words of a family, and which channels between routers they mean."""
     routers, family = network.routers, network.family or network.routers.family
     source, target = routers.channel_source, routers.channel_target
@@ -101,9 +100,7 @@ def _of_family(network: Topology) -> Iterator[tuple[str, NDArray[np.bool_]]]:
             yield f"levels {each}-{each + 1}", lower == each
 
 
-def channels_between(
-    network: Topology, between: str | tuple[str, str], where: str
-) -> NDArray[np.bool_]:
+def channels_between(network: Topology, between: str | tuple[str, str], where: str) -> Bools:
     """Return which channels a class of links means, both directions, bool[whole.num_channels].
 
     Raises
@@ -129,7 +126,7 @@ def channels_between(
     names = [whole.name_of(vertex) for vertex in range(whole.num_vertices)]
     one, other = (np.array([fnmatchcase(name, each) for name in names]) for each in between)
     source, target = whole.channel_source, whole.channel_target
-    found: NDArray[np.bool_] = (one[source] & other[target]) | (other[source] & one[target])
+    found: Bools = (one[source] & other[target]) | (other[source] & one[target])
     if not found.any():
         some = ", ".join(dict.fromkeys((names[0], names[whole.router_vertex(0)], names[-1])))
         wanted = f"names of hosts and routers as {whole.name} has them, such as {some}"
@@ -139,7 +136,7 @@ def channels_between(
 
 def said_of_channels(
     network: Topology, links: Sequence[LinkClass], what: str, others: Any, where: str
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return what link classes say of each channel, float64[whole.num_channels].
 
     Parameters
@@ -166,9 +163,7 @@ def said_of_channels(
     return found
 
 
-def with_channels(
-    network: Topology, bandwidth: NDArray[np.float64], cycles: NDArray[np.int32], **units: Any
-) -> Topology:
+def with_channels(network: Topology, bandwidth: Floats, cycles: Ints, **units: Any) -> Topology:
     """Return a network whose channels have these bandwidths and latencies, parts of it as well.
 
     Parameters

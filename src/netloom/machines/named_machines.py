@@ -27,8 +27,9 @@ from netloom.topology.rates import MOST_CYCLES
 from netloom.workload.programs.node_costs import NodeCosts
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from netloom.base.arrays import Floats
     from netloom.topology import Topology
 
 T = TypeVar("T")
@@ -213,7 +214,7 @@ class Machine:
         modelled = self._in_cycles(network.whole, self._latencies_us(network)) == 1
         return other, network if modelled.all() else other.rated(network)
 
-    def latencies_us(self, network: Topology) -> NDArray[np.float64]:
+    def latencies_us(self, network: Topology) -> Floats:
         """Return the latency of each channel of its network, or of what of it works, exactly.
 
         float64[num_channels], µs: ``hop_us``, or what the last of its ``links`` says.
@@ -226,11 +227,11 @@ class Machine:
         """
         return self._latencies_us(network)[network.whole_channel]
 
-    def _latencies_us(self, network: Topology) -> NDArray[np.float64]:
+    def _latencies_us(self, network: Topology) -> Floats:
         where = f"machine '{self.name}'"
         return said_of_channels(network, self.links, "latency_us", self.hop_us, where)
 
-    def _in_cycles(self, network: Topology, delays: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _in_cycles(self, network: Topology, delays: Floats) -> Floats:
         """Return latencies in cycles, without those of the router that each channel leaves."""
         own = self.router or Router()
         inside = np.arange(network.num_channels) < network.num_network_channels
@@ -244,7 +245,7 @@ class Machine:
         cycles[inside] = np.rint(cycles[inside] / max(own.channel_cycles, 1))
         return cycles
 
-    def message_time_us(self, message_bytes: ArrayLike, hops: ArrayLike = 0) -> NDArray[np.float64]:
+    def message_time_us(self, message_bytes: ArrayLike, hops: ArrayLike = 0) -> Floats:
         """Return the time of a message on an idle machine, end to end, in microseconds.
 
         α + βL with the α and β of its size, plus ``hop_us`` for every hop after the first, which
@@ -280,7 +281,7 @@ class Machine:
             [(cost.up_to_bytes, cost.startup_us, cost.per_byte_us) for cost in self.message_costs]
         ).T
         line = np.searchsorted(limits, length)
-        time: NDArray[np.float64] = startup[line] + per_byte[line] * length
+        time: Floats = startup[line] + per_byte[line] * length
         return time + self.hop_us * np.maximum(path - 1, 0)
 
     def __repr__(self) -> str:

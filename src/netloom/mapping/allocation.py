@@ -19,7 +19,9 @@ from netloom.topology.named_parts import hosts_wanted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from netloom.base.arrays import Ints
 
 
 SLOTS = re.compile(r"(?:slots|max[_-]slots)=\d+", re.ASCII)
@@ -28,7 +30,7 @@ SLOTS = re.compile(r"(?:slots|max[_-]slots)=\d+", re.ASCII)
 
 def allocated_hosts(
     nodes: str | Path | ArrayLike | None, topology: Topology, hosts: Sequence[str] | None = None
-) -> NDArray[np.int32]:
+) -> Ints:
     """Return the hosts of an allocation that work, int32[], each once, in the order of the list.
 
     Parameters
@@ -79,7 +81,7 @@ def allocated_hosts(
         raise InputError(where, found, f"processing elements of {topology.name}")
     working = topology.vertex_up[listed]
     once = np.sort(np.unique(listed[working], return_index=True)[1])
-    allocated: NDArray[np.int32] = listed[working][once].astype(np.int32)
+    allocated: Ints = listed[working][once].astype(np.int32)
     if not len(allocated):
         raise InputError(where, "no node that works", f"nodes of {topology.name}")
     return allocated
@@ -87,7 +89,7 @@ def allocated_hosts(
 
 def allocated_nodes(
     nodes: str | Path | ArrayLike | None, topology: Topology, hosts: Sequence[str] | None = None
-) -> NDArray[np.int32]:
+) -> Ints:
     """Return the hosts of an allocation that work, int32[], ascending. See ``allocated_hosts``.
 
     Raises
@@ -104,7 +106,7 @@ def allocated_nodes(
     return np.sort(allocated_hosts(nodes, topology, hosts))
 
 
-def nodes_for_tasks(topology: Topology) -> NDArray[np.int32]:
+def nodes_for_tasks(topology: Topology) -> Ints:
     """Return the working hosts that run tasks where no allocation is given: all, or all PEs.
 
     The memories of an Omega network run none.
@@ -138,8 +140,8 @@ class Places:
         Places of a group.
     """
 
-    hosts: NDArray[np.int32]
-    offsets: NDArray[np.int64]
+    hosts: Ints
+    offsets: Ints
     tasks_per_node: int
 
     @property
@@ -152,7 +154,7 @@ class Places:
         """Number of places."""
         return self.num_groups * self.tasks_per_node
 
-    def at(self, places: NDArray[np.integer]) -> NDArray[np.int32]:
+    def at(self, places: Ints) -> Ints:
         """Return the host of each place, int32[len(places)].
 
         Examples
@@ -165,10 +167,10 @@ class Places:
         """
         group, number = np.divmod(places, self.tasks_per_node)
         first = self.offsets[group]
-        found: NDArray[np.int32] = self.hosts[first + number % (self.offsets[group + 1] - first)]
+        found: Ints = self.hosts[first + number % (self.offsets[group + 1] - first)]
         return found
 
-    def each(self) -> tuple[NDArray[np.int32], int]:
+    def each(self) -> tuple[Ints, int]:
         """Return the hosts that have places, ascending, and how many each of them has.
 
         Raises
@@ -190,7 +192,7 @@ class Places:
         return np.sort(kept), int(self.tasks_per_node // used[0])
 
 
-def places_of(hosts: NDArray[np.integer], topology: Topology, tasks_per_node: int = 1) -> Places:
+def places_of(hosts: Ints, topology: Topology, tasks_per_node: int = 1) -> Places:
     """Return the places that hosts have for tasks, in their order.
 
     With one task per node each host has one place, also where a computer owns several. With more,
@@ -332,9 +334,7 @@ def _is_path(word: str) -> bool:
     return "/" in word or re.fullmatch(r".*\.[A-Za-z]\w{0,9}", word, re.ASCII) is not None
 
 
-def named_hosts(
-    nodes: str | Path, topology: Topology, hosts: Sequence[str] | None = None
-) -> NDArray[np.int64]:
+def named_hosts(nodes: str | Path, topology: Topology, hosts: Sequence[str] | None = None) -> Ints:
     """Return the hosts in a list or a file of lists, int64[], each once. Broken ones as well.
 
     ``hosts``, errors and all else: see ``allocated_hosts``.

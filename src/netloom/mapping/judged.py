@@ -15,8 +15,7 @@ from netloom.mapping.search.starts import random_starts
 from netloom.routing import SourceRoutes, source_routes
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.mapping.layouts.parts import Layout
     from netloom.mapping.search.objectives import Measure
 
@@ -40,8 +39,8 @@ def judged_layout(
     routes: SourceRoutes | None,
     *,
     objective: str,
-    identity: NDArray[np.int32],
-    nodes: NDArray[np.int32],
+    identity: Ints,
+    nodes: Ints,
     tasks_per_node: int,
     seed: int,
 ) -> FoundMapping:
@@ -91,7 +90,7 @@ def on_chosen_routes(
 
 
 def chosen_routes(
-    value_of: Measure, node_of: NDArray[np.int32], *, rounds: int, seed: int, seconds: float
+    value_of: Measure, node_of: Ints, *, rounds: int, seed: int, seconds: float
 ) -> JointRoutes:
     """Return routes chosen for a mapping. See ``joint_routes``."""
     return joint_routes(

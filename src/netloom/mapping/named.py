@@ -26,8 +26,9 @@ from netloom.topology.named_parts import vertex_word
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from netloom.base.arrays import Ints
     from netloom.workload import ProcessGraph
 
 DISTANCE = "distance:"
@@ -52,7 +53,7 @@ def place_program(
     tasks_per_node: int,
     hosts: Sequence[str] | None = None,
     nodes: str | Path | ArrayLike | None = None,
-) -> NDArray[np.int32]:
+) -> Ints:
     """Return int32[num_tasks], the host of each task.
 
     Parameters
@@ -111,7 +112,7 @@ def place_tasks(
     tasks_per_node: int,
     hosts: Sequence[str] | None = None,
     nodes: str | Path | ArrayLike | None = None,
-) -> NDArray[np.int32]:
+) -> Ints:
     """Return int32[num_tasks], the host of each of so many tasks. See ``place_program``.
 
     Raises
@@ -152,7 +153,7 @@ def _given(
     network: Topology,
     tasks_per_node: int,
     hosts: Sequence[str] | None,
-) -> NDArray[np.int32]:
+) -> Ints:
     """Return the mapping of a file, or one that is given as it is, checked."""
     names: dict[str, int | Sequence[int]] = {}
     if isinstance(mapping, str | Path):
@@ -172,7 +173,7 @@ def _given(
 
 def _check_allocated(
     network: Topology,
-    node_of: NDArray[np.int32],
+    node_of: Ints,
     nodes: str | Path | ArrayLike | None,
     hosts: Sequence[str] | None,
 ) -> None:
@@ -193,8 +194,8 @@ def mapping_with_distance(
     distance: float,
     seed: int = DEFAULT_SEED,
     *,
-    hosts: NDArray[np.int32] | None = None,
-) -> NDArray[np.int32]:
+    hosts: Ints | None = None,
+) -> Ints:
     """Return a mapping whose average path length is nearly ``distance``.
 
     It starts from the identity. It draws two nodes at a time, and swaps their tasks if that brings
@@ -256,7 +257,7 @@ def mapping_with_distance(
     return usable[place[: graph.num_tasks]].astype(np.int32)
 
 
-def _edges_of(graph: ProcessGraph, num_places: int) -> list[NDArray[np.int64]]:
+def _edges_of(graph: ProcessGraph, num_places: int) -> list[Ints]:
     """The edges that leave or enter each task. None for the empty places after them."""
     ends = np.concatenate([graph.source, graph.target])
     order = np.argsort(ends, kind="stable")

@@ -16,10 +16,12 @@ from netloom.mapping.files.mapping_files import read_mapping
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from netloom.base.arrays import Ints
 
 
-def identity(num_tasks: int, num_nodes: int, tasks_per_node: int = 1) -> NDArray[np.int32]:
+def identity(num_tasks: int, num_nodes: int, tasks_per_node: int = 1) -> Ints:
     """Return int32[num_tasks], nodes filled in order: task t on node t // tasks_per_node.
 
     Raises
@@ -38,7 +40,7 @@ def identity(num_tasks: int, num_nodes: int, tasks_per_node: int = 1) -> NDArray
 
 def random_mapping(
     num_tasks: int, num_nodes: int, seed: int = DEFAULT_SEED, tasks_per_node: int = 1
-) -> NDArray[np.int32]:
+) -> Ints:
     """Return int32[num_tasks]: every way to seat the tasks in the nodes' places is as likely.
 
     A node has ``tasks_per_node`` places, so that with one task per node this is a uniformly random
@@ -59,7 +61,7 @@ def random_mapping(
     return (places // tasks_per_node).astype(np.int32)
 
 
-def random_places(num_tasks: int, num_places: int, seed: int) -> NDArray[np.int64]:
+def random_places(num_tasks: int, num_places: int, seed: int) -> Ints:
     """Return a place for each task, int64[num_tasks], no two the same, every way as likely.
 
     Raises
@@ -80,7 +82,7 @@ def check_mapping(
     tasks_per_node: int = 1,
     where: str = "mapping",
     called: Callable[[int], str] = str,
-) -> NDArray[np.int32]:
+) -> Ints:
     """Return ``node_of`` as int32[num_tasks] if it is a mapping, and say why where it is not.
 
     Parameters
@@ -133,7 +135,7 @@ def place(
     topology_name: str = "topology",
     names: Mapping[str, int | Sequence[int]] | None = None,
     called: Callable[[int], str] = str,
-) -> NDArray[np.int32]:
+) -> Ints:
     """Return the checked mapping that ``mapping`` names, int32[num_tasks].
 
     Parameters
@@ -208,7 +210,7 @@ def check_room(num_tasks: int, num_nodes: int, tasks_per_node: int, where: str) 
 
 
 def check_capacity(
-    nodes: NDArray[np.int32], tasks_per_node: int, where: str, called: Callable[[int], str] = str
+    nodes: Ints, tasks_per_node: int, where: str, called: Callable[[int], str] = str
 ) -> None:
     """Refuse a mapping, int32[num_tasks], that puts more tasks on a node than it takes.
 

@@ -14,8 +14,9 @@ from netloom.routing.virtual_channel_tables import O1TURN, TWO_PHASE
 from netloom.topology.alike import check_alike, check_direct
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from netloom.base.arrays import Floats, Ints
     from netloom.routing import VirtualChannelRouting
 
 
@@ -42,11 +43,11 @@ class Flows:
     """
 
     paths: Paths
-    source: NDArray[np.int32]
-    target: NDArray[np.int32]
-    rate: NDArray[np.float64]
-    vc_share: NDArray[np.float64]
-    pair: NDArray[np.int64]
+    source: Ints
+    target: Ints
+    rate: Floats
+    vc_share: Floats
+    pair: Ints
     num_nodes: int
     num_channels: int
 
@@ -153,9 +154,7 @@ def follow_flows(
     )  # fmt: skip
 
 
-def checked_nodes(
-    where: str, nodes: ArrayLike, rate: NDArray[np.float64], num_nodes: int
-) -> NDArray[np.int32]:
+def checked_nodes(where: str, nodes: ArrayLike, rate: Floats, num_nodes: int) -> Ints:
     """Return nodes, one for each rate, if the network has them."""
     found = np.asarray(nodes)
     if found.shape != rate.shape:
@@ -166,7 +165,7 @@ def checked_nodes(
     return found.astype(np.int32)
 
 
-def checked_rates(rates: ArrayLike, count: int) -> NDArray[np.float64]:
+def checked_rates(rates: ArrayLike, count: int) -> Floats:
     """Return rates, if they are as many as they should be, and anything is sent."""
     rate = np.asarray(rates, np.float64)
     if rate.shape != (count,):

@@ -61,8 +61,9 @@ from netloom.base.errors import InputError
 from netloom.models.channel_turns import ChannelRouter, Turns, credit_wait, group
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from netloom.base.arrays import Floats, Ints
     from netloom.models.channel_flows import Flows
     from netloom.topology import Topology
 
@@ -107,11 +108,11 @@ class PreparedChannels:
     router: ChannelRouter
     flits: int
     turns: Turns
-    turn_rate: NDArray[np.float64]
-    hop_turn: NDArray[np.int64]
-    first_hop: NDArray[np.int64]
-    zero_load_cycles: NDArray[np.float64]
-    utilisation: NDArray[np.float64]
+    turn_rate: Floats
+    hop_turn: Ints
+    first_hop: Ints
+    zero_load_cycles: Floats
+    utilisation: Floats
     full_load: float
 
 
@@ -198,9 +199,9 @@ class ChannelPrediction:
     network_latency: float
     source_wait: float
     zero_load_latency: float
-    path_latency: NDArray[np.float64]
-    path_source_wait: NDArray[np.float64]
-    utilisation: NDArray[np.float64]
+    path_latency: Floats
+    path_source_wait: Floats
+    utilisation: Floats
     busiest_channel: int
     busiest: tuple[Busy, ...]
     reason: str
@@ -280,7 +281,7 @@ def predict_channels(
     )
 
 
-def _crowding(prepared: PreparedChannels, load: float) -> NDArray[np.float64] | float:
+def _crowding(prepared: PreparedChannels, load: float) -> Floats | float:
     """Return by which part of it the wait of each turn is longer. See ``CROWDING``."""
     turns = prepared.turns
     if turns.whole:
@@ -289,7 +290,7 @@ def _crowding(prepared: PreparedChannels, load: float) -> NDArray[np.float64] | 
     return np.asarray(CROWDING * busy[turns.channel] ** 4 / turns.choices, np.float64)
 
 
-def channel_latency_curve(prepared: PreparedChannels, loads: ArrayLike) -> NDArray[np.float64]:
+def channel_latency_curve(prepared: PreparedChannels, loads: ArrayLike) -> Floats:
     """Return the mean latency at each load (float64), NaN where the network is saturated.
 
     Examples
@@ -367,9 +368,9 @@ def saturation_limit(prepared: PreparedChannels, saturation: float) -> tuple[Bus
 def _source_wait(
     prepared: PreparedChannels,
     load: float,
-    stall: NDArray[np.float64],
-    further: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], Busy]:
+    stall: Floats,
+    further: Floats,
+) -> tuple[Floats, Busy]:
     """Return the wait of each path's packets for the injection channel, and the busiest source.
 
     Geo/G/1: p (E[S (S - 1)]) / (2 (1 - p E[S])). Infinite where p E[S] is 1 or more.
@@ -378,7 +379,7 @@ def _source_wait(
     arrivals = flows.rate * load / prepared.flits
     service, spread = _service(prepared, arrivals, stall[first], further)
 
-    def of_nodes(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def of_nodes(weights: Floats) -> Floats:
         return np.bincount(flows.source, weights, flows.num_nodes).astype(np.float64)
 
     busy = of_nodes(arrivals * service)
@@ -392,10 +393,10 @@ def _source_wait(
 
 def _service(
     prepared: PreparedChannels,
-    arrivals: NDArray[np.float64],
-    stall: NDArray[np.float64],
-    further: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64] | float]:
+    arrivals: Floats,
+    stall: Floats,
+    further: Floats,
+) -> tuple[Floats, Floats | float]:
     """Return for how long the packets of each path keep their source, mean and variance."""
     flows, turns, router = prepared.flows, prepared.turns, prepared.router
     first = prepared.hop_turn[prepared.first_hop]

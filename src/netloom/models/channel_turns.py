@@ -14,8 +14,9 @@ import numpy as np
 from netloom.base.errors import InputError
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.models.channel_flows import Flows
 
 CONFLICT = 0.45
@@ -95,18 +96,18 @@ class Turns(NamedTuple):
     ``conflict``: see ``CONFLICT``.
     """
 
-    before: NDArray[np.int64]
-    channel: NDArray[np.int64]
-    pair: NDArray[np.int64]
-    share_before: NDArray[np.float64]
-    share: NDArray[np.float64]
-    choices: NDArray[np.float64]
-    beside: NDArray[np.float64]
-    same_vcs: NDArray[np.float64]
-    leaves: NDArray[np.bool_]
-    starts: NDArray[np.bool_]
-    own: NDArray[np.float64]
-    spaced: NDArray[np.float64]
+    before: Ints
+    channel: Ints
+    pair: Ints
+    share_before: Floats
+    share: Floats
+    choices: Floats
+    beside: Floats
+    same_vcs: Floats
+    leaves: Bools
+    starts: Bools
+    own: Floats
+    spaced: Floats
     flits: float
     stretched: float
     buffer: float
@@ -127,12 +128,12 @@ class _Hops(NamedTuple):
     ``before`` is -1 on the first one of a path. ``used`` numbers the patterns of VC shares.
     """
 
-    channel: NDArray[np.int64]
-    before: NDArray[np.int64]
-    used: NDArray[np.int64]
-    used_before: NDArray[np.int64]
-    patterns: NDArray[np.float64]
-    first: NDArray[np.int64]
+    channel: Ints
+    before: Ints
+    used: Ints
+    used_before: Ints
+    patterns: Floats
+    first: Ints
 
 
 def _hops(flows: Flows) -> _Hops:
@@ -188,9 +189,7 @@ def vc_times(router: ChannelRouter, flits: int) -> Times:
     return Times(inside, entry, source, stretch(loops, flits), room, float(until_room))
 
 
-def group(
-    flows: Flows, router: ChannelRouter, flits: int
-) -> tuple[Turns, NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+def group(flows: Flows, router: ChannelRouter, flits: int) -> tuple[Turns, Floats, Ints, Ints]:
     """Return the turns, packets per cycle of each, the turn of every hop, each path's first hop."""
     hops, leave = _hops(flows), flows.num_channels + flows.num_nodes
     pair_key = (hops.before + 1) * (leave + flows.num_nodes) + hops.channel
@@ -256,7 +255,7 @@ class Loops(NamedTuple):
     head: int
 
 
-def credit_wait(loops: Loops, hops: ArrayLike, flits: int) -> NDArray[np.float64]:
+def credit_wait(loops: Loops, hops: ArrayLike, flits: int) -> Floats:
     """Return for how long lone packets of this many flits wait for credits, over so many hops.
 
     The tail is delayed by the longest chain of waits. It goes round q = ⌊(P − 1) / B⌋ loops, each

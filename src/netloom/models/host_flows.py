@@ -19,8 +19,9 @@ from netloom.topology import Cube
 from netloom.topology.alike import check_alike
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from netloom.base.arrays import Floats, Ints
     from netloom.routing import Routing
     from netloom.topology import Topology
 
@@ -90,9 +91,7 @@ def host_flows(
     return Flows(inner, entry, leave, part, share, pair, ports, channels)
 
 
-def _cut(
-    topology: Topology, routed: Paths, source: NDArray[np.int32], target: NDArray[np.int32]
-) -> tuple[Paths, NDArray[np.int32], NDArray[np.int32]]:
+def _cut(topology: Topology, routed: Paths, source: Ints, target: Ints) -> tuple[Paths, Ints, Ints]:
     """Return paths without the channels of hosts, and the ports whose channels those are."""
     channels, first = routed.channels, topology.num_network_channels
     moving, own = source != target, topology.port_offsets[:-1]
@@ -108,9 +107,9 @@ def _cut(
 def _by_rule(
     topology: Topology,
     routing: DimensionOrder,
-    source: NDArray[np.int32],
-    target: NDArray[np.int32],
-    rate: NDArray[np.float64],
+    source: Ints,
+    target: Ints,
+    rate: Floats,
     vcs: int,
 ) -> Flows:
     """Return the flows of hosts as those of their routers, with the ports of the hosts."""
@@ -129,7 +128,7 @@ def _by_rule(
     )
 
 
-def _layered_share(topology: Topology, routing: str, inner: Paths, vcs: int) -> NDArray[np.float64]:
+def _layered_share(topology: Topology, routing: str, inner: Paths, vcs: int) -> Floats:
     """Return the chance of each VC on each hop: any, or of a layer's if a circle could close.
 
     Layers are looked for where routers have few enough channels.

@@ -18,7 +18,9 @@ import numpy as np
 from netloom.base.errors import InputError
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from netloom.base.arrays import Floats
 
 
 def _check_costs(costs: ConSetCosts | MessageCosts, positive: tuple[str, ...]) -> None:
@@ -141,9 +143,7 @@ def conset_clocks(makespan_clocks: ArrayLike, costs: ConSetCosts) -> float:
     return float(lasting.size * costs.switch_clocks + lasting.sum())
 
 
-def regular_conset_clocks(
-    phases: int, sends: int, words: ArrayLike, costs: ConSetCosts
-) -> NDArray[np.float64]:
+def regular_conset_clocks(phases: int, sends: int, words: ArrayLike, costs: ConSetCosts) -> Floats:
     """Return the clocks of a pattern in which all processors do the same: T = P t_switch + b n k.
 
     Tables 1-3, with (P, n) = (1, 4) for the torus, (2, 6) for the butterfly and (30, 63) for
@@ -179,9 +179,7 @@ def regular_conset_clocks(
     return phases * costs.switch_clocks + _clocks_per_word(sends, costs) * _words(words)
 
 
-def message_passing_clocks(
-    messages: int, words: ArrayLike, costs: MessageCosts
-) -> NDArray[np.float64]:
+def message_passing_clocks(messages: int, words: ArrayLike, costs: MessageCosts) -> Floats:
     """Return the clocks in which all processors send and receive messages of the same length.
 
     T = m (c_s + c_r + a k): while a processor sends one message it receives another, so that
@@ -325,7 +323,7 @@ def _at_least(name: str, value: int, least: int) -> None:
         raise InputError(name, f"{value}", f"at least {least}")
 
 
-def _words(words: ArrayLike) -> NDArray[np.float64]:
+def _words(words: ArrayLike) -> Floats:
     given = np.asarray(words, np.float64)
     if not np.all(given >= 0):
         raise InputError("words", f"{given.min():g}", "at least 0")

@@ -9,8 +9,7 @@ import numpy as np
 from netloom.models import ConSetCosts, MessageCosts, conset_clocks, pattern_message_passing_clocks
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats
     from netloom.phases.plan.plans import Plan
     from netloom.phases.timetable.timetables import Timetable
 
@@ -25,9 +24,7 @@ HOP_CYCLES, END_CYCLES = 2, 3
 """
 
 
-def processor_words(
-    plan: Plan, weights: NDArray[np.float64], *, both_ways: bool
-) -> NDArray[np.float64]:
+def processor_words(plan: Plan, weights: Floats, *, both_ways: bool) -> Floats:
     """Return float64[num_phases, num_nodes], what each processor moves in each phase.
 
     ``weights``: float64[n], what each connection carries. If processors send and receive at the
@@ -43,7 +40,7 @@ def processor_words(
     return np.asarray(np.maximum(sent, received) if both_ways else sent + received, np.float64)
 
 
-def channel_words(plan: Plan) -> NDArray[np.float64]:
+def channel_words(plan: Plan) -> Floats:
     """Return float64[num_phases, num_channels], the words that cross each channel."""
     channels, hops = plan.topology.num_channels, plan.routes.lengths
     at = np.repeat(plan.phase.astype(np.int64) * channels, hops) + plan.routes.channels
@@ -163,7 +160,7 @@ def limit_of(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Limit:
     return Limit("processors", f"{why} {rest}")
 
 
-def expected_makespan(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> NDArray[np.float64]:
+def expected_makespan(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Floats:
     """Return the clocks of each phase with the latency of routes (float64[num_phases]).
 
     A schedule counts the words of processors and channels. On the machine, and in ``execute``, the

@@ -32,8 +32,7 @@ from netloom.topology import Cube, Topology, topology
 from netloom.topology.core import attach_hosts
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.base.provenance import Provenance
 
 FORMAT = "netloom-plan"
@@ -279,9 +278,7 @@ def _plain(clocks: float) -> float:
     return int(clocks) if clocks.is_integer() else clocks
 
 
-def _lowest_channel(
-    network: Topology, source: NDArray[np.int32], target: NDArray[np.int32]
-) -> NDArray[np.int32]:
+def _lowest_channel(network: Topology, source: Ints, target: Ints) -> Ints:
     """Return the channel of lowest number between each two nodes, -1 where there is none."""
     if not network.num_channels:
         return np.full(len(source), -1, np.int32)
@@ -356,9 +353,7 @@ def _topology(record: _File) -> Topology:
     return Topology(record.topology, record.network.num_nodes, source, target)
 
 
-def _with_hosts(
-    name: str, network: _Network, source: NDArray[np.int32], target: NDArray[np.int32]
-) -> Topology:
+def _with_hosts(name: str, network: _Network, source: Ints, target: Ints) -> Topology:
     """Return a network whose hosts, which come first, hang on routers.
 
     Channels between routers come first, then those that leave a host, then those that enter one,
@@ -391,7 +386,7 @@ def _with_hosts(
     )  # fmt: skip
 
 
-def _check_once(record: _File, lines: list[_Connection], phase: NDArray[np.int32]) -> None:
+def _check_once(record: _File, lines: list[_Connection], phase: Ints) -> None:
     """Refuse connections in two phases or none, and empty phases: a ``Plan`` cannot hold them."""
     number = np.array([line.connection for line in lines], np.int64)
     for index, each in enumerate(record.phases):
@@ -448,9 +443,7 @@ def _connections(record: _File, network: Topology, lines: list[_Connection]) -> 
     return given
 
 
-def _routes(
-    network: Topology, lines: list[_Connection], places: list[str], phase: NDArray[np.int32]
-) -> Paths:
+def _routes(network: Topology, lines: list[_Connection], places: list[str], phase: Ints) -> Paths:
     """Return the channels that the routes take: those given, or the lowest between their nodes."""
     offsets = np.append(0, np.cumsum([len(line.route) - 1 for line in lines], dtype=np.int64))
     left = np.array([node for line in lines for node in line.route[:-1]], np.int32)

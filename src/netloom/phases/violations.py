@@ -15,6 +15,7 @@ from netloom.base.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Bools, Ints
     from netloom.models.messages import ConSetCosts
     from netloom.phases.plan.plans import Plan
     from netloom.phases.timetable.timetables import Timetable
@@ -127,7 +128,7 @@ def first_violation(
     )
 
 
-def first_wrong(wrong: NDArray[np.bool_] | np.bool_) -> int | None:
+def first_wrong(wrong: Bools | np.bool_) -> int | None:
     """Return the first place that is wrong. None if all are right."""
     return int(np.argmax(wrong)) if wrong.any() else None
 
@@ -198,7 +199,7 @@ def _broken_route(plan: Plan) -> Violation | None:
     return None
 
 
-def _visits(plan: Plan) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _visits(plan: Plan) -> tuple[Ints, Ints]:
     """Return every node that a connection visits, both ends included, and the connection."""
     every = np.arange(len(plan.connections))
     entered = plan.topology.channel_target[plan.routes.channels]
@@ -318,8 +319,8 @@ def _time_order(plan: Plan, timetable: Timetable) -> Violation | None:
 class _Work(NamedTuple):
     """Connections at processors or channels: one row for each at each."""
 
-    place: NDArray[np.int64]
-    connection: NDArray[np.int64]
+    place: Ints
+    connection: Ints
     what: str
 
 
@@ -379,7 +380,7 @@ def _overwork(
     plan: Plan,
     timetable: Timetable,
     work: _Work,
-    clocks: NDArray[np.floating[Any]],
+    clocks: NDArray[Any],
     kind: Literal["node", "channel"],
 ) -> Violation | None:
     """Return where more has ended by some clock than a processor or channel can have done.

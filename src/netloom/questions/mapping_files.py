@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from os import PathLike
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.topology import Topology
 
 
@@ -35,9 +34,9 @@ def _write_mapping(answer: Any, path: Path, _: Mapping[str, str]) -> str:
     return f"Mapping: {path}{_kept(answer)}"
 
 
-def _applied(answer: Any) -> NDArray[np.int32]:
+def _applied(answer: Any) -> Ints:
     """Return the host of each task that files get: rank order if a search gains nothing."""
-    applied: NDArray[np.int32] = getattr(answer, "applied", answer.node_of)
+    applied: Ints = getattr(answer, "applied", answer.node_of)
     return applied
 
 
@@ -53,7 +52,7 @@ SAVE_MAPPING = Output(
 
 def rank_file_output(
     refuse: Callable[[Any, str, Sequence[str] | None], None] | None = None,
-    nodes_of: Callable[[Any], NDArray[np.int32] | None] = lambda _: None,
+    nodes_of: Callable[[Any], Ints | None] = lambda _: None,
     gains: Callable[[Any], bool] = lambda _: True,
 ) -> Output:
     """Return the output of the rank file that applies an answer's mapping.

@@ -25,8 +25,7 @@ from netloom.workload import parse_traffic, read
 from netloom.workload.programs.shared import among
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.workload import ProcessGraph, Traffic
 
 
@@ -168,7 +167,7 @@ def network_of(question: Any, *, switches: bool = False) -> tuple[Topology, Mach
     )  # fmt: skip
 
 
-def placed(question: Any, graph: ProcessGraph, network: Topology, **more: Any) -> NDArray[np.int32]:
+def placed(question: Any, graph: ProcessGraph, network: Topology, **more: Any) -> Ints:
     """Return the host of each task of a program, as a question maps it. See ``place_program``."""
     return place_program(question.mapping, graph, network, **(placing(question) | more))
 
@@ -176,7 +175,7 @@ def placed(question: Any, graph: ProcessGraph, network: Topology, **more: Any) -
 def entering(
     graph: ProcessGraph,
     network: Topology,
-    node_of: NDArray[np.int32],
+    node_of: Ints,
     weight: Literal["bytes", "messages", "uniform"] = "bytes",
 ) -> tuple[ProcessGraph, float]:
     """Return what of a placed program enters the network, and the share that stays inside nodes.

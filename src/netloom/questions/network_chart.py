@@ -22,8 +22,7 @@ from netloom.questions.named import find_network
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.drawing.networks.traffic import Delays, Shown
     from netloom.questions.recorded import Recorded
     from netloom.topology import Topology
@@ -76,7 +75,7 @@ def scales_of(records: Iterable[Recorded]) -> dict[str, tuple[float, float, int]
 
     Loads are times where channels have different bandwidths, as in pictures.
     """
-    found: dict[str, list[NDArray[np.float64]]] = {}
+    found: dict[str, list[Floats]] = {}
     for record in records:
         loads = _loads(record)
         if len(loads):
@@ -97,7 +96,7 @@ def load_title(record: Recorded) -> str:
     return UNITS.get(unit(known) if known else str(figures["weight"]), "paths on the channel")
 
 
-def _loads(record: Recorded) -> NDArray[np.float64]:
+def _loads(record: Recorded) -> Floats:
     """Return what the channels of a mapped program carry. Empty of all others."""
     channels = record.tables.get("channels")
     if channels is None or LOAD not in channels.columns or "weight" not in record.figures:
@@ -174,7 +173,7 @@ def channels_chart(
     *,
     scale: tuple[float, float] | None = None,
     width: float | None = None,
-    before: NDArray[np.float64] | None = None,
+    before: Floats | None = None,
     when: str = "",
     delays: Delays | None = None,
 ) -> NetworkChart:
@@ -210,13 +209,13 @@ def at_last(record: Recorded, load: str) -> pl.DataFrame:
 
 def network_chart(
     topology: Topology | None,
-    load: NDArray[np.float64],
+    load: Floats,
     title: str,
     *,
     scale: tuple[float, float] | None = None,
     width: float | None = None,
-    paths: NDArray[np.float64] | None = None,
-    before: NDArray[np.float64] | None = None,
+    paths: Floats | None = None,
+    before: Floats | None = None,
     when: str = "",
     marked: Marked | None = None,
     tips: Tips | None = None,
@@ -293,9 +292,7 @@ def network_chart(
     return _profile(traffic.time, traffic.measure, None if scale is None else scale[1])
 
 
-def _whole(
-    topology: Topology, channel: NDArray[np.int32], values: NDArray[np.float64] | None
-) -> NDArray[np.float64] | None:
+def _whole(topology: Topology, channel: Ints, values: Floats | None) -> Floats | None:
     """Return values of the channels of the network before anything broke. NaN for those."""
     if values is None:
         return None
@@ -304,7 +301,7 @@ def _whole(
     return known
 
 
-def _whole_words(topology: Topology, channel: NDArray[np.int32], tips: Tips) -> list[str]:
+def _whole_words(topology: Topology, channel: Ints, tips: Tips) -> list[str]:
     """Return words of the channels of the network before anything broke. "" for those."""
     words = [""] * topology.whole.num_network_channels
     for at, said in zip(channel.tolist(), tips.words, strict=False):
@@ -312,12 +309,12 @@ def _whole_words(topology: Topology, channel: NDArray[np.int32], tips: Tips) -> 
     return words
 
 
-def _format(load: NDArray[np.float64]) -> str:
+def _format(load: Floats) -> str:
     """How numbers up to the largest load are written: with k and M, but not with m."""
     return "~s" if np.nanmax(load, initial=0) >= 10 else "~g"
 
 
-def _profile(load: NDArray[np.float64], title: str, most: float | None) -> alt.Chart:
+def _profile(load: Floats, title: str, most: float | None) -> alt.Chart:
     """All loads in falling order, thinned to a thousand points."""
     domain = alt.Undefined if most is None else [0, most]
     falling = np.sort(load[~np.isnan(load)])[::-1]

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.drawing.timelines import Nanoseconds
     from netloom.simulation.traces import CriticalPath
     from netloom.workload.programs.many_lists import Lists
@@ -80,8 +81,8 @@ class Happened:
     """
 
     names: Sequence[str]
-    source: NDArray[np.integer[Any]]
-    target: NDArray[np.integer[Any]]
+    source: Ints
+    target: Ints
     ready: Times
     sent: Times
     entered: Times
@@ -92,10 +93,10 @@ class Happened:
     hold: Times
     receive: Times
     size: Times
-    moved: NDArray[np.bool_]
-    awaited: NDArray[np.bool_]
+    moved: Bools
+    awaited: Bools
     ids: Sequence[str] = ()
-    computing: NDArray[np.bool_] | None = None
+    computing: Bools | None = None
 
     def __len__(self) -> int:
         return len(self.source)
@@ -111,8 +112,8 @@ class Crossed(NamedTuple):
     """
 
     links: Lists
-    shares: NDArray[np.float64]
-    capacity: NDArray[np.float64]
+    shares: Floats
+    capacity: Floats
     name: Callable[[int], str]
     lasting: Times | None = None
 
@@ -122,8 +123,8 @@ class _Part(NamedTuple):
 
     kind: str
     group: int
-    owner: NDArray[np.integer[Any]]
-    row: NDArray[np.int64]
+    owner: Ints
+    row: Ints
     start: Nanoseconds
     end: Nanoseconds
     names: Sequence[str] = ()
@@ -219,7 +220,7 @@ def perfetto_output(
 PERFETTO = perfetto_output()
 
 
-def _shown(happened: Happened) -> NDArray[np.bool_]:
+def _shown(happened: Happened) -> Bools:
     """Return the rows that are shown, bool[n]: the first of those that have begun."""
     begun = np.flatnonzero(happened.ready >= 0)
     shown = np.zeros(len(happened), np.bool_)
@@ -227,12 +228,10 @@ def _shown(happened: Happened) -> NDArray[np.bool_]:
     return shown
 
 
-def _parts(
-    it: Happened, shown: NDArray[np.bool_], scale: float, unit: str, size: str
-) -> list[_Part]:
+def _parts(it: Happened, shown: Bools, scale: float, unit: str, size: str) -> list[_Part]:
     """Return all slices: first those of messages, at their sources and at their targets."""
 
-    def part(kind: str, group: int, owner: Any, row: NDArray[np.int64], *ends: Times) -> _Part:
+    def part(kind: str, group: int, owner: Any, row: Ints, *ends: Times) -> _Part:
         start, end = (nanoseconds(each, scale) for each in ends)
         kept = end > start
         row = row[kept]
@@ -292,7 +291,7 @@ def _waits(it: Happened, parts: list[_Part]) -> _Part:
 
 def _on_tracks(
     parts: list[_Part], names: Sequence[str], program: str
-) -> tuple[list[Track], list[NDArray[np.int64]]]:
+) -> tuple[list[Track], list[Ints]]:
     """Return the tracks that slices need, rank by rank, and the track of each slice."""
     owner = np.concatenate([each.owner for each in parts]).astype(np.int64)
     group = np.concatenate([np.full(len(each.owner), each.group) for each in parts])
@@ -312,7 +311,7 @@ def _on_tracks(
     return tracks, np.split(track.astype(np.int64), ends)
 
 
-def _arrows(parts: list[_Part], placed: list[NDArray[np.int64]]) -> Arrows:
+def _arrows(parts: list[_Part], placed: list[Ints]) -> Arrows:
     """Return an arrow for each message, from its beginning to the last nanosecond of its end."""
     return Arrows(placed[0], parts[0].start, placed[1], parts[1].end - 1)
 
@@ -332,9 +331,7 @@ def _counters(it: Happened, crossed: Crossed, scale: float) -> tuple[Counter, ..
     )
 
 
-def busiest_links(
-    crossed: Crossed, size: Times
-) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.float64]]]:
+def busiest_links(crossed: Crossed, size: Times) -> Iterator[tuple[int, Ints, Floats]]:
     """Yield the busiest links, each with the messages that crossed it and the time that each took.
 
     ``size`` has the size of each of the rows that moved.

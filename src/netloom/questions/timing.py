@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from netloom.base.arrays import Floats
     from netloom.machines import Machine
     from netloom.questions.fields import Timing
     from netloom.topology import Topology
@@ -47,7 +48,7 @@ class Clock:
     """
 
     bytes_per_second: float
-    latency_seconds: float | NDArray[np.float64]
+    latency_seconds: float | Floats
     overhead_seconds: float
     bandwidth_source: str
     latency_source: str
@@ -211,7 +212,7 @@ def _bandwidth(
 
 def _latency(
     question: Timing, network: Topology, machine: Machine | None
-) -> tuple[float | NDArray[np.float64], str]:
+) -> tuple[float | Floats, str]:
     if question.latency is not None:
         asked = parse_seconds(question.latency, where="latency")
         times = network.cycle_ns is not None
@@ -234,22 +235,20 @@ def _overhead(question: Timing, machine: Machine | None) -> tuple[float, str]:
     return 0.0, ""
 
 
-def _per_cycle(each: ArrayLike, network: Topology) -> float | NDArray[np.float64]:
+def _per_cycle(each: ArrayLike, network: Topology) -> float | Floats:
     """Return seconds of each channel as seconds of a cycle: one number where all are alike."""
-    found: NDArray[np.float64] = np.asarray(each, np.float64) / np.maximum(
-        network.channel_cycles, 1
-    )
+    found: Floats = np.asarray(each, np.float64) / np.maximum(network.channel_cycles, 1)
     alike = len(found) and (found == found[0]).all()
     return float(found[0]) if alike else found
 
 
-def _ends(values: NDArray[np.floating[Any]]) -> dict[str, float]:
+def _ends(values: NDArray[Any]) -> dict[str, float]:
     """Return the least and the largest of some values; 0 where there are none."""
     some = values if len(values) else np.zeros(1)
     return {"min": float(some.min()), "max": float(some.max())}
 
 
-def _span(values: NDArray[np.floating[Any]], said: Callable[[float], str]) -> str:
+def _span(values: NDArray[Any], said: Callable[[float], str]) -> str:
     least, most = map(said, _ends(values).values())
     return most if least == most else f"{least} to {most}"
 

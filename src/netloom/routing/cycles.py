@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Ints
     from netloom.routing.ragged import Paths
     from netloom.topology import Topology
 
@@ -22,7 +21,7 @@ def dependency_cycle(routed: Paths, num_channels: int) -> tuple[int, ...]:
     return cycle_of_waits(*dependencies(routed), num_channels)
 
 
-def dependencies(routed: Paths) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def dependencies(routed: Paths) -> tuple[Ints, Ints]:
     """Return each two channels in a row on these paths: what is held, and what is asked for.
 
     int32[] both. A dependency comes as often as paths have it.
@@ -33,9 +32,7 @@ def dependencies(routed: Paths) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     return routed.channels[at], routed.channels[at + 1]
 
 
-def slots_of(
-    topology: Topology, waits: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def slots_of(topology: Topology, waits: Bools) -> tuple[Ints, Ints]:
     """Return what is held and what is asked for, given flags for each two channels in a row.
 
     ``waits[c, k]`` is for channel c and the k-th channel that leaves the node that c enters.
@@ -45,9 +42,7 @@ def slots_of(
     return held, leaving[offsets[topology.channel_target[held]] + slot]
 
 
-def cycle_of_waits(
-    held: NDArray[np.integer[Any]], asked: NDArray[np.integer[Any]], num_channels: int
-) -> tuple[int, ...]:
+def cycle_of_waits(held: Ints, asked: Ints, num_channels: int) -> tuple[int, ...]:
     """Return a cycle among these dependencies, or ()."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

@@ -32,7 +32,7 @@ from netloom.topology import Cube, Topology
 from netloom.topology.family import TreeShape
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Ints
 MOST_STEPS = 2**30
 """Largest nodes × channels of a general network whose shortest-path table is searched."""
 
@@ -130,10 +130,10 @@ def listed_cycle(topology: Topology, routing: Routing) -> tuple[int, ...]:
 def _waits(
     topology: Topology,
     routing: Routing,
-    sources: NDArray[np.int32],
-    targets: NDArray[np.int32],
+    sources: Ints,
+    targets: Ints,
     num_channels: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[Ints, Ints]:
     """Return what is held and what is asked for on the paths of some pairs, each two once."""
     found, listed = np.zeros(0, np.int64), 0
     step = PAIRS_AT_ONCE // 256 if routing.several else PAIRS_AT_ONCE
@@ -149,7 +149,7 @@ def _waits(
     return np.divmod(found, num_channels)
 
 
-def _minimal_waits(topology: Topology) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def _minimal_waits(topology: Topology) -> tuple[Ints, Ints]:
     """Return what is held and what is asked for on all shortest paths between hosts."""
     from netloom.routing.kernels.deadlock import minimal_waits
 

@@ -12,7 +12,7 @@ from netloom.routing.ragged import Paths
 from netloom.topology import Cube, Topology
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Bools, Ints
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,12 @@ class DimensionOrder:
 class CubeTables(NamedTuple):
     """A cube and an order as flat arrays, for the kernels."""
 
-    sides: NDArray[np.int64]
-    strides: NDArray[np.int64]
-    wraps: NDArray[np.bool_]
-    line_channels: NDArray[np.int64]
-    line_base: NDArray[np.int64]
-    order: NDArray[np.int64]
+    sides: Ints
+    strides: Ints
+    wraps: Bools
+    line_channels: Ints
+    line_base: Ints
+    order: Ints
 
 
 def cube_tables(topology: Topology, routing: DimensionOrder) -> CubeTables:
@@ -77,8 +77,8 @@ def cube_tables(topology: Topology, routing: DimensionOrder) -> CubeTables:
 def dimension_order_paths(
     topology: Topology,
     routing: DimensionOrder,
-    sources: NDArray[np.int32],
-    targets: NDArray[np.int32],
+    sources: Ints,
+    targets: Ints,
 ) -> Paths:
     """Return the dimension-order path of every pair (see ``paths``)."""
     from netloom.routing.kernels.dimension_order import fill_paths, path_offsets
@@ -88,9 +88,7 @@ def dimension_order_paths(
     return Paths(offsets, fill_paths(tables, sources, targets, offsets))
 
 
-def half_way_round(
-    cube: Cube, source: NDArray[np.int32], target: NDArray[np.int32]
-) -> NDArray[np.bool_]:
+def half_way_round(cube: Cube, source: Ints, target: Ints) -> Bools:
     """Return which pairs of nodes are half-way round a ring from each other in some dimension.
 
     Both ways are as short there: ``DimensionOrder`` takes the + direction, simulated packets draw

@@ -13,6 +13,7 @@ from netloom.routing.ragged import Paths, offsets_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Ints
     from netloom.topology import Topology
 
 
@@ -42,9 +43,7 @@ class Ecmp:
         return name if self.seed == 1 else f"{name}:{self.seed}"
 
 
-def ecmp_paths(
-    topology: Topology, routing: Ecmp, sources: NDArray[np.int32], targets: NDArray[np.int32]
-) -> Paths:
+def ecmp_paths(topology: Topology, routing: Ecmp, sources: Ints, targets: Ints) -> Paths:
     """Return the path of every pair of hosts (see ``paths``).
 
     Raises

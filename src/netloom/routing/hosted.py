@@ -12,8 +12,7 @@ from netloom.routing.ragged import Paths
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.topology import Topology
 
 
@@ -33,13 +32,13 @@ class Legs(NamedTuple):
         int32[num_pairs], the routers at their ends.
     """
 
-    injection: NDArray[np.int32]
-    ejection: NDArray[np.int32]
-    entry: NDArray[np.int32]
-    exit: NDArray[np.int32]
+    injection: Ints
+    ejection: Ints
+    entry: Ints
+    exit: Ints
 
 
-def legs(topology: Topology, sources: NDArray[np.int32], targets: NDArray[np.int32]) -> Legs:
+def legs(topology: Topology, sources: Ints, targets: Ints) -> Legs:
     """Return the ports by which each pair of hosts communicates.
 
     Of several ports, those are taken that have the fewest hops between them. Of several such
@@ -74,7 +73,7 @@ def legs(topology: Topology, sources: NDArray[np.int32], targets: NDArray[np.int
     )
 
 
-def router_pairs(topology: Topology) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def router_pairs(topology: Topology) -> tuple[Ints, Ints]:
     """Return the routers where packets enter and leave, int32[] both, each two of them once.
 
     Of all pairs of different hosts that work. In a direct network, all pairs of different nodes.
@@ -112,16 +111,16 @@ def router_pairs(topology: Topology) -> tuple[NDArray[np.int32], NDArray[np.int3
     return _two(found, count)
 
 
-def _two(pairs: NDArray[np.int64], count: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def _two(pairs: Ints, count: int) -> tuple[Ints, Ints]:
     first, second = np.divmod(pairs, count)
     return first.astype(np.int32), second.astype(np.int32)
 
 
 def through_routers(
     topology: Topology,
-    sources: NDArray[np.int32],
-    targets: NDArray[np.int32],
-    route: Callable[[NDArray[np.int32], NDArray[np.int32]], Paths],
+    sources: Ints,
+    targets: Ints,
+    route: Callable[[Ints, Ints], Paths],
 ) -> Paths:
     """Return the paths of pairs of hosts, given how to go from router to router.
 
@@ -169,9 +168,7 @@ def between_routers(topology: Topology, routed: Paths) -> Paths:
     return Paths(offsets, routed.channels[inside], routed.pair, routed.probability)
 
 
-def _nearest_ports(
-    topology: Topology, sources: NDArray[np.int32], targets: NDArray[np.int32]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _nearest_ports(topology: Topology, sources: Ints, targets: Ints) -> tuple[Ints, Ints]:
     """Return the source's and the target's port of each pair, where hosts have several."""
     from netloom.routing.kernels.hosted import nearest_ports
 

@@ -20,7 +20,7 @@ from netloom.routing.ragged import Paths, offsets_of
 from netloom.topology import Cube, Topology
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Ints
 
 
 MOST_LAYERS = 62
@@ -41,9 +41,7 @@ class ShortestPath:
         return "shortest-path"
 
 
-def shortest_paths(
-    topology: Topology, sources: NDArray[np.int32], targets: NDArray[np.int32]
-) -> Paths:
+def shortest_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
     """Return the table's path of every pair (see ``paths``).
 
     Raises
@@ -87,9 +85,7 @@ class Layered:
         return "layered"
 
 
-def layered_paths(
-    topology: Topology, sources: NDArray[np.int32], targets: NDArray[np.int32]
-) -> Paths:
+def layered_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
     """Return the path of every pair (see ``paths``).
 
     Raises
@@ -121,7 +117,7 @@ def layered_paths(
     return Paths(offsets, channels)
 
 
-def layers(topology: Topology, routed: Paths) -> NDArray[np.int32]:
+def layers(topology: Topology, routed: Paths) -> Ints:
     """Return the layer of each hop of each path, such that no packets wait in a circle.
 
     int32[len(routed.channels)], from 0 on, not falling along a path. Nodes have at most 62
@@ -161,7 +157,7 @@ def layers(topology: Topology, routed: Paths) -> NDArray[np.int32]:
     return layer
 
 
-def layer_vcs(num_layers: int, num_vcs: int) -> NDArray[np.int64]:
+def layer_vcs(num_layers: int, num_vcs: int) -> Ints:
     """Return the VCs of each layer as bits, int64[num_layers]. Lower layers have more.
 
     Examples

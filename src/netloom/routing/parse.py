@@ -48,8 +48,9 @@ from netloom.topology.faults import working_nodes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from netloom.base.arrays import Ints
     from netloom.routing.ragged import Paths
 
 NamedRouting: TypeAlias = (
@@ -356,7 +357,7 @@ def routes_by(
     return source_routes(topology, visited, name=called)
 
 
-def all_pairs(topology: Topology, routing: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def all_pairs(topology: Topology, routing: str) -> tuple[Ints, Ints]:
     """Return sources and targets of all pairs of different working nodes, if they are not many.
 
     Raises
@@ -399,7 +400,7 @@ _FILES: dict[str, Callable[[Topology, str], Routing]] = {
 
 _HASHED = {"ecmp": False, "ecmp-polarised": True}
 
-_Between: TypeAlias = "Callable[[Topology, Any, NDArray[np.int32], NDArray[np.int32]], Paths]"
+_Between: TypeAlias = "Callable[[Topology, Any, Ints, Ints], Paths]"
 
 _BETWEEN_HOSTS: dict[type, _Between] = {
     DModK: tree_paths,

@@ -10,7 +10,7 @@ from netloom.base.errors import InputError
 from netloom.topology import Cube, Topology
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Ints
 
 
 MOST_PORTS = 2**14
@@ -37,9 +37,9 @@ class Ports(NamedTuple):
     """
 
     num_network_ports: int
-    out_port: NDArray[np.int32]
-    in_port: NDArray[np.int32]
-    axis_port: NDArray[np.int64]
+    out_port: Ints
+    in_port: Ints
+    axis_port: Ints
 
 
 def ports(topology: Topology) -> Ports:
@@ -80,9 +80,9 @@ class HostedPorts(NamedTuple):
     """
 
     num_ports: int
-    out_port: NDArray[np.int32]
-    in_port: NDArray[np.int32]
-    lanes: NDArray[np.int32]
+    out_port: Ints
+    in_port: Ints
+    lanes: Ints
 
 
 def hosted_ports(topology: Topology) -> HostedPorts:
@@ -116,7 +116,7 @@ def hosted_ports(topology: Topology) -> HostedPorts:
     return HostedPorts(num_ports, out_port, in_port, lanes)
 
 
-def each_lane(lanes: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def each_lane(lanes: Ints) -> tuple[Ints, Ints]:
     """Return the place in ``lanes`` of the channel of every lane, and the lane's number there.
 
     Examples
@@ -128,9 +128,7 @@ def each_lane(lanes: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.i
     return channel, np.arange(len(channel)) - np.repeat(np.cumsum(lanes) - lanes, lanes)
 
 
-def _first_ports(
-    topology: Topology, end: NDArray[np.int32], lanes: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], int]:
+def _first_ports(topology: Topology, end: Ints, lanes: Ints) -> tuple[Ints, int]:
     """Return the first port of each channel at its end, and the most ports of a router."""
     order = np.argsort(end, kind="stable")
     after = np.cumsum(lanes[order])
@@ -157,7 +155,7 @@ def _cube_ports(topology: Cube) -> Ports:
     return Ports(count, port.astype(np.int32), port.astype(np.int32), axis_port)
 
 
-def _ranks(offsets: NDArray[np.int64], channels: NDArray[np.int32]) -> NDArray[np.int32]:
+def _ranks(offsets: Ints, channels: Ints) -> Ints:
     ranks = np.empty(len(channels), np.int32)
     ranks[channels] = np.arange(len(channels)) - np.repeat(offsets[:-1], np.diff(offsets))
     return ranks

@@ -10,7 +10,7 @@ import numpy as np
 from netloom.base.errors import NoRouteError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,23 +32,23 @@ class Paths:
         None where each pair has one path.
     """
 
-    offsets: NDArray[np.int64]
-    channels: NDArray[np.int32]
-    pair: NDArray[np.int32] | None = None
-    probability: NDArray[np.float64] | None = None
+    offsets: Ints
+    channels: Ints
+    pair: Ints | None = None
+    probability: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __getitem__(self, path: int) -> NDArray[np.int32]:
+    def __getitem__(self, path: int) -> Ints:
         return self.channels[self.offsets[path] : self.offsets[path + 1]]
 
     @property
-    def lengths(self) -> NDArray[np.int32]:
+    def lengths(self) -> Ints:
         """Path length of each path, in hops (int32[num_paths])."""
         return np.diff(self.offsets).astype(np.int32)
 
-    def taken(self, order: NDArray[np.integer]) -> Paths:
+    def taken(self, order: Ints) -> Paths:
         """Return the paths of these numbers, in this order."""
         lengths = self.lengths[order].astype(np.int64)
         offsets = np.append(0, np.cumsum(lengths))
@@ -60,11 +60,11 @@ class Paths:
 
 
 def offsets_of(
-    lengths: NDArray[np.integer],
-    sources: NDArray[np.int32],
-    targets: NDArray[np.int32],
+    lengths: Ints,
+    sources: Ints,
+    targets: Ints,
     wanted: str,
-) -> NDArray[np.int64]:
+) -> Ints:
     """Return the offsets of paths of these lengths, which join sources and targets.
 
     Raises

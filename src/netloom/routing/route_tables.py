@@ -16,8 +16,7 @@ from netloom.routing.port_numbers import ports
 from netloom.routing.ragged import Paths, offsets_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.topology import Topology
 
     NextChannels: TypeAlias = Callable[[int, int], int | Iterable[int] | None]
@@ -43,7 +42,7 @@ class RouteTable:
     several: ClassVar[bool] = False
 
     name: str
-    next_ports: NDArray[np.int64]
+    next_ports: Ints
 
     def __str__(self) -> str:
         return self.name
@@ -146,8 +145,8 @@ def _called(topology: Topology, vertex: int) -> str:
 def table_paths(
     topology: Topology,
     routing: RouteTable,
-    sources: NDArray[np.int32],
-    targets: NDArray[np.int32],
+    sources: Ints,
+    targets: Ints,
 ) -> Paths:
     """Return the path of every pair of hosts by a table (see ``paths``).
 
@@ -199,7 +198,7 @@ def check_table(topology: Topology, routing: RouteTable) -> None:
         raise InputError(routing.name, found, f"one for {wanted} nodes here")
 
 
-def _exits(topology: Topology) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def _exits(topology: Topology) -> tuple[Ints, Ints]:
     """Return the routers that each host receives from, as a ragged array."""
     if topology.direct:
         nodes = np.arange(topology.num_hosts + 1)
@@ -209,10 +208,10 @@ def _exits(topology: Topology) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
 
 def _left_by(
     topology: Topology,
-    last: NDArray[np.int32],
-    targets: NDArray[np.int32],
-    ejection: NDArray[np.int32],
-) -> NDArray[np.int64]:
+    last: Ints,
+    targets: Ints,
+    ejection: Ints,
+) -> Ints:
     """Return the ejection channel from the last router of each path, -1 where there is none.
 
     In a direct network, the target itself where the path has come there.
@@ -259,7 +258,7 @@ def table_cycle(topology: Topology, routing: RouteTable) -> tuple[int, ...]:
     return cycle_of_waits(held, asked, topology.num_channels)
 
 
-def channels_by_port(topology: Topology) -> NDArray[np.int64]:
+def channels_by_port(topology: Topology) -> Ints:
     """Return the channel at each output port, int64[num_nodes, network ports], -1 for none."""
     wired = ports(topology)
     channel_at = np.full((topology.num_vertices, wired.num_network_ports), -1, np.int64)

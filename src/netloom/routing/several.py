@@ -31,8 +31,7 @@ from netloom.routing.ways import (
 from netloom.topology.faults import working_nodes
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Ints
     from netloom.routing.dimension_order import DimensionOrder
     from netloom.routing.ways import Hosts
     from netloom.topology import Topology
@@ -112,10 +111,10 @@ class Detour(NamedTuple):
     """
 
     ways: Ways
-    goals: NDArray[np.int32]
+    goals: Ints
     to_group: bool
 
-    def direct(self, entry: NDArray[np.int32], leave: NDArray[np.int32]) -> NDArray[np.bool_]:
+    def direct(self, entry: Ints, leave: Ints) -> Bools:
         """Return which pairs of routers draw nothing: equal ones, or those of one group."""
         if self.to_group:
             return np.asarray(self.ways.group[entry] == self.ways.group[leave])
@@ -163,16 +162,14 @@ def detour(topology: Topology, routing: Valiant) -> Detour:
     return Detour(usual_ways(topology), goals, to_group=False)
 
 
-def host_routers(topology: Topology) -> NDArray[np.int32]:
+def host_routers(topology: Topology) -> Ints:
     """Return the routers that packets can enter and leave for hosts, int32[], ascending."""
     if topology.direct:
         return working_nodes(topology)
     return np.intersect1d(topology.injection_router, topology.ejection_router)
 
 
-def several_paths(
-    topology: Topology, routing: Several, sources: NDArray[np.int32], targets: NDArray[np.int32]
-) -> Paths:
+def several_paths(topology: Topology, routing: Several, sources: Ints, targets: Ints) -> Paths:
     """Return all paths of every pair of hosts, with their probabilities (see ``paths``).
 
     Raises
@@ -195,8 +192,8 @@ def several_paths(
 def drawn_paths(
     topology: Topology,
     routing: Several,
-    sources: NDArray[np.int32],
-    targets: NDArray[np.int32],
+    sources: Ints,
+    targets: Ints,
     rng: np.random.Generator,
 ) -> Paths:
     """Return one path of every pair of hosts, drawn with its probability (see ``draw_paths``).
@@ -228,8 +225,8 @@ def drawn_paths(
 def single_paths(
     topology: Topology,
     routing: MinimalGroup | DimensionOrder,
-    sources: NDArray[np.int32],
-    targets: NDArray[np.int32],
+    sources: Ints,
+    targets: Ints,
 ) -> Paths:
     """Return the path of every pair of hosts, where targets share equal channels (see ``paths``).
 
@@ -247,9 +244,7 @@ def single_paths(
     return spliced(ends, found)
 
 
-def target_numbers(
-    topology: Topology, routing: MinimalGroup | DimensionOrder
-) -> tuple[NDArray[np.int64], int]:
+def target_numbers(topology: Topology, routing: MinimalGroup | DimensionOrder) -> tuple[Ints, int]:
     """Return the number by which each target picks among equal channels, and how it does.
 
     On a dragonfly a host's own number, by its digits. On a HyperX (the sum of its router's
@@ -267,7 +262,7 @@ def target_numbers(
     return place + np.sum(np.unravel_index(router, dimensions(topology)), axis=0), WHOLE
 
 
-def ends_of(ways: Ways, paths: Paths, sources: NDArray[np.int32]) -> NDArray[np.int32]:
+def ends_of(ways: Ways, paths: Paths, sources: Ints) -> Ints:
     """Return the router where each path ends, given where it begins."""
     found = sources.copy()
     moved = np.flatnonzero(paths.lengths)
@@ -285,9 +280,7 @@ def joined(first: Paths, second: Paths) -> Paths:
     return Paths(offsets, channels)
 
 
-def _listed_detours(
-    trip: Detour, entry: NDArray[np.int32], leave: NDArray[np.int32], hosts: Hosts, where: str
-) -> Paths:
+def _listed_detours(trip: Detour, entry: Ints, leave: Ints, hosts: Hosts, where: str) -> Paths:
     """Return all ways by way of all goals: every first part with every second one that follows."""
     straight = trip.direct(entry, leave)
     own = trip.ways.group[entry] if trip.to_group else leave

@@ -29,8 +29,7 @@ from netloom.routing.ways import JOINED, is_hyperx
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Ints
     from netloom.routing.parse import Routing
     from netloom.routing.ways import Ways
     from netloom.topology import Topology
@@ -59,7 +58,7 @@ class Part(NamedTuple):
 
     rule: str
     layers: int
-    rises: NDArray[np.bool_]
+    rises: Bools
     circle: tuple[int, ...]
 
 
@@ -138,11 +137,11 @@ def layers_needed(topology: Topology, routing: Routing) -> Layering:
 def _part(
     topology: Topology,
     ways: Ways,
-    entries: NDArray[np.bool_],
-    goals: NDArray[np.int32],
+    entries: Bools,
+    goals: Ints,
     *,
     to_group: bool = False,
-) -> tuple[Part, NDArray[np.bool_]]:
+) -> tuple[Part, Bools]:
     """Return the layers of packets from some routers to goals, and where they arrive."""
     from netloom.routing.kernels.several_layers import layered_waits
 
@@ -166,7 +165,7 @@ def _part(
     return Part(HOPS, max(hops, 1), np.ones(len(ways.source), np.bool_), in_one), arrived
 
 
-def _rules(ways: Ways) -> Iterator[tuple[str, NDArray[np.bool_], int]]:
+def _rules(ways: Ways) -> Iterator[tuple[str, Bools, int]]:
     """Yield rules, the channels behind which packets rise, and the most layers to look at."""
     crossing = ways.group[ways.source] != ways.group[ways.target]
     yield PLAIN, np.zeros(len(crossing), np.bool_), 1

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.topology import Topology
 
 
@@ -45,7 +44,7 @@ class SourceRoutes:
     several: ClassVar[bool] = False
 
     name: str
-    pairs: NDArray[np.int64]
+    pairs: Ints
     routes: Paths
 
     def __str__(self) -> str:
@@ -194,8 +193,8 @@ def _word(label: str) -> str:
 def routed_paths(
     topology: Topology,
     routing: SourceRoutes,
-    sources: NDArray[np.int32],
-    targets: NDArray[np.int32],
+    sources: Ints,
+    targets: Ints,
 ) -> Paths:
     """Return the given route of every pair (see ``paths``).
 
@@ -212,10 +211,10 @@ def routed_paths(
 def route_numbers(
     topology: Topology,
     routing: SourceRoutes,
-    sources: NDArray[np.int32],
-    targets: NDArray[np.int32],
+    sources: Ints,
+    targets: Ints,
     wanted: str,
-) -> NDArray[np.int32]:
+) -> Ints:
     """Return the number of each pair's route. From a node to itself, one behind the last.
 
     Raises

@@ -23,14 +23,13 @@ from netloom.routing.forwarding.tables import (
 from netloom.routing.ragged import Paths, offsets_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.topology import Topology
 
 ROUNDS = 4
 """How often each destination chooses its paths."""
 
-_TABLES: WeakKeyDictionary[Topology, NDArray[np.int32]] = WeakKeyDictionary()
+_TABLES: WeakKeyDictionary[Topology, Ints] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -54,9 +53,7 @@ class Spread:
         return "spread"
 
 
-def spread_paths(
-    topology: Topology, sources: NDArray[np.int32], targets: NDArray[np.int32]
-) -> Paths:
+def spread_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
     """Return the path of every pair of hosts (see ``paths``).
 
     Raises
@@ -71,9 +68,7 @@ def spread_paths(
     )
 
 
-def followed(
-    topology: Topology, entry: NDArray[np.int32], destinations: NDArray[np.int32]
-) -> Paths:
+def followed(topology: Topology, entry: Ints, destinations: Ints) -> Paths:
     """Return the paths from routers to rows of ``spread_table``, without channels of ports.
 
     Raises
@@ -91,7 +86,7 @@ def followed(
     return Paths(offsets, fill_followed(table, destinations, entry, offsets, enters))
 
 
-def spread_table(topology: Topology) -> NDArray[np.int32]:
+def spread_table(topology: Topology) -> Ints:
     """Return the forwarding table of ``Spread``: see there.
 
     Returns
@@ -117,7 +112,7 @@ def spread_table(topology: Topology) -> NDArray[np.int32]:
     return _TABLES[topology]
 
 
-def spread_waits(topology: Topology) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def spread_waits(topology: Topology) -> tuple[Ints, Ints]:
     """Return what packets hold and what they ask for, each two channels in a row once.
 
     Raises
@@ -128,7 +123,7 @@ def spread_waits(topology: Topology) -> tuple[NDArray[np.int64], NDArray[np.int3
     return table_dependencies(topology, spread_table(topology))
 
 
-def _made(topology: Topology) -> NDArray[np.int32]:
+def _made(topology: Topology) -> Ints:
     from netloom.routing.kernels.forwarding import spread_table as spread
 
     inside = topology.routers
@@ -138,7 +133,7 @@ def _made(topology: Topology) -> NDArray[np.int32]:
         found = f"{inside.num_vertices} routers times {len(leaves)} destinations"
         raise InputError(f"routing spread on {topology.name}", found, f"at most {MOST_ENTRIES:,}")
     wiring = (inside.channel_source, inside.channel_target, *inside.incoming(), *inside.outgoing())
-    table: NDArray[np.int32] = spread(
+    table: Ints = spread(
         leaves, senders(topology), np.ascontiguousarray(inside.channel_bandwidth), wiring, ROUNDS
     )
     return table

@@ -20,8 +20,7 @@ from netloom.topology.families.trees import tree_links
 from netloom.topology.family import TreeShape
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.topology import Topology
 
 MOST_PATHS = 2**24
@@ -86,18 +85,18 @@ class TreeIndex(NamedTuple):
         child and parent, then by cable. Behind them those that lead down in the same order.
     """
 
-    children: NDArray[np.int64]
-    parents: NDArray[np.int64]
-    parallel: NDArray[np.int64]
-    first_up: NDArray[np.int64]
-    channel_at: NDArray[np.int32]
+    children: Ints
+    parents: Ints
+    parallel: Ints
+    first_up: Ints
+    channel_at: Ints
 
 
 def tree_paths(
     topology: Topology,
     routing: DModK | SModK | RandomUp,
-    sources: NDArray[np.int32],
-    targets: NDArray[np.int32],
+    sources: Ints,
+    targets: Ints,
 ) -> Paths:
     """Return the paths of every pair of hosts, ports of the hosts included (see ``paths``).
 
@@ -128,8 +127,8 @@ def tree_paths(
 
 def drawn_up(
     topology: Topology,
-    sources: NDArray[np.int32],
-    targets: NDArray[np.int32],
+    sources: Ints,
+    targets: Ints,
     rng: np.random.Generator,
 ) -> Paths:
     """Return one path of each pair of hosts, drawn as ``RandomUp`` says.
@@ -146,7 +145,7 @@ def drawn_up(
     return _walk(topology, steps, start, end, keys)
 
 
-def random_steps(shape: TreeShape) -> tuple[NDArray[np.int64], list[int]]:
+def random_steps(shape: TreeShape) -> tuple[Ints, list[int]]:
     """Return the steps of keys that number all ways, and how many ways there are.
 
     int64[3, levels] (see ``kernels.trees.fill_paths``). The second is of pairs that meet at level
@@ -168,7 +167,7 @@ def random_steps(shape: TreeShape) -> tuple[NDArray[np.int64], list[int]]:
     return steps, ways
 
 
-def host_places(topology: Topology) -> NDArray[np.int64]:
+def host_places(topology: Topology) -> Ints:
     """Return int64[num_hosts], the place of each host in the order of its tree."""
     assert isinstance(topology.family, TreeShape)
     return _places(topology.family.host_at, topology.num_hosts)
@@ -214,21 +213,19 @@ def whole_tree(topology: Topology, routing: DModK | SModK | RandomUp) -> TreeSha
     return shape
 
 
-def _levels(
-    shape: TreeShape, start: NDArray[np.int64], end: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _levels(shape: TreeShape, start: Ints, end: Ints) -> Ints:
     from netloom.routing.kernels.trees import meeting_levels
 
-    levels: NDArray[np.int64] = meeting_levels(np.array(shape.children, np.int64), start, end)
+    levels: Ints = meeting_levels(np.array(shape.children, np.int64), start, end)
     return levels
 
 
 def _walk(
     topology: Topology,
-    steps: NDArray[np.int64],
-    start: NDArray[np.int64],
-    end: NDArray[np.int64],
-    keys: NDArray[np.int64],
+    steps: Ints,
+    start: Ints,
+    end: Ints,
+    keys: Ints,
 ) -> Paths:
     """Return the path of each key (see ``kernels.trees.fill_paths``) between places of hosts."""
     from netloom.routing.kernels.trees import fill_paths
@@ -238,7 +235,7 @@ def _walk(
     return Paths(offsets, fill_paths(tree_index(topology), steps, start, end, keys, offsets))
 
 
-def _places(vertex_at: NDArray[np.int32] | None, count: int) -> NDArray[np.int64]:
+def _places(vertex_at: Ints | None, count: int) -> Ints:
     """Return the place of each number, given the number at each place."""
     places = np.arange(count)
     if vertex_at is not None:

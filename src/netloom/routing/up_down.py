@@ -18,9 +18,9 @@ from netloom.routing.ragged import Paths, offsets_of
 from netloom.topology import Topology
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Ints
 
-_RANKS: WeakKeyDictionary[Topology, NDArray[np.int32]] = WeakKeyDictionary()
+_RANKS: WeakKeyDictionary[Topology, Ints] = WeakKeyDictionary()
 
 MOST_SAMPLES = 256
 """Nodes that the root should be near to: all of them in networks of up to this many."""
@@ -49,9 +49,7 @@ class UpDown:
         return "up-down"
 
 
-def up_down_paths(
-    topology: Topology, sources: NDArray[np.int32], targets: NDArray[np.int32]
-) -> Paths:
+def up_down_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
     """Return the up*/down* path of every pair (see ``paths``).
 
     Raises
@@ -73,12 +71,12 @@ def up_down_paths(
 
 
 def _legal_paths(
-    links: NDArray[np.int32],
+    links: Ints,
     net: Topology,
-    rank: NDArray[np.int32],
-    sources: NDArray[np.int32],
-    targets: NDArray[np.int32],
-    keys: tuple[NDArray[np.int32], NDArray[np.int32]],
+    rank: Ints,
+    sources: Ints,
+    targets: Ints,
+    keys: tuple[Ints, Ints],
 ) -> Paths:
     """Return the path of every pair of nodes by two-way links and the ranks of the nodes.
 
@@ -96,7 +94,7 @@ def _legal_paths(
     return Paths(offsets, links[taken])
 
 
-def router_ranks(topology: Topology) -> NDArray[np.int32]:
+def router_ranks(topology: Topology) -> Ints:
     """Return int32[num_routers], the ranks of the routers that hosts hang on.
 
     In trees, shortest paths between routers with hosts first lead away from the hosts, then towards
@@ -127,14 +125,14 @@ def router_ranks(topology: Topology) -> NDArray[np.int32]:
     return node_ranks(inside, net, planes=True)
 
 
-def _by_order(keys: NDArray[np.int64]) -> NDArray[np.int32]:
+def _by_order(keys: Ints) -> Ints:
     """Return the rank of each key, of equal ones the first first."""
     rank = np.empty(len(keys), np.int32)
     rank[np.argsort(keys, kind="stable")] = np.arange(len(keys))
     return rank
 
 
-def two_way(topology: Topology) -> tuple[NDArray[np.int32], Topology]:
+def two_way(topology: Topology) -> tuple[Ints, Topology]:
     """Return the channels whose opposite is there too, int32[], ascending, and them as a network.
 
     That network has their places as the numbers of its channels.
@@ -149,7 +147,7 @@ def two_way(topology: Topology) -> tuple[NDArray[np.int32], Topology]:
     )  # fmt: skip
 
 
-def node_ranks(topology: Topology, net: Topology, *, planes: bool = False) -> NDArray[np.int32]:
+def node_ranks(topology: Topology, net: Topology, *, planes: bool = False) -> Ints:
     """Return int32[num_nodes], the rank of each node: 0 is the root.
 
     The root is the node of the least total distance to ``MOST_SAMPLES`` nodes spread evenly over
@@ -172,14 +170,14 @@ def node_ranks(topology: Topology, net: Topology, *, planes: bool = False) -> ND
     return _by_order(level)
 
 
-def _levels(topology: Topology, net: Topology, inside: NDArray[np.int32]) -> NDArray[np.int64]:
+def _levels(topology: Topology, net: Topology, inside: Ints) -> Ints:
     """Return int64[num_nodes], the distance of each of some nodes from their root."""
     from netloom.routing.kernels.up_down import distance_sums
 
     samples = inside[np.linspace(0, len(inside) - 1, min(MOST_SAMPLES, len(inside))).astype(int)]
     arrays = net.channel_source, *net.incoming()
     root = inside[int(np.argmin(distance_sums(samples, *arrays)[inside]))]
-    level: NDArray[np.int64] = distance_sums(np.array([root], np.int32), *arrays)
+    level: Ints = distance_sums(np.array([root], np.int32), *arrays)
     lost = inside[(level[inside] == 0) & (inside != root)]
     if len(lost):
         found = f"nodes {topology.name_of(int(root))} and {topology.name_of(int(lost[0]))}"
@@ -188,7 +186,7 @@ def _levels(topology: Topology, net: Topology, inside: NDArray[np.int32]) -> NDA
     return level
 
 
-def _parts(net: Topology, inside: NDArray[np.int32]) -> list[NDArray[np.int32]]:
+def _parts(net: Topology, inside: Ints) -> list[Ints]:
     """Return the nodes of each part of a network of two-way links, each ascending."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

@@ -35,8 +35,7 @@ from netloom.routing.virtual_channel_tables import (
 from netloom.topology import Cube, cube, mesh, torus
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Ints
     from netloom.routing.dimension_order import DimensionOrder
 
 MOST_NODES = 32
@@ -67,7 +66,7 @@ def virtual_channel_cycle(routing: VirtualChannelRouting) -> tuple[tuple[int, in
     return tuple(divmod(place, routing.tables.num_vcs) for place in circle)
 
 
-def escape_waits(routing: VirtualChannelRouting) -> NDArray[np.bool_]:
+def escape_waits(routing: VirtualChannelRouting) -> Bools:
     """Return which escape virtual channels packets may hold while they ask for which.
 
     Numbered ``channel * num_vcs + vc``, [held, asked]. If there is no escape, all are counted.
@@ -123,7 +122,7 @@ def check_rule(topology: Cube, name: str, order: DimensionOrder, num_vcs: int) -
         raise DeadlockError(where + shown, named, wanted)
 
 
-def _coins(routing: VirtualChannelRouting) -> NDArray[np.int64]:
+def _coins(routing: VirtualChannelRouting) -> Ints:
     """Return coins of every kind that this routing can tell from others."""
     tables = routing.tables
     if tables.kind == O1TURN:

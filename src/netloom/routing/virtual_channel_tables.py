@@ -11,8 +11,7 @@ from netloom.routing.dimension_order import DimensionOrder, cube_tables
 from netloom.routing.port_numbers import ports
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Ints
     from netloom.routing.by_hop.births import Births
     from netloom.routing.route_tables import RouteTable
     from netloom.routing.source_routing import SourceRoutes
@@ -75,17 +74,17 @@ class RouteTables(NamedTuple):
     ejection: int  # output slots of all ejection ports
     escape_slots: int  # input slots of the VCs of the first two classes
     ties_grow: bool  # half-way round a ring packets take the growing way only
-    sides: NDArray[np.int32]  # [dimensions]
-    wraps: NDArray[np.bool_]  # [dimensions]
-    dateline: NDArray[np.bool_]  # [dimensions] rings of 4 nodes or more
-    order: NDArray[np.int64]  # [dimensions] in the order in which they are corrected
-    coordinates: NDArray[np.int32]  # [node * dimensions + axis]
-    shifts: NDArray[np.int64]  # [2 * axis + direction] first output slot that way
-    class_vcs: NDArray[np.int64]  # [4] VCs of each class
-    held: NDArray[np.int64]  # [class * dimensions + axis] input slots of the class along the axis
-    next_slots: NDArray[np.int64]  # [node, target] output slots, for routing tables
-    path_offsets: NDArray[np.int64]  # [paths] for given routes: where each begins in ...
-    path_slots: NDArray[np.int64]  # ... the output slots at each router of each path
+    sides: Ints  # [dimensions]
+    wraps: Bools  # [dimensions]
+    dateline: Bools  # [dimensions] rings of 4 nodes or more
+    order: Ints  # [dimensions] in the order in which they are corrected
+    coordinates: Ints  # [node * dimensions + axis]
+    shifts: Ints  # [2 * axis + direction] first output slot that way
+    class_vcs: Ints  # [4] VCs of each class
+    held: Ints  # [class * dimensions + axis] input slots of the class along the axis
+    next_slots: Ints  # [node, target] output slots, for routing tables
+    path_offsets: Ints  # [paths] for given routes: where each begins in ...
+    path_slots: Ints  # ... the output slots at each router of each path
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +190,7 @@ def path_routing(
     routing: SourceRoutes,
     num_vcs: int,
     ejection_channels: int,
-    hop_vcs: NDArray[np.int64] | None = None,
+    hop_vcs: Ints | None = None,
 ) -> VirtualChannelRouting:
     """Return the routing of given paths. One path more leads from a node to itself.
 
@@ -240,7 +239,7 @@ def empty_tables(
     )
 
 
-def datelines(topology: Cube) -> NDArray[np.bool_]:
+def datelines(topology: Cube) -> Bools:
     """Return which dimensions are rings that can close a circle: of 4 nodes or more."""
     return np.array(topology.wraps, np.bool_) & (np.array(topology.sides) >= 4)
 

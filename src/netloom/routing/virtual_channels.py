@@ -50,7 +50,9 @@ from netloom.routing.virtual_channel_tables import (
 from netloom.topology import Cube, Topology
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from netloom.base.arrays import Ints
 
 
 __all__ = ["RouteTables", "VirtualChannelRouting", "draw_aux", "virtual_channel_routing"]
@@ -179,7 +181,7 @@ def draw_aux(
     rng: np.random.Generator,
     sources: ArrayLike,
     targets: ArrayLike,
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+) -> tuple[Ints, Ints]:
     """Return what each packet carries for its routing: its coin and its ``aux``.
 
     Parameters
@@ -319,10 +321,10 @@ def check_slots(topology: Topology, num_vcs: int, injection: int, ejection: int)
 def _in_minimal_box(
     routing: VirtualChannelRouting,
     rng: np.random.Generator,
-    start: NDArray[np.int32],
-    end: NDArray[np.int32],
-    coin: NDArray[np.int32],
-) -> NDArray[np.int32]:
+    start: Ints,
+    end: Ints,
+    coin: Ints,
+) -> Ints:
     assert isinstance(routing.topology, Cube)
     dimensions = cube_tables(routing.topology, DimensionOrder())
     node = np.zeros(len(start), np.int64)

@@ -19,11 +19,10 @@ from netloom.topology.family import DragonflyShape, HyperXShape
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.topology import Topology
 
-    Hosts: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32]]
+    Hosts: TypeAlias = tuple[Ints, Ints]
 
 MOST_PATHS = 2**24
 """Most paths that are listed."""
@@ -53,14 +52,14 @@ class Ways(NamedTuple):
         The channels that enter and leave each router (see ``Topology.incoming``).
     """
 
-    group: NDArray[np.int32]
-    rank: NDArray[np.int32]
-    source: NDArray[np.int32]
-    target: NDArray[np.int32]
-    in_offsets: NDArray[np.int64]
-    in_channels: NDArray[np.int32]
-    out_offsets: NDArray[np.int64]
-    out_channels: NDArray[np.int32]
+    group: Ints
+    rank: Ints
+    source: Ints
+    target: Ints
+    in_offsets: Ints
+    in_channels: Ints
+    out_offsets: Ints
+    out_channels: Ints
 
 
 def shortest_ways(topology: Topology) -> Ways:
@@ -141,8 +140,8 @@ def dimensions(topology: Topology) -> tuple[int, ...]:
 
 def listed(
     ways: Ways,
-    sources: NDArray[np.int32],
-    goals: NDArray[np.int32],
+    sources: Ints,
+    goals: Ints,
     *,
     to_group: bool = False,
     hosts: Hosts | None = None,
@@ -184,9 +183,9 @@ def check_paths(many: float, where: str, *, hops: float = 0) -> None:
 
 def walked(
     ways: Ways,
-    sources: NDArray[np.int32],
-    goals: NDArray[np.int32],
-    numbers: NDArray[np.int64],
+    sources: Ints,
+    goals: Ints,
+    numbers: Ints,
     *,
     to_group: bool = False,
     hosts: Hosts | None = None,

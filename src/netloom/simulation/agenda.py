@@ -13,6 +13,7 @@ from netloom.workload.programs.messages import COLUMNS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Ints
     from netloom.topology import Topology
     from netloom.workload.programs.messages import Messages
 
@@ -70,10 +71,10 @@ class Agenda(NamedTuple):
     clock: Records
     rows: Records
     nodes: Records
-    edge_row: NDArray[np.int32]
-    edge_next: NDArray[np.int32]
-    heap: NDArray[np.int64]
-    sent: NDArray[np.int32]
+    edge_row: Ints
+    edge_next: Ints
+    heap: Ints
+    sent: Ints
 
 
 class ProgramEngine(ABC):
@@ -98,7 +99,7 @@ class ProgramEngine(ABC):
         """How many rows are complete."""
 
     @property
-    def complete(self) -> NDArray[np.int64]:
+    def complete(self) -> Ints:
         """int64[num_rows], the cycle in which each row was complete, or -1 if it is not yet."""
         return np.asarray(self.rows["complete"])
 
@@ -108,10 +109,10 @@ class ProgramEngine(ABC):
         """Flits times network channels crossed."""
 
     @abstractmethod
-    def channel_flits(self) -> NDArray[np.int64]:
+    def channel_flits(self) -> Ints:
         """Return the flits that have crossed each network channel (int64[num_network_channels])."""
 
-    def host_channel_flits(self) -> NDArray[np.int64]:
+    def host_channel_flits(self) -> Ints:
         """Return the flits that have crossed each host's channels (int64[2 * num_ports]).
 
         Those into the routers first. None where routers are hosts.
@@ -185,9 +186,7 @@ class CycleEngine(ProgramEngine):
         """How many rows are complete."""
         return int(self.agenda.clock["completed"][0])
 
-    def _append(
-        self, messages: Messages, route: NDArray[np.int32], hops: NDArray[np.int32] | int
-    ) -> None:
+    def _append(self, messages: Messages, route: Ints, hops: Ints | int) -> None:
         """Append rows, each with the number of its route and its length in channels."""
         from netloom.simulation.kernels.agenda import link
 

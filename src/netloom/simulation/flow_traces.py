@@ -18,8 +18,7 @@ from netloom.simulation.traces import TimedRun, critical_path
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.routing import Routing
     from netloom.simulation.flow import FlowRun, GivenPaths, Trust
     from netloom.workload.programs.messages import Messages
@@ -96,7 +95,7 @@ class FlowTraceRun(TimedRun):
         )  # fmt: skip
 
     @property
-    def link_times(self) -> NDArray[np.float64]:
+    def link_times(self) -> Floats:
         """What has crossed each link over its bandwidth: the time that it is busy at least."""
         return self.flows.link_sizes / self.links.capacity
 
@@ -107,7 +106,7 @@ class FlowTraceRun(TimedRun):
             return None
         return float(max(self.link_times.max(initial=0.0), self.ideal_finish))
 
-    def slowdown(self, chosen: NDArray[np.int64]) -> NDArray[np.float64]:
+    def slowdown(self, chosen: Ints) -> Floats:
         """Return the time of messages in the network over that alone; -1 if one has not arrived.
 
         What a message waits for others of its own node, before it enters, does not count.
@@ -190,9 +189,7 @@ def _cheap_finish(run: Callable[..., FlowRun], **options: Any) -> float | None:
     return found.finish if found.done else None
 
 
-def _alone_finish(
-    links: FlowNetwork, table: Messages, alone: NDArray[np.float64], sends: NDArray[np.bool_]
-) -> float:
+def _alone_finish(links: FlowNetwork, table: Messages, alone: Floats, sends: Bools) -> float:
     """Return when a program finishes if each message has a link of its own, as fast as its way."""
     many = int(sends.sum()) + 1  # no network has no links
     own = FlowNetwork(links.topology, np.ones(many), np.zeros(many), end_channels=False)

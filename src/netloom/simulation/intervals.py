@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from netloom.base.arrays import Floats, Ints
+
 LEAST_BATCHES = 10
 """Batches are not merged into fewer: Student's t, and the interval with it, would grow too wide."""
 
@@ -112,7 +114,7 @@ def run_interval(batch_sums: ArrayLike, batch_counts: ArrayLike) -> tuple[float,
     return mean, float(half_width * np.sqrt((1 + left) / (1 - left)) * beyond)
 
 
-def _skewed_quantile(off: NDArray[np.float64], batches: int, quantile: float) -> float:
+def _skewed_quantile(off: Floats, batches: int, quantile: float) -> float:
     """Return how many standard errors the further side of a skewed mean's interval is away."""
     second = float(off @ off) / batches
     skewness = float(np.sum(np.abs(off) ** 3 * np.sign(off))) / batches / second**1.5
@@ -140,9 +142,7 @@ def autocorrelation(batch_sums: ArrayLike, batch_counts: ArrayLike) -> float:
     return float(off[1:] @ off[:-1]) / spread
 
 
-def merge_correlated(
-    batch_sums: ArrayLike, batch_counts: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def merge_correlated(batch_sums: ArrayLike, batch_counts: ArrayLike) -> tuple[Floats, Floats]:
     """Return batches merged in pairs as long as they are correlated, but never fewer than 10.
 
     Of an odd number of batches the last three become one. The totals are those given.
@@ -160,7 +160,7 @@ def merge_correlated(
     return batches[0], batches[1]
 
 
-def percentiles(counts: ArrayLike, percents: Sequence[int]) -> NDArray[np.int64]:
+def percentiles(counts: ArrayLike, percents: Sequence[int]) -> Ints:
     """Return percentiles of whole numbers given by their histogram, by nearest rank, exactly.
 
     The p-th percentile is the smallest value such that at least p % of all are not larger: the
@@ -187,13 +187,13 @@ def percentiles(counts: ArrayLike, percents: Sequence[int]) -> NDArray[np.int64]
     assert up_to.size, "a histogram has values"
     assert up_to[-1] > 0, "nothing has no percentiles"
     ranks = -(-np.asarray(percents, np.int64) * up_to[-1] // 100)
-    values: NDArray[np.int64] = np.searchsorted(up_to, ranks).astype(np.int64)
+    values: Ints = np.searchsorted(up_to, ranks).astype(np.int64)
     return values
 
 
-def _off_mean(sums: NDArray[np.float64], counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def _off_mean(sums: Floats, counts: Floats) -> Floats:
     """How far the sum of each batch is off what its size and the mean over all would make it."""
-    off: NDArray[np.float64] = sums - sums.sum() / counts.sum() * counts
+    off: Floats = sums - sums.sum() / counts.sum() * counts
     return off
 
 
@@ -232,9 +232,9 @@ def paired_ratio(first: Batches, second: Batches) -> tuple[float, float]:
     return mean / other, float(mean / other * half * len(many))
 
 
-def _deviations(batches: Batches) -> tuple[float, NDArray[np.float64]]:
+def _deviations(batches: Batches) -> tuple[float, Floats]:
     """Return the mean, and by what part of itself each batch moves it."""
     sums, counts = (np.asarray(values, np.float64) for values in batches)
     mean = float(sums.sum() / counts.sum())
-    deviations: NDArray[np.float64] = (sums - mean * counts) / sums.sum()
+    deviations: Floats = (sums - mean * counts) / sums.sum()
     return mean, deviations

@@ -15,8 +15,7 @@ from netloom.workload.programs.loops import loop_times, loops_done
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.simulation.agenda import ProgramEngine, Records
     from netloom.simulation.program_network import ProgramNetwork
     from netloom.simulation.replay import Ending
@@ -35,8 +34,8 @@ class KeptRows(NamedTuple):
     """
 
     rows: Records
-    channel_flits: NDArray[np.int64]
-    computing: NDArray[np.bool_]
+    channel_flits: Ints
+    computing: Bools
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,11 +115,11 @@ class LoopRun:
     times: LoopTimes | None
     programs: tuple[ProgramSpeed, ...]
     ending: Ending
-    ends: NDArray[np.int64]
-    loops: NDArray[np.int64]
+    ends: Ints
+    loops: Ints
     message_latency: float
     unhindered: float
-    channel_flits: NDArray[np.float64]
+    channel_flits: Floats
     busiest: float
     flit_hops: int
     kept: KeptRows | None = None
@@ -166,7 +165,7 @@ def run_loop(
     latency, unhindered = _latencies(network, engine.rows, loop.packets)
     ends = loop.loop_ends(engine.rows["complete"], enough)
 
-    def times(ends: NDArray[np.int64]) -> LoopTimes | None:
+    def times(ends: Ints) -> LoopTimes | None:
         if loops_done(ends).min() < enough:
             return None
         return loop_times(ends, message_flits=loop.message_flits, skip=skip, loops=loops)

@@ -16,8 +16,7 @@ from netloom.simulation.network.routers import end_channels
 from netloom.simulation.worm import Worm, WormEngine
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.routing import Routing
     from netloom.simulation.agenda import ProgramEngine, Records
     from netloom.simulation.network.routers import Router
@@ -109,7 +108,7 @@ class ProgramNetwork:
         first = min(flits, self.packet_flits)
         return self.router.zero_load_cycles(hops, first) + flits - first
 
-    def zero_load_latencies(self, rows: Records) -> NDArray[np.int64]:
+    def zero_load_latencies(self, rows: Records) -> Ints:
         """Return the latency of each message over the hops it took, were the network idle.
 
         Exact for flows and on lockstep worms. On the network, it is exact for messages of one
@@ -154,7 +153,7 @@ class ProgramNetwork:
         return found + _longer(self.topology, router, rows)
 
 
-def _longer(topology: Topology, router: Router, rows: Records) -> NDArray[np.int64]:
+def _longer(topology: Topology, router: Router, rows: Records) -> Ints:
     """Return how much longer than with channels of a cycle each message takes at least, int64[].
 
     By the quickest way between its hosts, if that has as many hops as the message took. Nothing
@@ -195,12 +194,12 @@ def _ends(topology: Topology, router: Router) -> tuple[int, int]:
     return int(lanes[0].max(initial=1)), int(lanes[1].max(initial=1))
 
 
-def _alone(router: Router, hops: NDArray[np.int64], flits: Any) -> NDArray[np.int64]:
+def _alone(router: Router, hops: Ints, flits: Any) -> Ints:
     """Latency of a packet in an idle network."""
     return np.asarray(router.zero_load_cycles(hops, flits), np.int64)  # type: ignore[arg-type]
 
 
-def _taken(router: Router, hops: NDArray[np.int64], flits: int) -> NDArray[np.int64]:
+def _taken(router: Router, hops: Ints, flits: int) -> Ints:
     """Cycles for which a packet has an injection channel for itself."""
     if router.switching != "circuit":
         return np.full(len(hops), flits)

@@ -15,7 +15,9 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from netloom.base.arrays import Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -367,7 +369,7 @@ def stability(
     )
 
 
-def fitted_line(times: NDArray[np.float64], values: NDArray[np.float64]) -> tuple[float, float]:
+def fitted_line(times: Floats, values: Floats) -> tuple[float, float]:
     """Return the slope of the least-squares line and its R², 0 where all values are equal.
 
     Examples
@@ -382,9 +384,9 @@ def fitted_line(times: NDArray[np.float64], values: NDArray[np.float64]) -> tupl
 
 
 def _worst_queue(
-    times: NDArray[np.float64],
-    packets: NDArray[np.int64],
-    births: NDArray[np.float64],
+    times: Floats,
+    packets: Ints,
+    births: Floats,
     sure: float,
 ) -> tuple[int, float]:
     """Return the node whose queue grows most, and by what fraction of its births at least.

@@ -20,7 +20,9 @@ from netloom.simulation.intervals import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from netloom.base.arrays import Ints
 
 MOST_BATCHES = 128
 """Batches kept. When they are full, pairs are merged, so that there are 64 to 128 from then on."""
@@ -44,14 +46,14 @@ class Delivered(NamedTuple):
     ``target``: nodes. ``hops``: network channels it crossed. ``flits``: its length.
     """
 
-    number: NDArray[np.int32]
-    birth: NDArray[np.int32]
-    entry: NDArray[np.int32]
-    arrival: NDArray[np.int32]
-    source: NDArray[np.int32]
-    target: NDArray[np.int32]
-    hops: NDArray[np.int32]
-    flits: NDArray[np.int32]
+    number: Ints
+    birth: Ints
+    entry: Ints
+    arrival: Ints
+    source: Ints
+    target: Ints
+    hops: Ints
+    flits: Ints
 
 
 class WorstNode(NamedTuple):
@@ -117,7 +119,7 @@ class Groups(NamedTuple):
     """
 
     senders: tuple[int, ...]
-    of: Callable[[Delivered], NDArray[np.int32]]
+    of: Callable[[Delivered], Ints]
 
 
 @dataclass(frozen=True)
@@ -290,9 +292,7 @@ class Tally:
             more = max(latency + 1 - len(self.latency_counts), len(self.latency_counts))
             self.latency_counts = np.pad(self.latency_counts, (0, more))
 
-    def _batches(
-        self, all_sums: NDArray[np.int64]
-    ) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
+    def _batches(self, all_sums: Ints) -> tuple[int, Ints, Ints]:
         """Return the number of whole batches, the sums of all batches, and their cycles.
 
         ``all_sums`` is int64[ROWS, MOST_BATCHES], of all packets or of a group. What follows the

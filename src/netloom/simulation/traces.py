@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Ints
     from netloom.simulation.agenda import Records
     from netloom.simulation.program_network import ProgramNetwork
     from netloom.simulation.replay import Ending
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from netloom.workload.programs.traces import Replay
 
     Times: TypeAlias = NDArray[Any]  # int64[], cycles, or float64[]
-    Unhindered: TypeAlias = Callable[[NDArray[np.int64]], Times]
+    Unhindered: TypeAlias = Callable[[Ints], Times]
 
 STEP_CYCLES = 2_000
 """Cycles after which a run can be interrupted."""
@@ -88,7 +89,7 @@ class TimedRun:
         lost = self.critical_path.parts.contention.sum().item()
         return float(lost / self.critical_path.finish)
 
-    def message_times(self, chosen: NDArray[np.int64]) -> MessageTimes:
+    def message_times(self, chosen: Ints) -> MessageTimes:
         """Return what the latency of some rows, which send messages, is made of."""
         rows, alone = self.rows[chosen], self.unhindered[chosen].copy()
         arrived = rows["arrived"] >= 0
@@ -119,8 +120,8 @@ class TraceRun(TimedRun):
     """
 
     ending: Ending
-    channel_flits: NDArray[np.int64]
-    host_channel_flits: NDArray[np.int64]
+    channel_flits: Ints
+    host_channel_flits: Ints
 
 
 def run_trace(
@@ -188,14 +189,14 @@ class CriticalPath:
         waited for a processor: the longest path through all rows.
     """
 
-    rows: NDArray[np.int64]
+    rows: Ints
     parts: Parts
     start: Any
     finish: Any
     ideal_finish: Any
 
     @property
-    def waited(self) -> NDArray[np.int64]:
+    def waited(self) -> Ints:
         """The rows of the chain that had to wait for a processor."""
         return self.rows[self.parts.processor_wait > 0]
 
@@ -297,7 +298,7 @@ def _unrounded(times: Times, rows: NDArray[Any]) -> Times:
     return np.where(np.abs(times) <= least, 0.0, times)
 
 
-def _chain(table: Messages, rows: NDArray[Any]) -> NDArray[np.int64]:
+def _chain(table: Messages, rows: NDArray[Any]) -> Ints:
     row = int(np.argmax(rows["complete"]))
     chain = [row]
     while True:

@@ -13,8 +13,7 @@ from netloom.topology.distances import alike
 from netloom.topology.family import HyperXShape, TreeShape
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.topology.core import Topology
 
 MOST_ROUTERS_BY_SPECTRUM = 2048
@@ -142,7 +141,7 @@ def _hyperx_width(shape: HyperXShape, hosts: int) -> float:
     return float((cut + _hosts_cut_off(size, hosts, routers)).min())
 
 
-def _hosts_cut_off(size: NDArray[np.int64], hosts: int, routers: int) -> NDArray[np.int64]:
+def _hosts_cut_off(size: Ints, hosts: int, routers: int) -> Ints:
     """Return how many hosts must leave the side of their routers for two halves of hosts."""
     half = hosts * routers // 2
     return np.minimum(abs(hosts * size - half), abs(hosts * (routers - size) - half))
@@ -208,7 +207,7 @@ def _spectral_bounds(topology: Topology) -> tuple[float, float]:
     return float((lower + cut_off).min()), float((upper + cut_off).min())
 
 
-def _cuts(between: NDArray[np.float64]) -> NDArray[np.float64]:
+def _cuts(between: Floats) -> Floats:
     """Return the bandwidth between the first s routers and the others, for s = 0 … size."""
     inside = np.cumsum(np.triu(between, 1).sum(axis=0))
     all_links = np.cumsum(between.sum(axis=1))

@@ -10,6 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Bools, Ints
     from netloom.topology.core import Topology
 
 
@@ -34,10 +35,10 @@ class OtherEnds:
     """
 
     names: tuple[str, ...]
-    router: NDArray[np.int32]
-    port: NDArray[np.int32]
+    router: Ints
+    port: Ints
     guid: NDArray[np.uint64]
-    lid: NDArray[np.int32]
+    lid: Ints
 
     def __len__(self) -> int:
         return len(self.names)
@@ -76,22 +77,22 @@ class Cabling:
         Number of hosts whose computer the file does not name. Each counts as a computer.
     """
 
-    out_port: NDArray[np.int32]
-    in_port: NDArray[np.int32]
+    out_port: Ints
+    in_port: Ints
     router_guid: NDArray[np.uint64]
     host_guid: NDArray[np.uint64]
     port_guid: NDArray[np.uint64]
-    router_lid: NDArray[np.int32]
-    port_lid: NDArray[np.int32]
-    lmc: NDArray[np.int32]
-    router_ports: NDArray[np.int32]
+    router_lid: Ints
+    port_lid: Ints
+    lmc: Ints
+    router_ports: Ints
     others: OtherEnds
-    rail: NDArray[np.int32]
+    rail: Ints
     rail_names: tuple[str, ...] = ()
     unplugged: tuple[str, ...] = ()
     unnamed: int = 0
 
-    def kept(self, channels: NDArray[np.int32], ports: NDArray[np.bool_]) -> Cabling:
+    def kept(self, channels: Ints, ports: Bools) -> Cabling:
         """Return what is left where some channels and host ports are."""
         return replace(
             self,
@@ -100,7 +101,7 @@ class Cabling:
         )  # fmt: skip
 
 
-def port_numbers(topology: Topology) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def port_numbers(topology: Topology) -> tuple[Ints, Ints]:
     """Return the ports by which each channel leaves its source and enters its target.
 
     Both are int32[num_channels]. If the network comes from a file, they are the file's. Otherwise
@@ -123,7 +124,7 @@ def port_numbers(topology: Topology) -> tuple[NDArray[np.int32], NDArray[np.int3
     return out_port, np.where(back >= 0, out_port[back], by_rank).astype(np.int32)
 
 
-def way_back(topology: Topology) -> NDArray[np.int32]:
+def way_back(topology: Topology) -> Ints:
     """Return the other channel of each channel's cable, int32[num_channels], or -1 if it has none.
 
     If a file gives the ports, it is the channel between the same two ports. Otherwise the n-th of
@@ -154,7 +155,7 @@ def way_back(topology: Topology) -> NDArray[np.int32]:
     return np.array([places.get(tuple(each), -1) for each in behind.T.tolist()], np.int32)
 
 
-def _ranks(offsets: NDArray[np.int64], channels: NDArray[np.int32]) -> NDArray[np.int32]:
+def _ranks(offsets: Ints, channels: Ints) -> Ints:
     ranks = np.empty(len(channels), np.int32)
     ranks[channels] = np.arange(1, len(channels) + 1) - np.repeat(offsets[:-1], np.diff(offsets))
     return ranks

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.topology.cabling import Cabling
     from netloom.topology.family import Family
 
@@ -91,16 +90,16 @@ class Topology:
 
     name: str
     num_vertices: int
-    channel_source: NDArray[np.int32]
-    channel_target: NDArray[np.int32]
+    channel_source: Ints
+    channel_target: Ints
     labels: tuple[str, ...] = ()
     _: KW_ONLY
     num_hosts: int = -1
-    channel_bandwidth: NDArray[np.float64] = field(default_factory=_filled_later, repr=False)
-    channel_cycles: NDArray[np.int32] = field(default_factory=_filled_later, repr=False)
+    channel_bandwidth: Floats = field(default_factory=_filled_later, repr=False)
+    channel_cycles: Ints = field(default_factory=_filled_later, repr=False)
     router_network: Topology | None = None
-    port_host: NDArray[np.int32] = field(default_factory=_filled_later, repr=False)
-    node_of_host: NDArray[np.int32] = field(default_factory=_filled_later, repr=False)
+    port_host: Ints = field(default_factory=_filled_later, repr=False)
+    node_of_host: Ints = field(default_factory=_filled_later, repr=False)
     computer_labels: tuple[str, ...] = ()
     reference_gbps: float | None = None
     cycle_ns: float | None = None
@@ -108,7 +107,7 @@ class Topology:
     cabling: Cabling | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
     unbroken: Topology | None = field(default=None, repr=False)
-    kept_channels: NDArray[np.int32] | None = field(default=None, repr=False)
+    kept_channels: Ints | None = field(default=None, repr=False)
     failed_nodes: tuple[int, ...] = ()
     switches: tuple[int, ...] = ()
     counts_inside: bool = False
@@ -153,21 +152,21 @@ class Topology:
         return self if self.unbroken is None else self.unbroken
 
     @property
-    def whole_channel(self) -> NDArray[np.int32]:
+    def whole_channel(self) -> Ints:
         """int32[num_channels], the number of each channel in ``whole``, ascending."""
         if self.kept_channels is None:
             return np.arange(self.num_channels, dtype=np.int32)
         return self.kept_channels
 
     @property
-    def channel_up(self) -> NDArray[np.bool_]:
+    def channel_up(self) -> Bools:
         """bool[whole.num_channels], which channels of ``whole`` work."""
         up = np.zeros(self.whole.num_channels, np.bool_)
         up[self.whole_channel] = True
         return up
 
     @property
-    def vertex_up(self) -> NDArray[np.bool_]:
+    def vertex_up(self) -> Bools:
         """bool[num_vertices], which hosts and routers work."""
         up = np.ones(self.num_vertices, np.bool_)
         up[list(self.failed_nodes)] = False
@@ -194,7 +193,7 @@ class Topology:
         return int(self.node_of_host.max(initial=-1)) + 1
 
     @cached_property
-    def local_group(self) -> NDArray[np.int32]:
+    def local_group(self) -> Ints:
         """int32[num_hosts], alike for hosts whose messages to each other stay off the network.
 
         They are the hosts of one node, unless ``counts_inside``. If the network shows the inside of
@@ -215,7 +214,7 @@ class Topology:
         alone = self.num_nodes + np.arange(self.num_hosts, dtype=np.int32)
         return np.where(drawn, alone, node).astype(np.int32)
 
-    def _shown_inside(self) -> NDArray[np.bool_]:
+    def _shown_inside(self) -> Bools:
         """Return of which nodes the network shows the inside, bool[num_nodes]."""
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components
@@ -234,9 +233,7 @@ class Topology:
         shown[first[own]] = True
         return shown
 
-    def crosses(
-        self, source: NDArray[np.integer], target: NDArray[np.integer]
-    ) -> NDArray[np.bool_]:
+    def crosses(self, source: Ints, target: Ints) -> Bools:
         """Return which messages from hosts to hosts use the network, bool[]. See ``local_group``.
 
         Examples
@@ -249,20 +246,20 @@ class Topology:
         return np.asarray(group[source] != group[target])
 
     @cached_property
-    def port_offsets(self) -> NDArray[np.int64]:
+    def port_offsets(self) -> Ints:
         """int64[num_hosts + 1]: host h has ports offsets[h] … offsets[h + 1] − 1."""
         counts = np.bincount(self.port_host, minlength=self.num_hosts)
         return np.append(0, np.cumsum(counts, dtype=np.int64))
 
     @property
-    def injection_router(self) -> NDArray[np.int32]:
+    def injection_router(self) -> Ints:
         """int32[num_ports], the router that each port sends to, by its number among routers."""
         first = self.num_network_channels
         entered = self.channel_target[first : first + self.num_ports]
         return (entered - self.num_hosts).astype(np.int32)
 
     @property
-    def ejection_router(self) -> NDArray[np.int32]:
+    def ejection_router(self) -> Ints:
         """int32[num_ports], the router that each port receives from."""
         left = self.channel_source[self.num_network_channels + self.num_ports :]
         return (left - self.num_hosts).astype(np.int32)
@@ -295,7 +292,7 @@ class Topology:
         return self.name_of(int(np.argmax(self.node_of_host == node)))
 
     @cached_property
-    def twin_number(self) -> NDArray[np.int32]:
+    def twin_number(self) -> Ints:
         """int32[num_channels]: 1, 2 … of channels that join the same two vertices; 0 if alone."""
         keys = self.channel_source.astype(np.int64) * self.num_vertices + self.channel_target
         order = np.argsort(keys, kind="stable")
@@ -327,7 +324,7 @@ class Topology:
         number = self.twin_number[channel]
         return f"{source} -> {target}{f'#{number}' if number else ''}"
 
-    def outgoing(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    def outgoing(self) -> tuple[Ints, Ints]:
         """Return the channels that leave each vertex, as a ragged array, lowest number first.
 
         Vertex v has channels[offsets[v]:offsets[v + 1]]: int64[num_vertices + 1] offsets, and
@@ -335,7 +332,7 @@ class Topology:
         """
         return _grouped(self.channel_source, self.num_vertices)
 
-    def incoming(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    def incoming(self) -> tuple[Ints, Ints]:
         """Return the channels that enter each vertex, as ``outgoing`` does those that leave."""
         return _grouped(self.channel_target, self.num_vertices)
 
@@ -367,13 +364,13 @@ def counting_inside(topology: Topology) -> Topology:
 
 def attach_hosts(
     routers: Topology,
-    router_of_port: NDArray[np.integer[Any]],
+    router_of_port: Ints,
     *,
     name: str,
-    ejection: NDArray[np.integer[Any]] | None = None,
-    port_host: NDArray[np.integer[Any]] | None = None,
-    bandwidth: float | NDArray[np.float64] = 1.0,
-    cycles: int | NDArray[np.int32] = 1,
+    ejection: Ints | None = None,
+    port_host: Ints | None = None,
+    bandwidth: float | Floats = 1.0,
+    cycles: int | Ints = 1,
     labels: tuple[str, ...] = (),
     **more: Any,
 ) -> Topology:
@@ -429,8 +426,6 @@ def attach_hosts(
     )  # fmt: skip
 
 
-def _grouped(
-    keys: NDArray[np.int32], num_groups: int
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def _grouped(keys: Ints, num_groups: int) -> tuple[Ints, Ints]:
     offsets = np.append(0, np.cumsum(np.bincount(keys, minlength=num_groups), dtype=np.int64))
     return offsets, np.argsort(keys, kind="stable").astype(np.int32)

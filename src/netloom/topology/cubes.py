@@ -20,7 +20,7 @@ from netloom.topology.core import Topology
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,20 +52,20 @@ class Cube(Topology):
 
     sides: tuple[int, ...] = ()
     wraps: tuple[bool, ...] = ()
-    strides: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    line_channels: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    line_base: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 2), np.int64))
+    strides: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    line_channels: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    line_base: Ints = field(default_factory=lambda: np.zeros((0, 2), np.int64))
 
     @property
-    def direction_channels(self) -> NDArray[np.int64]:
+    def direction_channels(self) -> Ints:
         """Channels in each direction of a dimension (int64[n])."""
         return self.num_vertices // np.array(self.sides) * self.line_channels
 
-    def per_channel(self, flits: NDArray[np.float64]) -> NDArray[np.float64]:
+    def per_channel(self, flits: Floats) -> Floats:
         """Divide what crosses each direction (float64[n, 2]) by the number of its channels."""
         return flits / np.maximum(self.direction_channels, 1)[:, np.newaxis]
 
-    def direction_means(self, channel_flits: NDArray[np.float64]) -> NDArray[np.float64]:
+    def direction_means(self, channel_flits: Floats) -> Floats:
         """Return the mean over the channels of each direction, float64[n, 2]."""
         found = np.zeros((len(self.sides), 2))
         counts = self.direction_channels
@@ -172,12 +172,10 @@ def hypercube(dimension: int) -> Cube:
     return cube((2,) * dimension, wraps=False, name=f"hypercube:{dimension}")
 
 
-def _channel_ends(
-    sides: tuple[int, ...], line_channels: NDArray[np.int64]
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def _channel_ends(sides: tuple[int, ...], line_channels: Ints) -> tuple[Ints, Ints]:
     """Source and target of every channel, in the numbering of ``Cube``."""
     nodes = np.arange(prod(sides), dtype=np.int32).reshape(sides)
-    ends: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []
+    ends: list[tuple[Ints, Ints]] = []
     for axis, crossed in enumerate(line_channels):
         forward = np.moveaxis(nodes, axis, -1)
         ends.extend(

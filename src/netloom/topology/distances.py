@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,8 +14,7 @@ from netloom.topology.faults import working_nodes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.topology.core import Topology
 
 MOST_NODES_BY_SEARCH = 20_000
@@ -33,13 +32,13 @@ class _Places(NamedTuple):
         float64[num_places], how many hosts hang there.
     """
 
-    hosts: NDArray[np.int64]
-    counts: NDArray[np.float64]
+    hosts: Ints
+    counts: Floats
 
 
 def hop_distances(
-    topology: Topology, nodes: NDArray[np.integer] | None = None, *, backwards: bool = False
-) -> NDArray[np.float64]:
+    topology: Topology, nodes: Ints | None = None, *, backwards: bool = False
+) -> Floats:
     """Return the hops of a shortest path from each of some hosts to every host.
 
     float64[len(nodes), num_hosts]. Infinite where there is no path. Channels between routers are
@@ -159,9 +158,7 @@ def alike(topology: Topology) -> bool:
     return there and bool((per_router == per_router[0]).all())
 
 
-def _router_distances(
-    routers: Topology, begins: NDArray[np.integer], *, backwards: bool = False
-) -> NDArray[np.float64]:
+def _router_distances(routers: Topology, begins: Ints, *, backwards: bool = False) -> Floats:
     """Return float64[len(begins), num_vertices], hops in a direct network."""
     everyone = np.arange(routers.num_vertices)
     if isinstance(routers, Cube):
@@ -181,11 +178,11 @@ def _router_distances(
 
 def _host_distances(
     topology: Topology,
-    begins: NDArray[np.integer[Any]],
-    ends: NDArray[np.integer[Any]],
+    begins: Ints,
+    ends: Ints,
     *,
     backwards: bool = False,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return float64[len(begins), len(ends)], hops between hosts. From a host to itself as well.
 
     A host that cannot reach itself by its own ports counts as any other two of its place.
@@ -201,9 +198,7 @@ def _host_distances(
     return _least(hops[:, entering[last]], of_last, len(ends), 1)
 
 
-def _ports(
-    topology: Topology, hosts: NDArray[np.integer[Any]]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _ports(topology: Topology, hosts: Ints) -> tuple[Ints, Ints]:
     """Return the ports of some hosts, host by host, and which of the hosts each belongs to."""
     begins = topology.port_offsets[hosts]
     counts = topology.port_offsets[hosts + 1] - begins
@@ -212,9 +207,7 @@ def _ports(
     return begins[owner] + np.arange(len(owner)) - first[owner], owner
 
 
-def _least(
-    values: NDArray[np.float64], owner: NDArray[np.int64], count: int, axis: int
-) -> NDArray[np.float64]:
+def _least(values: Floats, owner: Ints, count: int, axis: int) -> Floats:
     """Return the least of each owner's rows or columns, infinite for owners without any."""
     if np.array_equal(owner, np.arange(count)):
         return values
@@ -246,7 +239,7 @@ def _places(topology: Topology) -> _Places:
 
 def _distance_rows(
     topology: Topology,
-) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+) -> Iterator[tuple[Floats, Floats]]:
     """Yield blocks of the distances between places of hosts, and how many ordered pairs have each.
 
     Distances of no pair are 0.
@@ -282,7 +275,7 @@ def _cube_distance_sum(cube: Cube) -> int:
     return total
 
 
-def router_heights(topology: Topology) -> NDArray[np.int64]:
+def router_heights(topology: Topology) -> Ints:
     """Return how many hops each router is from the nearest one with hosts."""
     inside = topology.routers
     height = np.full(topology.num_routers, topology.num_routers, np.int64)

@@ -18,7 +18,7 @@ from netloom.topology.recognise import tree_shape
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
 
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Ints
 
 
 @dataclass
@@ -108,7 +108,7 @@ class Drawing:
         labels = [self.vertices[key].label for key in keys]
         return labels if all(labels) and len(set(labels)) == len(labels) else list(map(str, keys))
 
-    def _ends(self, keys: list[Hashable], names: list[str]) -> NDArray[np.int32]:
+    def _ends(self, keys: list[Hashable], names: list[str]) -> Ints:
         """Return the two vertices of each channel as places in ``keys``, int32[num_channels, 2]."""
         number = {key: place for place, key in enumerate(keys)}
         numbers = [(number[link.source], number[link.target]) for link in self.links]
@@ -120,9 +120,7 @@ class Drawing:
             raise InputError(self.name, found, "channels between two nodes")
         return ends
 
-    def _said(
-        self, order: NDArray[np.int64], names: Callable[[int], str], reference: slice
-    ) -> dict[str, Any]:
+    def _said(self, order: Ints, names: Callable[[int], str], reference: slice) -> dict[str, Any]:
         """Return what is said of the channels in an order, as fields of a topology.
 
         ``reference``: the channels most of which have the reference rate.
@@ -136,7 +134,7 @@ class Drawing:
         clock = self.clock_ghz if "channel_cycles" in given else None
         return given | {"reference_gbps": gbps, "cycle_ns": None if clock is None else 1 / clock}
 
-    def _direct(self, ends: NDArray[np.int32], names: list[str], num_hosts: int) -> Topology:
+    def _direct(self, ends: Ints, names: list[str], num_hosts: int) -> Topology:
         """Return a network whose vertices are host and router in one, but switches behind them."""
         order = np.lexsort((ends[:, 1], ends[:, 0]))
         ends = ends[order]
@@ -148,7 +146,7 @@ class Drawing:
         return Topology(self.name, len(names), source, target, labels, switches=switches, **said)
 
     def _hosted(
-        self, ends: NDArray[np.int32], keys: list[Hashable], names: list[str], num_hosts: int
+        self, ends: Ints, keys: list[Hashable], names: list[str], num_hosts: int
     ) -> Topology:
         """Return a network of hosts that hang on routers."""
         inside, into, out_of = _parts(self.name, ends, num_hosts, names)
@@ -174,14 +172,12 @@ class Drawing:
         return replace(found, family=tree_shape(found))
 
 
-def _link_names(ends: NDArray[np.int32], names: Sequence[str]) -> Callable[[int], str]:
+def _link_names(ends: Ints, names: Sequence[str]) -> Callable[[int], str]:
     """Return what names a channel after its two ends."""
     return lambda channel: " -> ".join(names[end] for end in ends[channel].tolist())
 
 
-def _parts(
-    name: str, ends: NDArray[np.int32], num_hosts: int, names: Sequence[str]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def _parts(name: str, ends: Ints, num_hosts: int, names: Sequence[str]) -> tuple[Ints, Ints, Ints]:
     """Return the channels between routers, those out of hosts and those into hosts, in order.
 
     The n-th channel out of a host and the n-th into it are its n-th port.

@@ -11,8 +11,7 @@ from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +43,8 @@ class TreeShape:
     children: tuple[int, ...]
     parents: tuple[int, ...]
     parallel: tuple[int, ...]
-    router_at: NDArray[np.int32] | None = None
-    host_at: NDArray[np.int32] | None = None
+    router_at: Ints | None = None
+    host_at: Ints | None = None
 
     @property
     def levels(self) -> int:

@@ -18,7 +18,9 @@ from netloom.topology.named_parts import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from netloom.base.arrays import Bools, Ints
 
 
 def without(
@@ -82,7 +84,7 @@ def without(
     return found
 
 
-def _lose_ports(whole: Topology, works: NDArray[np.bool_], failed: NDArray[np.bool_]) -> None:
+def _lose_ports(whole: Topology, works: Bools, failed: Bools) -> None:
     """Mark both channels of a port as broken where one is, and a host that has no port left."""
     if whole.direct:
         return
@@ -92,9 +94,7 @@ def _lose_ports(whole: Topology, works: NDArray[np.bool_], failed: NDArray[np.bo
     failed[: whole.num_hosts] |= left == 0
 
 
-def _parts_of(
-    whole: Topology, name: str, works: NDArray[np.bool_], failed: NDArray[np.bool_]
-) -> Topology:
+def _parts_of(whole: Topology, name: str, works: Bools, failed: Bools) -> Topology:
     """Return the part of a network that works, vertices by the same numbers."""
     kept = np.flatnonzero(works).astype(np.int32)
     ports = slice(whole.num_network_channels, whole.num_network_channels + whole.num_ports)
@@ -119,7 +119,7 @@ def _parts_of(
     )  # fmt: skip
 
 
-def working_nodes(topology: Topology) -> NDArray[np.int32]:
+def working_nodes(topology: Topology) -> Ints:
     """Return the hosts that are not broken, ascending, int32[]. On a whole network, all.
 
     Examples
@@ -175,7 +175,7 @@ def first_broken(topology: Topology, nodes: ArrayLike) -> int | None:
     return int(np.argmax(lost)) if lost.any() else None
 
 
-def check_working(topology: Topology, node_of: NDArray[np.int32], where: str = "mapping") -> None:
+def check_working(topology: Topology, node_of: Ints, where: str = "mapping") -> None:
     """Raise InputError naming the first task that is on a broken node."""
     task = first_broken(topology, node_of)
     if task is not None:
@@ -184,7 +184,7 @@ def check_working(topology: Topology, node_of: NDArray[np.int32], where: str = "
         raise InputError(where, found, "tasks on hosts that work")
 
 
-def _broken(whole: Topology, works: NDArray[np.bool_], failed: NDArray[np.bool_]) -> list[str]:
+def _broken(whole: Topology, works: Bools, failed: Bools) -> list[str]:
     """Return the words that name what is broken: links, single channels, switches, hosts."""
     alive = ~(failed[whole.channel_source] | failed[whole.channel_target])
     lost = np.flatnonzero(failed)

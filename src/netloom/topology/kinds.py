@@ -14,8 +14,7 @@ from netloom.topology.omegas import Omega
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools
     from netloom.topology.core import Topology
 
 HOST = {
@@ -33,7 +32,7 @@ ROUTER = {
 LAYERS = {"access", "aggregation", "distribution", "edge"}
 
 
-def which_are_hosts(kinds: Sequence[str], names: Sequence[str], name: str) -> NDArray[np.bool_]:
+def which_are_hosts(kinds: Sequence[str], names: Sequence[str], name: str) -> Bools:
     """Return which vertices of a network are hosts, bool[]. All of them in a direct network.
 
     Vertices that are all alike are a direct network: not marked at all, or all marked as hosts, or

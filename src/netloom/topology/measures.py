@@ -9,13 +9,12 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Floats
     from netloom.topology.core import Topology
     from netloom.topology.cubes import Cube
 
 
-def busy_shares(topology: Topology, flits: NDArray[np.floating]) -> NDArray[np.float64]:
+def busy_shares(topology: Topology, flits: Floats) -> Floats:
     """Return what channels between routers carry, over the bandwidth of each.
 
     Parameters
@@ -66,7 +65,7 @@ def num_links(topology: Topology) -> int:
     return int(np.minimum(many, many[at])[ways[at] == back].sum()) // 2 if len(ways) else 0
 
 
-def slabs(cube: Cube) -> Iterator[NDArray[np.bool_]]:
+def slabs(cube: Cube) -> Iterator[Bools]:
     """Yield parts of a k-ary n-cube with few channels around them, as bool[num_nodes].
 
     All on one side of a cut across an open dimension. Half the length of a ring, wherever it

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Ints
     from netloom.topology.core import Topology
 
 MOST_DIGITS = 18
@@ -239,7 +240,7 @@ def vertex_word(topology: Topology, vertex: int) -> str:
     return short.get(whole.labels[vertex], whole.labels[vertex])
 
 
-def channel_words(whole: Topology, broken: NDArray[np.integer]) -> list[str]:
+def channel_words(whole: Topology, broken: Ints) -> list[str]:
     """Return the words that name some channels: links both ways, or single channels.
 
     Parallel channels are told apart where not all of them are meant. If a file says the ports, a
@@ -279,7 +280,7 @@ def channel_words(whole: Topology, broken: NDArray[np.integer]) -> list[str]:
     return words
 
 
-def _words_of_ports(whole: Topology, broken: NDArray[np.integer]) -> list[str]:
+def _words_of_ports(whole: Topology, broken: Ints) -> list[str]:
     """Return ``channel_words`` of a network whose file says the ports."""
     short = short_names(whole.labels[whole.num_hosts :])
     ends = [

@@ -17,7 +17,9 @@ from netloom.topology.core import Topology, attach_hosts
 from netloom.topology.families.wires import linked
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from netloom.base.arrays import Ints
 
 Digits: TypeAlias = Literal["most-significant-first", "least-significant-first"]
 
@@ -59,7 +61,7 @@ class Omega(Topology):
 
     def lines(
         self, pe: ArrayLike, module: ArrayLike, *, digits: Digits = "most-significant-first"
-    ) -> NDArray[np.int32]:
+    ) -> Ints:
         """Return the lines that a request uses, into each stage and to its module.
 
         At stage i it turns to output port d_i of its switch, which is digit K − 1 − i of its
@@ -166,7 +168,7 @@ def checked_stages(pes: int, switch_size: int, *, where: str = "") -> int:
     return powers.index(pes) + 1
 
 
-def digit_reversed(modules: ArrayLike, pes: int, switch_size: int = 2) -> NDArray[np.int32]:
+def digit_reversed(modules: ArrayLike, pes: int, switch_size: int = 2) -> Ints:
     """Return each number below ``pes`` with its base-r digits in reverse order.
 
     ``modules``: int[...], 0 … ``pes`` − 1. With N = r^K PEs and switches of size r, numbers

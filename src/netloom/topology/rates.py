@@ -16,7 +16,7 @@ from netloom.base.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Floats, Ints
 
 PER_GHZ = {"MHz": 1e-3, "GHz": 1.0}
 """GHz of a unit of a clock."""
@@ -107,7 +107,7 @@ class Channels:
     link_name: Callable[[int], str]
     clock_ghz: float | None = None
 
-    def rates(self, measured_by: slice) -> tuple[NDArray[np.float64] | None, float | None]:
+    def rates(self, measured_by: slice) -> tuple[Floats | None, float | None]:
         """Return the bandwidth of each channel relative to the reference rate, and that in Gb/s.
 
         The reference rate is the one that most of the channels in ``measured_by`` have. Of several
@@ -126,7 +126,7 @@ class Channels:
         reference = float(known[np.argmax(counts)])  # ascending: the first of the most common
         return given / reference, reference if unit == "Gb/s" else None
 
-    def cycles(self) -> NDArray[np.int32] | None:
+    def cycles(self) -> Ints | None:
         """Return the latency of each channel in cycles, at least 1. None where none is said.
 
         Raises

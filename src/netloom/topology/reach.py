@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Ints
     from netloom.topology.core import Topology
 
 
@@ -38,7 +37,7 @@ def two_apart(topology: Topology) -> tuple[int, int] | None:
 
 
 def _two_apart_by_search(
-    topology: Topology, graph: Any, hosts: NDArray[np.int64], part: NDArray[np.int32]
+    topology: Topology, graph: Any, hosts: Ints, part: Ints
 ) -> tuple[int, int] | None:
     """Search from the routers of each host. For networks of one-way channels or several planes.
 
@@ -47,9 +46,9 @@ def _two_apart_by_search(
     from scipy.sparse.csgraph import breadth_first_order
 
     into, out_of, owner = topology.injection_router, topology.ejection_router, topology.port_host
-    reached: dict[int, NDArray[np.bool_]] = {}
+    reached: dict[int, Bools] = {}
 
-    def reached_from(router: int) -> NDArray[np.bool_]:
+    def reached_from(router: int) -> Bools:
         if (key := int(part[router])) not in reached:
             found = np.zeros(topology.num_hosts, np.bool_)
             order = breadth_first_order(graph, router, return_predecessors=False)

@@ -12,8 +12,7 @@ from netloom.topology.families.trees import tree_links
 from netloom.topology.family import TreeShape
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.topology.core import Topology
 
 
@@ -28,8 +27,8 @@ class _Level(NamedTuple):
         Children of each upper one, parents of each lower one, links of each pair.
     """
 
-    lower: NDArray[np.int64]
-    upper: NDArray[np.int64]
+    lower: Ints
+    upper: Ints
     fan_in: int
     fan_out: int
     parallel: int
@@ -89,7 +88,7 @@ def _both_ways(topology: Topology) -> bool:
     return np.array_equal(there, back)
 
 
-def _levels(topology: Topology) -> NDArray[np.int64] | None:
+def _levels(topology: Topology) -> Ints | None:
     """Return int64[num_vertices], 0 for hosts, 1 for routers with hosts … . None if some have none.
 
     Also where a channel stays in a level or leaves one out.
@@ -109,7 +108,7 @@ def _levels(topology: Topology) -> NDArray[np.int64] | None:
     return None if lost or (steps != 1).any() else level_of
 
 
-def _links(topology: Topology, level_of: NDArray[np.int64], level: int) -> _Level | None:
+def _links(topology: Topology, level_of: Ints, level: int) -> _Level | None:
     """Return the links up to a level. None where not all vertices have as many."""
     source, target = topology.channel_source, topology.channel_target
     up = (level_of[target] == level) & (level_of[source] == level - 1)
@@ -124,7 +123,7 @@ def _links(topology: Topology, level_of: NDArray[np.int64], level: int) -> _Leve
 
 
 def _placed(
-    topology: Topology, shape: TreeShape, level_of: NDArray[np.int64], levels: list[_Level]
+    topology: Topology, shape: TreeShape, level_of: Ints, levels: list[_Level]
 ) -> TreeShape | None:
     """Return the shape with its routers and hosts in their places. None where there are none."""
     low = _low_digits(shape, level_of, levels)
@@ -154,9 +153,7 @@ def _placed(
     )
 
 
-def _low_digits(
-    shape: TreeShape, level_of: NDArray[np.int64], levels: list[_Level]
-) -> NDArray[np.int64] | None:
+def _low_digits(shape: TreeShape, level_of: Ints, levels: list[_Level]) -> Ints | None:
     """Return b_l … b_1 of each router as one number. None where the parents do not agree."""
     kind = np.zeros(len(level_of), np.int64)  # of routers of a level that have the same digits b
     top = np.flatnonzero(level_of == shape.levels)
@@ -185,9 +182,7 @@ def _low_digits(
     return low
 
 
-def _subtrees(
-    topology: Topology, shape: TreeShape, levels: list[_Level]
-) -> list[NDArray[np.int64]] | None:
+def _subtrees(topology: Topology, shape: TreeShape, levels: list[_Level]) -> list[Ints] | None:
     """Return the lowest host of the subtree of each vertex, cut off above each level. Hosts alone.
 
     None where a level has other than prod(m_{l+1} … m_h) subtrees.

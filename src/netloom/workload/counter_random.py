@@ -15,6 +15,8 @@ from netloom.base.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from netloom.base.arrays import Floats, Ints
+
 Law: TypeAlias = Literal["fixed", "uniform", "exponential"]
 
 LAWS: tuple[Law, ...] = ("fixed", "uniform", "exponential")
@@ -53,7 +55,7 @@ def random_bits(
     return bits.reshape(shape)
 
 
-def uniforms(seed: int, stream: int, chain: ArrayLike, index: ArrayLike = 0) -> NDArray[np.float64]:
+def uniforms(seed: int, stream: int, chain: ArrayLike, index: ArrayLike = 0) -> Floats:
     """Return float64 numbers in [0, 1), multiples of 2⁻⁵³, one for every chain and index.
 
     ``seed`` … ``index``: as for ``random_bits``.
@@ -70,7 +72,7 @@ def uniforms(seed: int, stream: int, chain: ArrayLike, index: ArrayLike = 0) -> 
 
 def durations(
     law: Law, mean: float, seed: int, stream: int, chain: ArrayLike, index: ArrayLike = 0
-) -> NDArray[np.int32]:
+) -> Ints:
     """Return whole cycles whose mean is exactly ``mean``, one for every chain and index.
 
     A time between two cycles is rounded up or down by chance, so that its mean is kept.

@@ -14,8 +14,7 @@ from netloom_papers.combining.kernels.combining import run
 from netloom_papers.combining.layout import CHANGES, TAKES, UNBOUNDED, Setup, State
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom_papers.combining.hot_spots import HotSpotTraffic
     from netloom_papers.combining.layout import Records
     from netloom_papers.combining.network import CombiningNetwork
@@ -110,72 +109,72 @@ class CombiningEngine:
         return int(self._state.left.sum())
 
     @property
-    def latency_counts(self) -> NDArray[np.int64]:
+    def latency_counts(self) -> Ints:
         """How many completed requests took so many steps, from 0 on: int64[any]."""
         return self._state.latency_counts
 
     @property
-    def per_step(self) -> NDArray[np.int64]:
+    def per_step(self) -> Ints:
         """Requests issued, completed, and the steps that the latter took: int64[step, 3]."""
         return self._state.per_step.reshape(-1, 3)[: self.step]
 
     @property
-    def population_sums(self) -> NDArray[np.int64]:
+    def population_sums(self) -> Ints:
         """Packets in the queues of each level at the end of a step, summed: int64[2 K + 2]."""
         return self._state.population_sums
 
     @property
-    def wait_sums(self) -> NDArray[np.int64]:
+    def wait_sums(self) -> Ints:
         """Packets in the wait pools of each stage at the end of a step, summed: int64[K]."""
         return self._state.wait_sums
 
     @property
-    def queue_max(self) -> NDArray[np.int32]:
+    def queue_max(self) -> Ints:
         """The most packets that were ever in each queue: int32[2 K + 2, N], by level and line."""
         return np.asarray(self._state.queues["longest"]).reshape(-1, self.network.pes)
 
     @property
-    def pool_max(self) -> NDArray[np.int32]:
+    def pool_max(self) -> Ints:
         """The most packets that were ever in each wait pool: int32[K, N], by stage and line."""
         return np.asarray(self._state.pools["longest"]).reshape(-1, self.network.pes)
 
     @property
-    def arrived(self) -> NDArray[np.int64]:
+    def arrived(self) -> Ints:
         """Requests that entered each stage, those that combined there included: int64[K]."""
         return self._state.entered[1 : self.network.stages + 1] + self.combined
 
     @property
-    def combined(self) -> NDArray[np.int64]:
+    def combined(self) -> Ints:
         """Requests that were absorbed by another at each stage: int64[K]."""
         return self._state.combined
 
     @property
-    def issued_to(self) -> NDArray[np.int64]:
+    def issued_to(self) -> Ints:
         """Requests issued for the hot word of each module: int64[N]."""
         return self._state.issued_to[self._line_of]
 
     @property
-    def accesses(self) -> NDArray[np.int64]:
+    def accesses(self) -> Ints:
         """Requests that each module executed, many of which stand for several: int64[N]."""
         return self._state.accesses[self._line_of]
 
     @property
-    def memory(self) -> NDArray[np.int64]:
+    def memory(self) -> Ints:
         """The hot word of each module, int64[N]."""
         return self._state.memory[self._line_of]
 
     @property
-    def background_memory(self) -> NDArray[np.int64]:
+    def background_memory(self) -> Ints:
         """The word of each module that its other requests are for, int64[N]."""
         return self._state.memory[self.network.pes + self._line_of]
 
     @property
-    def hot_spots(self) -> NDArray[np.int32]:
+    def hot_spots(self) -> Ints:
         """The hot spots as they are now, by module number."""
         return np.array(self._hot_spots.hot_spots, np.int32)
 
     @property
-    def assigned(self) -> NDArray[np.int32]:
+    def assigned(self) -> Ints:
         """The hot spots that each element has now, int32[N, per_pe]."""
         return self._hot_spots.assigned
 
@@ -353,7 +352,7 @@ class HotSpotList:
         self.hot_spots = traffic.hot_spots.tolist()
         self.assigned = traffic.assigned.copy()
 
-    def changing_steps(self, begin: int, end: int) -> NDArray[np.int64]:
+    def changing_steps(self, begin: int, end: int) -> Ints:
         """Return the steps from ``begin``, before ``end``, in which something may change."""
         traffic = self._traffic
         if traffic.new == traffic.remove == 0:
@@ -362,7 +361,7 @@ class HotSpotList:
         drawn = uniforms(self._seed, CHANGES, steps[:, None], [[0, 2]])
         return steps[(drawn[:, 0] < traffic.remove) | (drawn[:, 1] < traffic.new)]
 
-    def change(self, step: int, in_flight: NDArray[np.int64]) -> list[tuple[int, int]]:
+    def change(self, step: int, in_flight: Ints) -> list[tuple[int, int]]:
         """Make the changes of a step, in which no request has been made yet.
 
         ``in_flight`` is int64[modules], requests for each hot spot that have not been answered.

@@ -17,7 +17,7 @@ from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import check_size
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Ints
 
 _PLACING, _ASSIGNING = 1, 2
 """Beside the seed: what is placed and what is assigned have nothing to do with each other."""
@@ -65,8 +65,8 @@ class HotSpotTraffic:
     <2 hot spots, 1 a PE of 4, rate 0.15>
     """
 
-    hot_spots: NDArray[np.int32]
-    assigned: NDArray[np.int32]
+    hot_spots: Ints
+    assigned: Ints
     rate: float
     wait: bool = False
     hot_fraction: float = 1.0
@@ -118,7 +118,7 @@ def place_hot_spots(
     spacing: int | None = None,
     deviation: int = 0,
     seed: int = DEFAULT_SEED,
-) -> NDArray[np.int32]:
+) -> Ints:
     """Return ``count`` different hot spots among the modules, at random or spaced.
 
     If spaced, the first is any module. Each next one is the one before + ``spacing`` + a uniform
@@ -175,12 +175,12 @@ def place_hot_spots(
 
 def assign_hot_spots(
     pes: int,
-    hot_spots: NDArray[np.int32],
+    hot_spots: Ints,
     per_pe: int,
     probability: float,
     *,
     seed: int = DEFAULT_SEED,
-) -> NDArray[np.int32]:
+) -> Ints:
     """Return which hot spots each PE asks for.
 
     In each of ``per_pe`` rounds every PE gets, with the given probability, one of the hot spots
@@ -230,9 +230,7 @@ def assign_hot_spots(
     return assigned
 
 
-def _first_of_shuffled(
-    length: int, kept: int, rows: int, rng: np.random.Generator
-) -> NDArray[np.int32]:
+def _first_of_shuffled(length: int, kept: int, rows: int, rng: np.random.Generator) -> Ints:
     """The first ``kept`` of the numbers 0 … ``length`` − 1, shuffled anew for every row.
 
     Fisher & Yates' shuffle of many rows at once, and no further than it is needed. Afterwards
@@ -279,7 +277,7 @@ def _check_spacing(modules: int, count: int, spacing: int, deviation: int) -> No
         raise InputError("spacing", found, f"at most {modules}, the modules")
 
 
-def _check_hot_spots(hot_spots: NDArray[np.int32], pes: int) -> None:
+def _check_hot_spots(hot_spots: Ints, pes: int) -> None:
     outside = (hot_spots < 0) | (hot_spots >= pes)
     if outside.any():
         found = f"module {hot_spots[np.argmax(outside)]}"
@@ -291,7 +289,7 @@ def _check_hot_spots(hot_spots: NDArray[np.int32], pes: int) -> None:
         raise InputError("hot_spots", f"module {module[np.argmax(times)]} twice", "each once")
 
 
-def _check_assigned(assigned: NDArray[np.int32], hot_spots: NDArray[np.int32]) -> None:
+def _check_assigned(assigned: Ints, hot_spots: Ints) -> None:
     """Refuse what a PE cannot ask for, naming the first such PE."""
     pes = len(assigned)
     is_hot = np.zeros(pes + 1, np.bool_)

@@ -15,6 +15,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Ints
+
     Records: TypeAlias = NDArray[Any]
 
 RULES = ("waiting", "slot", "entering", "none")
@@ -125,25 +127,25 @@ class State(NamedTuple):
     """Which lines of each switch have packets, a bit each, by level. See ``group_of``."""
     group_words: NDArray[np.uint64]
     """The same memory, eight switches at a time."""
-    entered: NDArray[np.int64]
-    left: NDArray[np.int64]
-    population_sums: NDArray[np.int64]
-    waits: NDArray[np.int64]
-    wait_sums: NDArray[np.int64]
-    combined: NDArray[np.int64]
-    memory: NDArray[np.int64]
-    busy_until: NDArray[np.int32]
-    issued_to: NDArray[np.int64]
-    answered_to: NDArray[np.int64]
-    accesses: NDArray[np.int64]
-    assigned: NDArray[np.int32]
-    num_assigned: NDArray[np.int32]
+    entered: Ints
+    left: Ints
+    population_sums: Ints
+    waits: Ints
+    wait_sums: Ints
+    combined: Ints
+    memory: Ints
+    busy_until: Ints
+    issued_to: Ints
+    answered_to: Ints
+    accesses: Ints
+    assigned: Ints
+    num_assigned: Ints
     outstanding: NDArray[np.uint8]
-    latency_counts: NDArray[np.int64]
-    per_step: NDArray[np.int64]
-    operands: NDArray[np.int64]
+    latency_counts: Ints
+    per_step: Ints
+    operands: Ints
     log: Records
     stream_keys: NDArray[np.uint64]
-    heads: NDArray[np.int32]
-    ports: NDArray[np.int32]
-    rivals: NDArray[np.int32]
+    heads: Ints
+    ports: Ints
+    rivals: Ints

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from netloom.base.arrays import Floats, Ints
     from netloom_papers.combining.hot_spots import HotSpotTraffic
 
 
@@ -125,7 +126,7 @@ class CombiningNetwork:
         """Steps of a request that nothing holds up: 2 K + 2, and what memory takes beyond 1."""
         return 2 * self.stages + 1 + self.service_steps
 
-    def lines_of(self, modules: ArrayLike) -> NDArray[np.int32]:
+    def lines_of(self, modules: ArrayLike) -> Ints:
         """Return the line behind the last stage that each module is on. Also the other way round.
 
         Examples
@@ -217,18 +218,18 @@ class CombiningRun:
     steps_p50: float
     steps_p99: float
     steps_max: float
-    latency_counts: NDArray[np.int64]
-    queue_mean: NDArray[np.float64]
-    queue_max: NDArray[np.int32]
-    queues_used: NDArray[np.int64]
-    wait_mean: NDArray[np.float64]
-    wait_max: NDArray[np.int32]
-    pools_used: NDArray[np.int64]
-    combining_rate: NDArray[np.float64]
-    modules: NDArray[np.int32]
-    elements: NDArray[np.int64]
-    requests_to: NDArray[np.int64]
-    accesses_of: NDArray[np.int64]
+    latency_counts: Ints
+    queue_mean: Floats
+    queue_max: Ints
+    queues_used: Ints
+    wait_mean: Floats
+    wait_max: Ints
+    pools_used: Ints
+    combining_rate: Floats
+    modules: Ints
+    elements: Ints
+    requests_to: Ints
+    accesses_of: Ints
     throughput: float
     throughput_ci95: float
     stable: bool | None
@@ -391,11 +392,11 @@ def _kept_up(engine: CombiningEngine, made: int) -> dict[str, Any]:
     return {"throughput": throughput, "throughput_ci95": half, **verdict}
 
 
-def _edges(length: int) -> NDArray[np.int64]:
+def _edges(length: int) -> Ints:
     return np.linspace(0, length, min(BATCHES, length) + 1).astype(np.int64)
 
 
-def _batches(per_step: NDArray[np.generic]) -> NDArray[np.float64]:
+def _batches(per_step: NDArray[np.generic]) -> Floats:
     """Return sums over batches of equal length: float64[3, batches]."""
     starts = _edges(len(per_step))[:-1]
     return np.add.reduceat(per_step, starts, axis=0).T.astype(np.float64)

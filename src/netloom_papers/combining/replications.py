@@ -19,8 +19,7 @@ from netloom_papers.combining.network import BATCHES, run_combining
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom_papers.combining.hot_spots import HotSpotTraffic
     from netloom_papers.combining.network import CombiningNetwork, CombiningRun
 
@@ -70,7 +69,7 @@ class Replications:
         return None if any(run.stable is None for run in self.runs) else True
 
     @property
-    def latency_counts(self) -> NDArray[np.int64]:
+    def latency_counts(self) -> Ints:
         """How many requests of all runs took so many steps, from 0 on: int64[any]."""
         total = np.zeros(max(len(run.latency_counts) for run in self.runs), np.int64)
         for run in self.runs:
@@ -300,6 +299,6 @@ def _compared(
     )
 
 
-def _request_queues(run: CombiningRun) -> NDArray[np.float64]:
+def _request_queues(run: CombiningRun) -> Floats:
     """Mean queues of requests behind each stage."""
     return run.queue_mean[1 : len(run.wait_mean) + 1]

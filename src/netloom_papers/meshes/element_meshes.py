@@ -20,7 +20,9 @@ from netloom.base.textfiles import check_file
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from netloom.base.arrays import Ints
 
 MESH_FILE = "a mesh that meshio reads, such as .msh, .vtk, .vtu, .inp or .bdf"
 
@@ -52,8 +54,8 @@ class ElementMesh:
     name: str
     dimension: int
     num_nodes: int
-    offsets: NDArray[np.int64]
-    nodes: NDArray[np.int32]
+    offsets: Ints
+    nodes: Ints
 
     @property
     def num_elements(self) -> int:
@@ -247,7 +249,7 @@ def _gmsh_session() -> Iterator[Any]:
         gmsh.finalize()
 
 
-def _plate(gmsh: Any) -> list[NDArray[np.int64]]:
+def _plate(gmsh: Any) -> list[Ints]:
     """Triangulate 10000 random nodes in the unit square and 250 on each of its sides."""
     random = np.random.default_rng(1993)
     inside = random.random((10_000, 2))
@@ -262,16 +264,14 @@ def _plate(gmsh: Any) -> list[NDArray[np.int64]]:
     return [np.asarray(triangles, np.int64).reshape(-1, 3)]
 
 
-def _cracked_plate(
-    *, finest: float, growth: float, refined: float
-) -> Callable[[Any], list[NDArray[np.int64]]]:
+def _cracked_plate(*, finest: float, growth: float, refined: float) -> Callable[[Any], list[Ints]]:
     """Return what meshes a unit square with a crack from its left side to its middle.
 
     Edges are ``finest`` long along the last ``refined`` of the crack before its tip, and longer
     by ``growth`` times the distance from there.
     """
 
-    def mesh(gmsh: Any) -> list[NDArray[np.int64]]:
+    def mesh(gmsh: Any) -> list[Ints]:
         shape, sizes = gmsh.model.geo, gmsh.model.mesh.field
         mouth = CRACK_OPENING / 2
         corners = [(0, 0), (1, 0), (1, 1), (0, 1)]
@@ -295,7 +295,7 @@ def _cracked_plate(
     return mesh
 
 
-def _valley(gmsh: Any) -> list[NDArray[np.int64]]:
+def _valley(gmsh: Any) -> list[Ints]:
     """Mesh a cross-section of half an ellipse of soil in a rectangle of rock, and extrude it."""
     shape = gmsh.model.geo
 
@@ -322,7 +322,7 @@ def _valley(gmsh: Any) -> list[NDArray[np.int64]]:
     return _elements(gmsh)
 
 
-def _elements(gmsh: Any) -> list[NDArray[np.int64]]:
+def _elements(gmsh: Any) -> list[Ints]:
     """Return an array int[elements, nodes per element] for each kind of element of the mesh."""
     mesh = gmsh.model.mesh
     kinds, _, nodes = mesh.getElements(gmsh.model.getDimension())
@@ -332,7 +332,7 @@ def _elements(gmsh: Any) -> list[NDArray[np.int64]]:
     ]
 
 
-GENERATED: dict[str, tuple[int, Callable[[Any], list[NDArray[np.int64]]]]] = {
+GENERATED: dict[str, tuple[int, Callable[[Any], list[Ints]]]] = {
     "plate": (2, _plate),
     "cracked-plate": (2, _cracked_plate(finest=0.002, growth=0.0348, refined=0)),
     "fine-cracked-plate": (

@@ -25,7 +25,7 @@ from netloom_papers.meshes.element_meshes import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Ints
 
 MESHES = f"{', '.join(GENERATED)}, or a mesh file that meshio reads"
 
@@ -49,7 +49,7 @@ class MeshPartition:
 
     mesh: ElementMesh
     parts: int
-    part: NDArray[np.int32]
+    part: Ints
 
     def __repr__(self) -> str:
         return f"<{self.mesh.name} in {self.parts} parts>"

@@ -15,7 +15,7 @@ from netloom_papers.models.kernels.adaptive_torus import CLASSES, HELD_FROM, sol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Floats
 
 SIDES_ALIKE = 64
 """Sides from which rings have the same share of crossing messages, to a thousandth."""
@@ -37,8 +37,8 @@ class Ways(NamedTuple):
         Mean hops still to come after a channel of a message.
     """
 
-    hops: NDArray[np.float64]
-    choices: NDArray[np.float64]
+    hops: Floats
+    choices: Floats
     same: float
     behind: float
 
@@ -54,30 +54,30 @@ class Setup(NamedTuple):
     distance: float
     behind: float
     elsewhere: float
-    hops: NDArray[np.float64]
-    channels: NDArray[np.float64]
-    choices: NDArray[np.float64]
-    left: NDArray[np.float64]
-    fresh: NDArray[np.float64]
-    free: NDArray[np.float64]
+    hops: Floats
+    channels: Floats
+    choices: Floats
+    left: Floats
+    fresh: Floats
+    free: Floats
 
 
 class Scratch(NamedTuple):
     """What the kernel works with. See there."""
 
-    matrix: NDArray[np.float64]
-    values: NDArray[np.float64]
-    states: NDArray[np.float64]
-    fit: NDArray[np.float64]
-    held: NDArray[np.float64]
-    busy: NDArray[np.float64]
-    below: NDArray[np.float64]
-    counts: NDArray[np.float64]
-    mine: NDArray[np.float64]
-    path: NDArray[np.float64]
-    ends: NDArray[np.float64]
-    slower: NDArray[np.float64]
-    wanted: NDArray[np.float64]
+    matrix: Floats
+    values: Floats
+    states: Floats
+    fit: Floats
+    held: Floats
+    busy: Floats
+    below: Floats
+    counts: Floats
+    mine: Floats
+    path: Floats
+    ends: Floats
+    slower: Floats
+    wanted: Floats
 
 
 @lru_cache(maxsize=64)
@@ -140,7 +140,7 @@ def same_class(side: int) -> float:
     return float((share**2 + (1 - share) ** 2).mean())
 
 
-def tree_loads(sides: Sequence[int]) -> tuple[NDArray[np.float64], float]:
+def tree_loads(sides: Sequence[int]) -> tuple[Floats, float]:
     """Return the messages of a broadcast in each dimension, and the squares of batches, summed.
 
     A batch is all that a node sends at once. At the root it is a copy each way in all dimensions.
@@ -207,8 +207,8 @@ def scratch_of(setup: Setup) -> Scratch:
 
 
 def solved(
-    setup: Setup, sides: Sequence[int], broadcast: float, injection: int, rates: NDArray[np.float64]
-) -> NDArray[np.float64]:
+    setup: Setup, sides: Sequence[int], broadcast: float, injection: int, rates: Floats
+) -> Floats:
     """Return the kernel's answers, one row per rate. See ``kernels.adaptive_torus.solve``."""
     copies, squares = tree_loads(sides)
     one = 1 - broadcast

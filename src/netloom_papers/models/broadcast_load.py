@@ -10,8 +10,7 @@ import numpy as np
 from netloom_papers.programs.broadcast import Sent, direction_flits
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats
     from netloom.topology import Cube
     from netloom.workload import Traffic
 
@@ -22,7 +21,7 @@ BLOCK_PAIRS = 2**20
 """Pairs of nodes at a time."""
 
 
-def unicast_load(cube: Cube, traffic: Traffic) -> NDArray[np.float64]:
+def unicast_load(cube: Cube, traffic: Traffic) -> Floats:
     """Return flits per cycle on the channels of each direction, if every node sends one per cycle.
 
     On shortest paths, what goes just half-way round a ring half in each direction. The mean over
@@ -58,9 +57,7 @@ def unicast_load(cube: Cube, traffic: Traffic) -> NDArray[np.float64]:
     return cube.per_channel(hops * traffic.rate.sum())
 
 
-def broadcast_load(
-    cube: Cube, rate: NDArray[np.float64], tree: Literal["balanced", "row-first"]
-) -> NDArray[np.float64]:
+def broadcast_load(cube: Cube, rate: Floats, tree: Literal["balanced", "row-first"]) -> Floats:
     """Return the flits per cycle on the channels of each direction, of broadcasts of one flit.
 
     A dimension that is crossed after others has a branch along it at every node of these. Row-first
@@ -102,7 +99,7 @@ def class_loads(
     tree: Literal["balanced", "row-first"],
     *,
     multicast: bool = False,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the flits per cycle on the channels of each direction, of messages of one flit.
 
     Each node sends its rate, of which a part is broadcast. By class (unicast, broadcast), dimension
@@ -117,7 +114,7 @@ def class_loads(
     return found
 
 
-def _mean_before(sides: NDArray[np.float64], axis: int) -> float:
+def _mean_before(sides: Floats, axis: int) -> float:
     """Nodes that are reached by the dimensions crossed before one, mean over all orders.
 
     Over all orders, 0, 1, 2 ... dimensions before it are equally frequent, and so is each choice of

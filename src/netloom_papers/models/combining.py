@@ -15,7 +15,7 @@ import numpy as np
 from netloom.base.errors import InputError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Floats
 
 
 MOST_STAGES = 1000
@@ -35,8 +35,8 @@ class SingleHotSpot(NamedTuple):
         float64[K]: packets in the wait pool of each stage.
     """
 
-    queue_mean: NDArray[np.float64]
-    wait_mean: NDArray[np.float64]
+    queue_mean: Floats
+    wait_mean: Floats
 
 
 def single_hot_spot(stages: int, rate: float) -> SingleHotSpot:

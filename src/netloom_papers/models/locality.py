@@ -37,8 +37,9 @@ from netloom_papers.models.locality_parts import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.topology import Cube
     from netloom_papers.models.locality_parts import MessageCurve
 
@@ -72,25 +73,25 @@ class Locality:
         Network cycles in a processor cycle.
     """
 
-    distance: NDArray[np.float64]
-    message_rate: NDArray[np.float64]
-    message_latency: NDArray[np.float64]
-    per_hop_latency: NDArray[np.float64]
-    channel_utilisation: NDArray[np.float64]
-    busiest_channel_utilisation: NDArray[np.float64]
-    node_channel_wait: NDArray[np.float64]
-    inter_transaction_cycles: NDArray[np.float64]
-    variable_message_cycles: NDArray[np.float64]
-    fixed_message_cycles: NDArray[np.float64]
-    fixed_transaction_cycles: NDArray[np.float64]
-    work_cycles: NDArray[np.float64]
-    switch_cycles: NDArray[np.float64]
-    transaction_latency: NDArray[np.float64]
-    masked: NDArray[np.bool_]
-    speed: NDArray[np.float64]
+    distance: Floats
+    message_rate: Floats
+    message_latency: Floats
+    per_hop_latency: Floats
+    channel_utilisation: Floats
+    busiest_channel_utilisation: Floats
+    node_channel_wait: Floats
+    inter_transaction_cycles: Floats
+    variable_message_cycles: Floats
+    fixed_message_cycles: Floats
+    fixed_transaction_cycles: Floats
+    work_cycles: Floats
+    switch_cycles: Floats
+    transaction_latency: Floats
+    masked: Bools
+    speed: Floats
 
     @property
-    def inter_transaction_processor_cycles(self) -> NDArray[np.float64]:
+    def inter_transaction_processor_cycles(self) -> Floats:
         """t_t in processor cycles: what to compare machines with different networks by."""
         return np.asarray(self.inter_transaction_cycles / self.speed)
 
@@ -181,7 +182,7 @@ def predict_locality(
     )  # fmt: skip
     own = node_wait(0.5 / flits)  # of a ρ_n of one half: what multiplies ρ_n / (1 − ρ_n)
 
-    def message_latency(rate: NDArray[np.float64]) -> NDArray[np.float64]:
+    def message_latency(rate: Floats) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
             used = np.minimum((mean_flits * rate)[..., None] * peak, 1)
             queues = growth * (share * used / (1 - used)).sum(axis=-1)
@@ -203,10 +204,10 @@ def predict_locality(
 
 def _crossing(
     curve: MessageCurve,
-    unhindered: NDArray[np.float64],
-    flits_each: NDArray[np.float64],
-    growth: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    unhindered: Floats,
+    flits_each: Floats,
+    growth: Floats,
+) -> Floats:
     """The rate with one kind of contention. See ``predict_locality``."""
     limit = curve.slope * flits_each
     whole = unhindered + curve.offset
@@ -218,11 +219,11 @@ def _described(
     application: Application,
     transaction: TransactionCost,
     network: TorusNetwork,
-    d: NDArray[np.float64],
-    rate: NDArray[np.float64],
-    latency: NDArray[np.float64],
-    masked: NDArray[np.bool_],
-    top: NDArray[np.float64],
+    d: Floats,
+    rate: Floats,
+    latency: Floats,
+    masked: Bools,
+    top: Floats,
 ) -> Locality:
     """Everything that follows from the rate and the latency of messages."""
     flits = np.asarray(transaction.message_flits, np.float64)
@@ -258,7 +259,7 @@ def _described(
 
 def per_hop_limit(
     application: Application, transaction: TransactionCost, network: TorusNetwork
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return what T_h tends to as distances grow, in network cycles.
 
     B s / (2 n) (Johnson 1992, eq. 16), and not less than 1: the nodes fill the channels only
@@ -280,7 +281,7 @@ def expected_gain(
     network: TorusNetwork,
     nodes: ArrayLike,
     distance: ArrayLike = 1,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return how much faster a mapping is than a random one: the ratio of transaction rates.
 
     Johnson 1992, section 4.2, where the mapping is ideal: every message goes one hop.
@@ -362,11 +363,11 @@ class MappedMessages:
     Mean hops, float64[n], and messages on each channel; 1 where all channels have the same.
     """
 
-    distance: NDArray[np.float64]
-    channel_load: NDArray[np.float64]
+    distance: Floats
+    channel_load: Floats
 
     @classmethod
-    def even(cls, distance: NDArray[np.float64]) -> MappedMessages:
+    def even(cls, distance: Floats) -> MappedMessages:
         """Return messages of these mean distances that load all channels alike."""
         return cls(distance, np.ones(1))
 
@@ -374,9 +375,9 @@ class MappedMessages:
     def of_mapping(
         cls,
         topology: Cube,
-        source: NDArray[np.int32],
-        target: NDArray[np.int32],
-        share: NDArray[np.float64],
+        source: Ints,
+        target: Ints,
+        share: Floats,
     ) -> MappedMessages:
         """Return where the messages of a mapped program go, and come back.
 

@@ -26,7 +26,9 @@ from netloom.base.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from netloom.base.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +61,7 @@ class TorusNetwork:
         numbers("node_channels", self.node_channels, 0)
 
 
-def random_distance(nodes: ArrayLike, dimensions: ArrayLike) -> NDArray[np.float64]:
+def random_distance(nodes: ArrayLike, dimensions: ArrayLike) -> Floats:
     """Return the mean distance between two different nodes of a k-ary n-cube with wrap-around.
 
     It is n k^(n+1) / (4 (k^n − 1)), and for odd k less by n k^(n−1) / (4 (k^n − 1)). Both are exact
@@ -82,7 +84,7 @@ def random_distance(nodes: ArrayLike, dimensions: ArrayLike) -> NDArray[np.float
     return np.asarray(around / (1 - 1 / number))
 
 
-def contention_growth(distance: ArrayLike, flits: ArrayLike, n: ArrayLike) -> NDArray[np.float64]:
+def contention_growth(distance: ArrayLike, flits: ArrayLike, n: ArrayLike) -> Floats:
     """Return Q of a message's wait in the network, Q ρ / (1 − ρ) cycles.
 
     Q = d B (k_d − 1) / k_d² × (n + 1) / n with k_d = d / n, from n k_d (T_h − 1) (Johnson 1992,
@@ -101,7 +103,7 @@ def contention_growth(distance: ArrayLike, flits: ArrayLike, n: ArrayLike) -> ND
 
 def channel_utilisation(
     rate: ArrayLike, distance: ArrayLike, flits: ArrayLike, n: ArrayLike
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return ρ = r_m B k_d / 2, flits per cycle on each channel (Johnson 1992, eq. 10).
 
     Examples
@@ -115,7 +117,7 @@ def channel_utilisation(
 
 def node_channel_wait(
     rate: ArrayLike, flits: ArrayLike, channels: ArrayLike, squared_length_ratio: ArrayLike = 1
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the wait of a message for the channels between nodes and their routers, cycles.
 
     Each of them is an M/G/1 queue (Pollaczek and Khinchine). With ρ_n = r_m B the wait is v ρ_n B /
@@ -139,9 +141,7 @@ def node_channel_wait(
     return np.asarray(np.where(scale > 0, wait, 0))
 
 
-def numbers(
-    where: str, value: ArrayLike, least: float, *, above: bool = False
-) -> NDArray[np.float64]:
+def numbers(where: str, value: ArrayLike, least: float, *, above: bool = False) -> Floats:
     """Return the value as float64.
 
     Raises
@@ -201,12 +201,12 @@ class Application:
         numbers("contexts", self.contexts, 1)
         numbers("switch_processor_cycles", self.switch_processor_cycles, 0)
 
-    def least_gap(self) -> NDArray[np.float64]:
+    def least_gap(self) -> Floats:
         """Return the least time between transactions, T_r + T_s, processor cycles (eq. 4)."""
         switch = np.where(np.asarray(self.contexts) > 1, self.switch_processor_cycles, 0)
         return np.asarray(np.asarray(self.run_processor_cycles, np.float64) + switch)
 
-    def inter_transaction(self, latency: ArrayLike) -> NDArray[np.float64]:
+    def inter_transaction(self, latency: ArrayLike) -> Floats:
         """Return t_t, the mean time between transactions that take T_t, in processor cycles.
 
         It is (T_r + T_t) / p (Johnson 1992, eqs. 1 and 5). It is T_r + T_s (eq. 4) while
@@ -274,9 +274,9 @@ class MessageCurve:
         The shortest t_m, of processors that hide all latency: (T_r + T_s) / g, network cycles.
     """
 
-    slope: NDArray[np.float64]
-    offset: NDArray[np.float64]
-    least_gap: NDArray[np.float64]
+    slope: Floats
+    offset: Floats
+    least_gap: Floats
 
 
 def message_curve(
@@ -306,9 +306,9 @@ def message_curve(
 
 def balance(
     curve: MessageCurve,
-    latency: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    latency: Callable[[Floats], Floats],
     most_rate: ArrayLike,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the message rate on which nodes and a network, any network, agree.
 
     The root of s − r (offset + T_m(r)), which falls from s at r = 0 for every T_m that grows with
@@ -338,7 +338,7 @@ def balance(
     (0.01392, 23.857)
     """
 
-    def spare(rate: NDArray[np.float64]) -> NDArray[np.float64]:
+    def spare(rate: Floats) -> Floats:
         return np.asarray(curve.slope - rate * (curve.offset + latency(rate)))
 
     with np.errstate(divide="ignore", over="ignore"):

@@ -37,7 +37,9 @@ from netloom.base.spec import check_size
 from netloom_papers.models.kernels import published_torus as kernel
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from netloom.base.arrays import Bools, Floats
 
 
 MAX_VCS = 1024
@@ -121,22 +123,22 @@ class PublishedTorus:
         Largest rate at which the model has a solution.
     """
 
-    rate: NDArray[np.float64]
-    latency: NDArray[np.float64]
-    network_latency: NDArray[np.float64]
-    broadcast_network_latency: NDArray[np.float64]
-    service_time: NDArray[np.float64]
-    channel_wait: NDArray[np.float64]
-    source_wait: NDArray[np.float64]
-    vc_multiplexing: NDArray[np.float64]
-    channel_rate: NDArray[np.float64]
-    unicast_channel_rate: NDArray[np.float64]
-    broadcast_channel_rate: NDArray[np.float64]
-    replica_channel_rate: NDArray[np.float64]
-    adaptive_busy: NDArray[np.float64]
-    escape_busy: NDArray[np.float64]
-    busy_vcs: NDArray[np.float64]
-    saturated: NDArray[np.bool_]
+    rate: Floats
+    latency: Floats
+    network_latency: Floats
+    broadcast_network_latency: Floats
+    service_time: Floats
+    channel_wait: Floats
+    source_wait: Floats
+    vc_multiplexing: Floats
+    channel_rate: Floats
+    unicast_channel_rate: Floats
+    broadcast_channel_rate: Floats
+    replica_channel_rate: Floats
+    adaptive_busy: Floats
+    escape_busy: Floats
+    busy_vcs: Floats
+    saturated: Bools
     saturation_rate: float
 
 
@@ -155,7 +157,7 @@ class Constants(NamedTuple):
     broadcast_rate: float
     unicast_cycles: float
     broadcast_cycles: float
-    hops_left: NDArray[np.float64]
+    hops_left: Floats
     escape_ways: float
     first_hop_escapes: bool
     source_rate: float
@@ -348,7 +350,7 @@ def _replicas(radix: int, dimensions: int, mended: Corrections) -> tuple[float, 
     return per_node * replicating, replicating
 
 
-def hops_left(along: float, dimensions: int) -> NDArray[np.float64]:
+def hops_left(along: float, dimensions: int) -> Floats:
     """Return how many hops of an average message have 1, 2, …, n dimensions left to cross.
 
     Two dimensions: the sums of P_c and 1 − P_c of eq. 13 over the hops of eq. 12, those beyond k̄
@@ -369,7 +371,7 @@ def hops_left(along: float, dimensions: int) -> NDArray[np.float64]:
     return (1 - part) * _lattice(below, dimensions) + part * _lattice(below + 1, dimensions)
 
 
-def _lattice(along: int, dimensions: int) -> NDArray[np.float64]:
+def _lattice(along: int, dimensions: int) -> Floats:
     """Return ``hops_left`` for a whole k̄, by counting the points (x_1, …, x_n), 0 ≤ x_i ≤ k̄."""
     left = np.zeros(dimensions)
     if along == 0:

@@ -17,7 +17,9 @@ from netloom.base.errors import InputError
 from netloom_papers.models.wiring import Delay, Form, channel_bandwidth_ratio
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from netloom.base.arrays import Floats
 
 
 def store_and_forward(
@@ -27,7 +29,7 @@ def store_and_forward(
     startup_us: float,
     per_byte_us: float,
     packet_bytes: float | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the time of a message that every node on its path receives before it sends it on.
 
     D (a + b L) (Chittor 1991, eq. 1.1). If the message is cut into packets, each costs a + b × its
@@ -81,7 +83,7 @@ def circuit_switched(
     startup_us: float,
     per_byte_us: float,
     hop_us: float,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the time of a message that reserves its whole path before its data moves.
 
     C₁ D + a + b L (Chittor 1991, eq. 1.2).
@@ -111,7 +113,7 @@ def wormhole(
     per_byte_us: float,
     hop_us: float,
     flit_bytes: float = 1,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the time of a message whose flits follow its header in a pipeline.
 
     a + C₂ D + b (L − 1 flit) (Chittor 1991, eq. 1.3).
@@ -144,7 +146,7 @@ def virtual_cut_through(
     per_byte_us: float,
     hop_us: float = 0.0,
     header_bytes: float = 1,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the time of a message that goes on as soon as its header has come.
 
     a + D (C + b H) + b L: every node receives the header of H bytes before it forwards it, and the
@@ -173,7 +175,7 @@ def virtual_cut_through(
 
 def _checked(
     hops: ArrayLike, message_bytes: ArrayLike, startup_us: float, per_byte_us: float, hop_us: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     given = {"hops": hops, "message_bytes": message_bytes}
     given |= {"startup_us": startup_us, "per_byte_us": per_byte_us, "hop_us": hop_us}
     for field, values in given.items():
@@ -188,7 +190,7 @@ def _not_negative(field: str, values: ArrayLike) -> None:
 
 def effective_bandwidth(
     hops: ArrayLike, message_bytes: ArrayLike, *, bandwidth: float, header_bytes: float = 1
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return E, the rate at which a message comes to its target when nothing is in its way.
 
     L / τ_n with τ_n = (D H + L) / B (Chittor 1991, definition 10 and eq. 2.19): in the unit of the
@@ -224,7 +226,7 @@ def effective_bandwidth(
     return np.asarray(bandwidth * length / (path * header_bytes + length))
 
 
-def saturated_bandwidth(saturation: ArrayLike, *, bandwidth: float) -> NDArray[np.float64]:
+def saturated_bandwidth(saturation: ArrayLike, *, bandwidth: float) -> Floats:
     """Return E of a program that does nothing but communicate, on a saturated network.
 
     λ_sat B (Chittor 1991, lemma 8 and eq. 3.35): a loop of computation and communication of which
@@ -260,7 +262,7 @@ def saturated_speedup(
     *,
     delay: Delay = "constant",
     form: Form = "exact",
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return R_e of a saturated mesh over a hypercube that does not contend: λ_sat R_b.
 
     Chittor 1991, section 3.6. Of a random mapping, with λ_sat = 2/√N (lemma 6) and R_b = 2√N/3

@@ -59,8 +59,9 @@ from netloom_papers.models.published_torus import published_saturation, publishe
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from netloom.base.arrays import Bools, Floats
     from netloom_papers.models.adaptive_torus import Setup
 
 Variant: TypeAlias = Literal["improved", "consistent", "printed"]
@@ -120,20 +121,20 @@ class TorusBroadcast:
     vcs: int
     broadcast: float
     variant: Variant
-    rate: NDArray[np.float64]
-    latency: NDArray[np.float64]
-    network_latency: NDArray[np.float64]
-    source_wait: NDArray[np.float64]
-    vc_multiplexing: NDArray[np.float64]
-    channel_rate: NDArray[np.float64]
-    unicast_channel_rate: NDArray[np.float64]
-    broadcast_channel_rate: NDArray[np.float64]
-    unicast_service: NDArray[np.float64]
-    broadcast_service: NDArray[np.float64]
-    channel_wait: NDArray[np.float64]
-    blocked: NDArray[np.float64]
-    held_vcs: NDArray[np.float64]
-    saturated: NDArray[np.bool_]
+    rate: Floats
+    latency: Floats
+    network_latency: Floats
+    source_wait: Floats
+    vc_multiplexing: Floats
+    channel_rate: Floats
+    unicast_channel_rate: Floats
+    broadcast_channel_rate: Floats
+    unicast_service: Floats
+    broadcast_service: Floats
+    channel_wait: Floats
+    blocked: Floats
+    held_vcs: Floats
+    saturated: Bools
     zero_load_latency: float
     injection_channels: int
 
@@ -294,7 +295,7 @@ def _checked(
     return tuple(map(int, shape))
 
 
-def _checked_rates(rate: ArrayLike, startup: float) -> NDArray[np.float64]:
+def _checked_rates(rate: ArrayLike, startup: float) -> Floats:
     """Return the rates, if they and the start-up latency make sense."""
     if not 0 <= startup < np.inf:
         raise InputError("startup_cycles", f"{startup:g}", "0 or more")
@@ -337,7 +338,7 @@ def _check_equal(sides: tuple[int, ...], variant: str) -> None:
         raise InputError("sides", "x".join(map(str, sides)), f"equal ones, with {variant}")
 
 
-def _idle(setup: Setup) -> NDArray[np.float64]:
+def _idle(setup: Setup) -> Floats:
     """Return the answer at no load."""
     idle = np.zeros(HELD_FROM + setup.vcs + 1)
     idle[[NETWORK, SERVICE_UNICAST]] = setup.flits + setup.distance, setup.flits

@@ -17,8 +17,9 @@ from netloom.topology import Cube
 from netloom.topology.alike import check_direct
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from netloom.base.arrays import Floats, Ints
     from netloom.topology import Topology
 
 Delay: TypeAlias = Literal["constant", "logarithmic", "linear"]
@@ -34,7 +35,7 @@ MOST_NODES_EXACT = 20
 """Largest network whose layouts are all searched: memory and time grow as 2^N."""
 
 
-def cut_widths(topology: Topology, layout: ArrayLike | None = None) -> NDArray[np.int64]:
+def cut_widths(topology: Topology, layout: ArrayLike | None = None) -> Ints:
     """Return η(k): the links that join a node placed at k or before to one placed after k.
 
     Parameters
@@ -179,7 +180,7 @@ def mesh_peak_width(side: int) -> int:
     return side + 1 if side > 2 else 2 * (side - 1)
 
 
-def channel_width_ratio(num_nodes: ArrayLike, *, form: Form = "exact") -> NDArray[np.float64]:
+def channel_width_ratio(num_nodes: ArrayLike, *, form: Form = "exact") -> Floats:
     """Return how many times wider a mesh's channels can be than a hypercube's (theorem 4).
 
     At equal peak density the widths are inversely as the peak widths: floor(2N/3) / (√N + 1).
@@ -214,11 +215,11 @@ def channel_width_ratio(num_nodes: ArrayLike, *, form: Form = "exact") -> NDArra
     root = np.sqrt(nodes)
     if _chosen("form", form, ("exact", "chittor-1991")) == "chittor-1991":
         return 2 * root / 3
-    ratio: NDArray[np.float64] = (2 * nodes // 3) / np.where(nodes == 4, 2, root + 1)
+    ratio: Floats = (2 * nodes // 3) / np.where(nodes == 4, 2, root + 1)
     return ratio
 
 
-def wire_length_ratio(num_nodes: ArrayLike) -> NDArray[np.float64]:
+def wire_length_ratio(num_nodes: ArrayLike) -> Floats:
     """Return the least ratio of a hypercube's longest wire to a mesh's, in a square layout.
 
     (√(2N) − √2) / lg N (Chittor 1991, theorem 5): two opposite corners of the square lie
@@ -233,13 +234,11 @@ def wire_length_ratio(num_nodes: ArrayLike) -> NDArray[np.float64]:
     np.float64(2.6517)
     """
     nodes = _node_counts(num_nodes)
-    ratio: NDArray[np.float64] = (np.sqrt(2 * nodes) - np.sqrt(2)) / np.log2(nodes)
+    ratio: Floats = (np.sqrt(2 * nodes) - np.sqrt(2)) / np.log2(nodes)
     return ratio
 
 
-def channel_rate_ratio(
-    num_nodes: ArrayLike, delay: Delay, *, form: Form = "exact"
-) -> NDArray[np.float64]:
+def channel_rate_ratio(num_nodes: ArrayLike, delay: Delay, *, form: Form = "exact") -> Floats:
     """Return how many times faster a mesh's wires can be clocked than a hypercube's (theorem 6).
 
     With r the ratio of the longest wires (``wire_length_ratio``): 1 for a constant delay,
@@ -274,13 +273,13 @@ def channel_rate_ratio(
     if delay == "linear":
         return ratio
     lg = np.log2(nodes)
-    printed: NDArray[np.float64] = (3.89 + lg - 2 * np.log2(lg)) / 2.89
+    printed: Floats = (3.89 + lg - 2 * np.log2(lg)) / 2.89
     return printed if form == "chittor-1991" else 1 + np.log(ratio)
 
 
 def channel_bandwidth_ratio(
     num_nodes: ArrayLike, delay: Delay = "constant", *, form: Form = "exact"
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return R_b: a mesh's channel bandwidth over a hypercube's of the same size and wiring.
 
     The ratio of widths times the ratio of rates (Chittor 1991, eq. 2.18 and theorem 7).
@@ -304,8 +303,8 @@ def channel_bandwidth_ratio(
     if _chosen("delay", delay, ("constant", "logarithmic", "linear")) == "constant":
         return channel_width_ratio(nodes, form=form)
     lg = np.log2(nodes)
-    linear: NDArray[np.float64] = 2 * np.sqrt(2) * nodes / (3 * lg)
-    logarithmic: NDArray[np.float64] = np.sqrt(nodes) * (3.89 + lg - 2 * np.log2(lg)) / 4.33
+    linear: Floats = 2 * np.sqrt(2) * nodes / (3 * lg)
+    logarithmic: Floats = np.sqrt(nodes) * (3.89 + lg - 2 * np.log2(lg)) / 4.33
     return linear if delay == "linear" else logarithmic
 
 
@@ -316,7 +315,7 @@ def speedup(
     delay: Delay = "constant",
     distance: Distance = "average",
     form: Form = "exact",
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return R_e: how many times sooner a message arrives on a mesh, without contention.
 
     R_b (D_h + L') / (D_m + L') with D the path lengths on the two networks and L' = L/H the
@@ -354,9 +353,7 @@ def speedup(
     return ratio * (on_cube + length) / (on_mesh + length)
 
 
-def _path_lengths(
-    nodes: NDArray[np.int64], distance: Distance, form: Form
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _path_lengths(nodes: Ints, distance: Distance, form: Form) -> tuple[Floats, Floats]:
     """Path lengths on the hypercube and on the mesh (eq. 2.21)."""
     _chosen("distance", distance, ("neighbours", "average", "worst"))
     if distance == "neighbours":
@@ -367,7 +364,7 @@ def _path_lengths(
     return lg / 2 * (1 if form == "chittor-1991" else nodes / (nodes - 1)), 2 * root / 3
 
 
-def _positions(layout: ArrayLike | None, num_nodes: int) -> NDArray[np.int64]:
+def _positions(layout: ArrayLike | None, num_nodes: int) -> Ints:
     if layout is None:
         return np.arange(num_nodes)
     place = np.asarray(layout)
@@ -379,7 +376,7 @@ def _positions(layout: ArrayLike | None, num_nodes: int) -> NDArray[np.int64]:
     return place.astype(np.int64)
 
 
-def _links(topology: Topology) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _links(topology: Topology) -> tuple[Ints, Ints]:
     """Return the two nodes of every link, each link once."""
     check_direct(topology, "wiring", "its routers alone, topology.routers")
     one = np.minimum(topology.channel_source, topology.channel_target).astype(np.int64)
@@ -394,7 +391,7 @@ def _links(topology: Topology) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return links // topology.num_vertices, links % topology.num_vertices
 
 
-def _node_counts(num_nodes: ArrayLike) -> NDArray[np.int64]:
+def _node_counts(num_nodes: ArrayLike) -> Ints:
     nodes = np.asarray(num_nodes)
     wanted = "powers of two from 4, the sizes of hypercubes"
     if nodes.dtype.kind not in "iu":

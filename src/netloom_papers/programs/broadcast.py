@@ -19,8 +19,7 @@ from netloom.workload.traffic.lengths import Lengths, parse_lengths
 from netloom.workload.traffic.stream import Packets, PacketStream
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.topology import Cube, Topology
     from netloom.workload.traffic import Traffic
     from netloom.workload.traffic.arrivals import Arrivals
@@ -38,13 +37,13 @@ class Sent(NamedTuple):
     bool[num_rows], whether the target is one that the message is for, or just on the way.
     """
 
-    birth: NDArray[np.int64]
-    broadcast: NDArray[np.bool_]
-    offsets: NDArray[np.int64]
-    source: NDArray[np.int32]
-    target: NDArray[np.int32]
-    flits: NDArray[np.int32]
-    asked: NDArray[np.bool_]
+    birth: Ints
+    broadcast: Bools
+    offsets: Ints
+    source: Ints
+    target: Ints
+    flits: Ints
+    asked: Bools
 
 
 class BroadcastTraffic:
@@ -130,7 +129,7 @@ class BroadcastTraffic:
         self._parts: list[Sent] = []
         self._num_rows = 0
 
-    def extend(self, complete: NDArray[np.int64], until: int) -> Messages:
+    def extend(self, complete: Ints, until: int) -> Messages:
         """Return the rows of all messages born before ``until`` that are not yet returned.
 
         Raises
@@ -171,7 +170,7 @@ class BroadcastTraffic:
             targets = self._nodes[self._nodes != root][drawn]
         return branches(self._topology, root, targets, orientation)
 
-    def _table(self, sent: Sent, waits: NDArray[np.int64]) -> Messages:
+    def _table(self, sent: Sent, waits: Ints) -> Messages:
         waiting = waits >= 0
         after_offsets = np.append(0, np.cumsum(waiting, dtype=np.int64))
         nothing = np.zeros(len(waits), np.int32)
@@ -194,7 +193,7 @@ class BroadcastTraffic:
         )
 
 
-def latencies(sent: Sent, complete: NDArray[np.int64]) -> NDArray[np.int64]:
+def latencies(sent: Sent, complete: Ints) -> Ints:
     """Return int64[num_messages], cycles from each message's birth until it is everywhere.
 
     −1 where it is not yet. That of a broadcast is the latency of the last node that it reaches.
@@ -216,9 +215,7 @@ def latencies(sent: Sent, complete: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.where(first < 0, -1, last - sent.birth)
 
 
-def target_latencies(
-    sent: Sent, complete: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def target_latencies(sent: Sent, complete: Ints) -> tuple[Ints, Ints]:
     """Return when each target of each broadcast was reached.
 
     That is the number of the broadcast, int64[num_copies], and the cycles from its birth,
@@ -231,7 +228,7 @@ def target_latencies(
     return message, complete[counts] - sent.birth[message]
 
 
-def direction_flits(cube: Cube, sent: Sent) -> NDArray[np.float64]:
+def direction_flits(cube: Cube, sent: Sent) -> Floats:
     """Return the flits of each class that cross the channels of each direction.
 
     Packets take shortest paths. A packet that goes half-way round a ring counts half in each
@@ -268,8 +265,8 @@ def direction_flits(cube: Cube, sent: Sent) -> NDArray[np.float64]:
 
 
 def _rows(
-    packets: Packets, broadcast: NDArray[np.bool_], trees: list[tuple[int, Branches]]
-) -> tuple[Sent, NDArray[np.int64]]:
+    packets: Packets, broadcast: Bools, trees: list[tuple[int, Branches]]
+) -> tuple[Sent, Ints]:
     """Rows of messages, and for each the row that it waits for, or −1 for none."""
     counts = np.ones(len(broadcast), np.int64)
     for message, part in trees:

@@ -28,8 +28,7 @@ from netloom_papers.programs.broadcast import direction_flits, latencies, target
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.simulation.agenda import ProgramEngine
     from netloom.simulation.program_network import ProgramNetwork
     from netloom.simulation.steady import Limits
@@ -130,9 +129,9 @@ class BroadcastRun:
     warmup_cycles: int
     cycles: int
     flit_hops: int
-    channel_utilisation: NDArray[np.float64]
-    class_utilisation: NDArray[np.float64]
-    broadcast_by_direction: NDArray[np.float64] | None
+    channel_utilisation: Floats
+    class_utilisation: Floats
+    broadcast_by_direction: Floats | None
 
     @property
     def stable(self) -> bool:
@@ -149,17 +148,17 @@ class _Seen(NamedTuple):
     """All messages so far, the latency of each, and the times and hops of their rows."""
 
     sent: Sent
-    latency: NDArray[np.int64]
-    complete: NDArray[np.int64]
-    hops: NDArray[np.int32]
+    latency: Ints
+    complete: Ints
+    hops: Ints
 
     @property
-    def end(self) -> NDArray[np.int64]:
+    def end(self) -> Ints:
         """The cycle in which each message was everywhere; -1 where it is not yet."""
         return np.where(self.latency >= 0, self.sent.birth + self.latency, -1)
 
     @property
-    def owner(self) -> NDArray[np.int64]:
+    def owner(self) -> Ints:
         """The message that each row belongs to."""
         return np.repeat(np.arange(len(self.latency)), np.diff(self.sent.offsets))
 
@@ -273,9 +272,7 @@ def _latencies(seen: _Seen, begin: int, end: int) -> tuple[Latency, Latency, Lat
     return unicast, broadcast, target
 
 
-def _latency(
-    arrival: NDArray[np.int64], latency: NDArray[np.int64], begin: int, end: int
-) -> Latency:
+def _latency(arrival: Ints, latency: Ints, begin: int, end: int) -> Latency:
     """Summarize what arrived in the window."""
     inside = (arrival >= begin) & (arrival < end)
     latency = latency[inside]
@@ -329,7 +326,7 @@ def _found(
     network: ProgramNetwork,
     traffic: Traffic,
     run: _BroadcastRun,
-    used: NDArray[np.float64],
+    used: Floats,
     *,
     rate: float,
     interrupted: bool,
@@ -339,7 +336,7 @@ def _found(
     cycles, sent = max(end - begin, 1), seen.sent
     senders = int(np.count_nonzero(traffic.rate))
 
-    def inside(when: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def inside(when: Ints) -> Bools:
         return (when >= begin) & (when < end)
 
     moved = inside(seen.complete)

@@ -19,7 +19,7 @@ from netloom.workload.programs.node_costs import NodeCosts, packetised
 from netloom.workload.programs.rounds import Rounds, second_half
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Ints
 
     Row: TypeAlias = tuple[int, int, int, list[int]]  # source, target, bytes, after
 
@@ -32,16 +32,16 @@ class Pattern:
 
     name: str  # one of ``PATTERNS``
     num_nodes: int  # nodes of the network, a square mesh
-    nodes: NDArray[np.int64]  # int64[num_active], the nodes that take part, lowest first
+    nodes: Ints  # int64[num_active], the nodes that take part, lowest first
     rounds: Rounds  # the loops of them all
     # int64[num_active], the row of a round with which each node ends its loop.
-    ends: NDArray[np.int64]
+    ends: Ints
 
-    def extend(self, complete: NDArray[np.int64], until: int) -> Messages:
+    def extend(self, complete: Ints, until: int) -> Messages:
         """Return the next loops of all nodes. See ``Rounds.extend``."""
         return self.rounds.extend(complete, until)
 
-    def loop_ends(self, complete: NDArray[np.int64]) -> NDArray[np.int64]:
+    def loop_ends(self, complete: Ints) -> Ints:
         """Return int64[num_loops, num_active], the cycle in which each loop ends; -1: not yet."""
         return self.rounds.of_rounds(complete, self.ends)
 
@@ -109,7 +109,7 @@ def pattern(
     place = np.full(len(one), -1)
     place[loop_ends] = np.arange(len(nodes))
 
-    def draw(number: NDArray[np.int64], row: NDArray[np.int64]) -> dict[str, NDArray[np.int32]]:
+    def draw(number: Ints, row: Ints) -> dict[str, Ints]:
         ending = np.flatnonzero(place[row] >= 0)
         chain, loop = group[place[row[ending]]], number[ending]
         delay = np.zeros(len(row), np.int32)
@@ -142,7 +142,7 @@ def _peers(name: str, side: int) -> tuple[list[list[int]], list[bool]]:
 
 def _two_loops(
     peers: list[list[int]], first: list[bool], message_bytes: int
-) -> tuple[Messages, NDArray[np.int64]]:
+) -> tuple[Messages, Ints]:
     """Two loops of messages of bytes. The rows with which the nodes end the second loop."""
     rows: list[Row] = []
     ends: dict[int, list[int]] = {node: [] for node, others in enumerate(peers) if others}

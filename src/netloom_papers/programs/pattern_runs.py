@@ -14,8 +14,7 @@ from netloom.workload.programs.loops import loops_done
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats
     from netloom.simulation.program_network import ProgramNetwork
     from netloom.workload.programs.node_costs import NodeCosts
     from netloom_papers.programs.neighbour_patterns import Pattern
@@ -62,9 +61,9 @@ class PatternTimes:
 
     message_bytes: int
     think_us: float
-    loop_us: NDArray[np.float64]
-    communication_us: NDArray[np.float64]
-    messages: NDArray[np.float64]
+    loop_us: Floats
+    communication_us: Floats
+    messages: Floats
     alone_us: float
     alpha_us: float
     channel_us: float
@@ -75,7 +74,7 @@ class PatternTimes:
         count = float(self.messages.max())
         return count * self.channel_us / (self.think_us + 2 * count * self.alone_us)
 
-    def of_busiest(self, figure: Callable[[NDArray[np.float64]], float]) -> NodeFigures:
+    def of_busiest(self, figure: Callable[[Floats], float]) -> NodeFigures:
         """Return the mean, or the largest, of the nodes that send most.
 
         Those at a mesh's edges have fewer neighbours, and wait for others.

@@ -16,8 +16,7 @@ from netloom.simulation.steady import run_to
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats
     from netloom.simulation.program_network import ProgramNetwork
     from netloom_papers.programs.transactions import Transactions, TransactionStatistics
 
@@ -41,7 +40,7 @@ class TransactionRun:
     found: TransactionStatistics
     batches: tuple[TransactionStatistics, ...]
     mean_flits: float
-    channel_flits: NDArray[np.float64]
+    channel_flits: Floats
     cycle: int
     interrupted: bool
     kept: KeptRows | None = None

@@ -19,6 +19,7 @@ from netloom.workload.programs.rounds import Rounds, ranges
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from netloom.base.arrays import Ints
     from netloom.workload.graphs.process_graph import ProcessGraph
 
 RUNNING, BEGINNING = 0, 2
@@ -94,7 +95,7 @@ class Transactions(Rounds):
         fixed_cycles: int = 0,
         protocol: Protocol | None = None,
         seed: int = DEFAULT_SEED,
-        group: NDArray[np.int32] | None = None,
+        group: Ints | None = None,
     ) -> None:
         numbers = {"contexts": (contexts, 1), "fixed_cycles": (fixed_cycles, 0), "seed": (seed, 0)}
         for name, (value, least) in numbers.items():
@@ -119,7 +120,7 @@ class Transactions(Rounds):
         run_of[runs.row] = np.arange(len(runs.row))
         most_runs = 1 + runs.place.max()
 
-        def draw(number: NDArray[np.int64], row: NDArray[np.int64]) -> dict[str, NDArray[np.int32]]:
+        def draw(number: Ints, row: Ints) -> dict[str, Ints]:
             which = run_of[row]
             running = np.flatnonzero(which >= 0)
             thread, place = runs.thread[which[running]], runs.place[which[running]]
@@ -198,10 +199,10 @@ class _Runs(NamedTuple):
     by its place in these arrays, whose transaction the thread waited for.
     """
 
-    row: NDArray[np.int64]
-    thread: NDArray[np.int64]
-    place: NDArray[np.int64]
-    before: NDArray[np.int64]
+    row: Ints
+    thread: Ints
+    place: Ints
+    before: Ints
 
 
 class _Row(NamedTuple):
@@ -219,8 +220,8 @@ class _Row(NamedTuple):
 
 def _one_pass(
     graph: ProcessGraph,
-    tasks: NDArray[np.int64],
-    nodes: NDArray[np.int32],
+    tasks: Ints,
+    nodes: Ints,
     num_nodes: int,
     contexts: int,
     protocol: Protocol,
@@ -242,7 +243,7 @@ def _one_pass(
     first_edge = np.tile(np.searchsorted(graph.source, tasks), contexts)[thread]
     own = np.tile(nodes[tasks], contexts)[thread]
 
-    def node(who: NDArray[np.int64]) -> NDArray[np.int32]:
+    def node(who: Ints) -> Ints:
         return np.where(who == THREAD, own, nodes[graph.target[first_edge + np.maximum(who, 0)]])
 
     lists = [row.after for rows in kinds for row in rows]
@@ -299,7 +300,7 @@ def _add_messages(
     return [row for kind, row in made.items() if kind not in answered]
 
 
-def _runs(row: NDArray[np.int64], thread_of_row: NDArray[np.int64]) -> _Runs:
+def _runs(row: Ints, thread_of_row: Ints) -> _Runs:
     thread = thread_of_row[row]
     _, first, count = np.unique(thread, return_index=True, return_counts=True)
     place = np.arange(len(row)) - first[thread]

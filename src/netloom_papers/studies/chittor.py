@@ -47,8 +47,7 @@ from netloom_papers.studies.validation import Row, published
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.contention import Contention, Saturation
     from netloom.topology import Cube
     from netloom.workload import ProcessGraph
@@ -214,15 +213,15 @@ def process_graphs(nodes: int) -> dict[str, ProcessGraph]:
 class RandomMappings(NamedTuple):
     """Figures of seeded random mappings, float64[mappings] each."""
 
-    path_length_mean: NDArray[np.float64]
-    path_length_max: NDArray[np.float64]
-    logical_path_length_mean: NDArray[np.float64]
-    channel_load_mean: NDArray[np.float64]
-    channel_load_max: NDArray[np.float64]
-    path_contention_mean: NDArray[np.float64]
-    path_contention_max: NDArray[np.float64]
-    average_node: NDArray[np.float64]
-    worst_node: NDArray[np.float64]
+    path_length_mean: Floats
+    path_length_max: Floats
+    logical_path_length_mean: Floats
+    channel_load_mean: Floats
+    channel_load_max: Floats
+    path_contention_mean: Floats
+    path_contention_max: Floats
+    average_node: Floats
+    worst_node: Floats
 
 
 @cache
@@ -248,7 +247,7 @@ def random_mappings(kind: str, nodes: int, mappings: int) -> RandomMappings:
 
 
 def _mapped(
-    net: Any, graph: ProcessGraph, node_of: NDArray[np.int32], weights: NDArray[np.float64]
+    net: Any, graph: ProcessGraph, node_of: Ints, weights: Floats
 ) -> tuple[Contention, Saturation]:
     ends = node_of[graph.source], node_of[graph.target]
     found = measure(net, ROW_FIRST, *ends, weights)

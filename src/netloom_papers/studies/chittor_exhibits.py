@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     import polars as pl
-    from numpy.typing import NDArray
 
+    from netloom.base.arrays import Floats, Ints
     from netloom_papers.models.wiring import Delay, Distance
     from netloom_papers.studies.validation import Row
 
@@ -211,7 +211,7 @@ def _figure_3_2(_: bool) -> Shown:
     return Shown(panels)
 
 
-def _tree(known: Mapping[str, Any], node_of: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+def _tree(known: Mapping[str, Any], node_of: Ints) -> Floats:
     """Return mean and maximum (columns) of D, d, χ and ν of a placement."""
     child = np.arange(1, known["tasks"])
     net = mesh(known["side"], known["side"])

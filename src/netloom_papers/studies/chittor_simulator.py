@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     import polars as pl
-    from numpy.typing import NDArray
 
+    from netloom.base.arrays import Floats
     from netloom_papers.studies.validation import Part
 
 APPLIED = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
@@ -210,7 +210,7 @@ def _from_one(count: int) -> Iterable[int]:
     return range(1, count + 1)
 
 
-def _column(table: pl.DataFrame, name: str, **where: Any) -> NDArray[np.float64]:
+def _column(table: pl.DataFrame, name: str, **where: Any) -> Floats:
     """One column of the rows of a kind, by seed."""
     chosen = table.filter(**where).sort("seed")
     assert len(chosen)

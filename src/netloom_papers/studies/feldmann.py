@@ -51,8 +51,9 @@ from netloom_papers.studies.validation import compare_all, published
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from netloom.base.arrays import Floats, Ints
     from netloom.phases import Connections, Timetable
     from netloom_papers.studies.validation import Part
 
@@ -188,7 +189,7 @@ def pattern(name: str, words: int) -> Connections:
     return _listed(given, _directions(given) if name == "torus" else dimensions(given))
 
 
-def dimensions(given: Connections) -> NDArray[np.int64]:
+def dimensions(given: Connections) -> Ints:
     """Return int64[n], the dimension of a hypercube that each connection joins tasks across.
 
     Examples
@@ -196,11 +197,11 @@ def dimensions(given: Connections) -> NDArray[np.int64]:
     >>> np.bincount(dimensions(pattern("butterfly", 1))).tolist()
     [64, 64, 64, 64, 64, 64]
     """
-    found: NDArray[np.int64] = np.log2(given.source_task ^ given.target_task).astype(np.int64)
+    found: Ints = np.log2(given.source_task ^ given.target_task).astype(np.int64)
     return found
 
 
-def _directions(given: Connections) -> NDArray[np.int64]:
+def _directions(given: Connections) -> Ints:
     """Return int64[n], the place of each connection's direction in E, W, N, S."""
     rows, columns = (
         (end - start + 1) % 8 - 1
@@ -216,7 +217,7 @@ def _directions(given: Connections) -> NDArray[np.int64]:
     )
 
 
-def _listed(given: Connections, key: NDArray[np.int64]) -> Connections:
+def _listed(given: Connections, key: Ints) -> Connections:
     """Return connections listed by a key. They come in no order of their own."""
     order = np.argsort(key, kind="stable")
     columns = ("source", "target", "words", "source_task", "target_task")
@@ -319,9 +320,7 @@ def conset_clocks(name: str, words: int, seeds: Sequence[int] = (1,)) -> float:
 
 
 @cache
-def message_clocks(
-    name: str, words: int, replications: int = 1, network: str = "torus"
-) -> NDArray[np.float64]:
+def message_clocks(name: str, words: int, replications: int = 1, network: str = "torus") -> Floats:
     """Return what a pattern takes by message passing. All-to-all in some random orders."""
     given, shuffled = pattern(name, words), name == "all-to-all"
     net = IWARP if network == "torus" else mesh_network(8, 8)

@@ -38,8 +38,7 @@ from netloom.workload.traffic.lengths import LONGEST
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats
     from netloom.models.messages import MessageCosts
     from netloom.phases import Connections
     from netloom.routing import VirtualChannelRouting
@@ -52,7 +51,7 @@ ROUTER = router("single-cycle", vcs=3)
 
 def iwarp_clocks(
     given: Connections, network: Cube, costs: MessageCosts, *, shuffled: bool, seeds: int
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the clocks until the last message has been received, for each of some seeds.
 
     A node sends its messages one after the other, the next when the last has been received.

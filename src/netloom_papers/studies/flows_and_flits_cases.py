@@ -18,8 +18,7 @@ from netloom.workload.programs.messages import Given, messages
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.topology import Topology
     from netloom.workload.programs.messages import Messages
     from netloom_papers.studies.model_accuracy_kept import Case, Stopped
@@ -79,8 +78,8 @@ SHORT_FLITS, SOME, CROWD = 4, 8, 16
 class Sent(NamedTuple):
     """Who sends what to whom, all at cycle 0, in the order of rows."""
 
-    source: NDArray[np.int64]
-    target: NDArray[np.int64]
+    source: Ints
+    target: Ints
     flits: Any
 
 
@@ -257,7 +256,7 @@ def simulated(case: Case, stopped: Stopped) -> dict[str, Any] | None:
     return found
 
 
-def _compared(said: NDArray[np.float64], true: NDArray[np.float64]) -> dict[str, Any]:
+def _compared(said: Floats, true: Floats) -> dict[str, Any]:
     """Return the end, the error of single messages, and whether they differ alike."""
     alike = None
     if said.std() > 1e-9 * said.max() and true.std() > 0:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import polars as pl
-    from numpy.typing import NDArray
 
+    from netloom.base.arrays import Floats
     from netloom_papers.studies.validation import Part
 
 RUN_CYCLES, FIXED_CYCLES = 16, 78
@@ -154,7 +154,7 @@ def _curves(protocol: Protocol, known: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for router in routers:
 
-        def figure(name: str, contexts: int, router: str = router) -> NDArray[np.float64]:
+        def figure(name: str, contexts: int, router: str = router) -> Floats:
             chosen = lines.filter(router=router, contexts=contexts).sort("seed")
             return chosen[name].to_numpy()
 

@@ -25,8 +25,8 @@ from netloom_papers.studies.validation import published
 
 if TYPE_CHECKING:
     import polars as pl
-    from numpy.typing import NDArray
 
+    from netloom.base.arrays import Floats
     from netloom.base.figures import Plot
     from netloom_papers.models.locality import Locality
     from netloom_papers.studies.validation import Row
@@ -97,7 +97,7 @@ def _figure_5(quick: bool) -> Shown:
 
 def _by_distance(
     quick: bool, name: str, title: str, unit: str, ends: int = 0
-) -> tuple[list[Plot], list[NDArray[np.float64]], list[NDArray[np.float64]]]:
+) -> tuple[list[Plot], list[Floats], list[Floats]]:
     """Return the panels of a figure, and the simulated and the model's values for each p.
 
     The model's curve is over the distances of the runs, and regressed on them. ``ends`` are added.
@@ -160,7 +160,7 @@ def _by_contexts(table: pl.DataFrame) -> list[tuple[int, pl.DataFrame]]:
     return [(contexts, table.filter(pl.col("contexts") == contexts)) for contexts in CONTEXTS]
 
 
-def _predicted(part: pl.DataFrame, distances: NDArray[np.float64]) -> Locality:
+def _predicted(part: pl.DataFrame, distances: Floats) -> Locality:
     """Return what the model says of distances, all channels alike, with s and offset of runs."""
     seen = [
         row | {"message_latency": row["message_latency"] - ENDS_CYCLES}

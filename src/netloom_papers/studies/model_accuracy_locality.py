@@ -59,8 +59,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import polars as pl
-    from numpy.typing import NDArray
 
+    from netloom.base.arrays import Ints
     from netloom_papers.models.locality import Locality
     from netloom_papers.studies.model_accuracy_kept import Case, Stopped
 
@@ -141,7 +141,7 @@ def _simulate(case: Case, _: Stopped) -> dict[str, Any] | None:
     }
 
 
-def linear(rows: str, side: int = SIDE) -> NDArray[np.int64]:
+def linear(rows: str, side: int = SIDE) -> Ints:
     """Return the mapping of task (x, y) to the node that a matrix makes of it, modulo the side.
 
     Examples

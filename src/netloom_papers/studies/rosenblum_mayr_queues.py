@@ -25,8 +25,7 @@ from netloom_papers.studies.validation import Row, compare, compare_all, publish
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats
     from netloom_papers.combining import CombiningRun
     from netloom_papers.studies.validation import Part
 
@@ -135,7 +134,7 @@ def _one_for_all(pes: int, fraction: float, rate: float) -> HotSpotTraffic:
     return HotSpotTraffic(np.array([hot]), np.full((pes, 1), hot), rate, hot_fraction=fraction)
 
 
-def _cure(known: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
+def _cure(known: Mapping[str, Any]) -> dict[str, Floats]:
     """The largest of the networks at a rate that it carries only if it combines."""
     found = {}
     rate = known["cure"]["rate"]
@@ -153,7 +152,7 @@ def _cure(known: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
     return found
 
 
-def _population(known: Mapping[str, Any], fraction: float, rule: Any) -> NDArray[np.float64]:
+def _population(known: Mapping[str, Any], fraction: float, rule: Any) -> Floats:
     """What is carried per element and step, and mean queues, by seed: float64[3, seeds]."""
     pes, cure, steps = max(known["pes"]), known["cure"], known["steps"]
     network = CombiningNetwork(
@@ -261,7 +260,7 @@ def _row(
     item: str,
     quantity: str,
     expected: float,
-    samples: NDArray[np.float64],
+    samples: Floats,
     room: float,
 ) -> Row:
     """What is expected of a mean, within so much of it. It may be 0."""
@@ -285,7 +284,7 @@ def _system(name: str, pes: int = 512) -> System:
     return systems(published("rosenblum-mayr-tables"), pes)[name]
 
 
-def _mean_steps(runs: Sequence[CombiningRun]) -> NDArray[np.float64]:
+def _mean_steps(runs: Sequence[CombiningRun]) -> Floats:
     return np.array([run.steps_mean for run in runs])
 
 

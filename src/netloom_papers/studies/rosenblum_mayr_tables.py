@@ -28,8 +28,7 @@ from netloom_papers.studies.validation import Row, published, run_side_by_side
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats
     from netloom_papers.combining import CombiningRun
 
     Case: TypeAlias = "tuple[System, int, bool]"
@@ -264,7 +263,7 @@ def _look(
     alike_to = np.array([elements in (None, having) for _, elements in likes])
     steps = np.array([steps for steps, _ in likes])
 
-    def distance(request_seeds: Sequence[int], length: int) -> NDArray[np.float64]:
+    def distance(request_seeds: Sequence[int], length: int) -> Floats:
         runs = [system.run(traffic, each, steps=length).steps_mean for each in request_seeds]
         return np.abs(float(np.mean(runs)) - steps)
 
@@ -285,7 +284,7 @@ def _tables(wanted: Sequence[str] | None) -> list[tuple[tuple[int, bool], str]]:
     return [each for each in tables if wanted is None or each[1] in wanted]
 
 
-def _simulate(cases: Sequence[Case], what: str) -> NDArray[np.float64]:
+def _simulate(cases: Sequence[Case], what: str) -> Floats:
     """Return the numbers of the tables for each case: float64[cases, columns]."""
 
     def one(case: Case) -> tuple[float, ...]:
@@ -313,8 +312,8 @@ def _rows(
     item: str,
     what: str,
     printed: Sequence[float],
-    computed: NDArray[np.float64],
-    room: NDArray[np.float64],
+    computed: Floats,
+    room: Floats,
     marks: Sequence[str] = ("",) * len(COLUMNS),
     *,
     kind: str,

@@ -29,8 +29,7 @@ from netloom.drawing.networks.uplinks import uplink_matrices
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.drawing.networks.traffic import Traffic
 
 MOST_CURVES = 2500
@@ -67,8 +66,8 @@ class Column(NamedTuple):
         What the groups are called where there is no room for names of routers.
     """
 
-    routers: NDArray[np.int64]
-    group: NDArray[np.int64]
+    routers: Ints
+    group: Ints
     heading: tuple[str, str]
     groups: tuple[str, ...] = ()
 
@@ -85,8 +84,8 @@ class Columns:
     """
 
     columns: Sequence[Column]
-    leaves: NDArray[np.int64]
-    enters: NDArray[np.int64]
+    leaves: Ints
+    enters: Ints
 
 
 @dataclass(eq=False)
@@ -96,12 +95,12 @@ class _Placed:
     column: Column
     left: float
     width: float
-    top: NDArray[np.float64]
-    height: NDArray[np.float64]
-    row_of: NDArray[np.int64] = field(repr=False)
+    top: Floats
+    height: Floats
+    row_of: Ints = field(repr=False)
 
     @property
-    def middle(self) -> NDArray[np.float64]:
+    def middle(self) -> Floats:
         return self.top + self.height / 2
 
 
@@ -142,9 +141,7 @@ def columns_scene(traffic: Traffic, laid: Columns, width: float) -> Scene:
     )  # fmt: skip
 
 
-def every_curve(
-    traffic: Traffic, laid: Columns, width: float, tall: float
-) -> tuple[Scene, NDArray[np.float64]]:
+def every_curve(traffic: Traffic, laid: Columns, width: float, tall: float) -> tuple[Scene, Floats]:
     """Return a network in columns with all its channels, none merged, and where its routers are.
 
     Returns
@@ -219,7 +216,7 @@ def _names(traffic: Traffic, column: Column) -> list[str]:
     return [topology.name_of(topology.router_vertex(int(each))) for each in column.routers]
 
 
-def _cables(traffic: Traffic, laid: Columns) -> NDArray[np.float64]:
+def _cables(traffic: Traffic, laid: Columns) -> Floats:
     """Return float64[num_columns, num_routers], the cables at the fuller side of each router."""
     routers = traffic.topology.routers
     many = np.zeros((2, len(laid.columns), routers.num_vertices))
@@ -228,9 +225,7 @@ def _cables(traffic: Traffic, laid: Columns) -> NDArray[np.float64]:
     return np.asarray(np.maximum(many.max(axis=0), 1), np.float64)
 
 
-def _stacked(
-    weights: NDArray[np.float64], group: NDArray[np.int64], tall: float, gap: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _stacked(weights: Floats, group: Ints, tall: float, gap: float) -> tuple[Floats, Floats]:
     """Return tops and heights of boxes above each other, as high as their weights.
 
     ``gap`` is the share of all that lies between boxes. Between groups lies twice that of others.
@@ -246,9 +241,7 @@ def _stacked(
     return tops, heights
 
 
-def _curves(
-    traffic: Traffic, laid: Columns, placed: Sequence[_Placed], shown: NDArray[np.int64]
-) -> Channels:
+def _curves(traffic: Traffic, laid: Columns, placed: Sequence[_Placed], shown: Ints) -> Channels:
     """Return the curves of channels, each with a slot of its own at both its routers.
 
     Slots lie in the order of the other ends, so that cables do not cross where they end, and
@@ -291,7 +284,7 @@ def _rim(traffic: Traffic, placed: Sequence[_Placed]) -> Channels:
     return straight(shown, start, end, float(pitch.min(initial=4.0)))
 
 
-def _beside(traffic: Traffic, rim: Channels) -> dict[int, NDArray[np.float64]]:
+def _beside(traffic: Traffic, rim: Channels) -> dict[int, Floats]:
     """Return places for the numbers of hosts' channels: inside of their routers' bars."""
     assert rim.points is not None
     inwards = np.stack([RIM / 2 + BAR + DISC + 22.0 * np.arange(3), np.zeros(3)], axis=1)
@@ -300,9 +293,7 @@ def _beside(traffic: Traffic, rim: Channels) -> dict[int, NDArray[np.float64]]:
     return dict(zip(rim.channel.tolist(), places, strict=True))
 
 
-def _slots(
-    traffic: Traffic, laid: Columns, placed: Sequence[_Placed]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _slots(traffic: Traffic, laid: Columns, placed: Sequence[_Placed]) -> tuple[Floats, Floats]:
     """Return float64[num_network_channels, 2] twice: where each channel starts and ends."""
     routers = traffic.topology.routers
     ends = (laid.leaves, routers.channel_source), (laid.enters, routers.channel_target)
@@ -333,9 +324,7 @@ def _slots(
     return place[:many], place[many:]
 
 
-def _bundles(
-    traffic: Traffic, laid: Columns, placed: Sequence[_Placed], shown: NDArray[np.int64]
-) -> Bundles:
+def _bundles(traffic: Traffic, laid: Columns, placed: Sequence[_Placed], shown: Ints) -> Bundles:
     """Return the cables of each pair of groups of neighbouring columns as one grey curve."""
     routers = traffic.topology.routers
     ends, names = [], []
@@ -373,7 +362,7 @@ def _bundles(
     return Bundles(bent(start, end), 1 + (thickest - 1) * np.sqrt(counts / counts.max()), words)
 
 
-def _parts(column: Column) -> NDArray[np.int64]:
+def _parts(column: Column) -> Ints:
     """Return int64[n], the groups of a column, neighbours taken together until they are few."""
     _, group = np.unique(column.group, return_inverse=True)
     many = int(group.max(initial=0)) + 1

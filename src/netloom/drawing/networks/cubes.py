@@ -13,8 +13,7 @@ from netloom.drawing.networks.scene import Box, Cells, Channels, Scene, Word, na
 from netloom.topology import Cube
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.drawing.networks.traffic import Traffic
 
 TALL = 640.0
@@ -33,7 +32,7 @@ class _Rows(NamedTuple):
     """The directions of a cube, and which channel leaves each node in each; -1 for none."""
 
     names: list[str]
-    channel: NDArray[np.int64]
+    channel: Ints
 
 
 def cube_scene(traffic: Traffic, width: float) -> Scene | None:
@@ -83,7 +82,7 @@ def cube_scene(traffic: Traffic, width: float) -> Scene | None:
     )  # fmt: skip
 
 
-def gray_order(sides: tuple[int, ...]) -> NDArray[np.int64]:
+def gray_order(sides: tuple[int, ...]) -> Ints:
     """Return the nodes of a cube so that neighbors differ by one in one coordinate.
 
     Examples
@@ -132,7 +131,7 @@ def _fit(cube: Cube, many: int, room: float) -> tuple[float, int]:
     return best
 
 
-def _called(cube: Cube, nodes: NDArray[np.int64]) -> str:
+def _called(cube: Cube, nodes: Ints) -> str:
     """Return what the nodes of a line have in common: their first coordinates."""
     at = np.stack(np.unravel_index(nodes, cube.sides))
     said = ["·" if len(set(each)) > 1 else str(each[0]) for each in at.tolist()]

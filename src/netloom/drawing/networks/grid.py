@@ -25,8 +25,7 @@ from netloom.drawing.networks.scene import (
 from netloom.topology import Cube
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.drawing.networks.traffic import Traffic
     from netloom.topology import Topology
 
@@ -70,11 +69,11 @@ class _Lines:
         Whether it is one long line in several rows.
     """
 
-    place: NDArray[np.float64]
-    way: NDArray[np.float64]
-    far: NDArray[np.bool_]
-    source: NDArray[np.int64]
-    target: NDArray[np.int64]
+    place: Floats
+    way: Floats
+    far: Bools
+    source: Ints
+    target: Ints
     folded: bool
 
     @property
@@ -91,7 +90,7 @@ class _Lines:
         step = self.columns if self.folded else 1
         return [str(row * step) for row in range(self.rows)] if self.rows > 1 else []
 
-    def stubs(self, way: tuple[int, int]) -> NDArray[np.int64]:
+    def stubs(self, way: tuple[int, int]) -> Ints:
         """Return the stubs that leave in a direction."""
         return np.flatnonzero(self.far & (self.way == way).all(axis=1))
 
@@ -203,7 +202,7 @@ def _bare(lines: _Lines) -> tuple[float, float, float, float]:
     return left, right, top, bottom
 
 
-def _drawn(traffic: Traffic, lines: _Lines, corner: NDArray[np.float64], pitch: float) -> Channels:
+def _drawn(traffic: Traffic, lines: _Lines, corner: Floats, pitch: float) -> Channels:
     """Return the channels, each on the right of its direction."""
     channel = traffic.between
     aside = max(SIDE * pitch, 2.2)
@@ -217,7 +216,7 @@ def _drawn(traffic: Traffic, lines: _Lines, corner: NDArray[np.float64], pitch: 
     return Channels(channel, points=points, thickest=float(np.clip(1.7 * aside, 2.5, 5.0)))
 
 
-def _dots(places: NDArray[np.float64], pitch: float) -> Bundles:
+def _dots(places: Floats, pitch: float) -> Bundles:
     """Return the nodes."""
     points = np.repeat(places[:, None, :], 4, axis=1)
     points[:, 3, 0] += 0.1
@@ -225,7 +224,7 @@ def _dots(places: NDArray[np.float64], pitch: float) -> Bundles:
     return Bundles(points, np.full(len(places), size), style="network-rim", cap="round")
 
 
-def _rim(lines: _Lines, corner: NDArray[np.float64], pitch: float) -> list[Word]:
+def _rim(lines: _Lines, corner: Floats, pitch: float) -> list[Word]:
     """Return the numbers of columns above the nodes, and of rows at their left."""
     every = max(1, ceil((width_of(str(lines.columns - 1), bold=True) + 4) / pitch))
     words = [
@@ -241,7 +240,7 @@ def _rim(lines: _Lines, corner: NDArray[np.float64], pitch: float) -> list[Word]
     ]
 
 
-def _ends(lines: _Lines, corner: NDArray[np.float64], pitch: float) -> list[Word]:
+def _ends(lines: _Lines, corner: Floats, pitch: float) -> list[Word]:
     """Return where stubs lead, at their ends. Every second if there is no room, and so on."""
     words = []
     for way, align in WAYS.items():
@@ -265,7 +264,7 @@ def _ends(lines: _Lines, corner: NDArray[np.float64], pitch: float) -> list[Word
 
 def _heads(
     traffic: Traffic, drawn: Channels, pitch: float
-) -> tuple[tuple[Arrow, ...], dict[int, NDArray[np.float64]]]:
+) -> tuple[tuple[Arrow, ...], dict[int, Floats]]:
     """Return the heads of the busiest channels, and where their discs may be beside them."""
     arrows, beside = [], {}
     assert drawn.points is not None

@@ -12,8 +12,7 @@ from netloom.drawing.networks.panels import beside_squares, marked_squares
 from netloom.drawing.networks.scene import Channels, Scene, Word
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.drawing.networks.traffic import Traffic
 
 RIM = 9.0
@@ -28,7 +27,7 @@ LEAST, LARGEST, TALL = 3.0, 14.0, 60.0
 WAYS = ("hosts to routers", "routers to hosts")
 
 
-def ports(traffic: Traffic) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def ports(traffic: Traffic) -> tuple[Ints, Ints]:
     """Return the channels of hosts that are drawn, the busiest last, and at which router each is.
 
     All, or of each router and way the busiest.
@@ -44,15 +43,13 @@ def ports(traffic: Traffic) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return shown, router
 
 
-def receives(traffic: Traffic, channel: NDArray[np.int64]) -> NDArray[np.bool_]:
+def receives(traffic: Traffic, channel: Ints) -> Bools:
     """Return bool[n], which channels of hosts lead to hosts."""
     network = traffic.topology
     return np.asarray(channel >= network.num_network_channels + network.num_ports, np.bool_)
 
 
-def shares(
-    group: NDArray[np.int64], channel: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def shares(group: Ints, channel: Ints) -> tuple[Floats, Floats]:
     """Return where in its group each channel is, 0 … 1, by number, and the part that it has.
 
     Examples
@@ -70,9 +67,7 @@ def shares(
     return place, part
 
 
-def straight(
-    channel: NDArray[np.int64], start: NDArray[np.float64], end: NDArray[np.float64], pitch: float
-) -> Channels:
+def straight(channel: Ints, start: Floats, end: Floats, pitch: float) -> Channels:
     """Return channels as straight lines that are as thick as they have room, whatever they carry.
 
     ``pitch`` is the distance in pixels from one to the next.

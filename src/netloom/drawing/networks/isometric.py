@@ -16,11 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats
     from netloom.drawing.networks.traffic import Traffic
 
-    Placing: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    Placing: TypeAlias = Callable[[Floats], Floats]
 
 WIDE, HIGH = 170.0, 110.0
 """Pixels of the key, without its words."""
@@ -56,7 +55,7 @@ def _with(traffic: Traffic, scene: Scene, at: tuple[float, float]) -> Scene:
     scale = np.array([WIDE, HIGH]) / span
     corner = np.array(at)
 
-    def placed(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    def placed(points: Floats) -> Floats:
         return np.asarray(corner + scale * (points @ SLANT - low), np.float64)
 
     channel = traffic.busiest[0]
@@ -90,7 +89,7 @@ def _with(traffic: Traffic, scene: Scene, at: tuple[float, float]) -> Scene:
     )
 
 
-def _planes(most: NDArray[np.float64], placed: Placing) -> Bundles:
+def _planes(most: Floats, placed: Placing) -> Bundles:
     """Return the outlines of the planes, and the edges between them."""
     z, y, x = most
     corners = np.array([[0, 0], [0, x], [y, x], [y, 0]])
@@ -106,7 +105,7 @@ def _planes(most: NDArray[np.float64], placed: Placing) -> Bundles:
     return Bundles(points, np.full(len(lines), 1.0))
 
 
-def _axes(most: NDArray[np.float64], placed: Placing) -> list[Word]:
+def _axes(most: Floats, placed: Placing) -> list[Word]:
     """Return the names of the axes at the ends of edges, and what the key is."""
     z, y, x = most
     ends = placed(np.array([[0, 0, x], [0, y, 0], [z, y, 0], [0, 0, 0]]))

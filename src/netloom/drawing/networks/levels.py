@@ -14,8 +14,7 @@ from netloom.topology.family import StagesShape, TreeShape
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.topology import Topology
 
 SPREAD = 0.15
@@ -66,7 +65,7 @@ def _tree_levels(topology: Topology, shape: TreeShape) -> list[Column]:
 
 
 def _called(
-    shape: TreeShape, level: int, hosts: NDArray[np.int64], group: NDArray[np.int64]
+    shape: TreeShape, level: int, hosts: Ints, group: Ints
 ) -> tuple[tuple[str, str], tuple[str, ...]]:
     """Return the heading of a level of a tree, and the names of its groups."""
     many = shape.width(level)
@@ -83,11 +82,11 @@ def _called(
     return (what, said), names
 
 
-def _hosts(hosts: NDArray[np.int64]) -> str:
+def _hosts(hosts: Ints) -> str:
     return counted(int(hosts.sum()), "host", ",")
 
 
-def _hosts_at(topology: Topology) -> NDArray[np.int64]:
+def _hosts_at(topology: Topology) -> Ints:
     """Return int64[num_routers], the host ports of each router."""
     if topology.direct:
         return np.ones(topology.num_routers, np.int64)
@@ -128,9 +127,7 @@ def _by_distance(topology: Topology) -> list[Column]:
     return columns
 
 
-def _heading(
-    topology: Topology, level: int, hosts: NDArray[np.int64], *, two: bool
-) -> tuple[str, str]:
+def _heading(topology: Topology, level: int, hosts: Ints, *, two: bool) -> tuple[str, str]:
     """Return the heading of the routers that are ``level`` hops from the next host."""
     many = len(hosts)
     if topology.direct:

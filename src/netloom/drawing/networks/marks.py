@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     import altair as alt
     import polars as pl
-    from numpy.typing import NDArray
 
+    from netloom.base.arrays import Floats
     from netloom.drawing.networks.scene import Box, Bundles, Cells, Channels, Scene
     from netloom.drawing.networks.traffic import Traffic
 
@@ -208,7 +208,7 @@ def _busiest_last(table: pl.DataFrame, traffic: Traffic) -> pl.DataFrame:
     return table.sort((pl.col("heat") - none).abs(), maintain_order=True)
 
 
-def _strokes(part: Channels, traffic: Traffic) -> tuple[list[str], NDArray[np.float64]]:
+def _strokes(part: Channels, traffic: Traffic) -> tuple[list[str], Floats]:
     """Return the paths of channels as SVG has them, and how thick they are."""
     if part.points is not None:
         base = part.thinnest if len(part.channel) < 1200 else 0.7 * part.thinnest
@@ -317,7 +317,7 @@ def _arrows(scene: Scene) -> list[alt.Chart]:
     return [made]
 
 
-def paths(points: NDArray[np.float64]) -> list[str]:
+def paths(points: Floats) -> list[str]:
     """Return curves as SVG has them.
 
     Examples

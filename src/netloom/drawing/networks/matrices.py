@@ -12,8 +12,7 @@ from netloom.drawing.networks.scene import Word
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.drawing.networks.traffic import Traffic
 
 MOST_BLOCKS = 64
@@ -22,12 +21,12 @@ MOST_BLOCKS = 64
 
 def pooled(
     traffic: Traffic,
-    row: NDArray[np.int64],
-    column: NDArray[np.int64],
+    row: Ints,
+    column: Ints,
     many: int,
     *,
     diagonal: bool = True,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], int]:
+) -> tuple[Ints, Ints, Ints, int]:
     """Return the busiest channel of each row and column, their rows and columns, and how many.
 
     If there are too many rows, neighbours are taken together.

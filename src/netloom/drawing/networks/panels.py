@@ -24,8 +24,7 @@ from netloom.drawing.networks.scene import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.drawing.networks.traffic import Traffic
 
 LEAST, LARGEST = 2.0, 24.0
@@ -58,9 +57,9 @@ class Panel(NamedTuple):
     """
 
     label: str
-    channel: NDArray[np.int64]
-    row: NDArray[np.int64]
-    column: NDArray[np.int64]
+    channel: Ints
+    row: Ints
+    column: Ints
     rows: int
     columns: int
 
@@ -107,8 +106,8 @@ class Look:
 class _Parts:
     """What is drawn, while it is put together."""
 
-    channel: list[NDArray[np.int64]] = field(default_factory=list)
-    squares: list[NDArray[np.float64]] = field(default_factory=list)
+    channel: list[Ints] = field(default_factory=list)
+    squares: list[Floats] = field(default_factory=list)
     boxes: list[Box] = field(default_factory=list)
     words: list[Word] = field(default_factory=list)
     cells: list[Cells] = field(default_factory=list)

@@ -12,8 +12,7 @@ from netloom.topology import Cube
 from netloom.topology.family import HyperXShape
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.drawing.networks.traffic import Traffic
 
 BARS = 100
@@ -51,8 +50,8 @@ class Sums(NamedTuple):
 
     heading: str
     rows: tuple[str, ...]
-    row: NDArray[np.int64]
-    column: NDArray[np.int64]
+    row: Ints
+    column: Ints
     columns: int
     what: str
 

@@ -24,8 +24,7 @@ from netloom.drawing.networks.scene import (
 from netloom.topology.family import DragonflyShape
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.drawing.networks.traffic import Traffic
 
 MOST_CHORDS = 2500
@@ -67,13 +66,11 @@ class _Ring:
     square: float
     away: float
 
-    def angle(self, group: NDArray[np.float64]) -> NDArray[np.float64]:
+    def angle(self, group: Floats) -> Floats:
         """Return where a place on the rim is, counted in groups: radians from the top."""
         return np.asarray(2 * pi * group / self.shape.groups - pi / 2, np.float64)
 
-    def at(
-        self, angle: NDArray[np.float64], radius: NDArray[np.float64] | float
-    ) -> NDArray[np.float64]:
+    def at(self, angle: Floats, radius: Floats | float) -> Floats:
         """Return float64[n, 2], the points at some angles and distances from the middle."""
         x, y = self.x + radius * np.cos(angle), self.y + radius * np.sin(angle)
         return np.stack([x, y], axis=-1)
@@ -148,7 +145,7 @@ def _ring(shape: DragonflyShape, across: float, top: float, least: float = LEAST
     return _Ring(shape, across / 2, top + across / 2, radius, square, away)
 
 
-def _places(ring: _Ring, channels: NDArray[np.int64], traffic: Traffic) -> NDArray[np.float64]:
+def _places(ring: _Ring, channels: Ints, traffic: Traffic) -> Floats:
     """Return float64[2, n], where on the rim global channels start and end, counted in groups.
 
     In a group slots go by router. In a router by the group that they lead to, so that neighbours
@@ -172,7 +169,7 @@ def _places(ring: _Ring, channels: NDArray[np.int64], traffic: Traffic) -> NDArr
     return (group + (within - 0.5) * (1 - SPARE)).reshape(2, -1)
 
 
-def _chords(traffic: Traffic, ring: _Ring, channels: NDArray[np.int64]) -> tuple[Channels, str]:
+def _chords(traffic: Traffic, ring: _Ring, channels: Ints) -> tuple[Channels, str]:
     """Return the global cables. Only the hottest where they are too many."""
     note, hot = "", np.ones(len(channels), np.bool_)
     if len(channels) > MOST_CHORDS:
@@ -184,7 +181,7 @@ def _chords(traffic: Traffic, ring: _Ring, channels: NDArray[np.int64]) -> tuple
     return replace(drawn, channel=channels[hot], points=drawn.points[hot]), note
 
 
-def _chord_curves(traffic: Traffic, ring: _Ring, channels: NDArray[np.int64]) -> Channels:
+def _chord_curves(traffic: Traffic, ring: _Ring, channels: Ints) -> Channels:
     """Return global cables as curves across the ring. Neighbors bow little."""
     places = _places(ring, channels, traffic)
     angle = ring.angle(places)
@@ -198,13 +195,13 @@ def _chord_curves(traffic: Traffic, ring: _Ring, channels: NDArray[np.int64]) ->
     return Channels(channels, points=np.stack(points, axis=1), thickest=4.0)
 
 
-def _middles(ring: _Ring) -> NDArray[np.float64]:
+def _middles(ring: _Ring) -> Floats:
     """Return float64[groups, 2], the middles of the matrices of groups."""
     groups = np.arange(ring.shape.groups, dtype=np.float64)
     return ring.at(ring.angle(groups), ring.away)
 
 
-def _local(ring: _Ring, traffic: Traffic, channels: NDArray[np.int64]) -> Channels:
+def _local(ring: _Ring, traffic: Traffic, channels: Ints) -> Channels:
     """Return the local channels as squares of router × router matrices, the sender's row.
 
     If there is no room, the rim of each group is its busiest local channel.
@@ -260,7 +257,7 @@ def _hosts(ring: _Ring, traffic: Traffic) -> Channels:
     return straight(shown, start, end, float(slot * part.min(initial=1.0)))
 
 
-def _arcs(ring: _Ring, start: NDArray[np.float64], end: NDArray[np.float64]) -> NDArray[np.float64]:
+def _arcs(ring: _Ring, start: Floats, end: Floats) -> Floats:
     """Return float64[n, 4, 2], arcs of the rim between places that are counted in groups."""
     ends = [ring.angle(each) for each in (start, end)]
     reach = 4 / 3 * np.tan((ends[1] - ends[0]) / 4) * ring.radius
@@ -284,7 +281,7 @@ def _numbers(ring: _Ring) -> list[Word]:
     ]
 
 
-def _by_number(ring: _Ring, group: int) -> NDArray[np.float64]:
+def _by_number(ring: _Ring, group: int) -> Floats:
     """Return places round the number of a group, for the disc of a local channel."""
     turn = 21 / (2 * pi * ring.radius) * ring.shape.groups
     angles = ring.angle(group + turn * np.array([1.0, -1.0, 1.6, -1.6, 0.0, 0.0]))
@@ -306,7 +303,7 @@ def _headings(ring: _Ring, *, near: bool) -> list[Word]:
 
 
 def _groups(
-    traffic: Traffic, group: NDArray[np.int64], left: float, top: float, room: float
+    traffic: Traffic, group: Ints, left: float, top: float, room: float
 ) -> tuple[Channels, list[Word], float]:
     """Return the group × group matrix: the busiest channel from a group to another."""
     assert isinstance(traffic.topology.family, DragonflyShape)

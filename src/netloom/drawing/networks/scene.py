@@ -16,8 +16,7 @@ from netloom.drawing.networks.letters import LINE, SIZE, fitted, width_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.drawing.networks.traffic import Traffic
 
 DISC = 9.0
@@ -92,8 +91,8 @@ class Cells:
         What each is.
     """
 
-    places: NDArray[np.float64]
-    time: NDArray[np.float64]
+    places: Floats
+    time: Floats
     words: tuple[str, ...]
 
 
@@ -116,9 +115,9 @@ class Channels:
         Whether they are drawn elsewhere as well: a summary.
     """
 
-    channel: NDArray[np.int64]
-    points: NDArray[np.float64] | None = None
-    squares: NDArray[np.float64] | None = None
+    channel: Ints
+    points: Floats | None = None
+    squares: Floats | None = None
     thickest: float = 4.5
     thinnest: float = 1.1
     again: bool = False
@@ -142,8 +141,8 @@ class Bundles:
         How they end: ``round`` makes dots of curves without length.
     """
 
-    points: NDArray[np.float64]
-    width: NDArray[np.float64]
+    points: Floats
+    width: Floats
     words: tuple[str, ...] = ()
     style: str = "network-bundle"
     cap: Literal["butt", "round"] = "butt"
@@ -167,15 +166,13 @@ class Scene:
     note: str = field(default="", kw_only=True)
 
 
-def points_on(points: NDArray[np.float64], at: float) -> NDArray[np.float64]:
+def points_on(points: Floats, at: float) -> Floats:
     """Return float64[n, 2], where curves are after a part of their way, 0 … 1."""
     weights = (1 - at) ** 3, 3 * at * (1 - at) ** 2, 3 * at**2 * (1 - at), at**3
     return np.asarray(sum(w * points[:, k] for k, w in enumerate(weights)), np.float64)
 
 
-def bent(
-    start: NDArray[np.float64], end: NDArray[np.float64], share: float = 0.45
-) -> NDArray[np.float64]:
+def bent(start: Floats, end: Floats, share: float = 0.45) -> Floats:
     """Return float64[n, 4, 2], curves that leave and arrive horizontally."""
     step = np.stack([share * (end[:, 0] - start[:, 0]), np.zeros(len(start))], axis=1)
     return np.stack([start, start + step, end - step, end], axis=1)
@@ -185,7 +182,7 @@ def discs_on(
     traffic: Traffic,
     drawn: Sequence[Channels],
     taken: Sequence[Word] = (),
-    beside: Mapping[int, NDArray[np.float64]] | None = None,
+    beside: Mapping[int, Floats] | None = None,
 ) -> tuple[Disc, ...]:
     """Return the discs of the busiest channels, each on its curve and clear of what is there.
 
@@ -213,23 +210,21 @@ def discs_on(
     return tuple(found)
 
 
-def _clearest(
-    places: Sequence[NDArray[np.float64]], others: Sequence[NDArray[np.float64]]
-) -> NDArray[np.float64]:
+def _clearest(places: Sequence[Floats], others: Sequence[Floats]) -> Floats:
     """Return the first of the places that are farthest from other curves, up to two discs."""
     points = np.concatenate(others) if others else np.zeros((0, 2))
     away = [float(np.hypot(*(points - place).T).min(initial=2 * DISC)) for place in places]
     return places[int(np.argmax(away))]
 
 
-def _farthest(places: Sequence[NDArray[np.float64]], discs: Sequence[Disc]) -> NDArray[np.float64]:
+def _farthest(places: Sequence[Floats], discs: Sequence[Disc]) -> Floats:
     """Return the place that is farthest from all discs, if none is free."""
     away = [min((np.hypot(x - disc.x, y - disc.y) for disc in discs), default=0.0)
             for x, y in places]  # fmt: skip
     return places[int(np.argmax(away))]
 
 
-def _hits(place: NDArray[np.float64], discs: Sequence[Disc], words: Sequence[Word]) -> bool:
+def _hits(place: Floats, discs: Sequence[Disc], words: Sequence[Word]) -> bool:
     x, y = place
     if any(np.hypot(x - disc.x, y - disc.y) < 2 * DISC + 2 for disc in discs):
         return True

@@ -19,8 +19,7 @@ from netloom.topology.subnets.names import short_channel_name
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.topology import Topology
 
 MARKED, MARKED_IN_GRAPHS = 3, 5
@@ -133,34 +132,34 @@ class Traffic:
     """
 
     topology: Topology
-    time: NDArray[np.float64]
+    time: Floats
     unit: str = ""
     scale: tuple[float, float] | None = None
     shown: Shown = "load"
-    before: NDArray[np.float64] | None = None
-    paths: NDArray[np.float64] | None = None
+    before: Floats | None = None
+    paths: Floats | None = None
     marked: Marked | None = None
     tips: Tips | None = None
     delays: Delays | None = None
 
     @cached_property
-    def weight(self) -> NDArray[np.float64]:
+    def weight(self) -> Floats:
         """float64[num_network_channels], how much there is to see: of changes without sign."""
         return np.abs(self.time) if self.shown == "change" else self.time
 
     @cached_property
-    def there(self) -> NDArray[np.int64]:
+    def there(self) -> Ints:
         """int64[n], the channels that are not broken, the busiest last. Of equals the first."""
         known = np.flatnonzero(~np.isnan(self.time))
         return known[np.lexsort((-known, self.weight[known]))]
 
     @cached_property
-    def between(self) -> NDArray[np.int64]:
+    def between(self) -> Ints:
         """int64[n], those of ``there`` that join routers."""
         return self.there[self.there < self.topology.num_network_channels]
 
     @cached_property
-    def hosts(self) -> NDArray[np.int64]:
+    def hosts(self) -> Ints:
         """int64[n], those of ``there`` that are hosts' own, to routers and from them."""
         return self.there[self.there >= self.topology.num_network_channels]
 
@@ -227,12 +226,12 @@ class Traffic:
         highest = float(self.weight[self.there[-1]]) if len(self.there) else 0.0
         return highest > EVEN * self.own_mean or (self.shown == "change" and highest > 0)
 
-    def heat(self, time: NDArray[np.float64] | float) -> NDArray[np.float64]:
+    def heat(self, time: Floats | float) -> Floats:
         """Return colors, 0 … 1, by ``stops``."""
         times, colours = zip(*self.stops.items(), strict=True)
         return np.asarray(np.interp(np.asarray(time, np.float64), times, colours), np.float64)
 
-    def strength(self, time: NDArray[np.float64]) -> NDArray[np.float64]:
+    def strength(self, time: Floats) -> Floats:
         """Return how thick channels are, 0 … 1.
 
         Loads up to the mean are as thin as can be. In pictures that are compared, thickness is in
@@ -291,13 +290,13 @@ class Traffic:
     def of_load(
         cls,
         topology: Topology,
-        load: NDArray[np.float64],
+        load: Floats,
         unit: str,
         scale: tuple[float, float] | None = None,
         *,
         shown: Shown = "load",
-        before: NDArray[np.float64] | None = None,
-        paths: NDArray[np.float64] | None = None,
+        before: Floats | None = None,
+        paths: Floats | None = None,
         marked: Marked | None = None,
         tips: Tips | None = None,
         delays: Delays | None = None,

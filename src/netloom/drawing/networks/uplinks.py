@@ -12,8 +12,7 @@ from netloom.drawing.networks.scene import Box, Channels, Word
 from netloom.topology.family import TreeShape
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Ints
     from netloom.drawing.networks.columns import Columns
     from netloom.drawing.networks.traffic import Traffic
 
@@ -39,9 +38,9 @@ class Matrices(NamedTuple):
 class _Cells(NamedTuple):
     """The busiest channel of each row and column."""
 
-    channel: NDArray[np.int64]
-    row: NDArray[np.int64]
-    column: NDArray[np.int64]
+    channel: Ints
+    row: Ints
+    column: Ints
 
 
 def uplink_matrices(
@@ -96,9 +95,7 @@ def uplink_matrices(
     return Matrices(drawn, tuple(boxes), tuple(words), y + rows * cell + 4)
 
 
-def _names(
-    traffic: Traffic, routers: NDArray[np.int64], *, pods: bool, rows: int, per: int
-) -> list[str]:
+def _names(traffic: Traffic, routers: Ints, *, pods: bool, rows: int, per: int) -> list[str]:
     """Return the names of rows. Of those that neighbors share, the first."""
     if pods:
         return [f"pod {row * per}" for row in range(rows)]
@@ -108,7 +105,7 @@ def _names(
 
 
 def _busiest(
-    traffic: Traffic, here: NDArray[np.bool_], row: NDArray[np.int64], column: NDArray[np.int64],
+    traffic: Traffic, here: Bools, row: Ints, column: Ints,
     columns: int,
 ) -> _Cells:  # fmt: skip
     """Return the busiest of some channels by row and column."""

@@ -15,6 +15,7 @@ from netloom.questions.verdict import Verdict
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Floats, Ints
     from netloom.questions.recorded import Recorded
     from netloom.routing import Routing
     from netloom.topology import Topology
@@ -41,9 +42,7 @@ def asked(record: Recorded) -> Any:
     return ask(record.kind.question, dict(record.configuration))
 
 
-def flows_of(
-    graph: ProcessGraph, node_of: NDArray[np.integer[Any]], weights: NDArray[Any]
-) -> Flows:
+def flows_of(graph: ProcessGraph, node_of: Ints, weights: NDArray[Any]) -> Flows:
     """Return the flows of a program whose tasks are placed."""
     return Flows(
         node_of.astype(np.int32), graph.source.astype(np.int32), graph.target.astype(np.int32),
@@ -59,7 +58,7 @@ def view_of(
     *,
     unit: str,
     name: str,
-    known: NDArray[np.float64] | None = None,
+    known: Floats | None = None,
     answered: bool = True,
 ) -> View:
     """Return what flows put on the channels under a routing.

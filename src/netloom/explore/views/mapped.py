@@ -15,8 +15,7 @@ from netloom.questions.subject import IN_ORDER, order_named
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats
     from netloom.explore.view import View
     from netloom.questions.answers import Answer
     from netloom.questions.recorded import Recorded
@@ -63,7 +62,7 @@ def mapping_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
         )  # fmt: skip
 
 
-def _loads(record: Recorded, when: str) -> NDArray[np.float64] | None:
+def _loads(record: Recorded, when: str) -> Floats | None:
     """Return what channels between routers carry before or after. None if nothing crosses any."""
     table = record.tables["channels"].filter(mapping=when)
     if "kind" in table.columns:

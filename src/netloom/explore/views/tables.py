@@ -13,8 +13,7 @@ from netloom.questions.subject import short_name
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.explore.view import View
     from netloom.questions.answers import Answer
     from netloom.questions.fabric.jobs import Job
@@ -83,7 +82,7 @@ def table_name(routing: str) -> str:
     return short_name(routing.removeprefix("lfts:"))
 
 
-def all_to_all(network: Topology, hosts: NDArray[np.int32]) -> Flows:
+def all_to_all(network: Topology, hosts: Ints) -> Flows:
     """Return a path from each host to each other, those of one router together."""
     many = len(hosts)
     router = np.zeros(network.num_hosts, np.int64)

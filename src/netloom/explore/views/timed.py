@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Floats, Ints
     from netloom.explore.view import Table
     from netloom.questions.answers import Answer
     from netloom.questions.recorded import Recorded
@@ -95,7 +96,7 @@ class Sent(NamedTuple):
 
 def sent_view(
     record: Recorded, network: PreparedFlows | PreparedNetwork, sent: Sent, *, name: str, unit: str,
-    known: NDArray[np.float64], critical: Steps = (),
+    known: Floats, critical: Steps = (),
 ) -> View:  # fmt: skip
     """Return what messages put on channels, pair by pair and over time."""
     topology = network.topology
@@ -132,7 +133,7 @@ def _found(record: Recorded, answer: Answer | None) -> Any:
     return record.kind.find(question, record.kind.prepare(question))
 
 
-def _pairs(sent: Sent, size: NDArray[np.float64], hosts: int) -> tuple[Flows, NDArray[np.int64]]:
+def _pairs(sent: Sent, size: Floats, hosts: int) -> tuple[Flows, Ints]:
     """Return what each host sends each other, and the pair of each message."""
     keys = sent.source.astype(np.int64) * hosts + sent.target.astype(np.int64)
     known, pair = np.unique(keys, return_inverse=True)
@@ -143,8 +144,8 @@ def _pairs(sent: Sent, size: NDArray[np.float64], hosts: int) -> tuple[Flows, ND
 
 
 def _paths(
-    message: NDArray[np.int64], channel: NDArray[np.int64], size: NDArray[np.float64],
-    pair: NDArray[np.int64], flows: Flows,
+    message: Ints, channel: Ints, size: Floats,
+    pair: Ints, flows: Flows,
 ) -> Paths:  # fmt: skip
     """Return the path of each message, as likely as its part of what its pair sends."""
     order = np.argsort(pair, kind="stable")
@@ -160,9 +161,9 @@ def _paths(
 
 
 def _frames(
-    start: NDArray[Any], end: NDArray[Any], channel: NDArray[np.int64],
-    taken: NDArray[np.float64], channels: int,
-) -> tuple[NDArray[np.float64], NDArray[np.float32]]:  # fmt: skip
+    start: NDArray[Any], end: NDArray[Any], channel: Ints,
+    taken: Floats, channels: int,
+) -> tuple[Floats, NDArray[np.float32]]:  # fmt: skip
     """Return edges of spans, and the share of each for which each channel is busy.
 
     What a message takes of a channel is spread evenly over the time that it is in the network.

@@ -18,16 +18,16 @@ from netloom.base.textfiles import parse_json, read_lines, read_text, write_text
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from netloom.base.arrays import Ints
 
 
 RANK = re.compile(r"rank\s+(?P<rank>\d+)\s*=\s*(?P<host>\S+)(\s+slots?\s*=\s*(?P<slot>\S+))?")
 """A line of a rank file of Open MPI."""
 
 
-def read_mapping(
-    path: str | Path, names: Mapping[str, int | Sequence[int]] | None = None
-) -> NDArray[np.int64]:
+def read_mapping(path: str | Path, names: Mapping[str, int | Sequence[int]] | None = None) -> Ints:
     """Read the node of each task, int64[num_tasks], from a mapping file.
 
     A ``.json`` file is an object whose ``node_of`` lists the nodes. Any other has one node a
@@ -63,7 +63,7 @@ def read_mapping(
     return np.array(nodes, dtype=np.int64)
 
 
-def _of_ranks(path: Path, lines: list[tuple[str, str]], named: _Names) -> NDArray[np.int64]:
+def _of_ranks(path: Path, lines: list[tuple[str, str]], named: _Names) -> Ints:
     """Return the nodes in a rank file of Open MPI, whose lines may have any order."""
     node_of: dict[int, int] = {}
     for where, line in lines:
@@ -147,9 +147,7 @@ class _Names:
         return node[(self.turns[word] - 1) % len(node)]
 
 
-def _read_json(
-    path: Path, text: str, names: Mapping[str, int | Sequence[int]] | None
-) -> NDArray[np.int64]:
+def _read_json(path: Path, text: str, names: Mapping[str, int | Sequence[int]] | None) -> Ints:
     content = parse_json(text, path, wanted=_JSON)
     nodes = content.get("node_of") if isinstance(content, dict) else None
     if not isinstance(nodes, list) or not nodes:

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from netloom.base.arrays import Ints
     from netloom.topology import Topology
 
 HOST_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]*")
@@ -39,7 +40,7 @@ def rank_file(
     format: str = "openmpi-rankfile",  # noqa: A002  # the word of the command line
     hosts: Sequence[str] | None = None,
     nodes: ArrayLike | None = None,
-    slots: NDArray[np.int64] | None = None,
+    slots: Ints | None = None,
 ) -> str:
     """Return the text of a rank file that puts rank r on node ``node_of[r]``.
 
@@ -94,9 +95,7 @@ def rank_file(
     return "\n".join(lines) + "\n"
 
 
-def ranks_on_computers(
-    host_of: NDArray[np.integer], topology: Topology
-) -> tuple[NDArray[np.int32], NDArray[np.int64] | None]:
+def ranks_on_computers(host_of: Ints, topology: Topology) -> tuple[Ints, Ints | None]:
     """Return the node (computer) of each rank that a mapping puts on a host, and its slot there.
 
     int32[num_tasks] and int64[num_tasks]. If a computer owns m hosts, slots s, s + m … are its
@@ -136,7 +135,7 @@ def write_rank_file(
 def check_rank_file(
     format: str,  # noqa: A002
     num_tasks: int,
-    nodes: NDArray[np.integer],
+    nodes: Ints,
     tasks_per_node: int = 1,
     hosts: Sequence[str] | None = None,
 ) -> None:
@@ -237,7 +236,7 @@ def read_hosts(path: str | Path) -> list[str]:
     return list(place_of)
 
 
-def _hosts_of(nodes: NDArray[np.int32], hosts: Sequence[str] | None) -> list[str]:
+def _hosts_of(nodes: Ints, hosts: Sequence[str] | None) -> list[str]:
     """Return the host name of every rank."""
     if hosts is None:
         return [f"n{node}" for node in nodes.tolist()]
@@ -252,7 +251,7 @@ def _hosts_of(nodes: NDArray[np.int32], hosts: Sequence[str] | None) -> list[str
     return [hosts[node] for node in nodes.tolist()]
 
 
-def _slots(nodes: NDArray[np.integer]) -> NDArray[np.int64]:
+def _slots(nodes: Ints) -> Ints:
     """Return how many before each one are of the same node."""
     order = np.argsort(nodes, kind="stable")
     starts = np.searchsorted(nodes[order], nodes[order])
@@ -261,7 +260,7 @@ def _slots(nodes: NDArray[np.integer]) -> NDArray[np.int64]:
     return slots
 
 
-def _cray(placed: NDArray[np.int32], allocated: ArrayLike | None) -> list[str]:
+def _cray(placed: Ints, allocated: ArrayLike | None) -> list[str]:
     """Return the ranks in slot order, which fills each node of the allocation in turn."""
     nodes = placed if allocated is None else np.searchsorted(np.asarray(allocated), placed)
     where, wanted = "cray rank order", "another format, or a mapping that fills nodes in order"

@@ -13,8 +13,7 @@ from netloom.mapping.layouts.shapes import grid_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.base.errors import InputError
     from netloom.topology import Cube, Topology
     from netloom.workload import ProcessGraph
@@ -148,12 +147,12 @@ def _load(width: int, tiles: int, grid: Cube, axis: int) -> int:
     return width + (1 if tiles > 2 or round_the_ring else 0)
 
 
-def _turned(sides: tuple[int, ...], turn: tuple[int, ...]) -> list[NDArray[np.int64]]:
+def _turned(sides: tuple[int, ...], turn: tuple[int, ...]) -> list[Ints]:
     at = np.unravel_index(np.arange(np.prod(sides)), sides)
     return [np.asarray(at[axis], np.int64) for axis in turn]
 
 
-def _snake(position: NDArray[np.int64], across: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _snake(position: Ints, across: int) -> tuple[Ints, Ints]:
     """Return row and column along a snake that goes ``across`` columns and turns."""
     row, column = np.divmod(position, across)
     return row, np.where(row % 2 == 0, column, across - 1 - column)

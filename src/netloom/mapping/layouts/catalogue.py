@@ -20,8 +20,7 @@ from netloom.topology import Cube, Topology, cube
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.workload import ProcessGraph
 
 
@@ -80,7 +79,7 @@ def fitting_layouts(app: ProcessGraph, topology: Topology) -> dict[str, Layout]:
     return fitting
 
 
-def gray(num_tasks: int, topology: Topology) -> NDArray[np.int32]:
+def gray(num_tasks: int, topology: Topology) -> Ints:
     """Return the node of each task of a hypercube, int32[num_tasks], by Gray codes.
 
     The bits of a task's number are divided among the dimensions of the network, and each part is

@@ -14,10 +14,10 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Ints
 
 
-def line_code(length: int, sides: Sequence[int]) -> list[NDArray[np.int64]]:
+def line_code(length: int, sides: Sequence[int]) -> list[Ints]:
     """Return the first points of the reflected Gray code of mixed radices: a snake.
 
     They are the coordinates on each side, int64[length]. The first changes most seldom. The
@@ -38,7 +38,7 @@ def line_code(length: int, sides: Sequence[int]) -> list[NDArray[np.int64]]:
     return code
 
 
-def folded(length: int) -> NDArray[np.int64]:
+def folded(length: int) -> Ints:
     """Return a ring folded flat onto a line: 0, 2, 4 … 5, 3, 1. No step is longer than 2.
 
     Examples
@@ -50,7 +50,7 @@ def folded(length: int) -> NDArray[np.int64]:
     return np.minimum(2 * position, 2 * (length - position) - 1)
 
 
-def ring_code(length: int, sides: Sequence[int]) -> list[NDArray[np.int64]]:
+def ring_code(length: int, sides: Sequence[int]) -> list[Ints]:
     """Return a ring through a box, of steps of 1 where that can be.
 
     An even ring is a Hamiltonian cycle, of as much of the box as it needs. It goes out and back in
@@ -93,7 +93,7 @@ def _most_on_cycle(rows: int, across: int) -> int:
     return rows * across if rows % 2 == 0 else (rows - 1) * across + 2
 
 
-def _cycle(length: int, across: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _cycle(length: int, across: int) -> tuple[Ints, Ints]:
     """Rows and columns of a cycle of even length in the fewest rows that it fits into."""
     rows = 2 * (length // (2 * across))
     if rows * across < length:
@@ -114,7 +114,7 @@ def _cycle(length: int, across: int) -> tuple[NDArray[np.int64], NDArray[np.int6
     return np.concatenate(row_parts), np.concatenate(column_parts)
 
 
-def _straight_point(code: list[NDArray[np.int64]]) -> int:
+def _straight_point(code: list[Ints]) -> int:
     """Return a point of the ring whose neighbours differ in one coordinate. Else the last."""
     changed = [np.roll(each, -1) != np.roll(each, 1) for each in code]
     straight = np.flatnonzero(np.sum(changed, axis=0) == 1)

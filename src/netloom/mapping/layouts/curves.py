@@ -18,8 +18,7 @@ from netloom.mapping.layouts.shapes import grid_of, hypercube_dimension
 from netloom.routing import DimensionOrder
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.topology import Cube, Topology
     from netloom.workload import ProcessGraph
 
@@ -145,9 +144,7 @@ def _check_room(name: str, app: ProcessGraph, grid: Cube) -> None:
         raise refusal(name, found, "a node for each task")
 
 
-def _hilbert_places(
-    index: NDArray[np.int64], bits: int, dimensions: int
-) -> list[NDArray[np.int64]]:
+def _hilbert_places(index: Ints, bits: int, dimensions: int) -> list[Ints]:
     """Return the coordinates of points of the curve: Skilling's ``TransposetoAxes``."""
     places = [np.zeros(len(index), np.int64) for _ in range(dimensions)]
     for bit in range(bits * dimensions):

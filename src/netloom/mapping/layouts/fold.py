@@ -27,8 +27,7 @@ from netloom.routing import DimensionOrder
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.topology import Cube, Topology
     from netloom.workload import ProcessGraph
 
@@ -198,7 +197,7 @@ def _goes_round(digit: Digit, grid: TaskGrid, network: Cube) -> bool:
     return fills and network.wraps[digit.across] and digit.radix == grid.sides[digit.axis]
 
 
-def _placed(grid: TaskGrid, network: Cube, digits: list[Digit]) -> NDArray[np.int32]:
+def _placed(grid: TaskGrid, network: Cube, digits: list[Digit]) -> Ints:
     """Return the node of each task."""
     at = np.unravel_index(np.arange(prod(grid.sides)), grid.sides)
     places = [np.zeros(len(at[0]), np.int64) for _ in network.sides]

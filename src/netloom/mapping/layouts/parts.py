@@ -13,8 +13,9 @@ from netloom.topology import Cube, Topology
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from netloom.base.arrays import Ints
     from netloom.routing import Paths
 
 
@@ -40,7 +41,7 @@ class Layout:
     """
 
     name: str
-    node_of: NDArray[np.int32]
+    node_of: Ints
     chi_max: int | None
     routes: Paths | None
     source: str
@@ -87,7 +88,7 @@ def require_cube(name: str, topology: Topology, dimensions: int | None = None) -
     return topology
 
 
-def nodes_at(sides: Sequence[int], places: Iterable[ArrayLike]) -> NDArray[np.int32]:
+def nodes_at(sides: Sequence[int], places: Iterable[ArrayLike]) -> Ints:
     """Return the nodes with these coordinates, one array a dimension, as int32[num_places].
 
     Examples

@@ -11,8 +11,7 @@ from netloom.mapping.layouts.shapes import is_binary_tree
 from netloom.routing import Paths
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.topology import Cube, Topology
     from netloom.workload import ProcessGraph
 
@@ -142,9 +141,7 @@ def _fitted(
     raise refusal(name, found, f"at least {wanted[0]} x {wanted[1]} nodes")
 
 
-def _next_tile(
-    place: NDArray[np.int64], bend: NDArray[np.int64], side: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _next_tile(place: Ints, bend: Ints, side: int) -> tuple[Ints, Ints]:
     """Make one tile of four.
 
     ``place``: int64[4^m − 1, 2], row and column of each task in heap order. The spare is at (0,
@@ -173,37 +170,35 @@ def _next_tile(
 
 
 def _turn(
-    cells: NDArray[np.int64],
+    cells: Ints,
     side: int,
     spare: tuple[int, int],
     corner: tuple[int, int],
     turned: bool,  # noqa: FBT001
-) -> NDArray[np.int64]:
+) -> Ints:
     """Put a tile into a quarter, its spare cell into the given corner of that quarter."""
     cells = cells[:, ::-1] if turned else cells
     mirrored = [side - 1 - cells[:, axis] if spare[axis] else cells[:, axis] for axis in range(2)]
     return np.stack(mirrored, axis=1) + side * np.array(corner, np.int64)
 
 
-def _heap_positions(num_tasks: int, position: int) -> NDArray[np.int64]:
+def _heap_positions(num_tasks: int, position: int) -> Ints:
     """Numbers, in the tree of four such subtrees, of the tasks of the one at this position."""
     task = np.arange(1, num_tasks + 1)
     return task + (3 + position) * _first_of_level(task) - 1
 
 
-def _subtree_of_left_child(num_tasks: int) -> NDArray[np.int64]:
+def _subtree_of_left_child(num_tasks: int) -> Ints:
     task = np.arange(1, num_tasks // 2 + 1)
     return task + _first_of_level(task) - 1
 
 
-def _first_of_level(task: NDArray[np.int64]) -> NDArray[np.int64]:
+def _first_of_level(task: Ints) -> Ints:
     """The highest power of two in each number, counted from the root's 1."""
     return np.int64(1) << (np.frexp(task)[1].astype(np.int64) - 1)
 
 
-def _routes(
-    app: ProcessGraph, grid: Cube, place: NDArray[np.int64], bend: NDArray[np.int64]
-) -> Paths:
+def _routes(app: ProcessGraph, grid: Cube, place: Ints, bend: Ints) -> Paths:
     """Return the path of each edge: straight to the bend, and straight on from there."""
     child = np.maximum(app.source, app.target)
     corner = bend[child]

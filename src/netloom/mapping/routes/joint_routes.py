@@ -30,8 +30,9 @@ from netloom.simulation.side_by_side import ctrl_c_sets
 from netloom.topology import Cube, Topology
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from netloom.base.arrays import Floats, Ints
     from netloom.workload import ProcessGraph
 
 ROUNDS = 200
@@ -68,7 +69,7 @@ class JointRoutes:
     after: float
     bound: float
     virtual_channels: int
-    layer: NDArray[np.int32]
+    layer: Ints
     moved: int
     rounds: int
     interrupted: bool
@@ -79,7 +80,7 @@ def joint_routes(
     topology: Topology,
     node_of: ArrayLike,
     *,
-    weights: NDArray[np.float64] | None = None,
+    weights: Floats | None = None,
     routing: str | Routing = "default",
     virtual_channels: int | None = None,
     rounds: int = ROUNDS,
@@ -183,7 +184,7 @@ class _Chosen(NamedTuple):
     """Routes between routers, as ``JointRoutes`` has them."""
 
     routes: Paths
-    layer: NDArray[np.int32]
+    layer: Ints
     before: float
     after: float
     bound: float
@@ -195,7 +196,7 @@ def _chosen(
     routers: Topology,
     routing: Routing,
     own: Paths,
-    weight: NDArray[np.float64],
+    weight: Floats,
     virtual_channels: int | None,
     rounds: int,
     seconds: float,
@@ -228,7 +229,7 @@ def _chosen(
     return _Chosen(best, layer, before, value, bound, ended, stop.is_set())
 
 
-def _from_hosts(topology: Topology, whole: Paths, apart: NDArray[np.int64], chosen: Paths) -> Paths:
+def _from_hosts(topology: Topology, whole: Paths, apart: Ints, chosen: Paths) -> Paths:
     """Return whole paths with others between routers, those of the pairs that are ``apart``."""
     if topology.direct:
         return chosen
@@ -254,8 +255,8 @@ def _merged(
     app: ProcessGraph,
     topology: Topology,
     node_of: ArrayLike,
-    weights: NDArray[np.float64] | None,
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
+    weights: Floats | None,
+) -> tuple[Ints, Ints, Floats]:
     """Return the pairs of different nodes between which the program sends, sorted. Their weight."""
     nodes = check_mapping(node_of, app.num_tasks, topology.num_hosts, app.num_tasks)
     carried = app.bytes if weights is None else np.asarray(weights, np.float64)
@@ -281,7 +282,7 @@ def _most_layers(topology: Topology, routing: Routing, own: int, given: int | No
     return given
 
 
-def _fewest(topology: Topology, routed: Paths, layer: NDArray[np.int32]) -> NDArray[np.int32]:
+def _fewest(topology: Topology, routed: Paths, layer: Ints) -> Ints:
     """Return the layers of paths from 0 on, or others if there are fewer of them."""
     known = np.unique(layer, return_inverse=True)[1].astype(np.int32)
     other = layers(topology, routed)

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Floats, Ints
+
 
 CLOSE = 1e-9
 """Relative difference of loads that is none."""
@@ -21,9 +23,9 @@ CLOSE = 1e-9
 def least_load(
     topology: Topology,
     net: tuple[NDArray[Any], ...],
-    source: NDArray[np.int32],
-    target: NDArray[np.int32],
-    weight: NDArray[np.float64],
+    source: Ints,
+    target: Ints,
+    weight: Floats,
 ) -> float:
     """Return a weighted load that the busiest channel has whatever minimal paths are chosen.
 
@@ -52,9 +54,9 @@ def least_load(
 
 def _cuts(
     topology: Topology,
-    source: NDArray[np.int32],
-    target: NDArray[np.int32],
-    weight: NDArray[np.float64],
+    source: Ints,
+    target: Ints,
+    weight: Floats,
 ) -> Iterator[float]:
     """Yield the load that crosses the cuts of a k-ary n-cube, where there is only one way round."""
     if not isinstance(topology, Cube):

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Bools, Floats, Ints
+
 MOST_NODES = 2**13
 """Most nodes of a network. A table holds the distance of every pair."""
 
@@ -46,13 +48,13 @@ NEAR = 200
 class State(NamedTuple):
     """All paths. See ``kernels.joint_routes``."""
 
-    load: NDArray[np.float64]
-    routes: NDArray[np.int32]
-    lengths: NDArray[np.int32]
-    layer: NDArray[np.int32]
-    uses: NDArray[np.int32]
-    waits: NDArray[np.int64]
-    closed: NDArray[np.int64]
+    load: Floats
+    routes: Ints
+    lengths: Ints
+    layer: Ints
+    uses: Ints
+    waits: Ints
+    closed: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +62,9 @@ class Task:
     """What stays the same: the network, and who sends how much to whom."""
 
     topology: Topology
-    source: NDArray[np.int32]
-    target: NDArray[np.int32]
-    weight: NDArray[np.float64]
+    source: Ints
+    target: Ints
+    weight: Floats
     net: tuple[NDArray[Any], ...]
     wiring: tuple[NDArray[Any], ...]
     most_layers: int
@@ -70,9 +72,9 @@ class Task:
 
 def task_of(
     topology: Topology,
-    source: NDArray[np.int32],
-    target: NDArray[np.int32],
-    weight: NDArray[np.float64],
+    source: Ints,
+    target: Ints,
+    weight: Floats,
     most_layers: int,
 ) -> Task:
     """Return what kernels need."""
@@ -102,7 +104,7 @@ def task_of(
 
 def all_rounds(
     task: Task, routing: Routing, own: Paths, rounds: int, rng: np.random.Generator
-) -> Iterator[tuple[Paths, NDArray[np.int32]]]:
+) -> Iterator[tuple[Paths, Ints]]:
     """Yield paths and layers after each round, from one start after the other."""
     for start in _starts(task, routing, own, rng):
         layer = layers(task.topology, start)
@@ -149,10 +151,10 @@ def _directions_first(task: Task, order: DimensionOrder, rising: int) -> Paths:
 def _rounds(
     task: Task,
     start: Paths,
-    layer: NDArray[np.int32],
+    layer: Ints,
     rounds: int,
     rng: np.random.Generator,
-) -> Iterator[tuple[Paths, NDArray[np.int32]]]:
+) -> Iterator[tuple[Paths, Ints]]:
     """Yield paths and layers after each round from one start. See ``joint_routes``."""
     state, unit = _first_state(task, start, layer), float(load_of(task, start).max())
     turn = np.argsort(-task.weight, kind="stable")
@@ -191,7 +193,7 @@ def _shaken(task: Task, state: State, unit: float, rng: np.random.Generator) -> 
     return changed if _cost(changed, unit) <= _cost(state, unit) * (1 + CLOSE) else state
 
 
-def _first_state(task: Task, start: Paths, layer: NDArray[np.int32]) -> State:
+def _first_state(task: Task, start: Paths, layer: Ints) -> State:
     """Return the state of the paths of a start."""
     number, num_channels = len(start), task.topology.num_channels
     hops = int(max(start.lengths.max(), task.net[6][task.target, task.source].max()))
@@ -214,9 +216,7 @@ def _first_state(task: Task, start: Paths, layer: NDArray[np.int32]) -> State:
     return state
 
 
-def _reroute(
-    task: Task, state: State, turn: NDArray[np.int64], unit: float, *, together: bool
-) -> bool:
+def _reroute(task: Task, state: State, turn: Ints, unit: float, *, together: bool) -> bool:
     """Reroute paths in turn. Return whether all have found a place."""
     from netloom.mapping.kernels.joint_routes import reroute
 
@@ -239,7 +239,7 @@ def _reroute(
     return placed
 
 
-def _within(state: State) -> NDArray[np.bool_]:
+def _within(state: State) -> Bools:
     """Return which places of the table of routes are hops."""
     return np.arange(state.routes.shape[1]) < state.lengths[:, None]
 
@@ -249,7 +249,7 @@ def _paths_of(state: State) -> Paths:
     return Paths(offsets, state.routes[_within(state)])
 
 
-def load_of(task: Task, routed: Paths) -> NDArray[np.float64]:
+def load_of(task: Task, routed: Paths) -> Floats:
     """Return the weighted load of each channel."""
     weight = np.repeat(task.weight, routed.lengths)
     return np.bincount(routed.channels, weight, task.topology.num_channels).astype(np.float64)

@@ -17,6 +17,7 @@ from netloom.topology import Topology, hop_distances, mesh
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Floats, Ints
     from netloom.workload import ProcessGraph
 
 MOST_TABLED = 512
@@ -38,10 +39,10 @@ FEW_NEAR = 4
 class Graph(NamedTuple):
     """For each item, the items it is joined to, and the weights to and from them."""
 
-    offsets: NDArray[np.int64]
-    others: NDArray[np.int64]
-    out: NDArray[np.float64]
-    into: NDArray[np.float64]
+    offsets: Ints
+    others: Ints
+    out: Floats
+    into: Floats
 
 
 SPARED = 0.05
@@ -51,7 +52,7 @@ DRAWS = 32
 """Partners of each item that are drawn from: each as often as its share of the weight rounds to."""
 
 
-def drawn_partners(graph: Graph) -> NDArray[np.int64]:
+def drawn_partners(graph: Graph) -> Ints:
     """Return partners of each item, int64[items, DRAWS], by weight, or -1 if there is none.
 
     A partner with a share s of what an item sends and receives is there about s × ``DRAWS`` times.
@@ -79,10 +80,10 @@ class Net(NamedTuple):
     """A network's tables. See ``kernels.search``."""
 
     cube: CubeTables
-    offsets: NDArray[np.int64]
-    channels: NDArray[np.int32]
+    offsets: Ints
+    channels: Ints
     distance: NDArray[Any]  # int16 or, where a pair has several paths, float64
-    shares: NDArray[np.float64]
+    shares: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,14 +97,14 @@ class SearchArrays:
     # pairs of tasks alike make; see ``light_graph``. Both are those of the program where little is
     # saved.
     light: Graph
-    base: NDArray[np.float64]
-    partners: NDArray[np.int64]  # of each item, drawn by weight; see ``drawn_partners``
-    place_node: NDArray[np.int64]  # int64[places], the node of each place
+    base: Floats
+    partners: Ints  # of each item, drawn by weight; see ``drawn_partners``
+    place_node: Ints  # int64[places], the node of each place
     # int64[places], the row of that node in tables: its number, or that among the nodes that may be
     # used where hosts hang on routers.
-    place_row: NDArray[np.int64]
+    place_row: Ints
     # The places around each node: those of itself and of its neighbours, as a ragged array.
-    near: tuple[NDArray[np.int64], NDArray[np.int64]]
+    near: tuple[Ints, Ints]
     # num_tasks, num_channels: counts.
     num_tasks: int
     num_channels: int
@@ -113,10 +114,10 @@ def search_arrays(
     app: ProcessGraph,
     topology: Topology,
     routing: Routing,
-    weights: NDArray[np.float64],
-    nodes: NDArray[np.int32],
+    weights: Floats,
+    nodes: Ints,
     tasks_per_node: int,
-    pace: NDArray[np.float64] | None = None,
+    pace: Floats | None = None,
 ) -> SearchArrays:
     """Return the arrays of a search.
 
@@ -200,7 +201,7 @@ def light_graph(graph: Graph, *, full: bool) -> tuple[Graph, float]:
     return Graph(offsets, other[kept].astype(np.int64), out[kept], into[kept]), alike
 
 
-def _graph(app: ProcessGraph, weights: NDArray[np.float64], items: int) -> Graph:
+def _graph(app: ProcessGraph, weights: Floats, items: int) -> Graph:
     low = np.minimum(app.source, app.target).astype(np.int64)
     high = np.maximum(app.source, app.target).astype(np.int64)
     pairs, pair = np.unique(low * items + high, return_inverse=True)
@@ -215,9 +216,7 @@ def _graph(app: ProcessGraph, weights: NDArray[np.float64], items: int) -> Graph
     return Graph(offsets.astype(np.int64), others[order], out[order], into[order])
 
 
-def _net(
-    topology: Topology, routing: Routing, nodes: NDArray[np.int32], pace: NDArray[np.float64]
-) -> Net:
+def _net(topology: Topology, routing: Routing, nodes: Ints, pace: Floats) -> Net:
     number = topology.num_hosts
     if isinstance(routing, DimensionOrder) and topology.direct and number > MOST_TABLED:
         none = np.zeros(0, np.int64), np.zeros(0, np.int32)
@@ -262,7 +261,7 @@ def _pairs(
 
 
 def _crossed(
-    topology: Topology, routed: Paths, pairs: int, pace: NDArray[np.float64]
+    topology: Topology, routed: Paths, pairs: int, pace: Floats
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return how many channels that count each pair crosses, its hops, the channels and shares.
 
@@ -271,7 +270,7 @@ def _crossed(
     """
     pair_of = np.arange(len(routed)) if routed.pair is None else routed.pair.astype(np.int64)
     pair = np.repeat(pair_of, routed.lengths)
-    channels: NDArray[np.integer[Any]]
+    channels: Ints
     share: NDArray[Any] = np.repeat(on_paths(routed, np.ones(pairs)), routed.lengths)
     inside = routed.channels < topology.num_network_channels
     hops = np.bincount(pair[inside], share[inside], pairs).astype(np.float64)
@@ -287,9 +286,7 @@ def _crossed(
     return np.bincount(pair, minlength=pairs), hops, channels, share * pace[channels]
 
 
-def _nearest(
-    distance: NDArray[Any], place_row: NDArray[np.int64], tasks_per_node: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _nearest(distance: NDArray[Any], place_row: Ints, tasks_per_node: int) -> tuple[Ints, Ints]:
     """Return the places of each host and of those nearest to it: ``FEW_NEAR`` or more.
 
     ``place_row``: of each host in turn, as many times as it has tasks.
@@ -302,9 +299,7 @@ def _nearest(
     return offsets.astype(np.int64), places[np.nonzero(near)[1]].ravel().astype(np.int64)
 
 
-def _near(
-    topology: Topology, place_node: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _near(topology: Topology, place_node: Ints) -> tuple[Ints, Ints]:
     """Return the places of each node and its neighbours."""
     nodes = np.arange(topology.num_hosts)
     around = np.concatenate([topology.channel_source, nodes])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Bools, Floats, Ints
 
 LARGEST_SUM = 2**29
 """Most that all whole-number weights may come to: METIS adds them up in 32 bits."""
@@ -27,14 +27,14 @@ class Part(NamedTuple):
 
     # offsets, others, weights: for each task of the part, the others it talks to, as a ragged
     # array, and int64 weights.
-    offsets: NDArray[np.int64]
-    others: NDArray[np.int64]
-    weights: NDArray[np.int64]
+    offsets: Ints
+    others: Ints
+    weights: Ints
     # float64[tasks], in units of weight: above 0, towards the first half of the network's part.
-    drawn: NDArray[np.float64]
+    drawn: Floats
 
 
-def whole_weights(weights: NDArray[np.float64]) -> NDArray[np.int64]:
+def whole_weights(weights: Floats) -> Ints:
     """Return weights of at least 1 in the same proportions, that METIS can add up.
 
     Examples
@@ -46,7 +46,7 @@ def whole_weights(weights: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.asarray(np.maximum(1, np.rint(scaled)), np.int64)
 
 
-def bisect(part: Part, share: int, seed: int) -> NDArray[np.bool_]:
+def bisect(part: Part, share: int, seed: int) -> Bools:
     """Return which tasks go to the first half, ``share`` of them, bool[tasks].
 
     METIS cuts little weight, and then those tasks change sides that it costs least to move. Of a
@@ -73,7 +73,7 @@ def bisect(part: Part, share: int, seed: int) -> NDArray[np.bool_]:
     return _exactly(part, first, share)
 
 
-def gain(part: Part, first: NDArray[np.bool_]) -> float:
+def gain(part: Part, first: Bools) -> float:
     """Return how far tasks follow where they are drawn to, less the weight that is cut.
 
     Examples
@@ -87,7 +87,7 @@ def gain(part: Part, first: NDArray[np.bool_]) -> float:
     return float(part.drawn @ np.where(first, 0.5, -0.5) - cut)
 
 
-def _best_of_all(part: Part, share: int) -> NDArray[np.bool_]:
+def _best_of_all(part: Part, share: int) -> Bools:
     """Return the best of all ways to choose the first half."""
     tasks = len(part.drawn)
     sent = np.zeros((tasks, tasks))
@@ -98,14 +98,14 @@ def _best_of_all(part: Part, share: int) -> NDArray[np.bool_]:
 
 
 @lru_cache(maxsize=FEW_TASKS**2)
-def _ways(tasks: int, share: int) -> NDArray[np.float64]:
+def _ways(tasks: int, share: int) -> Floats:
     chosen = np.array(list(combinations(range(tasks), share)))
     ways = np.zeros((len(chosen), tasks))
     np.put_along_axis(ways, chosen, 1.0, axis=1)
     return ways
 
 
-def _cut(part: Part, share: int, seed: int) -> NDArray[np.bool_]:
+def _cut(part: Part, share: int, seed: int) -> Bools:
     """Return a first half of nearly the wished size that METIS cuts off, as it is drawn."""
     import pymetis
 
@@ -139,7 +139,7 @@ def _cut(part: Part, share: int, seed: int) -> NDArray[np.bool_]:
     return np.asarray(side[:tasks] == (side[tasks] if len(side) > tasks else 0))
 
 
-def _exactly(part: Part, first: NDArray[np.bool_], share: int) -> NDArray[np.bool_]:
+def _exactly(part: Part, first: Bools, share: int) -> Bools:
     """Move the tasks that it costs least to move until the first half has its size."""
     first, excess = first.copy(), int(first.sum()) - share
     source = np.repeat(np.arange(len(first)), np.diff(part.offsets))

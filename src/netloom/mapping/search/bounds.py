@@ -17,13 +17,12 @@ from netloom.topology import Cube, Topology, slabs
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.mapping.search.objectives import Measure
     from netloom.workload import ProcessGraph
 
-    Weights = NDArray[np.float64]
-    Nodes = NDArray[np.integer]
+    Weights = Floats
+    Nodes = Ints
 
 MOST_PLACES = 1024
 """Tasks and places up to which the cheapest place of each is asked for, all together."""
@@ -199,9 +198,7 @@ def least_channel_load(
     return _rounded_up(found, weights)
 
 
-def _at_ends(
-    task: NDArray[np.int32], weights: Weights, ports: NDArray[np.int64], tasks_per_node: int
-) -> float:
+def _at_ends(task: Ints, weights: Weights, ports: Ints, tasks_per_node: int) -> float:
     """Return a bound from the edges of each task, ``task``, and the channels of each node.
 
     Of k m + 1 edges over k channels, m + 1 are on the same one. The heaviest edges may stay on the
@@ -244,7 +241,7 @@ def _across_cuts(
     return found
 
 
-def _halves(topology: Topology) -> Iterator[NDArray[np.bool_]]:
+def _halves(topology: Topology) -> Iterator[Bools]:
     """Yield parts of the network with few channels around them, bool[num_nodes]."""
     ground = ground_of(topology)
     cube, number = ground.network, topology.num_hosts

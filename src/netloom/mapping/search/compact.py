@@ -13,7 +13,7 @@ from netloom.topology import Cube, Topology
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Floats, Ints
 
 
 CENTRES = 64
@@ -25,15 +25,15 @@ class Ground(NamedTuple):
 
     network: Topology  # without faults
     # float64[rows, rows] hops; empty for k-ary n-cubes, where they are counted.
-    table: NDArray[np.float64]
-    row: NDArray[np.int64]  # int64[num_hosts], the row of each host, -1 where it has none
-    router: NDArray[np.int64]  # int64[num_hosts], the router of each host's first port
+    table: Floats
+    row: Ints  # int64[num_hosts], the row of each host, -1 where it has none
+    router: Ints  # int64[num_hosts], the router of each host's first port
     # int64[num_hosts], an order of hosts in which those close together are near each other; only
     # where hosts hang on routers.
-    order: NDArray[np.int64]
+    order: Ints
 
 
-def ground_of(topology: Topology, nodes: NDArray[np.integer] | None = None) -> Ground:
+def ground_of(topology: Topology, nodes: Ints | None = None) -> Ground:
     """Return the network in which nodes lie: all of them or, if hosts hang on routers, these."""
     whole = topology.whole
     every = np.arange(whole.num_hosts)
@@ -52,7 +52,7 @@ def ground_of(topology: Topology, nodes: NDArray[np.integer] | None = None) -> G
     return Ground(whole, table, row, router.astype(np.int64), order)
 
 
-def _side_by_side(table: NDArray[np.float64]) -> NDArray[np.int64]:
+def _side_by_side(table: Floats) -> Ints:
     """Return the place of each host in a line: leaves, pods and groups stay together.
 
     It is the order of leaves of a dendrogram (average linkage), which for trees is the tree.
@@ -66,18 +66,14 @@ def _side_by_side(table: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.argsort(line, kind="stable")
 
 
-def apart(
-    ground: Ground, sources: NDArray[np.integer], targets: NDArray[np.integer]
-) -> NDArray[np.float64]:
+def apart(ground: Ground, sources: Ints, targets: Ints) -> Floats:
     """Return how far each source is from each target, float64[sources, targets], in hops."""
     if len(ground.table):
         return np.asarray(ground.table[np.ix_(ground.row[sources], ground.row[targets])])
     return hops(ground.network, sources, targets)
 
 
-def compact_nodes(
-    topology: Topology, ground: Ground, allowed: NDArray[np.integer], number: int
-) -> NDArray[np.integer]:
+def compact_nodes(topology: Topology, ground: Ground, allowed: Ints, number: int) -> Ints:
     """Return so many of the allowed nodes with as many channels between them as can be had.
 
     They are those nearest to some point: blocks on meshes, subcubes of hypercubes. Hosts that hang
@@ -106,7 +102,7 @@ def compact_nodes(
     return best
 
 
-def _orders(ground: Ground, allowed: NDArray[np.integer]) -> Iterator[NDArray[np.int64]]:
+def _orders(ground: Ground, allowed: Ints) -> Iterator[Ints]:
     """Yield the order of the allowed nodes by distance, from one point after the other."""
     every, frame = -(-len(allowed) // CENTRES), ground.network
     for centre in allowed[::every]:
@@ -121,9 +117,7 @@ def _orders(ground: Ground, allowed: NDArray[np.integer]) -> Iterator[NDArray[np
             yield np.lexsort((away.sum(axis=0), away.max(axis=0)))
 
 
-def halves(
-    ground: Ground, nodes: NDArray[np.integer], seed: int
-) -> tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.integer]]:
+def halves(ground: Ground, nodes: Ints, seed: int) -> tuple[Ints, Ints, Ints]:
     """Return two halves of some nodes with few channels between them, and the middles of both.
 
     K-ary n-cubes are halved across their longest side, with all their hosts. Networks whose hosts
@@ -163,14 +157,12 @@ def halves(
     return *parts, np.array([_middle(ground, part) for part in parts])
 
 
-def _middle(ground: Ground, part: NDArray[np.integer]) -> int:
+def _middle(ground: Ground, part: Ints) -> int:
     """Return the node of a part with the fewest hops to all others."""
     return int(part[np.argmin(apart(ground, part, part).sum(axis=1))])
 
 
-def _coordinates(
-    frame: Cube, nodes: NDArray[np.integer]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _coordinates(frame: Cube, nodes: Ints) -> tuple[Ints, Floats]:
     """Return nodes' coordinates, counted from behind the widest gap, and how far they extend.
 
     A ring that is full counts half: to halve it, it must be cut twice.

@@ -19,13 +19,10 @@ from netloom.mapping.search.pairs import hops, joint_weights, router_hops
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
 
-    Floats = NDArray[np.float64]
-    Numbers = NDArray[np.int64]
 
 MOST_TASKS = 1024
 """Tasks up to which the eigenvalues of a program are worked out."""
@@ -40,7 +37,7 @@ ROUNDED = 1e-11
 class Groups(NamedTuple):
     """Hosts in groups, and what the channels around each can carry in a unit of time."""
 
-    places: Numbers  # int64[groups], the tasks that a group has room for
+    places: Ints  # int64[groups], the tasks that a group has room for
     # float64[groups]; infinite where a channel around the group does not count.
     leaving: Floats
     entering: Floats
@@ -50,7 +47,7 @@ def least_time(
     app: ProcessGraph,
     topology: Topology,
     weights: Floats,
-    nodes: NDArray[np.integer],
+    nodes: Ints,
     tasks_per_node: int,
     pace: Floats,
     hop_bytes: float,
@@ -93,7 +90,7 @@ def least_spread(
     app: ProcessGraph,
     topology: Topology,
     weights: Floats,
-    nodes: NDArray[np.integer],
+    nodes: Ints,
     tasks_per_node: int,
 ) -> float:
     """Return a bound of hop-bytes: what leaves leaves, pods and groups of pods has so far to go.
@@ -119,7 +116,7 @@ def least_spread(
     return found
 
 
-def _levels(apart: Floats) -> Iterator[tuple[float, float, Numbers]]:
+def _levels(apart: Floats) -> Iterator[tuple[float, float, Ints]]:
     """Yield a distance, the next one, and the groups of hosts that are that near to each other."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
@@ -132,7 +129,7 @@ def _levels(apart: Floats) -> Iterator[tuple[float, float, Numbers]]:
         yield within, beyond, np.asarray(label, np.int64)
 
 
-def _filled(places: Numbers, tasks: int) -> Numbers:
+def _filled(places: Ints, tasks: int) -> Ints:
     """Return the tasks of each group if the largest are filled first, falling, int64[tasks]."""
     room = np.sort(places)[::-1][:tasks]
     filled = np.zeros(tasks, np.int64)
@@ -140,7 +137,7 @@ def _filled(places: Numbers, tasks: int) -> Numbers:
     return filled
 
 
-def _to_others(task: NDArray[np.int32], weights: Floats, tasks: int, room: int) -> Floats:
+def _to_others(task: Ints, weights: Floats, tasks: int, room: int) -> Floats:
     """Return the weight of each task's edges but for its ``room`` - 1 heaviest, float64[tasks]."""
     order = np.lexsort((-weights, task))
     counts = np.bincount(task, minlength=tasks)
@@ -189,12 +186,12 @@ def _exchanged(spectrum: Floats, groups: Groups) -> float:
 
 
 def _groupings(
-    topology: Topology, nodes: NDArray[np.integer], tasks_per_node: int, pace: Floats
+    topology: Topology, nodes: Ints, tasks_per_node: int, pace: Floats
 ) -> Iterator[Groups]:
     """Yield hosts one by one, of one router, of one pod ..., and in two halves."""
     carries = np.full(topology.num_channels, np.inf)
     carries[pace > 0] = 1 / pace[pace > 0]
-    each: Numbers = np.arange(len(nodes), dtype=np.int64)
+    each: Ints = np.arange(len(nodes), dtype=np.int64)
     owner = np.unique(topology.local_group[nodes], return_inverse=True)[1]
     if not topology.direct:  # what stays inside a node leaves its hosts without a channel
         found = _around(topology, nodes, each, tasks_per_node, carries, alone=True)
@@ -210,8 +207,8 @@ def _groupings(
 
 def _around(
     topology: Topology,
-    nodes: NDArray[np.integer],
-    label: Numbers,
+    nodes: Ints,
+    label: Ints,
     tasks_per_node: int,
     carries: Floats,
     *,
@@ -240,7 +237,7 @@ def _around(
     return Groups(places, leaving, entering)
 
 
-def _nearest_group(topology: Topology, nodes: NDArray[np.integer], label: Numbers) -> Numbers:
+def _nearest_group(topology: Topology, nodes: Ints, label: Ints) -> Ints:
     """Return the group that each router is nearest to, int64[num_routers]; -1 if to several."""
     if topology.direct:
         entry, of = nodes, label

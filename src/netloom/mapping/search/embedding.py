@@ -13,13 +13,14 @@ from netloom.topology import Topology, working_nodes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.mapping.search.pairs import JointWeights
     from netloom.workload import ProcessGraph
 
-    Neighbours: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
-    Kinds: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]
+    Neighbours: TypeAlias = tuple[Ints, Ints]
+    Kinds: TypeAlias = tuple[Bools, Ints, Ints]
 
 MOST_GAPS = 3
 """Heavy parts of a program that are tried after the whole, ..."""
@@ -54,9 +55,9 @@ def embed(
     topology: Topology,
     *,
     nodes: ArrayLike | None = None,
-    weights: NDArray[np.float64] | None = None,
+    weights: Floats | None = None,
     seed: int = DEFAULT_SEED,
-) -> NDArray[np.int32] | None:
+) -> Ints | None:
     """Return a mapping under which each edge, or each heavy one, is one channel long.
 
     A search places task after task next to those it communicates with, goes back where that leads
@@ -94,7 +95,7 @@ def embed(
     return None
 
 
-def _links(topology: Topology, allowed: NDArray[np.integer]) -> Neighbours:
+def _links(topology: Topology, allowed: Ints) -> Neighbours:
     """Return the neighbours of each allowed node among the allowed, by their place among them."""
     place = np.full(topology.num_hosts, -1, np.int64)
     place[allowed] = np.arange(len(allowed))
@@ -120,7 +121,7 @@ def _thresholds(joint: JointWeights) -> Iterator[float]:
     yield from values[1:][np.sort(widest)].tolist()
 
 
-def _heavy_part(joint: JointWeights, least: float) -> tuple[NDArray[np.int64], Neighbours]:
+def _heavy_part(joint: JointWeights, least: float) -> tuple[Ints, Neighbours]:
     """Return the tasks with edges of a least weight, and the neighbours of each among them."""
     tasks = joint.shape[0]
     source = np.repeat(np.arange(tasks), np.diff(joint.indptr))
@@ -132,9 +133,7 @@ def _heavy_part(joint: JointWeights, least: float) -> tuple[NDArray[np.int64], N
     return talking, (offsets, place[joint.indices[heavy]])
 
 
-def _search(
-    guest: Neighbours, host: Neighbours, rng: np.random.Generator
-) -> NDArray[np.int64] | None:
+def _search(guest: Neighbours, host: Neighbours, rng: np.random.Generator) -> Ints | None:
     """Return the node of each task of the guest, such that neighbours stay neighbours."""
     from netloom.mapping.kernels.embedding import place_order, search
 
@@ -181,7 +180,7 @@ def _kinds(guest: Neighbours, host: Neighbours) -> Kinds:
     return possible, task_kind.astype(np.int64), node_kind.astype(np.int64)
 
 
-def _within(graph: Neighbours, radius: int) -> NDArray[np.int64]:
+def _within(graph: Neighbours, radius: int) -> Ints:
     """Return how many others are within 1 … radius hops of each."""
     offsets, near = graph
     number = len(offsets) - 1
@@ -200,10 +199,10 @@ def _within(graph: Neighbours, radius: int) -> NDArray[np.int64]:
 
 
 def _seat_others(
-    node_of: NDArray[np.int32],
+    node_of: Ints,
     joint: JointWeights,
     topology: Topology,
-    allowed: NDArray[np.integer],
+    allowed: Ints,
 ) -> None:
     """Put each task without a node where its weight times distance is least. The heaviest first."""
     free = np.setdiff1d(allowed, node_of)

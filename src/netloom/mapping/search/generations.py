@@ -23,8 +23,9 @@ from netloom.simulation.side_by_side import run_all
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from netloom.base.arrays import Floats, Ints
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
 
@@ -67,12 +68,12 @@ class FoundMapping:
         Whether Ctrl-C ended it.
     """
 
-    node_of: NDArray[np.int32]
+    node_of: Ints
     objective: str
     value: float
     bound: float
     starts: dict[str, float]
-    mappings: dict[str, NDArray[np.int32]]
+    mappings: dict[str, Ints]
     found_by: str
     rounds: int
     seconds: float
@@ -85,10 +86,10 @@ def search_mapping(
     *,
     routing: str | Routing = "default",
     objective: str = "max-channel-load",
-    weights: NDArray[np.float64] | None = None,
+    weights: Floats | None = None,
     nodes: ArrayLike | None = None,
     tasks_per_node: int = 1,
-    identity: NDArray[np.int32] | None = None,
+    identity: Ints | None = None,
     seconds: float = 10.0,
     rounds: int | None = None,
     seed: int = DEFAULT_SEED,
@@ -188,7 +189,7 @@ def search_mapping(
     )
 
 
-def _allowed(nodes: ArrayLike | None, topology: Topology) -> NDArray[np.int32]:
+def _allowed(nodes: ArrayLike | None, topology: Topology) -> Ints:
     """Return the nodes that may be used, each once."""
     if nodes is None:
         return nodes_for_tasks(topology)
@@ -200,12 +201,12 @@ def _allowed(nodes: ArrayLike | None, topology: Topology) -> NDArray[np.int32]:
 
 def _starts(
     value_of: Measure,
-    weights: NDArray[np.float64],
-    nodes: NDArray[np.int32],
+    weights: Floats,
+    nodes: Ints,
     tasks_per_node: int,
     seed: int,
-    identity: NDArray[np.int32],
-) -> tuple[list[Round], dict[str, NDArray[np.int32]], dict[str, float]]:
+    identity: Ints,
+) -> tuple[list[Round], dict[str, Ints], dict[str, float]]:
     """Return the mappings to start from, as rounds, the best first. By name, and their values."""
     app, topology = value_of.app, value_of.topology
     drawn = list(random_starts(app.num_tasks, nodes, tasks_per_node, seed))

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats
     from netloom.routing import Paths
     from netloom.topology import Topology
 
 
-def pace_of(topology: Topology, tasks_per_node: int) -> NDArray[np.float64]:
+def pace_of(topology: Topology, tasks_per_node: int) -> Floats:
     """Return what a unit of load on each channel counts, float64[num_channels].
 
     Its time, 1 / bandwidth. If every host has one task and equal ports, the hosts' own channels
@@ -33,7 +32,7 @@ def pace_of(topology: Topology, tasks_per_node: int) -> NDArray[np.float64]:
     return np.asarray(pace)
 
 
-def hop_pace(topology: Topology) -> NDArray[np.float64]:
+def hop_pace(topology: Topology) -> Floats:
     """Return 1 for each channel between routers, 0 for those of hosts: float64[num_channels]."""
     return (np.arange(topology.num_channels) < topology.num_network_channels).astype(np.float64)
 
@@ -49,7 +48,7 @@ def hosts_count(topology: Topology, tasks_per_node: int) -> bool:
     return ports > 0 and (tasks_per_node > 1 or shared or several or differ)
 
 
-def on_paths(routed: Paths, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def on_paths(routed: Paths, weights: Floats) -> Floats:
     """Return what each path carries, float64[num_paths], of pairs that send these weights."""
     if routed.pair is None or routed.probability is None:
         return weights
@@ -59,9 +58,9 @@ def on_paths(routed: Paths, weights: NDArray[np.float64]) -> NDArray[np.float64]
 def channel_times(
     topology: Topology,
     routed: Paths,
-    weights: NDArray[np.float64],
-    pace: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    weights: Floats,
+    pace: Floats,
+) -> Floats:
     """Return float64[num_channels], what pairs that send these weights load channels with."""
     carried = np.repeat(on_paths(routed, weights), routed.lengths)
     loads = np.bincount(routed.channels, carried, topology.num_channels)

@@ -22,8 +22,7 @@ from netloom.routing.hosted import between_routers
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.routing import Routing
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
@@ -98,40 +97,40 @@ class Measure:
     app: ProcessGraph
     topology: Topology
     routing: Routing
-    weights: NDArray[np.float64]
+    weights: Floats
     objective: Objective  # what counts
     scale: Mapping[str, float]  # what each of several objectives is divided by
     tasks_per_node: int = 1  # most tasks of a host
     most_between: float = np.inf  # bytes between nodes that a mapping may have
 
     @cached_property
-    def pace(self) -> NDArray[np.float64]:
+    def pace(self) -> Floats:
         """What a unit of load on each channel counts. See ``pace_of``."""
         return pace_of(self.topology, self.tasks_per_node)
 
     @property
-    def counted(self) -> NDArray[np.float64]:
+    def counted(self) -> Floats:
         """What a search adds up on channels: time or, if that is no aim, hops."""
         if "max-channel-load" in self.objective.shares:
             return self.pace
         return hop_pace(self.topology)
 
-    def crossing(self, node_of: NDArray[np.integer]) -> NDArray[np.bool_]:
+    def crossing(self, node_of: Ints) -> Bools:
         """Return which edges carry something over the network."""
         apart = self.topology.crosses(node_of[self.app.source], node_of[self.app.target])
         return apart & (self.weights > 0)
 
-    def between(self, node_of: NDArray[np.integer]) -> float:
+    def between(self, node_of: Ints) -> float:
         """Return the bytes between tasks of different nodes."""
         node = self.topology.node_of_host[node_of]
         return float(self.app.bytes[node[self.app.source] != node[self.app.target]].sum())
 
-    def each(self, node_of: NDArray[np.integer]) -> dict[str, float]:
+    def each(self, node_of: Ints) -> dict[str, float]:
         """Return what the objectives that count are for a mapping."""
         values = self._all(node_of)
         return {name: values[name] for name in self.objective.shares}
 
-    def _all(self, node_of: NDArray[np.integer]) -> dict[str, float]:
+    def _all(self, node_of: Ints) -> dict[str, float]:
         source, target = node_of[self.app.source], node_of[self.app.target]
         target = np.where(self.topology.crosses(source, target), target, source)
         if not self.topology.direct or self.routing.several:
@@ -145,9 +144,7 @@ class Measure:
             "saturation": float(found.contending_weight[found.moving].max(initial=0.0)),
         }
 
-    def _on_paths(
-        self, source: NDArray[np.integer], target: NDArray[np.integer]
-    ) -> dict[str, float]:
+    def _on_paths(self, source: Ints, target: Ints) -> dict[str, float]:
         """Return all objectives where hosts hang on routers, or a pair has several paths.
 
         Of several paths, hops and loads are expected ones. How paths meet is left out.
@@ -172,11 +169,11 @@ class Measure:
             values["saturation"] = float(with_all[routed.lengths > 0].max(initial=0.0))
         return values
 
-    def __call__(self, node_of: NDArray[np.integer]) -> float:
+    def __call__(self, node_of: Ints) -> float:
         """Return the value of the objective for a mapping: the smaller, the better."""
         return self._value(self._all(node_of))
 
-    def ranked(self, node_of: NDArray[np.integer]) -> tuple[float, tuple[float, ...]]:
+    def ranked(self, node_of: Ints) -> tuple[float, tuple[float, ...]]:
         """Return the value of the objective, and what mappings are ranked by: the smaller comes.
 
         First are the bytes between nodes above ``most_between``, then the objective. If that is the
@@ -201,8 +198,8 @@ def measure_by(
     app: ProcessGraph,
     topology: Topology,
     routing: Routing,
-    weights: NDArray[np.float64],
-    first: NDArray[np.integer],
+    weights: Floats,
+    first: Ints,
     tasks_per_node: int = 1,
 ) -> Measure:
     """Return what measures mappings by an objective. Several are scaled by a first mapping.

@@ -10,15 +10,15 @@ import numpy as np
 from netloom.topology import Cube, Topology, hop_distances
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
+    from netloom.base.arrays import Floats, Ints
     from netloom.workload import ProcessGraph
 
     JointWeights: TypeAlias = csr_array[np.float64, tuple[int, int]]
 
 
-def joint_weights(app: ProcessGraph, weights: NDArray[np.float64] | None = None) -> JointWeights:
+def joint_weights(app: ProcessGraph, weights: Floats | None = None) -> JointWeights:
     """Return what each two tasks send each other, both ways together.
 
     A symmetric float64 sparse matrix [num_tasks, num_tasks], without zeros, columns sorted.
@@ -44,9 +44,9 @@ def joint_weights(app: ProcessGraph, weights: NDArray[np.float64] | None = None)
 
 def hops(
     topology: Topology,
-    sources: NDArray[np.integer],
-    targets: NDArray[np.integer] | None = None,
-) -> NDArray[np.float64]:
+    sources: Ints,
+    targets: Ints | None = None,
+) -> Floats:
     """Return the shortest distances of some nodes from others: the way there or the way back.
 
     float64[len(sources), len(targets)], the smaller of both ways. Infinite where there is none.
@@ -70,9 +70,7 @@ def hops(
     return found if targets is None else found[:, targets]
 
 
-def _between_hosts(
-    topology: Topology, sources: NDArray[np.integer], targets: NDArray[np.integer] | None
-) -> NDArray[np.float64]:
+def _between_hosts(topology: Topology, sources: Ints, targets: Ints | None) -> Floats:
     ends = np.arange(topology.num_hosts) if targets is None else targets
     found = _one_way(topology, sources, ends)
     np.minimum(found, _one_way(topology, ends, sources).T, out=found)
@@ -81,9 +79,7 @@ def _between_hosts(
     return found
 
 
-def _one_way(
-    topology: Topology, sources: NDArray[np.integer], targets: NDArray[np.integer]
-) -> NDArray[np.float64]:
+def _one_way(topology: Topology, sources: Ints, targets: Ints) -> Floats:
     """Return the hops between the nearest ports of each source and target."""
     (begins, first), (ends, last) = (_ports_of(topology, hosts) for hosts in (sources, targets))
     entries, row = np.unique(topology.injection_router[begins], return_inverse=True)
@@ -96,7 +92,7 @@ def _one_way(
     return np.asarray(found)
 
 
-def router_hops(routers: Topology, some: NDArray[np.integer]) -> NDArray[np.float64]:
+def router_hops(routers: Topology, some: Ints) -> Floats:
     """Return the hops from some routers to all, float64[len(some), num_routers]."""
     found = _router_hops(routers, some.astype(np.int64).tobytes())
     found.flags.writeable = False
@@ -104,13 +100,11 @@ def router_hops(routers: Topology, some: NDArray[np.integer]) -> NDArray[np.floa
 
 
 @lru_cache(maxsize=4)
-def _router_hops(routers: Topology, some: bytes) -> NDArray[np.float64]:
+def _router_hops(routers: Topology, some: bytes) -> Floats:
     return hop_distances(routers, np.frombuffer(some, np.int64))
 
 
-def _ports_of(
-    topology: Topology, hosts: NDArray[np.integer]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _ports_of(topology: Topology, hosts: Ints) -> tuple[Ints, Ints]:
     """Return the ports of some hosts, each of which has one, and where those of each begin."""
     offsets = topology.port_offsets
     counts = offsets[hosts + 1] - offsets[hosts]

@@ -13,11 +13,12 @@ from netloom.mapping.search.pairs import joint_weights
 from netloom.topology import Topology, working_nodes
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.workload import ProcessGraph
 
-    Program: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+    Program: TypeAlias = tuple[Ints, Ints, Ints]
 
 
 SWEEPS = 4
@@ -32,9 +33,9 @@ def partitioned(
     *,
     nodes: ArrayLike | None = None,
     tasks_per_node: int = 1,
-    weights: NDArray[np.float64] | None = None,
+    weights: Floats | None = None,
     seed: int = DEFAULT_SEED,
-) -> NDArray[np.int32]:
+) -> Ints:
     """Return the mapping by dual recursive bisection (Pellegrini & Roman 1996).
 
     The network is halved where it is cheapest to cut, and METIS halves the program so that little
@@ -81,17 +82,17 @@ class Cut(NamedTuple):
 
     # tasks, near, far: the tasks, and the nodes of both halves; ``near`` is empty for a single
     # node.
-    tasks: NDArray[np.int64]
-    near: NDArray[np.integer]
-    far: NDArray[np.integer]
-    middles: NDArray[np.integer]  # a node in the middle of each half
+    tasks: Ints
+    near: Ints
+    far: Ints
+    middles: Ints  # a node in the middle of each half
     share: int  # tasks that go to ``near``
 
 
 def _cut(
     ground: Ground,
-    tasks: NDArray[np.int64],
-    region: NDArray[np.integer],
+    tasks: Ints,
+    region: Ints,
     tasks_per_node: int,
     seed: int,
 ) -> Cut:
@@ -105,11 +106,11 @@ def _cut(
 def _choose(
     program: Program,
     cuts: list[Cut],
-    node_of: NDArray[np.int32],
-    local: NDArray[np.int64],
+    node_of: Ints,
+    local: Ints,
     ground: Ground,
     seed: int,
-) -> list[NDArray[np.bool_]]:
+) -> list[Bools]:
     """Return which tasks of each cut go to its first half, and move them to the halves' middles.
 
     Those cut first do not know yet what others do: so all are cut again, if that is better.
@@ -132,11 +133,11 @@ def _choose(
 
 def _part(
     program: Program,
-    tasks: NDArray[np.int64],
-    local: NDArray[np.int64],
-    node_of: NDArray[np.int32],
+    tasks: Ints,
+    local: Ints,
+    node_of: Ints,
     ground: Ground,
-    middles: NDArray[np.integer],
+    middles: Ints,
 ) -> Part:
     """Return the part of the program that some tasks are. ``local`` is working space, all -1."""
     offsets, others, weights = program

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Floats, Ints
     from netloom.mapping.search.objectives import Measure
 
 MOVES, MOST_MOVES, FEW_JOINED = 5_000, 20_000_000, 64
@@ -96,7 +97,7 @@ class Round(NamedTuple):
     # number, name: of the round, and of the mapping that it started from.
     number: int
     name: str
-    node_of: NDArray[np.int64]  # int64[num_tasks]
+    node_of: Ints  # int64[num_tasks]
     finished: bool = True  # whether it came to its end
 
 
@@ -117,7 +118,7 @@ def run_round(
     value_of: Measure,
     number: int,
     name: str,
-    start: NDArray[np.integer] | None,
+    start: Ints | None,
     clock: Clock,
     stopped: Callable[[], bool],
     seed: int,
@@ -140,7 +141,7 @@ def run_round(
     best = Round((np.inf,), np.inf, number, name, np.zeros(0, np.int64), finished=False)
     aims, nearest, fewest = single != "hop-bytes", start, np.inf
 
-    def known(node_of: NDArray[np.integer]) -> Round:
+    def known(node_of: Ints) -> Round:
         one = _better(best._replace(rank=(np.inf,)), value_of, node_of.astype(np.int64))
         return _turned(arrays, value_of, one, rng) if aims else one
 
@@ -204,15 +205,13 @@ def _stages(arrays: SearchArrays, number: int, *, fresh: bool, aims: bool) -> It
 class Held(NamedTuple):
     """A mapping while it is annealed. See ``kernels.search``. Nodes are rows of the tables."""
 
-    node_of: NDArray[np.int64]
-    place_of: NDArray[np.int64]
-    item_at: NDArray[np.int64]
-    loads: NDArray[np.float64]
+    node_of: Ints
+    place_of: Ints
+    item_at: Ints
+    loads: Floats
 
 
-def _held(
-    arrays: SearchArrays, start: NDArray[np.integer] | None, rng: np.random.Generator
-) -> Held:
+def _held(arrays: SearchArrays, start: Ints | None, rng: np.random.Generator) -> Held:
     if start is None:
         place_of = rng.permutation(len(arrays.place_node))
     else:
@@ -221,7 +220,7 @@ def _held(
     return Held(node_of, place_of, np.argsort(place_of), np.zeros(arrays.num_channels))
 
 
-def nodes_of(arrays: SearchArrays, held: Held) -> NDArray[np.int64]:
+def nodes_of(arrays: SearchArrays, held: Held) -> Ints:
     """Return the node of each task."""
     return arrays.place_node[held.place_of[: arrays.num_tasks]]
 
@@ -235,7 +234,7 @@ def room(arrays: SearchArrays) -> tuple[NDArray[np.generic], ...]:
     )  # fmt: skip
 
 
-def places_of_items(start: NDArray[np.integer], place_node: NDArray[np.int64]) -> NDArray[np.int64]:
+def places_of_items(start: Ints, place_node: Ints) -> Ints:
     """Return the place of each item: of tasks on their nodes, and of what is left over after."""
     by_node = np.argsort(place_node, kind="stable")
     order = np.argsort(start, kind="stable")
@@ -293,7 +292,7 @@ def _polish(arrays: SearchArrays, held: Held, tries: int, *, aimed: bool) -> Non
     shorten(net, graph, arrays.num_tasks, state, lid, tries, work)
 
 
-def _better(best: Round, value_of: Measure, node_of: NDArray[np.int64]) -> Round:
+def _better(best: Round, value_of: Measure, node_of: Ints) -> Round:
     """Return the round with this mapping, if it is better than the best so far."""
     value, rank = value_of.ranked(node_of)
     if rank < best.rank:
@@ -338,7 +337,7 @@ def _tried(
     return best
 
 
-def images(topology: Topology, most: int, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
+def images(topology: Topology, most: int, rng: np.random.Generator) -> Iterator[Ints]:
     """Yield where each node goes when a k-ary n-cube is turned or reflected onto itself.
 
     Dimension order corrects one dimension before the other, and half-way ties of rings go one way.
@@ -375,8 +374,8 @@ def _image(
     cube: Cube,
     alike: list[list[int]],
     orders: tuple[tuple[int, ...], ...],
-    turned: NDArray[np.integer],
-) -> NDArray[np.int64]:
+    turned: Ints,
+) -> Ints:
     """Return the image of each node: axes in another order, some of them reflected."""
     along = np.array(np.unravel_index(np.arange(cube.num_hosts), cube.sides), np.int64)
     moved = along.copy()

@@ -14,8 +14,7 @@ from netloom.mapping.search.partition_start import partitioned
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
 
@@ -26,11 +25,11 @@ RANDOM_MAPPINGS = 25
 def starts_of(
     app: ProcessGraph,
     topology: Topology,
-    weights: NDArray[np.float64],
-    nodes: NDArray[np.int32],
+    weights: Floats,
+    nodes: Ints,
     tasks_per_node: int,
     seed: int,
-) -> Iterator[tuple[str, NDArray[np.int32]]]:
+) -> Iterator[tuple[str, Ints]]:
     """Yield the names and mappings to start from: those that cost least to make first.
 
     ``identity``, ``partition`` (of program and network together), ``embedding`` (every edge, or
@@ -54,9 +53,7 @@ def starts_of(
     )
 
 
-def random_starts(
-    num_tasks: int, nodes: NDArray[np.int32], tasks_per_node: int, seed: int
-) -> Iterator[NDArray[np.int32]]:
+def random_starts(num_tasks: int, nodes: Ints, tasks_per_node: int, seed: int) -> Iterator[Ints]:
     """Yield the random mappings that a result is compared with."""
     places = np.repeat(nodes, tasks_per_node).astype(np.int32)
     for number in range(RANDOM_MAPPINGS):
@@ -64,7 +61,7 @@ def random_starts(
         yield rng.permutation(places)[:num_tasks]
 
 
-def check_room(num_tasks: int, nodes: NDArray[np.int32], tasks_per_node: int) -> None:
+def check_room(num_tasks: int, nodes: Ints, tasks_per_node: int) -> None:
     """Raise an InputError if the tasks do not fit onto the nodes."""
     if tasks_per_node < 1:
         raise InputError("tasks_per_node", f"{tasks_per_node}", "at least 1")

@@ -24,8 +24,7 @@ from netloom.workload.programs.many_lists import Lists, lists
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.phases.collectives.network import RankNetwork
     from netloom.phases.collectives.prices import Prices
 
@@ -54,7 +53,7 @@ class Exchange:
 
     network: RankNetwork
     rate: float
-    flow: NDArray[np.float64]
+    flow: Floats
     prices: Prices
 
     @property
@@ -68,7 +67,7 @@ class Exchange:
         return self.bandwidth * self.network.bytes_per_second
 
     @property
-    def full(self) -> NDArray[np.int32]:
+    def full(self) -> Ints:
         """int32[…], the links that are full in this solution, the bottleneck among them."""
         used = self.flow.sum(axis=0)
         return np.flatnonzero(used > self.network.capacity * (1 - 1e-6)).astype(np.int32)
@@ -233,7 +232,7 @@ def all_to_all(
             used[along] += part * found.rate
         shared.append(servers(network, routes, used))
 
-    def cut(many: int) -> tuple[Jobs, CollectiveProgram, NDArray[np.float64]]:
+    def cut(many: int) -> tuple[Jobs, CollectiveProgram, Floats]:
         return _path_jobs(network.num_ranks, peeled, route, many)
 
     jobs, times, program = fastest(shared, cut, parts, size_bytes, bound, until)
@@ -255,7 +254,7 @@ def _hops(network: RankNetwork, links: list[int]) -> list[tuple[int, ...]]:
 
 def _path_jobs(
     ranks: int, peeled: list[tuple[int, int, float, list[int]]], route: list[list[int]], many: int
-) -> tuple[Jobs, CollectiveProgram, NDArray[np.float64]]:
+) -> tuple[Jobs, CollectiveProgram, Floats]:
     """Return the messages of all paths, each in so many parts. Chunks that stay come last."""
     length = np.repeat([len(along) for along in route], many)
     path = np.repeat(np.arange(len(route)), many)  # of each chunk

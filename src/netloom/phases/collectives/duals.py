@@ -12,7 +12,7 @@ from netloom.phases.collectives.prices import Prices
 from netloom.workload.programs.many_lists import Lists
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Floats, Ints
 
 FINEST = 5040
 """Largest common denominator of prices that is looked for."""
@@ -24,7 +24,7 @@ MOST_EXACT = 2.0**51
 """All prices together, if they are no small fractions: the finest that stay exact in sums."""
 
 
-def prices_of(tables: NDArray[np.float64], level: NDArray[np.float64]) -> Prices:
+def prices_of(tables: Floats, level: Floats) -> Prices:
     """Return prices as whole numbers. Any prices are valid, and these prove what the duals do.
 
     Parameters
@@ -50,7 +50,7 @@ def prices_of(tables: NDArray[np.float64], level: NDArray[np.float64]) -> Prices
     )
 
 
-def _whole(values: NDArray[np.float64]) -> NDArray[np.int64]:
+def _whole(values: Floats) -> Ints:
     """Return numbers in the ratios of some: exactly if these are small, else as fine as fits."""
     most = float(np.abs(values).max(initial=0.0))
     if not most:
@@ -65,7 +65,7 @@ def _whole(values: NDArray[np.float64]) -> NDArray[np.int64]:
     return parts[place] // max(int(np.gcd.reduce(parts)), 1)
 
 
-def on_channels(prices: Prices, link: NDArray[np.int64], num_links: int) -> Prices:
+def on_channels(prices: Prices, link: Ints, num_links: int) -> Prices:
     """Return prices of links as those of their channels.
 
     Parameters

@@ -32,9 +32,9 @@ from netloom.workload.programs.collectives.program import EVERYBODY, CollectiveP
 from netloom.workload.programs.many_lists import lists
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
+    from netloom.base.arrays import Floats, Ints
     from netloom.phases.collectives.network import RankNetwork
 
 SECONDS = 60.0
@@ -91,7 +91,7 @@ class FewSteps:
     chunks: int
     outcome: Literal["schedule", "impossible", "undecided"]
     reason: str
-    rounds_of_step: NDArray[np.int64]
+    rounds_of_step: Ints
     program: CollectiveProgram | None
 
     @property
@@ -315,7 +315,7 @@ def _within(
 
 def _constraints(
     network: RankNetwork, sends: Sends, rounds: int
-) -> tuple[tuple[csr_array, NDArray[np.float64]], csr_array, NDArray[np.float64]]:
+) -> tuple[tuple[csr_array, Floats], csr_array, Floats]:
     """Return equations and inequalities over whether each send is made, and each step's rounds."""
     from scipy.sparse import csr_array, hstack, vstack
 
@@ -335,7 +335,7 @@ def _constraints(
 
 
 def _program(
-    network: RankNetwork, sends: Sends, chosen: NDArray[np.int64], root: int | None
+    network: RankNetwork, sends: Sends, chosen: Ints, root: int | None
 ) -> CollectiveProgram:
     """Return the schedule of these sends: one message per link and step that is used."""
     order = chosen[np.lexsort((sends.chunk[chosen], sends.link[chosen], sends.step[chosen]))]

@@ -26,15 +26,14 @@ from netloom.phases.collectives.prices import Prices
 from netloom.workload.programs.many_lists import Lists
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.phases.collectives.network import RankNetwork
 
 MOST_GROUPED = 4_000_000
 """Most hosts times links of networks whose weakest groups are found, in up to 3 seconds."""
 
 
-def weakest_groups(network: RankNetwork) -> NDArray[np.int64]:
+def weakest_groups(network: RankNetwork) -> Ints:
     """Return the groups of vertices with the least bandwidth out of them per group less one.
 
     Each rank is in a group. Routers may be in none, −1. int64[num_vertices], a group's number is
@@ -84,7 +83,7 @@ def weakest_groups(network: RankNetwork) -> NDArray[np.int64]:
         best, least = found, lower
 
 
-def least_out(network: RankNetwork, group: NDArray[np.int64]) -> Fraction:
+def least_out(network: RankNetwork, group: Ints) -> Fraction:
     """Return the capacity of what leaves groups, per group less one.
 
     Parameters
@@ -98,7 +97,7 @@ def least_out(network: RankNetwork, group: NDArray[np.int64]) -> Fraction:
     return Fraction(leaving, len(np.unique(group[: network.num_ranks])) - 1)
 
 
-def group_prices(network: RankNetwork, group: NDArray[np.int64]) -> Prices:
+def group_prices(network: RankNetwork, group: Ints) -> Prices:
     """Return prices of links that prove what groups of ranks do.
 
     In each group, one rank has priced links. Those into it cost 1 for data from roots, and those

@@ -22,8 +22,7 @@ from netloom.phases.collectives.synthesis import proven
 from netloom.workload.programs.many_lists import Lists, lists
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.phases.collectives.few_steps import FewSteps, Frontier
     from netloom.phases.collectives.network import RankNetwork
     from netloom.phases.collectives.schedules import Schedule
@@ -169,9 +168,7 @@ def _timed(
     )  # fmt: skip
 
 
-def _by_channel(
-    network: RankNetwork, program: CollectiveProgram
-) -> tuple[CollectiveProgram, NDArray[np.int32]]:
+def _by_channel(network: RankNetwork, program: CollectiveProgram) -> tuple[CollectiveProgram, Ints]:
     """Return a program whose messages take one channel each, and those channels.
 
     A link that is several channels divides its chunks among them.

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Floats, Ints
     from netloom.phases.collectives.network import RankNetwork
     from netloom.phases.collectives.prices import Prices
 
@@ -69,9 +70,9 @@ class Joint:
 
     network: RankNetwork
     upper: float
-    trees: NDArray[np.int64]
-    out: NDArray[np.int64]
-    into: NDArray[np.int64]
+    trees: Ints
+    out: Ints
+    into: Ints
     rate: Fraction
     prices: Prices
 
@@ -143,7 +144,7 @@ def joint(network: RankNetwork) -> Joint:
 
 def solved(
     network: RankNetwork,
-) -> tuple[float, NDArray[np.float64], NDArray[np.float64], Prices]:
+) -> tuple[float, Floats, Floats, Prices]:
     """Return the linear program's optimum, weights, out-trees' share of links, and its prices.
 
     The optimum is in units of the network's capacity. Weights are float64[num_ranks], shares
@@ -275,7 +276,7 @@ def all_reduce(
     through = bool((routes.lengths > 1).any())
     shared = [servers(network, routes)] + [servers(network, routes, slices)] * through
 
-    def cut(many: int) -> tuple[Jobs, CollectiveProgram, NDArray[np.float64]]:
+    def cut(many: int) -> tuple[Jobs, CollectiveProgram, Floats]:
         return _pair_jobs(out, into, pieces, many, number)
 
     most = 1.5 * CHUNKS[-1] / _chunks_per_root(out, 1)  # about as many of each root as given
@@ -314,7 +315,7 @@ def _chunks_per_root(out: Forest, many: int) -> float:
 
 def _pair_jobs(
     out: Forest, into: Forest, pieces: list[tuple[int, int, int, int]], many: int, first_into: int
-) -> tuple[Jobs, CollectiveProgram, NDArray[np.float64]]:
+) -> tuple[Jobs, CollectiveProgram, Floats]:
     """Return the messages of all chunks, up one tree and down another."""
     ranks, total = len(out.trees), int(out.trees.sum())
     per_tree = _chunks_per_root(out, many) / _pairs_per_root(out)

@@ -22,8 +22,7 @@ from netloom.workload.programs.collectives.program import EVERYBODY
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.phases.collectives.schedules import Schedule
 
 SLACK = 1e-9
@@ -206,7 +205,7 @@ def _check_rates(schedule: Schedule) -> float:
         raise _broken("timetable", _message(schedule, fast), found, wanted)
     ends = network.source * np.int64(len(network.labels)) + network.target
     _, link = np.unique(ends, return_inverse=True)
-    room: NDArray[np.float64] = np.bincount(link, network.rate).astype(np.float64)
+    room: Floats = np.bincount(link, network.rate).astype(np.float64)
     message = np.repeat(np.arange(program.num_messages), routes.lengths)
     where, taken = link[routes.values], np.minimum(size / sending, slowest)[message]
     begins = schedule.start, schedule.end - sending
@@ -222,8 +221,8 @@ def _check_rates(schedule: Schedule) -> float:
 
 
 def _overfull(
-    begin: NDArray[np.float64], sending: NDArray[np.float64], taken: NDArray[np.float64],
-    where: NDArray[np.integer], room: NDArray[np.float64],
+    begin: Floats, sending: Floats, taken: Floats,
+    where: Ints, room: Floats,
 ) -> tuple[int, float, float] | None:  # fmt: skip
     """Return the first row at whose beginning a link carries too much, how much, and when."""
     slack = SLACK * float((begin + sending).max())

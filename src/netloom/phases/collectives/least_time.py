@@ -6,7 +6,7 @@ Any routing, any order of ranks on these hosts and any algorithm are allowed. Ro
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.phases.collectives.network import RankNetwork
     from netloom.topology import Topology
 
@@ -69,9 +70,9 @@ class _Ranks:
 
     collective: str
     network: RankNetwork
-    weight: NDArray[np.int64]
+    weight: Ints
     root: int  # the number of the root's host here
-    port: NDArray[np.float64]  # bytes/s into and out of each, where channels do not say
+    port: Floats  # bytes/s into and out of each, where channels do not say
 
     @property
     def total(self) -> int:
@@ -81,11 +82,11 @@ class _Ranks:
 def least_time(
     collective: str,
     topology: Topology,
-    host_of: NDArray[np.integer],
+    host_of: Ints,
     *,
     root: int = 0,
     bytes_per_second: float = 1.0,
-    latency_seconds: NDArray[np.floating] | float = 0.0,
+    latency_seconds: NDArray[Any] | float = 0.0,
     overhead: float = 0.0,
     port: float = np.inf,
     by_node: bool = False,
@@ -210,7 +211,7 @@ def _bounds(ranks: _Ranks) -> Iterator[tuple[float, str]]:
         yield from _ways(ranks)
 
 
-def _cut(ranks: _Ranks, weights: NDArray[np.int64], *, backwards: bool) -> tuple[float, str]:
+def _cut(ranks: _Ranks, weights: Ints, *, backwards: bool) -> tuple[float, str]:
     network = ranks.network.reversed() if backwards else ranks.network
     found = optimum(network, weights)
     said = found.bottleneck
@@ -233,7 +234,7 @@ def _ports(ranks: _Ranks) -> tuple[float, str]:
     return most, f"Each node sends and receives {rate(float(port.min()))}."
 
 
-def _partitions(network: RankNetwork) -> Iterator[NDArray[np.integer]]:
+def _partitions(network: RankNetwork) -> Iterator[Ints]:
     """Yield groups of all vertices, which may be any.
 
     Each host alone. The hosts of each computer. What faster links join, and routers with the hosts
@@ -263,9 +264,7 @@ def _partitions(network: RankNetwork) -> Iterator[NDArray[np.integer]]:
         yield group
 
 
-def _joined(
-    network: RankNetwork, kept: NDArray[np.bool_], inside: NDArray[np.bool_]
-) -> NDArray[np.int64]:
+def _joined(network: RankNetwork, kept: Bools, inside: Bools) -> Ints:
     """Return the groups of vertices that some links join; -1 for vertices that are not inside."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
@@ -277,7 +276,7 @@ def _joined(
     return np.where(inside, group, -1).astype(np.int64)
 
 
-def _between(ranks: _Ranks, groups: NDArray[np.integer]) -> tuple[float, str]:
+def _between(ranks: _Ranks, groups: Ints) -> tuple[float, str]:
     """Return what groups of hosts take at least to send each other what they must."""
     network, total = ranks.network, ranks.total
     hosts = network.num_ranks
@@ -324,7 +323,7 @@ def _members(network: RankNetwork) -> str:
     return "node" if network.by_node else "host"
 
 
-def _over(size: NDArray[np.float64], speed: NDArray[np.float64]) -> NDArray[np.float64]:
+def _over(size: Floats, speed: Floats) -> Floats:
     """Return sizes over speeds. Nothing takes no time."""
     with np.errstate(divide="ignore"):
         return np.where(size > 0, size / np.where(size > 0, speed, 1), 0.0)

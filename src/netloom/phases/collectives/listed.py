@@ -19,6 +19,7 @@ from netloom.workload.programs.many_lists import Lists
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.phases.collectives.network import RankNetwork
     from netloom.phases.collectives.prices import Prices
     from netloom.workload.programs.collectives.program import CollectiveProgram
@@ -48,17 +49,17 @@ class Jobs:
         int64[…], pairs of messages: the first must have arrived before the second leaves.
     """
 
-    route: NDArray[np.int32]
-    part: NDArray[np.float64]
-    chunk: NDArray[np.int32]
-    sums: NDArray[np.bool_]
-    before: NDArray[np.int64]
-    after: NDArray[np.int64]
+    route: Ints
+    part: Floats
+    chunk: Ints
+    sums: Bools
+    before: Ints
+    after: Ints
 
     def __len__(self) -> int:
         return len(self.route)
 
-    def longest(self, seconds: NDArray[np.float64]) -> NDArray[np.float64]:
+    def longest(self, seconds: Floats) -> Floats:
         """float64[num_messages], the longest way from each to the end, itself included.
 
         ``seconds``: float64[num_messages], what each takes. Ones count messages.
@@ -85,15 +86,15 @@ class Servers(NamedTuple):
     float64[…], the capacity of each resource. ``unit``: bytes/s of capacity 1.
     """
 
-    rate: NDArray[np.float64]
-    latency: NDArray[np.float64]
+    rate: Floats
+    latency: Floats
     taken: Lists
-    room: NDArray[np.float64]
+    room: Floats
     unit: float
 
-    def seconds(self, jobs: Jobs, size_bytes: float) -> NDArray[np.float64]:
+    def seconds(self, jobs: Jobs, size_bytes: float) -> Floats:
         """Return how long each message is sent, float64[num_messages]."""
-        found: NDArray[np.float64] = jobs.part * size_bytes / (self.rate * self.unit)[jobs.route]
+        found: Floats = jobs.part * size_bytes / (self.rate * self.unit)[jobs.route]
         return found
 
 
@@ -122,8 +123,8 @@ class Timed:
     program: CollectiveProgram
     network: RankNetwork
     size_bytes: float
-    start: NDArray[np.float64]
-    end: NDArray[np.float64]
+    start: Floats
+    end: Floats
     routes: Lists
     bound_seconds: float
     prices: Prices | None = None
@@ -147,9 +148,7 @@ class Timed:
         return f"<{self.program!r}, {self.efficiency:.4f} of the bound>"
 
 
-def servers(
-    network: RankNetwork, routes: Lists, slices: NDArray[np.float64] | None = None
-) -> Servers:
+def servers(network: RankNetwork, routes: Lists, slices: Floats | None = None) -> Servers:
     """Return how the messages of routes share the cables of a network.
 
     Parameters
@@ -177,7 +176,7 @@ def servers(
 
 def listed(
     shared: Servers, jobs: Jobs, priority: NDArray[Any], size_bytes: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     """Return when each message leaves and arrives, float64[num_messages], seconds.
 
     Parameters
@@ -227,7 +226,7 @@ def timed(
     network: RankNetwork,
     routes: Lists,
     jobs: Jobs,
-    times: tuple[NDArray[np.float64], NDArray[np.float64]],
+    times: tuple[Floats, Floats],
     program: CollectiveProgram,
     size_bytes: float,
     bound_seconds: float,
@@ -265,8 +264,8 @@ def timed(
 
 
 def priorities(
-    shared: Servers, jobs: Jobs, share: NDArray[np.float64], per_block: int, size_bytes: float
-) -> list[NDArray[np.float64]]:
+    shared: Servers, jobs: Jobs, share: Floats, per_block: int, size_bytes: float
+) -> list[Floats]:
     """Return the orders that are worth trying: late chunks later, long ways to go sooner.
 
     Chunk by chunk fills the pipe of long collectives, though not before what has far to go. The
@@ -289,12 +288,10 @@ def priorities(
     return [share * per_block - way, share * least - 2 * seconds, -seconds]
 
 
-def _channels(
-    network: RankNetwork, links: Lists, start: NDArray[np.float64], end: NDArray[np.float64]
-) -> NDArray[np.int32]:
+def _channels(network: RankNetwork, links: Lists, start: Floats, end: Floats) -> Ints:
     """Return the channel for each link that messages take: of parallel ones the least busy."""
     first = network.channels.offsets[:-1]
-    found: NDArray[np.int32] = network.channels.values[first][links.values]
+    found: Ints = network.channels.values[first][links.values]
     several = network.channels.lengths > 1
     if not several.any():
         return found
@@ -311,9 +308,7 @@ def _channels(
     return found
 
 
-def _grouped(
-    keys: NDArray[Any], values: NDArray[Any], many: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _grouped(keys: NDArray[Any], values: NDArray[Any], many: int) -> tuple[Ints, Ints]:
     """Return values by key, as offsets and values."""
     offsets = np.append(0, np.cumsum(np.bincount(keys, minlength=many)))
     return offsets.astype(np.int64), values[np.argsort(keys, kind="stable")].astype(np.int64)

@@ -20,8 +20,9 @@ from netloom.workload.programs.many_lists import Lists
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.topology import Topology
 
 FINEST = 10**6
@@ -67,17 +68,17 @@ class RankNetwork:
 
     topology: Topology
     num_ranks: int
-    vertices: NDArray[np.int32]
-    source: NDArray[np.int32]
-    target: NDArray[np.int32]
-    capacity: NDArray[np.int64]
+    vertices: Ints
+    source: Ints
+    target: Ints
+    capacity: Ints
     unit: Fraction
-    single: NDArray[np.int64] = field(repr=False)
+    single: Ints = field(repr=False)
     channels: Lists = field(repr=False)
-    latency: NDArray[np.float64] = field(repr=False)
+    latency: Floats = field(repr=False)
     bytes_per_second: float
     by_node: bool = False
-    inside: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
+    inside: Ints = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
 
     @property
     def num_channels(self) -> int:
@@ -85,7 +86,7 @@ class RankNetwork:
         return self.topology.num_channels + len(self.inside)
 
     @property
-    def channel_rate(self) -> NDArray[np.float64]:
+    def channel_rate(self) -> Floats:
         """float64[num_channels], bytes/s."""
         inside = self.inside.astype(np.float64) * float(self.unit)
         rates = np.append(self.topology.channel_bandwidth, inside)
@@ -102,10 +103,10 @@ class RankNetwork:
         return len(self.source)
 
     @property
-    def rate(self) -> NDArray[np.float64]:
+    def rate(self) -> Floats:
         """float64[num_links], bytes/s."""
         each = float(self.unit) * self.bytes_per_second
-        found: NDArray[np.float64] = self.capacity.astype(np.float64) * each
+        found: Floats = self.capacity.astype(np.float64) * each
         return found
 
     def name_of(self, vertex: int) -> str:
@@ -132,7 +133,7 @@ class RankNetwork:
 
 def rank_network(
     topology: Topology,
-    hosts: Sequence[int] | NDArray[np.integer] | None = None,
+    hosts: Sequence[int] | Ints | None = None,
     *,
     bytes_per_second: float = 1.0,
     latency_seconds: ArrayLike = 0.0,
@@ -250,9 +251,7 @@ def _joined_inside(network: RankNetwork) -> RankNetwork:
     )  # fmt: skip
 
 
-def _even(
-    topology: Topology, ranks: NDArray[np.int64], forwards: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
+def _even(topology: Topology, ranks: Ints, forwards: Bools) -> Bools:
     """Return which vertices have as much bandwidth in as out, bool[num_vertices].
 
     Those that have not are left out with their channels, until all that are left have.
@@ -274,7 +273,7 @@ def _even(
         there &= even
 
 
-def whole_numbers(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], Fraction]:
+def whole_numbers(values: Floats) -> tuple[Ints, Fraction]:
     """Return positive numbers as whole multiples of a unit, and that unit.
 
     Exact where they are ratios of small numbers, as the rates of cables are. Otherwise rounded down
@@ -301,7 +300,7 @@ def whole_numbers(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], Fract
     return (np.array(parts, np.int64) // common)[place], unit * common
 
 
-def _check_ranks(topology: Topology, ranks: NDArray[np.int64]) -> None:
+def _check_ranks(topology: Topology, ranks: Ints) -> None:
     """Refuse what is no list of hosts that work."""
     if len(ranks) < 2:
         raise InputError("ranks", f"{len(ranks)}", f"at least 2 hosts of {topology.name}")

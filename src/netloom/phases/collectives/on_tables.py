@@ -24,8 +24,7 @@ from netloom.workload.programs.collectives.program import CollectiveProgram, own
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.phases.collectives.network import RankNetwork
     from netloom.routing import Paths, Routing
 
@@ -69,7 +68,7 @@ class TableSchedule:
     network: RankNetwork
     program: CollectiveProgram
     routes: Paths
-    room: NDArray[np.int64]
+    room: Ints
     rounds: int
     depth: int
     best: Optimum
@@ -167,9 +166,7 @@ def _routes(network: RankNetwork, routing: Routing, *, outward: bool) -> Paths:
     return found
 
 
-def _trees(
-    network: RankNetwork, routes: Paths, room: NDArray[np.int64], key: np.uint64
-) -> NDArray[np.int32]:
+def _trees(network: RankNetwork, routes: Paths, room: Ints, key: np.uint64) -> Ints:
     """Return the tree of each root, int32[root, rank]: who sends the block to each rank."""
     ranks, topology = network.num_ranks, network.topology
     hosts = network.vertices[:ranks]
@@ -190,9 +187,7 @@ def _trees(
     return parent
 
 
-def _timed(
-    routes: Paths, room: NDArray[np.int64], parent: NDArray[np.int32], chunks: int
-) -> tuple[NDArray[np.int64], int, int]:
+def _timed(routes: Paths, room: Ints, parent: Ints, chunks: int) -> tuple[Ints, int, int]:
     """Return the round of each message (root · ranks + target) · chunks + chunk. Rounds, depth."""
     ranks = len(parent)
     node = np.arange(ranks * ranks)
@@ -220,7 +215,7 @@ def _timed(
     return round_of, int(rounds), depth
 
 
-def _exits(routes: Paths, ranks: int) -> NDArray[np.int64]:
+def _exits(routes: Paths, ranks: int) -> Ints:
     """Return the channel by which each rank sends to all others, −1 if there are several."""
     away = ~np.eye(ranks, dtype=bool).ravel()
     starts = routes.channels[routes.offsets[:-1][away]].reshape(ranks, ranks - 1)
@@ -229,11 +224,11 @@ def _exits(routes: Paths, ranks: int) -> NDArray[np.int64]:
 
 def _program(
     collective: str,
-    parent: NDArray[np.int32],
-    round_of: NDArray[np.int64],
+    parent: Ints,
+    round_of: Ints,
     rounds: int,
     chunks: int,
-) -> tuple[CollectiveProgram, NDArray[np.int64]]:
+) -> tuple[CollectiveProgram, Ints]:
     """Return the messages in the order of rounds, and the pair of ranks whose route each takes."""
     ranks = len(parent)
     outward = collective == "all-gather"

@@ -22,8 +22,9 @@ from netloom.base.words import counted, listed
 from netloom.phases.collectives.kernels.flows import INFINITE, fill_arcs, first_short
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from netloom.base.arrays import Bools, Ints
     from netloom.phases.collectives.network import RankNetwork
 
 
@@ -50,10 +51,10 @@ class Optimum:
     """
 
     network: RankNetwork
-    weights: NDArray[np.int64]
+    weights: Ints
     rate: Fraction
-    inside: NDArray[np.int32]
-    leaving: NDArray[np.int32]
+    inside: Ints
+    leaving: Ints
     trees: int
 
     @property
@@ -144,7 +145,7 @@ def optimum(network: RankNetwork, weights: ArrayLike | None = None) -> Optimum:
 class _Graph:
     """The links, and a super-source with an arc to each rank that has something to send."""
 
-    def __init__(self, network: RankNetwork, weights: NDArray[np.int64]) -> None:
+    def __init__(self, network: RankNetwork, weights: Ints) -> None:
         self.source = network.num_vertices
         self.weights = weights
         self.capacity = network.capacity
@@ -176,13 +177,13 @@ class _Graph:
         )  # fmt: skip
         return int(found)
 
-    def source_side(self) -> NDArray[np.bool_]:
+    def source_side(self) -> Bools:
         """Return which vertices are within the cut that the last flow met, bool[num_vertices]."""
-        found: NDArray[np.bool_] = self.room[0, : self.source] >= 0
+        found: Bools = self.room[0, : self.source] >= 0
         return found
 
 
-def _all_but_slowest(network: RankNetwork, weights: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _all_but_slowest(network: RankNetwork, weights: Ints) -> Bools:
     """Return all vertices but the rank that takes longest to receive what the others have."""
     arriving = np.zeros(network.num_vertices, np.int64)
     np.add.at(arriving, network.target, network.capacity)
@@ -197,9 +198,7 @@ def _all_but_slowest(network: RankNetwork, weights: NDArray[np.int64]) -> NDArra
     return found
 
 
-def _rate_of(
-    network: RankNetwork, weights: NDArray[np.int64], inside: NDArray[np.bool_]
-) -> Fraction:
+def _rate_of(network: RankNetwork, weights: Ints, inside: Bools) -> Fraction:
     """Return the rate that a cut allows."""
     crossing = inside[network.source] & ~inside[network.target]
     capacity = int(network.capacity[crossing].sum())

@@ -28,8 +28,7 @@ from netloom.workload.programs.many_lists import lists
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.phases.collectives.network import RankNetwork
 
 BACKWARDS = {"reduce-scatter": "all-gather", "reduce": "broadcast"}
@@ -127,7 +126,7 @@ def _best(
     if (trees.routes.lengths > 1).any():
         shared.append(servers(network, trees.routes, slices_of(trees)))
 
-    def cut(many: int) -> tuple[Jobs, CollectiveProgram, NDArray[np.float64]]:
+    def cut(many: int) -> tuple[Jobs, CollectiveProgram, Floats]:
         return tree_jobs(trees, chunks_of(trees, many), collective, root)
 
     each = int(trees.trees.max())
@@ -142,12 +141,12 @@ def _best(
 
 def fastest(
     shared: Sequence[Servers],
-    cut: Callable[[int], tuple[Jobs, CollectiveProgram, NDArray[np.float64]]],
+    cut: Callable[[int], tuple[Jobs, CollectiveProgram, Floats]],
     chunks: Sequence[int],
     size_bytes: float,
     bound: float,
     until: float = np.inf,
-) -> tuple[Jobs, tuple[NDArray[np.float64], NDArray[np.float64]], CollectiveProgram]:
+) -> tuple[Jobs, tuple[Floats, Floats], CollectiveProgram]:
     """Return the messages, times and program that end first, of the orders and chunks tried.
 
     Parameters
@@ -174,7 +173,7 @@ def fastest(
         if best is not None and len(jobs) > MANY_MESSAGES:
             break
         ends, before = {}, finish
-        keys: dict[int, list[NDArray[np.float64]]] = {}
+        keys: dict[int, list[Floats]] = {}
         for order, how in ways:
             if best is not None and perf_counter() > until:
                 return best
@@ -208,26 +207,26 @@ def _left(messages: int, many: int, later: Sequence[int]) -> float:
     return messages + sum(count for count in each if count <= MANY_MESSAGES)
 
 
-def chunks_of(trees: Forest, many: int) -> NDArray[np.int64]:
+def chunks_of(trees: Forest, many: int) -> Ints:
     """Return how many chunks each batch's part of a block is cut into, int64[num_batches]."""
     share = trees.many / trees.trees[trees.root]
-    found: NDArray[np.int64] = np.maximum(np.rint(many * share), 1).astype(np.int64)
+    found: Ints = np.maximum(np.rint(many * share), 1).astype(np.int64)
     return found
 
 
-def slices_of(trees: Forest) -> NDArray[np.float64]:
+def slices_of(trees: Forest) -> Floats:
     """Return what the trees use of each route, float64[num_routes], in capacity of the network."""
     used = np.zeros(len(trees.routes.offsets) - 1, np.int64)
     taken = trees.route >= 0
     np.add.at(used, trees.route[taken], np.broadcast_to(trees.many[:, None], taken.shape)[taken])
     each = trees.rate / (float(trees.network.unit) * trees.network.bytes_per_second)
-    found: NDArray[np.float64] = used.astype(np.float64) * each
+    found: Floats = used.astype(np.float64) * each
     return found
 
 
 def tree_jobs(
-    trees: Forest, parts: NDArray[np.int64], collective: str, root: int, first_chunk: int = 0
-) -> tuple[Jobs, CollectiveProgram, NDArray[np.float64]]:
+    trees: Forest, parts: Ints, collective: str, root: int, first_chunk: int = 0
+) -> tuple[Jobs, CollectiveProgram, Floats]:
     """Return the messages of chunks down their trees, and the program that they will fill.
 
     ``parts``: chunks of each batch. Also returns the part of its tree's data that goes before the

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.phases.collectives.schedules import ScheduleNetwork
     from netloom.workload.programs.many_lists import Lists
 
@@ -51,8 +50,8 @@ class Prices:
     """
 
     channels: Lists
-    price: NDArray[np.int64]
-    level: NDArray[np.int64]
+    price: Ints
+    level: Ints
 
     @property
     def total(self) -> int:
@@ -109,7 +108,7 @@ def priced_seconds(
     pairs, link = np.unique(ends, return_inverse=True)
     links = pairs // len(network.labels), pairs % len(network.labels)
 
-    def table(number: int) -> NDArray[np.int64]:
+    def table(number: int) -> Ints:
         first, last = prices.channels.offsets[number : number + 2]
         each = np.zeros(len(ends), np.int64)
         each[prices.channels.values[first:last]] = prices.price[first:last]
@@ -117,9 +116,7 @@ def priced_seconds(
         np.minimum.at(least, link, each)
         return least
 
-    def apart(
-        each: NDArray[np.int64], rank: int | None, *, back: bool = False
-    ) -> NDArray[np.int64]:
+    def apart(each: Ints, rank: int | None, *, back: bool = False) -> Ints:
         ends = (links[1], links[0]) if back else links
         return _distances(each, ends, len(network.labels), ranks, rank)
 
@@ -142,9 +139,9 @@ def priced_seconds(
 
 
 def _distances(
-    price: NDArray[np.int64], links: tuple[NDArray[np.int64], NDArray[np.int64]], vertices: int,
+    price: Ints, links: tuple[Ints, Ints], vertices: int,
     ranks: int, rank: int | None,
-) -> NDArray[np.int64]:  # fmt: skip
+) -> Ints:  # fmt: skip
     """Return the distances from one rank, or from each, to all ranks: int64[…, num_ranks]."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra
@@ -156,7 +153,7 @@ def _distances(
     return found.astype(np.int64)
 
 
-def _seconds(paid: Fraction, cost: NDArray[np.int64], rate: NDArray[np.float64]) -> float:
+def _seconds(paid: Fraction, cost: Ints, rate: Floats) -> float:
     """Return what is paid over what channels take per second, rounded down."""
     known, place = np.unique(rate, return_inverse=True)
     taken = [0] * len(known)

@@ -20,7 +20,7 @@ from netloom.workload.programs.collectives.program import CollectiveProgram, own
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,10 +45,10 @@ class Rotated:
 
     sides: tuple[int, ...]
     parts: int
-    path: NDArray[np.int32]
-    here: NDArray[np.int32]
-    there: NDArray[np.int32]
-    round_of: NDArray[np.int32]
+    path: Ints
+    here: Ints
+    there: Ints
+    round_of: Ints
     bound: int
 
     @property
@@ -129,7 +129,7 @@ def rotated(sides: Sequence[int]) -> Rotated:
     return Rotated(sides, 2 * axes, path, table[:, 1], table[:, 2], _rounds(path, direction), bound)
 
 
-def _rounds(path: NDArray[np.int32], direction: NDArray[np.int32]) -> NDArray[np.int32]:
+def _rounds(path: Ints, direction: Ints) -> Ints:
     """Return the round of each hop: in each direction the path with most hops left goes first."""
     last = np.append(np.flatnonzero(np.diff(path)), len(path) - 1)
     ends = np.repeat(last, np.diff(np.append(-1, last)))

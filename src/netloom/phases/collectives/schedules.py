@@ -21,8 +21,7 @@ from netloom.phases.collectives.step_proofs import proven_rounds
 from netloom.workload.programs.many_lists import Lists
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.phases.collectives.listed import Timed
     from netloom.phases.collectives.optimum import Optimum
     from netloom.phases.collectives.prices import Prices
@@ -58,11 +57,11 @@ class ScheduleNetwork:
 
     name: str
     labels: tuple[str, ...]
-    host: NDArray[np.int32]
-    source: NDArray[np.int32]
-    target: NDArray[np.int32]
-    rate: NDArray[np.float64]
-    latency: NDArray[np.float64]
+    host: Ints
+    source: Ints
+    target: Ints
+    rate: Floats
+    latency: Floats
 
     @property
     def digest(self) -> str:
@@ -99,7 +98,7 @@ class Bound:
 
     seconds: float
     why: str
-    inside: NDArray[np.int32]
+    inside: Ints
     prices: Prices | None = None
 
 
@@ -146,8 +145,8 @@ class Schedule:
     program: CollectiveProgram
     size_bytes: float
     network: ScheduleNetwork
-    start: NDArray[np.float64]
-    end: NDArray[np.float64]
+    start: Floats
+    end: Floats
     routes: Lists
     bound: Bound
     few: StepBound | None = None
@@ -158,10 +157,10 @@ class Schedule:
         return float(self.end.max(initial=0.0))
 
     @property
-    def sending(self) -> NDArray[np.float64]:
+    def sending(self) -> Floats:
         """float64[num_messages], seconds for which each message is sent: its latency left out."""
         way = np.add.reduceat(self.network.latency[self.routes.values], self.routes.offsets[:-1])
-        found: NDArray[np.float64] = self.end - self.start - way
+        found: Floats = self.end - self.start - way
         return found
 
     def __repr__(self) -> str:
@@ -224,7 +223,7 @@ def schedule_of(timed: Timed, best: Optimum | None = None, why: str = "") -> Sch
     return Schedule(timed.program, timed.size_bytes, kept, timed.start, timed.end, routes, bound)
 
 
-def _inside(best: Optimum) -> NDArray[np.int32]:
+def _inside(best: Optimum) -> Ints:
     """Return the vertices of a bottleneck cut: what its ranks reach without the links that leave.
 
     In a network that is reversed this reads backwards, and the cut is the same.
@@ -243,7 +242,7 @@ def _inside(best: Optimum) -> NDArray[np.int32]:
 
 def cut_seconds(
     network: ScheduleNetwork, collective: str, root: int, size_bytes: float,
-    inside: NDArray[np.int32],
+    inside: Ints,
 ) -> float:  # fmt: skip
     """Return what a collective takes at least, as data has to cross the border of some vertices.
 
@@ -328,7 +327,7 @@ def _price_words(network: ScheduleNetwork, prices: Prices) -> str:
 
 def _cut_words(
     network: ScheduleNetwork, collective: str, root: int, size_bytes: float,
-    inside: NDArray[np.int32],
+    inside: Ints,
 ) -> str:  # fmt: skip
     """Return the bottleneck in a sentence, of the side that has fewer ranks."""
     held = np.zeros(len(network.labels), np.bool_)

@@ -25,9 +25,9 @@ from netloom.base.words import counted
 from netloom.phases.collectives.step_proofs import StepProof, proven_rounds
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
+    from netloom.base.arrays import Floats, Ints
     from netloom.phases.collectives.network import RankNetwork
 
 MOST_SENDS = 1_000_000
@@ -57,15 +57,15 @@ class Sends(NamedTuple):
 
     network: RankNetwork
     steps: int
-    roots: NDArray[np.int32]
-    distance: NDArray[np.int32]
-    origin: NDArray[np.int32]
-    chunk: NDArray[np.int32]
-    link: NDArray[np.int32]
-    step: NDArray[np.int32]
+    roots: Ints
+    distance: Ints
+    origin: Ints
+    chunk: Ints
+    link: Ints
+    step: Ints
 
     @property
-    def waits(self) -> NDArray[np.int64]:
+    def waits(self) -> Ints:
         """The sends of what its rank must have received before, int64[…]."""
         return np.flatnonzero(self.network.source[self.link] != self.origin[self.chunk])
 
@@ -104,9 +104,7 @@ class Sends(NamedTuple):
         return arrive, possess, carry
 
 
-def _ranges(
-    keys: NDArray[np.int64], low: NDArray[np.int64], high: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _ranges(keys: Ints, low: Ints, high: Ints) -> tuple[Ints, Ints]:
     """Return the pairs of a range and a place in ascending keys from its low to below its high."""
     first = np.searchsorted(keys, low)
     counts = np.searchsorted(keys, high) - first
@@ -114,7 +112,7 @@ def _ranges(
     return np.repeat(np.arange(len(low)), counts), np.repeat(first, counts) + within
 
 
-def roots_of(network: RankNetwork, root: int | None) -> NDArray[np.int32]:
+def roots_of(network: RankNetwork, root: int | None) -> Ints:
     """Return who has data to send: every rank, or the root of a broadcast."""
     every = np.arange(network.num_ranks, dtype=np.int32)
     return every if root is None else every[root : root + 1]
@@ -227,9 +225,9 @@ class StepPrices:
     steps: int
     root: int | None
     whole: int
-    worth: NDArray[np.int64]
-    price: NDArray[np.int64]
-    forwarding: NDArray[np.int64]
+    worth: Ints
+    price: Ints
+    forwarding: Ints
 
     @property
     def bound(self) -> Fraction:
@@ -340,9 +338,9 @@ def step_prices(network: RankNetwork, steps: int, root: int | None = None) -> St
 def _exact(
     sends: Sends,
     root: int | None,
-    worth: NDArray[np.float64],
-    price: NDArray[np.float64],
-    forwarding: NDArray[np.float64],
+    worth: Floats,
+    price: Floats,
+    forwarding: Floats,
 ) -> StepPrices:
     """Round prices to fractions, then lower the worths until all holds."""
     net, steps = sends.network, sends.steps

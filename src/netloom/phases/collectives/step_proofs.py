@@ -20,8 +20,7 @@ from netloom.base.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Ints
 
 Ends = tuple[int, int]
 """The source and target of a link."""
@@ -45,9 +44,9 @@ class StepProof:
     """
 
     steps: int
-    worth: NDArray[np.int64]
-    price: NDArray[np.int64]
-    forwarding: NDArray[np.int64]
+    worth: Ints
+    price: Ints
+    forwarding: Ints
 
     @property
     def count(self) -> int:

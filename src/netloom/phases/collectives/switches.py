@@ -17,8 +17,7 @@ from netloom.base.errors import InputError
 from netloom.phases.collectives.kernels.trees import movable
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.phases.collectives.network import RankNetwork
     from netloom.phases.collectives.optimum import Optimum
 
@@ -41,7 +40,7 @@ class Ways:
         What its links stand for.
     """
 
-    capacity: NDArray[np.int64]
+    capacity: Ints
     ways: Shares
 
 
@@ -54,7 +53,7 @@ def graph_of(vertices: int, arcs: int, kinds: int = 4) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def split_off(network: RankNetwork, capacity: NDArray[np.int64], trees: NDArray[np.int64]) -> Ways:
+def split_off(network: RankNetwork, capacity: Ints, trees: Ints) -> Ways:
     """Return links between ranks that carry as many trees as the network with its switches does.
 
     Parameters
@@ -108,7 +107,7 @@ def split_off(network: RankNetwork, capacity: NDArray[np.int64], trees: NDArray[
     return Ways(left[:ranks, :ranks].copy(), ways)
 
 
-def tree_units(found: Optimum, trees: int | None = None) -> tuple[NDArray[np.int64], int]:
+def tree_units(found: Optimum, trees: int | None = None) -> tuple[Ints, int]:
     """Return what each link carries in trees, int64[num_links], and the trees of a weight of 1.
 
     With more trees than the least number, or fewer, capacities are rounded down if need be.
@@ -119,7 +118,7 @@ def tree_units(found: Optimum, trees: int | None = None) -> tuple[NDArray[np.int
     return np.array(units, np.int64), many
 
 
-def _check_even(network: RankNetwork, left: NDArray[np.int64], switch: int) -> None:
+def _check_even(network: RankNetwork, left: Ints, switch: int) -> None:
     enters, leaves = int(left[:, switch].sum()), int(left[switch].sum())
     if enters != leaves:
         found = f"switch {network.name_of(switch)} with {enters} in and {leaves} out"
@@ -128,7 +127,7 @@ def _check_even(network: RankNetwork, left: NDArray[np.int64], switch: int) -> N
 
 
 def _move(
-    left: NDArray[np.int64],
+    left: Ints,
     ways: Shares,
     before: int,
     through: int,

@@ -12,8 +12,7 @@ from netloom.workload.programs.collectives.waits import waits
 from netloom.workload.programs.many_lists import Lists
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.phases.collectives.on_tables import TableSchedule
 
 
@@ -61,7 +60,7 @@ def timed_on_tables(found: TableSchedule, size_bytes: float) -> Timed:
     return Timed(made, network, size_bytes, start[order], end[order], routes.taken(order), bound)
 
 
-def _servers(found: TableSchedule, routes: Lists) -> tuple[Servers, NDArray[np.int32]]:
+def _servers(found: TableSchedule, routes: Lists) -> tuple[Servers, Ints]:
     """Return how messages share channels, and the route of each: one per pair of ranks."""
     network, program = found.network, found.program
     topology = network.topology

@@ -25,8 +25,7 @@ from netloom.workload.programs.many_lists import Lists
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.phases.collectives.network import RankNetwork
 
 
@@ -52,11 +51,11 @@ class Translates:
     """
 
     sides: tuple[int, ...]
-    step_of: NDArray[np.int64]
-    direction: NDArray[np.int32]
-    parent: NDArray[np.int32]
-    depth: NDArray[np.int32]
-    round_of: NDArray[np.int32]
+    step_of: Ints
+    direction: Ints
+    parent: Ints
+    depth: Ints
+    round_of: Ints
 
     @property
     def num_trees(self) -> int:
@@ -74,11 +73,11 @@ class Translates:
         vertices = int(self.direction.shape[1])
         return ceil((vertices - 1) * self.num_trees / len(self.step_of))
 
-    def moved(self) -> NDArray[np.int32]:
+    def moved(self) -> Ints:
         """int32[num_vertices, num_vertices], where the vertex v is from root r: row r, column v."""
         at = np.array(np.unravel_index(np.arange(self.direction.shape[1]), self.sides))
         moved = (at[:, :, None] + at[:, None, :]) % np.array(self.sides)[:, None, None]
-        found: NDArray[np.int32] = np.ravel_multi_index(tuple(moved), self.sides).astype(np.int32)
+        found: Ints = np.ravel_multi_index(tuple(moved), self.sides).astype(np.int32)
         return found
 
     def __repr__(self) -> str:
@@ -128,9 +127,7 @@ def translates(sides: Sequence[int], trees: int | None = None) -> Translates:
     return Translates(sides, steps, direction, parent, depth, _rounds(direction, parent, depth))
 
 
-def _directions(
-    sides: tuple[int, ...], steps: NDArray[np.int64], many: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def _directions(sides: tuple[int, ...], steps: Ints, many: int) -> tuple[Ints, Ints]:
     """Return by which direction each vertex receives in each tree, and its distance.
 
     Vertices choose among the directions that lead there on shortest paths, such that none is
@@ -170,9 +167,7 @@ def _directions(
     return chosen.reshape(vertices, many).T.astype(np.int32).copy(), depth.astype(np.int32)
 
 
-def _rounds(
-    direction: NDArray[np.int32], parent: NDArray[np.int32], depth: NDArray[np.int32]
-) -> NDArray[np.int32]:
+def _rounds(direction: Ints, parent: Ints, depth: Ints) -> Ints:
     """Return the round in which each vertex receives in each tree: the highest first."""
     height = np.zeros(direction.shape, np.int64)
     order = np.argsort(-depth, kind="stable")
@@ -330,11 +325,11 @@ def _everywhere(
     found: Translates,
     collective: str,
     many: int,
-    start: NDArray[np.float64],
-    rank_of: NDArray[np.integer],
+    start: Floats,
+    rank_of: Ints,
     *,
     backwards: bool = False,
-) -> tuple[CollectiveProgram, NDArray[np.float64], NDArray[np.int64]]:
+) -> tuple[CollectiveProgram, Floats, Ints]:
     """Return the messages of all roots in the order of their starts, and which of one root's.
 
     ``start``: of each message of root 0. ``backwards``: whether starts of a reduce-scatter are so
@@ -368,10 +363,10 @@ def _everywhere(
     return program, start[rows], rows
 
 
-def _channels(network: RankNetwork, program: CollectiveProgram) -> NDArray[np.int32]:
+def _channels(network: RankNetwork, program: CollectiveProgram) -> Ints:
     """Return the channel of each message between neighbours."""
     ranks = network.num_ranks
     keys = network.source.astype(np.int64) * ranks + network.target
     link = np.searchsorted(keys, program.source.astype(np.int64) * ranks + program.target)
-    found: NDArray[np.int32] = network.channels.values[network.channels.offsets[link]]
+    found: Ints = network.channels.values[network.channels.offsets[link]]
     return found

@@ -20,6 +20,7 @@ from netloom.workload.programs.many_lists import Lists, lists
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Ints
     from netloom.phases.collectives.network import RankNetwork
     from netloom.phases.collectives.optimum import Optimum
 
@@ -49,16 +50,16 @@ class Forest:
     """
 
     network: RankNetwork
-    trees: NDArray[np.int64]
-    root: NDArray[np.int32]
-    many: NDArray[np.int64]
-    parent: NDArray[np.int32]
-    route: NDArray[np.int32]
+    trees: Ints
+    root: Ints
+    many: Ints
+    parent: Ints
+    route: Ints
     routes: Lists
     rate: float
 
     @property
-    def depth(self) -> NDArray[np.int32]:
+    def depth(self) -> Ints:
         """int32[num_batches, num_ranks], how many ranks pass something on before each has it."""
         found = np.full(self.parent.shape, -1, np.int32)
         rows = np.arange(len(self.root))
@@ -106,9 +107,7 @@ def forest(found: Optimum, trees: int | None = None) -> Forest:
     return packed(found.network, capacity, found.weights * each, rate)
 
 
-def packed(
-    network: RankNetwork, capacity: NDArray[np.int64], trees: NDArray[np.int64], rate: float
-) -> Forest:
+def packed(network: RankNetwork, capacity: Ints, trees: Ints, rate: float) -> Forest:
     """Return so many trees of each root, within capacities in trees per link.
 
     Every rank must be able to receive all trees at once, which an optimum ensures.
@@ -122,10 +121,10 @@ def packed(
 
 
 def _grown(
-    links: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]],
-    left: NDArray[np.int64],
-    trees: NDArray[np.int64],
-) -> list[tuple[int, int, NDArray[np.int32], NDArray[np.int32]]]:
+    links: tuple[Ints, Ints, Ints],
+    left: Ints,
+    trees: Ints,
+) -> list[tuple[int, int, Ints, Ints]]:
     """Return batches: root, multiplicity, order of joining, and the link by which each joined."""
     ranks, waiting = len(trees), trees.copy()
     found = []
@@ -164,9 +163,9 @@ def _stack(slots: int, ranks: int) -> tuple[NDArray[Any], ...]:
 def _on_cables(
     network: RankNetwork,
     ways: Ways,
-    ends: tuple[NDArray[np.int32], NDArray[np.int32]],
-    batches: list[tuple[int, int, NDArray[np.int32], NDArray[np.int32]]],
-    trees: NDArray[np.int64],
+    ends: tuple[Ints, Ints],
+    batches: list[tuple[int, int, Ints, Ints]],
+    trees: Ints,
     rate: float,
 ) -> Forest:
     """Return the forest, batches cut where one way of a link is full and the next begins."""

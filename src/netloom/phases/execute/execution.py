@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Floats, Ints
     from netloom.models.messages import ConSetCosts
     from netloom.phases.plan.plans import Plan
     from netloom.phases.timetable.timetables import Timetable
@@ -55,17 +56,17 @@ class Execution:
     switch_clocks: float  # synchronization and context switch before each phase
     cycle_clocks: float  # clocks of a cycle, in which a channel carries one word
     # int64[num_phases], from the first word's leave to send until the last is delivered.
-    phase_cycles: NDArray[np.int64]
+    phase_cycles: Ints
     # start, end: float64[n], clocks since the connection's phase began, the switch excluded: when
     # it was first allowed to send, and when its last word had been delivered.
-    start: NDArray[np.float64]
-    end: NDArray[np.float64]
-    delivered_words: NDArray[np.int64]  # int64[n]
+    start: Floats
+    end: Floats
+    delivered_words: Ints  # int64[n]
     # int64[num_phases, num_channels], the words that crossed each channel.
-    channel_words: NDArray[np.int64]
+    channel_words: Ints
 
     @property
-    def phase_clocks(self) -> NDArray[np.float64]:
+    def phase_clocks(self) -> Floats:
         """Clocks of each phase, its switch included (float64[num_phases])."""
         return np.asarray(self.switch_clocks + self.cycle_clocks * self.phase_cycles, np.float64)
 
@@ -81,10 +82,10 @@ class Execution:
         return float(self.cycle_clocks * self.phase_cycles.sum() / words) if words else 0.0
 
     @property
-    def channel_load(self) -> NDArray[np.float64]:
+    def channel_load(self) -> Floats:
         """The part of its phase for which the busiest channel is busy (float64[num_phases])."""
         most = self.channel_words.max(axis=1, initial=0)
-        load: NDArray[np.float64] = most / np.maximum(self.phase_cycles, 1)
+        load: Floats = most / np.maximum(self.phase_cycles, 1)
         return load
 
     def __repr__(self) -> str:
@@ -183,12 +184,12 @@ def execute(plan: Plan, costs: ConSetCosts, *, timetable: Timetable | None = Non
 class _Phase:
     """What a phase took: in cycles, for each of its connections and for each channel."""
 
-    members: NDArray[np.int64]
+    members: Ints
     cycles: int
-    start: NDArray[np.int64]
-    end: NDArray[np.int64]
-    words: NDArray[np.int64]
-    channel_words: NDArray[np.int64]
+    start: Ints
+    end: Ints
+    words: Ints
+    channel_words: Ints
 
 
 def _check(plan: Plan, costs: ConSetCosts, *, streaming: bool) -> None:
@@ -247,8 +248,8 @@ def _busiest(network: Topology, what: str, place: int) -> str:
 def _run(
     plan: Plan,
     costs: ConSetCosts,
-    start: NDArray[np.float64] | None,
-    rank: NDArray[np.int32],
+    start: Floats | None,
+    rank: Ints,
     phase: int,
     kind: Router,
     stopped: Callable[[], bool],
@@ -282,17 +283,17 @@ def _run(
 class PhaseRows:
     """The rows of a phase."""
 
-    members: NDArray[np.int64]  # int64[m], the connections of the phase, by number
+    members: Ints  # int64[m], the connections of the phase, by number
     table: Messages  # what is sent; a connection's rows are in the order of its words
-    owner: NDArray[np.int32]  # int32[rows], the place in ``members`` of the connection of each row
-    by_owner: NDArray[np.int64]  # int64[rows], the rows by connection, in order
+    owner: Ints  # int32[rows], the place in ``members`` of the connection of each row
+    by_owner: Ints  # int64[rows], the rows by connection, in order
 
 
 def phase_rows(
     plan: Plan,
     costs: ConSetCosts,
-    start: NDArray[np.float64] | None,
-    rank: NDArray[np.int32],
+    start: Floats | None,
+    rank: Ints,
     phase: int,
 ) -> PhaseRows:
     """Return what a phase sends, and what each row of it waits for. See ``execute``.
@@ -340,7 +341,7 @@ def phase_rows(
     return PhaseRows(members, checked(table), owner, np.argsort(owner, kind="stable"))
 
 
-def order_within(given: Connections, members: NDArray[np.int64]) -> dict[int, set[int]]:
+def order_within(given: Connections, members: Ints) -> dict[int, set[int]]:
     """Return, for each of some connections, those among them that its order has it wait for.
 
     Examples
@@ -362,9 +363,7 @@ def order_within(given: Connections, members: NDArray[np.int64]) -> dict[int, se
     return waits
 
 
-def meetings(
-    given: Connections, sequence: NDArray[np.int64], *, both_ways: bool
-) -> dict[int, set[int]]:
+def meetings(given: Connections, sequence: Ints, *, both_ways: bool) -> dict[int, set[int]]:
     """Return what each connection follows at its processors: the last send and the last receive.
 
     Parameters
@@ -400,11 +399,11 @@ def meetings(
 
 
 def _edges(
-    sequence: NDArray[np.int64],
-    count: NDArray[np.int64],
+    sequence: Ints,
+    count: Ints,
     waits: dict[int, set[int]],
     last_row: dict[int, int],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[Ints, Ints]:
     """Return ``after`` and its offsets: every row of a connection waits for the same others."""
     rows = [sorted(last_row[other] for other in waits[each]) for each in sequence.tolist()]
     degree = np.array([len(each) for each in rows], np.int64)

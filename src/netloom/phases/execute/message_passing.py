@@ -25,8 +25,7 @@ from netloom.workload.traffic.lengths import LONGEST
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.models.messages import MessageCosts
     from netloom.topology import Topology
 
@@ -44,13 +43,13 @@ al. 1993, section 5)."""
 class MessagePassing:
     """What the messages took."""
 
-    clocks: NDArray[np.float64]  # float64[replications], until the last message has been received
+    clocks: Floats  # float64[replications], until the last message has been received
     order: str  # ``random`` or ``listed``
     # int64[num_channels], the words that crossed each channel in the first replication, headers
     # included.
-    channel_words: NDArray[np.int64]
+    channel_words: Ints
     # float64[n], clocks in which each connection's message has been received there.
-    end: NDArray[np.float64]
+    end: Floats
 
     @property
     def mean_clocks(self) -> float:
@@ -150,7 +149,7 @@ def _table(
     costs: MessageCosts,
     order: str,
     rng: np.random.Generator,
-) -> tuple[Messages, NDArray[np.int64]]:
+) -> tuple[Messages, Ints]:
     """Return the messages, each after the one before it, and their connections."""
     place = rng.permutation(len(given)) if order == "random" else np.arange(len(given))
     sequence = np.lexsort((place, ranks(given)))
@@ -188,7 +187,7 @@ def _cycles(costs: MessageCosts, clocks: float, within: int) -> int:
 
 def _run(
     topology: Topology, table: Messages, seed: int, stopped: Callable[[], bool]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+) -> tuple[Ints, Ints] | None:
     """Return when each message was received, and what crossed each channel. None to stop."""
     kind = _router()
     routing = virtual_channel_routing(topology, "default", num_vcs=kind.vcs)

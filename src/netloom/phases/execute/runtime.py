@@ -22,6 +22,7 @@ from netloom.phases.execute.worker import Network, Report, Worker
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from netloom.base.arrays import Ints
     from netloom.phases.execute.node_programs import NodeProgram
     from netloom.phases.execute.worker import Message
     from netloom.phases.plan.plans import Plan
@@ -37,7 +38,7 @@ MOST_SLEEP = 0.001
 class Delivery:
     """What came where."""
 
-    words: NDArray[np.int64]  # int64[n], how many words of each connection its target received
+    words: Ints  # int64[n], how many words of each connection its target received
     # What was wrong, a line each; empty where every word came to the right place, once, in order
     # and in its phase. A worker that died is the only one.
     faults: tuple[str, ...]

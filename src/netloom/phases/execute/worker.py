@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Ints
+
     Words: TypeAlias = NDArray[Any]
     Message: TypeAlias = tuple[str, Any, Any]
     Key: TypeAlias = tuple[Any, ...]
@@ -287,7 +289,7 @@ class Worker:
         return f"until words of {name} are received"
 
 
-def made_words(connection: int, first: int, size: int) -> NDArray[np.int64]:
+def made_words(connection: int, first: int, size: int) -> Ints:
     """Return words that say which they are: the connection in the upper half, then their place.
 
     Examples

@@ -11,8 +11,7 @@ from netloom.phases.plan.negotiate import plan_of, scratch_of, state_of, task_of
 from netloom.phases.plan.wiring import arrivals
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats
     from netloom.models.messages import ConSetCosts
     from netloom.phases.plan.plans import Plan
     from netloom.topology import Topology
@@ -27,12 +26,12 @@ HEAT = 0.05
 """Of annealing at first, in clocks of a mean connection."""
 
 
-def phase_clocks(plan: Plan, costs: ConSetCosts) -> NDArray[np.float64]:
+def phase_clocks(plan: Plan, costs: ConSetCosts) -> Floats:
     """Return float64[num_phases], the clocks of each phase's busiest processor or channel.
 
     No timetable of the phase can be shorter. Words of many connections interleaved come close.
     """
-    longest: NDArray[np.float64] = _busy(plan, costs)[0].max(axis=1, initial=0.0)
+    longest: Floats = _busy(plan, costs)[0].max(axis=1, initial=0.0)
     return longest
 
 
@@ -78,7 +77,7 @@ def _processors(topology: Topology, costs: ConSetCosts) -> int:
     return topology.num_hosts * (2 if costs.both_ways else 1)
 
 
-def _busy(plan: Plan, costs: ConSetCosts) -> tuple[NDArray[np.float64], int]:
+def _busy(plan: Plan, costs: ConSetCosts) -> tuple[Floats, int]:
     """Return float64[phases, processors + channels] in clocks, and where receivers begin."""
     given, topology = plan.connections, plan.topology
     processors = _processors(topology, costs)

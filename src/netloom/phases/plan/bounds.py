@@ -15,8 +15,7 @@ from netloom.topology import Cube, Topology, hop_distances, slabs
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.models.messages import ConSetCosts
     from netloom.phases.plan.connections import Connections
     from netloom.phases.plan.plans import Capacity
@@ -41,7 +40,7 @@ class PhaseBound:
     why: str
 
 
-def hops_to(topology: Topology) -> NDArray[np.float64]:
+def hops_to(topology: Topology) -> Floats:
     """Return float64[nodes, nodes], the hops to each node (row) from each one. Inf: no path.
 
     If hosts hang on routers, nodes are the vertices of ``wired``, and hosts' channels are hops.
@@ -132,7 +131,7 @@ def least_clocks(given: Connections, topology: Topology, costs: ConSetCosts) -> 
 
 
 def _bounds(
-    given: Connections, topology: Topology, capacity: Capacity, hops: NDArray[np.float64]
+    given: Connections, topology: Topology, capacity: Capacity, hops: Floats
 ) -> Iterator[PhaseBound]:
     """Yield the bounds that there are."""
     limit, per = capacity.virtual_channels, capacity.per
@@ -158,8 +157,8 @@ def _bounds(
 
 
 def _at_node(
-    ends: NDArray[np.int64],
-    places: NDArray[np.int64],
+    ends: Ints,
+    places: Ints,
     limit: int,
     topology: Topology,
     what: str,
@@ -175,7 +174,7 @@ def _at_node(
 
 
 def _leaving(
-    given: Connections, topology: Topology, capacity: Capacity, inside: NDArray[np.bool_]
+    given: Connections, topology: Topology, capacity: Capacity, inside: Bools
 ) -> PhaseBound:
     """Return the bound of what leaves a part of the network, or touches its edge."""
     out = inside[topology.channel_source] & ~inside[topology.channel_target]
@@ -198,7 +197,7 @@ def _ends(topology: Topology) -> int:
     return 0 if topology.direct else 2
 
 
-def _parts(topology: Topology) -> Iterator[NDArray[np.bool_]]:
+def _parts(topology: Topology) -> Iterator[Bools]:
     """Yield slabs of a k-ary n-cube, or leaves and pods, and what lies outside each of them."""
     if isinstance(topology, Cube):
         some = slabs(topology)

@@ -15,8 +15,9 @@ from netloom.base.textfiles import read_lines
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from netloom.base.arrays import Ints
     from netloom.workload import ProcessGraph
 
     Edge: TypeAlias = tuple[int, int]
@@ -52,13 +53,13 @@ class Connections:
     """
 
     num_nodes: int
-    source: NDArray[np.int32]
-    target: NDArray[np.int32]
-    words: NDArray[np.int64]
-    source_task: NDArray[np.int32]
-    target_task: NDArray[np.int32]
-    before: NDArray[np.int32]
-    after: NDArray[np.int32]
+    source: Ints
+    target: Ints
+    words: Ints
+    source_task: Ints
+    target_task: Ints
+    before: Ints
+    after: Ints
     name: str
 
     def __len__(self) -> int:
@@ -81,7 +82,7 @@ def connections(
     words: int | None = None,
     word_bytes: int = 4,
     order: Sequence[tuple[Edge, Edge]] = (),
-    group: NDArray[np.int32] | None = None,
+    group: Ints | None = None,
 ) -> Connections:
     """Return a connection for every edge of a mapped process graph whose tasks are apart.
 
@@ -150,7 +151,7 @@ def connections(
     return made
 
 
-def ranks(given: Connections) -> NDArray[np.int32]:
+def ranks(given: Connections) -> Ints:
     """Return int32[n], the longest chain of connections that come before each one.
 
     Raises
@@ -184,9 +185,9 @@ def ranks(given: Connections) -> NDArray[np.int32]:
 
 def _order_of(
     app: ProcessGraph,
-    apart: NDArray[np.int64],
+    apart: Ints,
     order: Sequence[tuple[Edge, Edge]],
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+) -> tuple[Ints, Ints]:
     """Return the numbers of the connections that come before, and after, each other."""
     edge_of = {
         (int(start), int(end)): edge

@@ -16,6 +16,7 @@ from netloom.routing import Paths
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Floats, Ints
     from netloom.topology import Topology
 
 ROUNDS = 60
@@ -46,13 +47,13 @@ class State(NamedTuple):
     ``lengths[i]`` of ``routes[i]`` are the channels of connection i.
     """
 
-    use: NDArray[np.int32]
-    price: NDArray[np.float64]
-    history: NDArray[np.float64]
-    table: NDArray[np.float64]
-    phase: NDArray[np.int32]
-    routes: NDArray[np.int32]
-    lengths: NDArray[np.int32]
+    use: Ints
+    price: Floats
+    history: Floats
+    table: Floats
+    phase: Ints
+    routes: Ints
+    lengths: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,12 +62,12 @@ class Task:
 
     # Ends and outgoing channels, places, and distances; see ``kernels.priced_paths``.
     net: tuple[NDArray[np.generic], ...]
-    ends: tuple[NDArray[np.int32], NDArray[np.int32]]  # sources and targets
+    ends: tuple[Ints, Ints]  # sources and targets
     # before, after: for each connection those that come before and after it, as ragged arrays.
-    before: tuple[NDArray[np.int64], NDArray[np.int64]]
-    after: tuple[NDArray[np.int64], NDArray[np.int64]]
+    before: tuple[Ints, Ints]
+    after: tuple[Ints, Ints]
     # int64[n], the order in which connections are routed: in their own order, the longest first.
-    turn: NDArray[np.int64]
+    turn: Ints
     hops: int  # most hops of a path
     places: int  # how many places have a capacity
 
@@ -103,7 +104,7 @@ def negotiated(
     num_phases: int,
     *,
     seed: int = 1,
-    home: NDArray[np.int64] | None = None,
+    home: Ints | None = None,
 ) -> Plan | None:
     """Return a plan of so many phases, found by negotiated congestion. None where it gives up.
 
@@ -205,9 +206,9 @@ def state_of(task: Task, plan: Plan) -> State:
 def _route(
     task: Task,
     state: State,
-    turn: NDArray[np.int64],
+    turn: Ints,
     limit: int,
-    home: NDArray[np.int64],
+    home: Ints,
     *,
     first_fit: bool,
 ) -> int:
@@ -242,9 +243,7 @@ def scratch_of(task: Task) -> tuple[NDArray[np.generic], ...]:
     )  # fmt: skip
 
 
-def ragged(
-    keys: NDArray[np.integer], values: NDArray[np.int32], groups: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def ragged(keys: Ints, values: Ints, groups: int) -> tuple[Ints, Ints]:
     """Return the values of each key, one group after the other."""
     offsets = np.append(0, np.cumsum(np.bincount(keys, minlength=groups)))
     return offsets.astype(np.int64), values[np.argsort(keys, kind="stable")].astype(np.int64)

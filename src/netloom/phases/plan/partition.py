@@ -21,7 +21,7 @@ from netloom.topology import Cube, Topology
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Ints
 
     Attempt: TypeAlias = Callable[[int], Plan | None]
 
@@ -138,7 +138,7 @@ def _negotiated(
     colour = _even_phases(given, topology.num_hosts)
 
     def attempt(phases: int) -> Plan | None:
-        homes: list[NDArray[np.int64] | None] = [None]
+        homes: list[Ints | None] = [None]
         if colour is not None:
             homes.append(colour * phases // (int(colour.max()) + 1))
         plans = [negotiated(given, topology, capacity, phases, seed=seed, home=h) for h in homes]
@@ -152,7 +152,7 @@ def _negotiated(
     return attempt
 
 
-def _even_phases(given: Connections, num_nodes: int) -> NDArray[np.int64] | None:
+def _even_phases(given: Connections, num_nodes: int) -> Ints | None:
     """Return int64[n], a color for each connection, none twice at a sender or receiver.
 
     As many colors as the busiest processor sends or receives connections: no fewer will do
@@ -164,7 +164,7 @@ def _even_phases(given: Connections, num_nodes: int) -> NDArray[np.int64] | None
     if len(given.before) or len(np.unique(given.words)) > 1:
         return None
     colours = max(int(np.bincount(end).max(initial=0)) for end in (given.source, given.target))
-    colour: NDArray[np.int64] = edge_colouring(
+    colour: Ints = edge_colouring(
         given.source.astype(np.int64), num_nodes + given.target.astype(np.int64), 2 * num_nodes,
         colours,
     )  # fmt: skip

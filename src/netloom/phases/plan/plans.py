@@ -10,8 +10,7 @@ import numpy as np
 from netloom.base.errors import InputError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.phases.plan.connections import Connections
     from netloom.routing import Paths
     from netloom.topology import Topology
@@ -74,7 +73,7 @@ class Plan:
     topology: Topology
     connections: Connections
     capacity: Capacity
-    phase: NDArray[np.int32]
+    phase: Ints
     routes: Paths
     method: str
 
@@ -83,7 +82,7 @@ class Plan:
         """Number of phases."""
         return int(self.phase.max(initial=-1)) + 1
 
-    def use(self) -> NDArray[np.int64]:
+    def use(self) -> Ints:
         """Return int64[num_phases, nodes or channels], the virtual channels taken."""
         places = self.capacity.places(self.topology)
         hop_phase = np.repeat(self.phase, self.routes.lengths).astype(np.int64)

@@ -19,8 +19,7 @@ from netloom.routing import Paths
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.models.messages import ConSetCosts
     from netloom.phases.plan.connections import Connections
     from netloom.topology import Cube
@@ -38,12 +37,12 @@ class Permutations:
     """The connections of a pattern in sets that go into one phase together."""
 
     # The connections of each set: one from each node, or from each second one.
-    members: list[NDArray[np.int64]]
+    members: list[Ints]
     # int64[sets, kinds], the virtual channels that each set takes of each kind of node or channel:
     # those that all sets treat alike are one kind.
-    sizes: NDArray[np.int64]
+    sizes: Ints
     # float64[sets, kinds], the clocks for which each set keeps a kind of channel or processor busy.
-    weights: NDArray[np.float64]
+    weights: Floats
     routes: Paths  # the path of every connection
 
 
@@ -65,7 +64,7 @@ def permutations(
     alike = list(_alike(given, topology)) if closed and not len(given.before) else []
     if sum(map(len, alike)) < len(given) or (halved and not even):
         return None
-    routed: list[NDArray[np.int64]] = [np.zeros(0, np.int64)] * len(given)
+    routed: list[Ints] = [np.zeros(0, np.int64)] * len(given)
     sets, held, busy = [], [], []
     colour = np.sum(np.unravel_index(given.source, topology.sides), axis=0) % 2
     for one in alike:
@@ -124,7 +123,7 @@ def _closed(side: int, wraps: bool) -> bool:  # noqa: FBT001  # one of two colum
     return wraps or side <= 2
 
 
-def _alike(given: Connections, topology: Cube) -> Iterator[NDArray[np.int64]]:
+def _alike(given: Connections, topology: Cube) -> Iterator[Ints]:
     """Yield the connections of each displacement that start in every node, and carry as much."""
     ends = [np.array(np.unravel_index(end, topology.sides)) for end in (given.source, given.target)]
     apart = (ends[1] - ends[0]) % np.array(topology.sides)[:, None]
@@ -137,7 +136,7 @@ def _alike(given: Connections, topology: Cube) -> Iterator[NDArray[np.int64]]:
             yield one
 
 
-def _paths(topology: Cube, source: NDArray[np.int32], target_of_first: int) -> NDArray[np.int64]:
+def _paths(topology: Cube, source: Ints, target_of_first: int) -> Ints:
     """Return int64[nodes, hops], the channels from every node over the displacement of node 0."""
     at, hops = source.astype(np.int64), []
     coordinates = np.unravel_index(at, topology.sides)
@@ -153,7 +152,7 @@ def _paths(topology: Cube, source: NDArray[np.int32], target_of_first: int) -> N
     return np.array(hops, np.int64).reshape(-1, len(at)).T
 
 
-def _channel_from(topology: Cube, axis: int) -> NDArray[np.int64]:
+def _channel_from(topology: Cube, axis: int) -> Ints:
     """Return int64[2, nodes], the channel that leaves each node in each direction; -1: none."""
     leaving = np.full((2, topology.num_hosts), -1, np.int64)
     lines = topology.num_hosts // topology.sides[axis]
@@ -164,9 +163,7 @@ def _channel_from(topology: Cube, axis: int) -> NDArray[np.int64]:
     return leaving
 
 
-def _counts(
-    given: Connections, topology: Cube, one: NDArray[np.int64], hops: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _counts(given: Connections, topology: Cube, one: Ints, hops: Ints) -> tuple[Ints, Ints]:
     """Return the sends, arrivals and passages at each node, and the connections on each channel."""
     nodes = topology.num_hosts
     ends = [np.bincount(end[one], minlength=nodes) for end in (given.source, given.target)]
@@ -178,11 +175,11 @@ def _counts(
 def _clocks(
     given: Connections,
     one: np.int64,
-    sends: NDArray[np.int64],
-    arrivals: NDArray[np.int64],
-    on_channels: NDArray[np.int64],
+    sends: Ints,
+    arrivals: Ints,
+    on_channels: Ints,
     costs: ConSetCosts,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the clocks for which processors, then channels, are busy with a set's words."""
     ends = [sends, arrivals] if costs.both_ways else [sends + arrivals]
     access = np.concatenate(ends) * costs.clocks_per_word

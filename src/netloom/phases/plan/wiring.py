@@ -14,7 +14,7 @@ from netloom.topology import Topology
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Bools
 
 
 def wired(topology: Topology) -> Topology:
@@ -45,7 +45,7 @@ def arrivals(topology: Topology) -> int:
     return 0 if topology.direct else topology.num_vertices
 
 
-def parts(topology: Topology) -> Iterator[NDArray[np.bool_]]:
+def parts(topology: Topology) -> Iterator[Bools]:
     """Yield parts of a network whose hosts hang on routers: a router with its hosts, or a pod.
 
     bool[num_vertices]. Pods are those of whole fat trees.

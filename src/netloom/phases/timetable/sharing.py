@@ -15,8 +15,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.models import ConSetCosts
     from netloom.phases.plan.plans import Plan
 
@@ -24,18 +23,18 @@ if TYPE_CHECKING:
 class Phase(NamedTuple):
     """The connections of a phase, numbered within it. ``members`` are their own numbers."""
 
-    members: NDArray[np.int64]
+    members: Ints
     # one, other: int64[n], the two processors that each occupies, numbered from 0 as they occur.
     # Where a processor sends and receives at once, its two sides are processors of their own.
-    one: NDArray[np.int64]
-    other: NDArray[np.int64]
+    one: Ints
+    other: Ints
     num_processors: int  # how many of them occur
-    words: NDArray[np.int64]  # int64[n]
+    words: Ints  # int64[n]
     # first, later: int64[n + 1], int64[…]: those that wait for c are later[first[c]:first[c + 1]].
-    first: NDArray[np.int64]
-    later: NDArray[np.int64]
-    waits: NDArray[np.int64]  # int64[n], how many of the phase each waits for
-    rank: NDArray[np.int64]  # int64[n], of the longest chain of connections before it
+    first: Ints
+    later: Ints
+    waits: Ints  # int64[n], how many of the phase each waits for
+    rank: Ints  # int64[n], of the longest chain of connections before it
 
     def heaviest(self) -> int:
         """Return the most words of a processor."""
@@ -45,7 +44,7 @@ class Phase(NamedTuple):
         return int(load.max(initial=0))
 
 
-def each_phase(plan: Plan, rank: NDArray[np.int32], *, both_ways: bool) -> Iterator[Phase]:
+def each_phase(plan: Plan, rank: Ints, *, both_ways: bool) -> Iterator[Phase]:
     """Yield every phase in turn. ``rank`` is that of all its connections."""
     given = plan.connections
     number = np.empty(len(given), np.int64)
@@ -76,9 +75,7 @@ def each_phase(plan: Plan, rank: NDArray[np.int32], *, both_ways: bool) -> Itera
         )
 
 
-def _processors(
-    plan: Plan, members: NDArray[np.int64], *, both_ways: bool
-) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+def _processors(plan: Plan, members: Ints, *, both_ways: bool) -> tuple[Ints, Ints, int]:
     """Return the processors of the connections of a phase, and how many there are."""
     source = plan.connections.source[members].astype(np.int64)
     target = plan.connections.target[members] + (plan.connections.num_nodes if both_ways else 0)
@@ -91,14 +88,14 @@ class Places(NamedTuple):
     """What the connections of a phase share: channels, and the accesses of processors."""
 
     # first_use, uses: int64[n + 1], int64[…], the places of each connection.
-    first_use: NDArray[np.int64]
-    uses: NDArray[np.int64]
+    first_use: Ints
+    uses: Ints
     # first_user, users: int64[places + 1], int64[…], the connections of each place.
-    first_user: NDArray[np.int64]
-    users: NDArray[np.int64]
-    capacity: NDArray[np.float64]  # float64[places], words per clock
+    first_user: Ints
+    users: Ints
+    capacity: Floats  # float64[places], words per clock
 
-    def least_clocks(self, words: NDArray[np.int64]) -> float:
+    def least_clocks(self, words: Ints) -> float:
         """Return the clocks that the busiest place takes for all its words."""
         owner = np.repeat(np.arange(len(words)), np.diff(self.first_use))
         load = np.bincount(self.uses, words[owner].astype(np.float64))
@@ -130,9 +127,7 @@ def places_of(plan: Plan, phase: Phase, costs: ConSetCosts) -> Places:
     )
 
 
-def shared_times(
-    phase: Phase, places: Places, sequence: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def shared_times(phase: Phase, places: Places, sequence: Ints) -> tuple[Floats, Floats]:
     """Return when connections start and end if a processor uses one at a time, as ``sequence`` has.
 
     A connection needs both its ends free. If a processor's next connection in sequence has to wait
@@ -152,11 +147,11 @@ def shared_times(
 def flow_times(
     phase: Phase,
     places: Places,
-    sequence: NDArray[np.int64],
+    sequence: Ints,
     *,
     exclusive: bool,
     in_turn: bool,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     """Return when connections start and end. See ``flow`` and ``admit`` of the kernel."""
     from netloom.phases.kernels.sharing import flow
 

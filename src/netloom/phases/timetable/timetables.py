@@ -12,8 +12,9 @@ from netloom.phases.plan.connections import ranks
 from netloom.phases.timetable.sharing import Phase, each_phase, flow_times, places_of, shared_times
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from netloom.base.arrays import Floats, Ints
     from netloom.models import ConSetCosts
     from netloom.phases.plan.plans import Plan
 
@@ -48,10 +49,10 @@ class Timetable:
         How connections are used.
     """
 
-    start: NDArray[np.float64]
-    end: NDArray[np.float64]
-    makespan: NDArray[np.float64]
-    lower_bound: NDArray[np.float64]
+    start: Floats
+    end: Floats
+    makespan: Floats
+    lower_bound: Floats
     kind: Kind
 
     def __repr__(self) -> str:
@@ -163,8 +164,8 @@ def schedule(
 
 
 def _shared(
-    plan: Plan, phase: Phase, costs: ConSetCosts, sequence: NDArray[np.int64] | None
-) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]], float]:
+    plan: Plan, phase: Phase, costs: ConSetCosts, sequence: Ints | None
+) -> tuple[tuple[Floats, Floats], float]:
     """Return the times of a phase with shared channels, and their lower bound.
 
     ``sequence``: None where connections are used all at once. A connection takes at least the
@@ -180,7 +181,7 @@ def _shared(
     return shared_times(phase, places, sequence), max(busiest, _least_words(phase) * slower)
 
 
-def _checked(priority: ArrayLike, connections: int, kind: Kind) -> NDArray[np.int64]:
+def _checked(priority: ArrayLike, connections: int, kind: Kind) -> Ints:
     if kind == "streaming":
         raise InputError("priority", "one for streaming", "none: all connections are active")
     given = np.asarray(priority)
@@ -194,8 +195,8 @@ class Filled(NamedTuple):
     """The timetable of a phase, in words."""
 
     # int64[n], the connections in the order in which processors take them up.
-    sequence: NDArray[np.int64]
-    start: NDArray[np.int64]  # int64[n]
+    sequence: Ints
+    start: Ints  # int64[n]
 
 
 def _longest(phase: Phase) -> int:
@@ -210,7 +211,7 @@ def _least_words(phase: Phase) -> int:
     return max(phase.heaviest(), _longest(phase))
 
 
-def _prioritised(phase: Phase, priority: NDArray[np.int64]) -> Filled:
+def _prioritised(phase: Phase, priority: Ints) -> Filled:
     """Return the timetable of connections that are placed by priority, as far as the order lets."""
     sequence = np.lexsort((priority, phase.rank)).astype(np.int64)
     return Filled(sequence, _start(phase, sequence))
@@ -249,10 +250,10 @@ def _scheduled(phases: list[Phase], tries: int | None, seed: int) -> list[Filled
     ]
 
 
-def _start(phase: Phase, sequence: NDArray[np.int64]) -> NDArray[np.int64]:
+def _start(phase: Phase, sequence: Ints) -> Ints:
     from netloom.phases.kernels.timetable import filled
 
-    start: NDArray[np.int64] = filled(
+    start: Ints = filled(
         sequence, phase.one, phase.other, phase.words, phase.first, phase.later,
         phase.num_processors,
     )  # fmt: skip
@@ -272,11 +273,11 @@ def _most_connections(phase: Phase) -> int:
     return int(np.bincount(np.concatenate([phase.one, phase.other])).max())
 
 
-def _coloured(phase: Phase) -> NDArray[np.int64]:
+def _coloured(phase: Phase) -> Ints:
     from netloom.phases.kernels.colouring import edge_colouring
 
     colours = _most_connections(phase)
-    start: NDArray[np.int64] = phase.words[0] * edge_colouring(
+    start: Ints = phase.words[0] * edge_colouring(
         phase.one, phase.other, phase.num_processors, colours
     )
     return start
@@ -284,8 +285,8 @@ def _coloured(phase: Phase) -> NDArray[np.int64]:
 
 def _improve(
     phase: Phase,
-    sequence: NDArray[np.int64],
-    start: NDArray[np.int64],
+    sequence: Ints,
+    start: Ints,
     tries: int,
     rng: np.random.Generator,
 ) -> None:

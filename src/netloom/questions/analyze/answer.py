@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import polars as pl
-    from numpy.typing import NDArray
 
+    from netloom.base.arrays import Floats, Ints
     from netloom.base.provenance import Provenance
     from netloom.contention import Expectation, MeshEstimate, Verdict
     from netloom.machines import Machine
@@ -149,14 +149,14 @@ class Analysis(Answer):
     machine: Machine | None
     routing: str
     weight: str
-    node_of: NDArray[np.int32]
+    node_of: Ints
     mapped: MappedProgram
     offered: float | None
     verdict: Verdict
     random: list[dict[str, Any]]
     random_limited: bool
     random_alike: bool
-    random_path_contention: NDArray[np.int64]
+    random_path_contention: Ints
     estimate: MeshEstimate | None
     expected: Expectation | None
     deadlock_cycle: tuple[int, ...] | None
@@ -306,7 +306,7 @@ class Analysis(Answer):
             answer["us"] = float(self.machine.message_time_us(size, hops))
         return answer
 
-    def slowdown(self) -> NDArray[np.float64]:
+    def slowdown(self) -> Floats:
         """Return the estimated slow-down of each path (``contention.slowdown``).
 
         Raises

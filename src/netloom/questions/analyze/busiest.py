@@ -13,6 +13,7 @@ from netloom.contention.ties import tie_named, tied
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Floats
     from netloom.contention import ChannelLoads
     from netloom.machines import Machine
     from netloom.questions.analyze.mapped import MappedProgram
@@ -57,14 +58,14 @@ def bottleneck(
     return answer
 
 
-def sent_by_node(topology: Topology, mapped: MappedProgram) -> NDArray[np.float64]:
+def sent_by_node(topology: Topology, mapped: MappedProgram) -> Floats:
     """Return float64[num_hosts], what each host sends over the network."""
     weight = np.where(mapped.moving, mapped.weights, 0.0)
     sent = np.bincount(mapped.source, weight, topology.num_hosts)
     return sent.astype(np.float64)
 
 
-def injection_bandwidth(topology: Topology) -> NDArray[np.float64]:
+def injection_bandwidth(topology: Topology) -> Floats:
     """Return float64[num_hosts], that of all ports of each host, or 1 in a direct network."""
     if topology.direct:
         return np.ones(topology.num_hosts)

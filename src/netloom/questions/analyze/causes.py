@@ -13,14 +13,13 @@ from netloom.topology.distances import router_heights
 from netloom.topology.family import DragonflyShape
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.questions.analyze.mapped import MappedProgram
     from netloom.routing import Paths, Routing
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
 
-    Users = tuple[NDArray[np.int64], NDArray[np.float64]]
+    Users = tuple[Ints, Floats]
 
 MOST_HOPS = 2**24
 """Hops of all paths up to which those on the busiest channel are looked for (under a second)."""
@@ -96,16 +95,14 @@ def _users(mapped: MappedProgram, routed: Paths) -> Users:
     path = np.searchsorted(routed.offsets, at, side="right") - 1
     pair = path if routed.pair is None else routed.pair[path]
     part = 1.0 if routed.probability is None else routed.probability[path]
-    load: NDArray[np.float64] = np.zeros(len(mapped.weights))
+    load: Floats = np.zeros(len(mapped.weights))
     np.add.at(load, pair, mapped.weights[pair] * part)
     edges = np.flatnonzero(load)
     order = np.argsort(-load[edges], kind="stable")
     return edges[order], load[edges[order]]
 
 
-def _named(
-    graph: ProcessGraph, edges: NDArray[np.int64], load: NDArray[np.float64]
-) -> dict[str, Any] | None:
+def _named(graph: ProcessGraph, edges: Ints, load: Floats) -> dict[str, Any] | None:
     """Return the tasks behind these loads, with their shares."""
     total = float(load.sum())
     if not total:

@@ -12,8 +12,7 @@ from netloom.contention import Contention
 from netloom.questions.answers import FLITS, Column, Columns
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.contention import ChannelLoads, Saturation
     from netloom.workload import ProcessGraph
 
@@ -83,14 +82,14 @@ class MappedProgram:
     paths than can be compared, it is loads alone.
     """
 
-    source: NDArray[np.int32]
-    target: NDArray[np.int32]
-    weights: NDArray[np.float64]
+    source: Ints
+    target: Ints
+    weights: Floats
     contention: ChannelLoads
     limit: Saturation
 
     @property
-    def moving(self) -> NDArray[np.bool_]:
+    def moving(self) -> Bools:
         """Which edges of the process graph use the network (bool[num_edges])."""
         return self.contention.moving
 

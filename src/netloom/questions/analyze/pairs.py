@@ -11,8 +11,7 @@ from netloom.questions.answers import Column, Columns
 from netloom.questions.shown import percent
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats
     from netloom.questions.analyze.mapped import MappedProgram
     from netloom.routing import Paths
     from netloom.topology import Topology
@@ -51,7 +50,7 @@ def pairs_by_channel(
     edge = pair if routed.pair is None else routed.pair[pair]
     keys, place = np.unique(routed.channels.astype(np.int64) * graph.num_edges + edge,
                             return_inverse=True)  # fmt: skip
-    load: NDArray[np.float64] = np.zeros(len(keys))
+    load: Floats = np.zeros(len(keys))
     np.add.at(load, place, mapped.weights[edge] * part)
     channel, edge = np.divmod(keys, max(graph.num_edges, 1))
     order = np.lexsort((edge, -load, channel))

@@ -55,8 +55,7 @@ from netloom.topology import Cube, Topology
 from netloom.workload import ProcessGraph
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.contention import Expectation, MeshEstimate
 
 
@@ -149,15 +148,15 @@ class MappedNetwork:
     network: Topology
     machine: Machine | None
     routing: Routing
-    node_of: NDArray[np.int32]
+    node_of: Ints
 
     @property
-    def ends(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def ends(self) -> tuple[Ints, Ints]:
         """The hosts of each edge: twice that of its source if it stays inside a node."""
         source, target = self.node_of[self.graph.source], self.node_of[self.graph.target]
         return source, np.where(self.network.crosses(source, target), target, source)
 
-    def weights(self, weight: Literal["bytes", "messages", "uniform"]) -> NDArray[np.float64]:
+    def weights(self, weight: Literal["bytes", "messages", "uniform"]) -> Floats:
         """Return what each edge weighs. InputError if none weighs anything."""
         found = self.graph.weights(weight)
         if not found.any():
@@ -275,7 +274,7 @@ def _alike(question: AnalyzeQuestion, ready: MappedNetwork) -> bool:
 
 def _random_mappings(
     question: AnalyzeQuestion, ready: MappedNetwork, most: int
-) -> tuple[list[dict[str, Any]], NDArray[np.int64], bool]:
+) -> tuple[list[dict[str, Any]], Ints, bool]:
     """Measure seeded random mappings: one row each, and how often each ν occurs in all.
 
     Also returns whether there were fewer because more would have taken too long. None with given

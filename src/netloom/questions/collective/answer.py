@@ -21,8 +21,7 @@ from netloom.workload.programs.collectives.costs import bus_factor, least_steps
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.base.provenance import Provenance
     from netloom.drawing.timelines import Timeline
     from netloom.phases.collectives.least_time import LeastTime
@@ -190,8 +189,8 @@ class CollectiveTimes(Answer):
 
     network: PreparedFlows | InCycles
     collective: str
-    host_of: NDArray[np.int32]
-    node_of_host: NDArray[np.int32] | None
+    host_of: Ints
+    node_of_host: Ints | None
     mapping: str
     points: list[Point]
     bound: LeastTime
@@ -259,12 +258,12 @@ class CollectiveTimes(Answer):
         return len(self.host_of)
 
     @property
-    def node_of(self) -> NDArray[np.int32]:
+    def node_of(self) -> Ints:
         """int32[num_ranks], the host of each rank: in the better order, if one was found."""
         return self.host_of if self.reordered is None else self.reordered.node_of
 
     @property
-    def allocated(self) -> NDArray[np.int32]:
+    def allocated(self) -> Ints:
         """int32[…], the hosts that ranks use."""
         return np.unique(self.host_of)
 
@@ -277,7 +276,7 @@ class CollectiveTimes(Answer):
         return None if self.node_of_host is None else self.at(self.sizes[-1])[0].inside_share
 
     @property
-    def ranks_of_place(self) -> NDArray[np.int64]:
+    def ranks_of_place(self) -> Ints:
         """int64[…], the ranks of each node, if those are free inside. Else of each host."""
         place = self.host_of if self.node_of_host is None else self.node_of_host[self.host_of]
         return np.unique(place, return_counts=True)[1]

@@ -26,8 +26,7 @@ from netloom.workload.traffic.lengths import LONGEST
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.machines import Machine
     from netloom.questions.collective.runs import Algorithm
     from netloom.questions.simulate.engines import PreparedFlows, PreparedNetwork
@@ -128,13 +127,13 @@ class CycleRunner(Runner):
     """Runs algorithms as traces, on the network flit by flit or as lockstep worms."""
 
     def __init__(
-        self, flows: PreparedFlows, host_of: NDArray[np.int32],
-        node_of_host: NDArray[np.int32] | None, network: InCycles,
+        self, flows: PreparedFlows, host_of: Ints,
+        node_of_host: Ints | None, network: InCycles,
     ) -> None:  # fmt: skip
         super().__init__(flows, host_of, node_of_host)
         self.network, self.smallest = network, network.flit_bytes
 
-    def on(self, host_of: NDArray[np.int32]) -> CycleRunner:
+    def on(self, host_of: Ints) -> CycleRunner:
         """Return the runner of the same ranks on other hosts."""
         return CycleRunner(self.flows, host_of, self.node_of_host, self.network)
 
@@ -171,7 +170,7 @@ class CycleRunner(Runner):
         )
 
 
-def _crossed(found: Any, network: InCycles) -> NDArray[np.int64]:
+def _crossed(found: Any, network: InCycles) -> Ints:
     """Return int64[num_links], the flits of each link, those of hosts of direct networks too."""
     inside = np.concatenate([found.channel_flits, found.host_channel_flits])
     if not network.links.end_channels:

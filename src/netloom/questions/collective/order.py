@@ -11,8 +11,7 @@ from netloom.mapping import search_mapping
 from netloom.workload import ProcessGraph, process_graph
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.questions.collective.runs import Algorithm, Runner
     from netloom.workload.programs.collectives.outline import Outline
 
@@ -41,7 +40,7 @@ class Reordered:
 
     algorithm: str
     size: float
-    node_of: NDArray[np.int32]
+    node_of: Ints
     given_seconds: float
     found_seconds: float
     objective: str

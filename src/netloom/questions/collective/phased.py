@@ -25,8 +25,7 @@ from netloom.workload import process_graph
 from netloom.workload.programs.collectives.algorithms import algorithms_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.phases import Connections, Plan, Timetable
     from netloom.questions.collective.runs import Runner
     from netloom.topology import Topology
@@ -78,16 +77,16 @@ class PhasePlan:
     timetable: Timetable
     size: float
     byte_seconds: float
-    latency: NDArray[np.float64]
+    latency: Floats
     switch_seconds: float
     end_channels: bool = False
 
     @cached_property
-    def _way(self) -> NDArray[np.float64]:
+    def _way(self) -> Floats:
         """float64[n], seconds of each connection's route."""
         routes = self.plan.routes
         total = np.append(0.0, np.cumsum(self.latency[routes.channels]))
-        found: NDArray[np.float64] = total[routes.offsets[1:]] - total[routes.offsets[:-1]]
+        found: Floats = total[routes.offsets[1:]] - total[routes.offsets[:-1]]
         return found
 
     def seconds(self, size: float) -> float:
@@ -111,8 +110,8 @@ class PhasePlan:
 
 
 def exchange_of(
-    collective: str, root: int, host_of: NDArray[np.int32], size: float, topology: Topology,
-    node_of_host: NDArray[np.int32] | None = None,
+    collective: str, root: int, host_of: Ints, size: float, topology: Topology,
+    node_of_host: Ints | None = None,
 ) -> Connections:  # fmt: skip
     """Return one connection for each pair of hosts whose ranks exchange something, a byte a word.
 
@@ -167,7 +166,7 @@ def phase_plans(
     *,
     virtual_channels: int,
     bytes_per_second: float,
-    latency: NDArray[np.float64],
+    latency: Floats,
     switch_seconds: float,
     end_channels: bool,
     seed: int,

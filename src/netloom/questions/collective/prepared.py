@@ -39,8 +39,7 @@ from netloom.workload.programs.collectives.algorithms import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.machines import Machine
     from netloom.phases import Connections
     from netloom.phases.collectives.least_time import LeastTime
@@ -77,8 +76,8 @@ class PreparedCollective:
     """
 
     flows: PreparedFlows
-    host_of: NDArray[np.int32]
-    node_of_host: NDArray[np.int32] | None
+    host_of: Ints
+    node_of_host: Ints | None
     placing: dict[str, Any]
     sizes: tuple[float, ...]
     algorithms: tuple[Algorithm, ...]
@@ -103,13 +102,13 @@ class PreparedCollective:
         assert self.shown.clock is not None
         return self.shown.clock
 
-    def runner(self, host_of: NDArray[np.int32]) -> Runner:
+    def runner(self, host_of: Ints) -> Runner:
         """Return what runs algorithms with ranks on these hosts."""
         if self.cycles is None:
             return Runner(self.flows, host_of, self.node_of_host)
         return CycleRunner(self.flows, host_of, self.node_of_host, self.cycles)
 
-    def bound(self, collective: str, root: int, host_of: NDArray[np.int32]) -> LeastTime:
+    def bound(self, collective: str, root: int, host_of: Ints) -> LeastTime:
         """Return what no algorithm, order or routing can beat."""
         clock, links = self.clock, self.flows.links
         return least_time(
@@ -175,14 +174,12 @@ def _prepared(question: CollectiveQuestion) -> PreparedCollective:
     )
 
 
-def _node_of_host(question: CollectiveQuestion, topology: Topology) -> NDArray[np.int32] | None:
+def _node_of_host(question: CollectiveQuestion, topology: Topology) -> Ints | None:
     alone = topology.num_nodes == topology.num_hosts
     return None if question.count_inside_nodes or alone else topology.local_group
 
 
-def _check_apart(
-    topology: Topology, host_of: NDArray[np.int32], node_of_host: NDArray[np.int32] | None
-) -> None:
+def _check_apart(topology: Topology, host_of: Ints, node_of_host: Ints | None) -> None:
     """Raise InputError if nothing is sent over the network."""
     first, ranks = int(host_of[0]), len(host_of)
     if (host_of == first).all():
@@ -198,8 +195,8 @@ def _check_apart(
 def _exchange(
     question: CollectiveQuestion,
     flows: PreparedFlows,
-    host_of: NDArray[np.int32],
-    node_of_host: NDArray[np.int32] | None,
+    host_of: Ints,
+    node_of_host: Ints | None,
     size: float,
     left_out: dict[str, str],
 ) -> Connections | None:
@@ -266,7 +263,7 @@ def _algorithms(
     question: CollectiveQuestion,
     known: Sequence[str],
     topology: Topology,
-    host_of: NDArray[np.int32],
+    host_of: Ints,
     sizes: int,
 ) -> tuple[tuple[Algorithm, ...], dict[str, str]]:
     """Return the algorithms that are run, and why others are not."""
@@ -315,7 +312,7 @@ def _algorithms(
     return tuple(found), left_out
 
 
-def _torus(topology: Topology, host_of: NDArray[np.int32]) -> tuple[int, ...] | None:
+def _torus(topology: Topology, host_of: Ints) -> tuple[int, ...] | None:
     """Return the sides of the torus on which ranks are numbered row by row. None if not so."""
     sides, wraps = getattr(topology.whole, "sides", None), getattr(topology.whole, "wraps", ())
     if sides is None or not topology.direct or len(host_of) != topology.num_hosts:
@@ -325,7 +322,7 @@ def _torus(topology: Topology, host_of: NDArray[np.int32]) -> tuple[int, ...] | 
     return tuple(map(int, sides)) if whole and in_order else None
 
 
-def _ranks_per_node(topology: Topology, host_of: NDArray[np.int32]) -> int | None:
+def _ranks_per_node(topology: Topology, host_of: Ints) -> int | None:
     """Return how many ranks follow each other on each computer. None if that differs."""
     owner = topology.node_of_host[host_of]
     blocks = np.flatnonzero(np.diff(owner, prepend=-1))

@@ -17,8 +17,7 @@ from netloom.workload.programs.collectives.sent import rounds_of
 from netloom.workload.programs.round_programs import as_messages
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Ints
     from netloom.questions.simulate.engines import PreparedFlows
     from netloom.simulation.flow import FlowRun
     from netloom.workload.programs.collectives.outline import Outline
@@ -116,8 +115,8 @@ class Runner:
     smallest = 1.0
 
     def __init__(
-        self, flows: PreparedFlows, host_of: NDArray[np.int32],
-        node_of_host: NDArray[np.int32] | None = None,
+        self, flows: PreparedFlows, host_of: Ints,
+        node_of_host: Ints | None = None,
     ) -> None:  # fmt: skip
         assert flows.clock is not None
         self.flows, self.host_of, self.node_of_host = flows, host_of, node_of_host
@@ -158,11 +157,11 @@ class Runner:
         chunks = 1 if algorithm.pipelined else None
         return self.run(algorithm, chunks, 0.0).seconds
 
-    def on(self, host_of: NDArray[np.int32]) -> Runner:
+    def on(self, host_of: Ints) -> Runner:
         """Return the runner of the same ranks on other hosts."""
         return Runner(self.flows, host_of, self.node_of_host)
 
-    def inside(self, source: NDArray[np.integer], target: NDArray[np.integer]) -> NDArray[np.bool_]:
+    def inside(self, source: Ints, target: Ints) -> Bools:
         """Return which messages between ranks do not use the network, bool[n]."""
         place = self.host_of if self.node_of_host is None else self.node_of_host[self.host_of]
         return np.asarray(place[source] == place[target])

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import polars as pl
-    from numpy.typing import NDArray
 
+    from netloom.base.arrays import Ints
     from netloom.base.provenance import Provenance
     from netloom.drawing.timelines import Timeline
     from netloom.models import ConSetCosts, MessageCosts
@@ -146,7 +146,7 @@ class CompiledPhases(Answer):
     """
 
     graph: ProcessGraph
-    node_of: NDArray[np.int32]
+    node_of: Ints
     plan: Plan
     timetable: Timetable
     costs: ConSetCosts

@@ -19,8 +19,7 @@ from netloom.questions.network_chart import USE, network_chart, topology_of
 from netloom.questions.shown import percent
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats
     from netloom.drawing.frame import Part
     from netloom.questions.network_chart import NetworkChart
     from netloom.questions.recorded import Recorded
@@ -190,7 +189,7 @@ def _maps(record: Recorded) -> tuple[alt.VConcatChart, int]:
     return whole, shown
 
 
-def _used(record: Recorded) -> NDArray[np.float64]:
+def _used(record: Recorded) -> Floats:
     """Return float64[num_phases, num_network_channels], how much of a phase each carries words."""
     crossed, clocks = record.tables["channels"], _makespan(record)
     words = np.zeros((record.figures["phases"], record.figures["network_channels"]))
@@ -244,12 +243,12 @@ def _switch_clocks(record: Recorded) -> float:
     return float(record.figures["costs"]["switch_clocks"])
 
 
-def _makespan(record: Recorded) -> NDArray[np.float64]:
+def _makespan(record: Recorded) -> Floats:
     """Return float64[num_phases], how long each lasts, in clocks."""
     return record.tables["phases"]["makespan"].to_numpy()
 
 
-def _begins(record: Recorded) -> NDArray[np.float64]:
+def _begins(record: Recorded) -> Floats:
     """Return when the words of each phase may begin, in clocks from the first switch on."""
     makespan = _makespan(record)
     before = np.cumsum(makespan) - makespan
@@ -317,9 +316,7 @@ def _lanes(nodes: list[int], begins: list[float], ends: list[float]) -> list[int
     return lanes
 
 
-def _switches(
-    record: Recorded, begins: NDArray[np.float64], shown: int, scale: float
-) -> list[alt.Chart]:
+def _switches(record: Recorded, begins: Floats, shown: int, scale: float) -> list[alt.Chart]:
     """Return the context switches as grey bands, with numbers of phases above.
 
     ``scale`` is how many pixels a clock has: no number touches the one before.

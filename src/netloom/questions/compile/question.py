@@ -36,9 +36,7 @@ from netloom.topology.alike import check_alike, check_direct
 from netloom.workload import ProcessGraph
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.phases import Connections, Plan, Timetable
 
 PROGRAM = "Program"
@@ -141,7 +139,7 @@ class MappedPattern:
 
     graph: ProcessGraph
     network: Topology
-    node_of: NDArray[np.int32]
+    node_of: Ints
     connections: Connections
     inside_nodes: float
 

@@ -12,8 +12,7 @@ from netloom.questions.timelines import Crossed, Happened, timeline_of
 from netloom.workload.programs.many_lists import Lists
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats
     from netloom.drawing.timelines import Timeline
     from netloom.models import ConSetCosts
     from netloom.phases import Plan, Timetable
@@ -56,9 +55,7 @@ def phases_timeline(
     return _with_phases(found, begin, ends, costs.switch_clocks)
 
 
-def _with_phases(
-    found: Timeline, begin: NDArray[np.float64], ends: NDArray[np.float64], switch: float
-) -> Timeline:
+def _with_phases(found: Timeline, begin: Floats, ends: Floats, switch: float) -> Timeline:
     """Add a track of phases, in each of which there is a switch, and then words move."""
     track, count = len(found.tracks), len(ends)
     first, middle, last = (nanoseconds(each, 1.0) for each in (begin - switch, begin, ends))

@@ -17,8 +17,7 @@ from netloom.mapping.allocation import allocated_hosts, places_of
 from netloom.workload import read
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.fabrics.sharing import Sharing
     from netloom.routing.forwarding.tables import ForwardingTable
     from netloom.topology import Topology
@@ -39,7 +38,7 @@ class Job(NamedTuple):
     """
 
     name: str
-    hosts: NDArray[np.int32]
+    hosts: Ints
     program: str
     flows: Flows
     inside: float

@@ -32,7 +32,7 @@ from netloom.topology import Topology
 from netloom.topology.faults import working_nodes
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Ints
 
 WANTED = f"lfts:FILE, or one of {', '.join(ENGINES)}"
 """Forwarding tables, for messages."""
@@ -79,7 +79,7 @@ class ReadyFabric:
 
     network: Topology
     table: ForwardingTable
-    hosts: NDArray[np.int32]
+    hosts: Ints
     jobs: list[Job]
     fallback: str
 
@@ -125,7 +125,7 @@ def tables_of(routing: str | ForwardingTable, network: Topology) -> tuple[Forwar
     return found, why
 
 
-def _taking(patterns: str | None, network: Topology) -> NDArray[np.int32]:
+def _taking(patterns: str | None, network: Topology) -> Ints:
     """Return the hosts that no pattern names."""
     hosts = working_nodes(network)
     for pattern in [] if patterns is None else patterns.split(","):

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import polars as pl
-    from numpy.typing import NDArray
 
+    from netloom.base.arrays import Ints
     from netloom.base.provenance import Provenance
     from netloom.mapping import FoundMapping, Layout
     from netloom.questions.analyze.answer import Analysis
@@ -146,7 +146,7 @@ class ProgramMapping(Answer):
     graph: ProcessGraph
     topology: Topology
     routing: Routing
-    nodes: NDArray[np.int32]
+    nodes: Ints
     found: FoundMapping
     scale: dict[str, float]
     routes: SourceRoutes | None
@@ -216,12 +216,12 @@ class ProgramMapping(Answer):
         return self.starts
 
     @property
-    def mapping(self) -> NDArray[np.int32]:
+    def mapping(self) -> Ints:
         """The node of each task: what other questions take as ``mapping``."""
         return self.found.node_of
 
     @property
-    def node_of(self) -> NDArray[np.int32]:
+    def node_of(self) -> Ints:
         """The node of each task, as analyses call it."""
         return self.found.node_of
 
@@ -254,7 +254,7 @@ class ProgramMapping(Answer):
         return bool((self.found.node_of == self.found.mappings["identity"]).all())
 
     @property
-    def applied(self) -> NDArray[np.int32]:
+    def applied(self) -> Ints:
         """The node of each task as files have it: rank order if the verdict keeps that.
 
         A layout that was asked for, and routes of a mapping's own, are written as they are.

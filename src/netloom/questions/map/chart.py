@@ -30,8 +30,7 @@ from netloom.questions.network_chart import LOAD, ON, channels_chart, load_title
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats
     from netloom.drawing.frame import Part
     from netloom.questions.recorded import Recorded
 
@@ -128,7 +127,7 @@ def networks(record: Recorded, width: float | None = None) -> dict[str, Part]:
     return drawn
 
 
-def _loads(record: Recorded) -> dict[str, NDArray[np.float64]]:
+def _loads(record: Recorded) -> dict[str, Floats]:
     """Return the loads of the channels between routers, before and after."""
     channels = record.tables["channels"]
     channels = channels.filter(kind="network") if "kind" in channels.columns else channels

@@ -20,8 +20,7 @@ from netloom.questions.register import kind_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.contention import Saturation
     from netloom.mapping import FoundMapping
     from netloom.questions.analyze.answer import Analysis
@@ -41,9 +40,7 @@ IDLE = {name: np.inf if name.startswith("saturation") else 0 for name in FIGURES
 """Figures of a mapping with which nothing crosses the network."""
 
 
-def analysis_of(
-    task: MappingTask, node_of: NDArray[np.int32], routes: SourceRoutes | None
-) -> Analysis | None:
+def analysis_of(task: MappingTask, node_of: Ints, routes: SourceRoutes | None) -> Analysis | None:
     """Analyze a mapping. None where it leaves no traffic on the network."""
     if not task.crosses(node_of):
         return None
@@ -53,9 +50,7 @@ def analysis_of(
     return found
 
 
-def _same(
-    task: MappingTask, node_of: NDArray[np.int32], routes: SourceRoutes | None
-) -> dict[str, Any]:
+def _same(task: MappingTask, node_of: Ints, routes: SourceRoutes | None) -> dict[str, Any]:
     """Return the fields of a question about one mapping."""
     fields = {name: getattr(task.question, name) for name in SAME}
     return fields | {"mapping": node_of} | ({} if routes is None else {"routing": routes})
@@ -94,7 +89,7 @@ def _row(name: str, value: float, own: Mapping[str, Any]) -> dict[str, Any]:
     return {"mapping": name, "objective": value} | {figure: own[figure] for figure in FIGURES}
 
 
-def _measured(task: MappingTask, node_of: NDArray[np.int32]) -> Mapping[str, Any]:
+def _measured(task: MappingTask, node_of: Ints) -> Mapping[str, Any]:
     """Return the figures of one mapping, without routes of its own."""
     if not task.crosses(node_of):
         return IDLE

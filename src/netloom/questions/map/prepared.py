@@ -21,8 +21,7 @@ from netloom.topology.faults import check_working
 from netloom.topology.named_parts import vertex_word
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.mapping import Layout
     from netloom.mapping.search.objectives import Measure
     from netloom.questions.map.question import MappingQuestion
@@ -44,7 +43,7 @@ class MappingTask(MappedNetwork):
     """
 
     question: MappingQuestion
-    nodes: NDArray[np.int32]
+    nodes: Ints
     tasks_per_host: int
     layout: Layout | None = None
 
@@ -58,12 +57,12 @@ class MappingTask(MappedNetwork):
             self.tasks_per_host,
         )  # fmt: skip
 
-    def mapped(self, node_of: NDArray[np.int32], routes: SourceRoutes | None) -> MappedNetwork:
+    def mapped(self, node_of: Ints, routes: SourceRoutes | None) -> MappedNetwork:
         """Return the program under another mapping, perhaps on routes of its own."""
         routing = self.routing if routes is None else routes
         return replace(self, node_of=node_of, routing=routing)
 
-    def crosses(self, node_of: NDArray[np.int32]) -> bool:
+    def crosses(self, node_of: Ints) -> bool:
         """Whether a mapping leaves anything that crosses the network."""
         return bool(self.value_of.crossing(node_of).any())
 

@@ -36,8 +36,7 @@ from netloom.workload.programs.shared import between_groups, program_seeds, shar
 from netloom.workload.traffic import from_process_graph
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.machines import Machine
     from netloom.questions.simulate.fields import OpenLoad
     from netloom.simulation.network.loaded import FailureCost
@@ -168,7 +167,7 @@ def prepare(question: OpenLoad) -> SimulatedNetwork:
 
 def _traffic(
     question: OpenLoad, topology: Topology
-) -> tuple[Traffic, ProgramTraffic | None, tuple[Traffic, NDArray[np.int32]] | None, float]:
+) -> tuple[Traffic, ProgramTraffic | None, tuple[Traffic, Ints] | None, float]:
     """Return the traffic, the programs that make it, and that of the tasks of a single one.
 
     Last comes the share that stays inside nodes.

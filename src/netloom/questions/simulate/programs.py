@@ -15,8 +15,7 @@ from netloom.workload import ProcessGraph
 from netloom.workload.programs.shared import SharedProgram, parse_placed, share
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.questions.simulate.fields import Programs
     from netloom.topology import Topology
 
@@ -78,9 +77,7 @@ def share_programs(question: Programs, topology: Topology, seed: int) -> SharedP
     )
 
 
-def _listed(
-    app: Any, topology: Topology | None
-) -> list[tuple[str | ProcessGraph, NDArray[np.int32] | None]]:
+def _listed(app: Any, topology: Topology | None) -> list[tuple[str | ProcessGraph, Ints | None]]:
     """Return the programs of ``app``, each with the nodes that it names, if any."""
     given = app if isinstance(app, list | tuple) else [app]
     if not given:
@@ -88,9 +85,7 @@ def _listed(
     return [_placed(item, topology) for item in given]
 
 
-def _placed(
-    item: Any, topology: Topology | None
-) -> tuple[str | ProcessGraph, NDArray[np.int32] | None]:
+def _placed(item: Any, topology: Topology | None) -> tuple[str | ProcessGraph, Ints | None]:
     if isinstance(item, str):
         app, _, names = item.rpartition("@")
         if app and topology is not None and NAMES.search(names) and not Path(item).exists():

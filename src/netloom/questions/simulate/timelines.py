@@ -15,8 +15,7 @@ from netloom.workload.programs.many_lists import Lists
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Ints
     from netloom.drawing.timelines import Timeline
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.simulation.agenda import Records
@@ -98,7 +97,7 @@ def nodes_timeline(
     )  # fmt: skip
 
 
-def crossed_links(links: FlowNetwork, flows: FlowRun, moved: NDArray[np.bool_]) -> Crossed:
+def crossed_links(links: FlowNetwork, flows: FlowRun, moved: Bools) -> Crossed:
     """Return the links of those flows that have moved, as ``Happened`` has it."""
     ways = flows.ways
     hops = Lists(ways.offsets, np.arange(len(ways.links))).taken(flows.way[moved])
@@ -107,7 +106,7 @@ def crossed_links(links: FlowNetwork, flows: FlowRun, moved: NDArray[np.bool_]) 
 
 
 def crossed_channels(
-    network: PreparedNetwork, rows: Records, channel_flits: NDArray[np.int64]
+    network: PreparedNetwork, rows: Records, channel_flits: Ints
 ) -> Crossed | None:
     """Return the channels of messages that have arrived. None if the engine does not keep them.
 
@@ -166,9 +165,7 @@ def _routed(network: PreparedNetwork, rows: Records) -> Lists | None:
     return Lists(offsets, np.concatenate(values)).taken(number)
 
 
-def _ahead(
-    topology: Cube, source: NDArray[np.int64], target: NDArray[np.int64]
-) -> Iterator[tuple[int, NDArray[np.int64], int]]:
+def _ahead(topology: Cube, source: Ints, target: Ints) -> Iterator[tuple[int, Ints, int]]:
     """Yield the axes that are rings: number, how far each target is ahead, and the side."""
     from_at, to_at = (np.unravel_index(each, topology.sides) for each in (source, target))
     for axis, (side, wrap) in enumerate(zip(topology.sides, topology.wraps, strict=True)):
@@ -176,7 +173,7 @@ def _ahead(
             yield axis, (to_at[axis] - from_at[axis]) % side, int(side)
 
 
-def _mirrored(topology: Topology, mirror: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _mirrored(topology: Topology, mirror: int) -> tuple[Ints, Ints]:
     """Return what each node and each channel becomes in a mirror of some axes of a torus."""
     if not mirror or not isinstance(topology, Cube):
         return np.arange(topology.num_vertices), np.arange(topology.num_channels)
@@ -195,16 +192,16 @@ def _mirrored(topology: Topology, mirror: int) -> tuple[NDArray[np.int64], NDArr
     return node, order[place]
 
 
-def moved_rows(rows: Records) -> NDArray[np.bool_]:
+def moved_rows(rows: Records) -> Bools:
     """Return which rows have sent a message over the network that has arrived."""
-    found: NDArray[np.bool_] = (
+    found: Bools = (
         (rows["arrived"] >= 0) & (rows["flits"] > 0) & (rows["source"] != rows["target"])
         & (rows["entered"] >= 0)
     )  # fmt: skip
     return found
 
 
-def _awaited(rows: Records) -> NDArray[np.bool_]:
+def _awaited(rows: Records) -> Bools:
     """Return which rows released others, by being complete last of those that they waited for."""
     found = np.zeros(len(rows), np.bool_)
     last = rows["last"]

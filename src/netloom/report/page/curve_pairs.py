@@ -11,8 +11,7 @@ import numpy as np
 from netloom.base.words import counted, number
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.report.page.curves import Curve, CurveGroup
 
 MOST_PAIRS = 3
@@ -50,9 +49,9 @@ class Pair(NamedTuple):
         Rising.
     """
 
-    loads: NDArray[np.float64]
-    ratio: NDArray[np.float64]
-    faster: NDArray[np.int64]
+    loads: Floats
+    ratio: Floats
+    faster: Ints
     crossings: tuple[Crossing, ...]
 
 
@@ -81,9 +80,7 @@ def compare_pair(one: Curve, other: Curve) -> Pair:
     return Pair(loads, means[1] / means[0] - 1, faster, _crossings(loads, gap, faster))
 
 
-def _crossings(
-    loads: NDArray[np.float64], gap: NDArray[np.float64], faster: NDArray[np.int64]
-) -> tuple[Crossing, ...]:
+def _crossings(loads: Floats, gap: Floats, faster: Ints) -> tuple[Crossing, ...]:
     """Return where it is sure that the faster curve becomes the slower one."""
     sure = np.flatnonzero(faster)
     found = []
@@ -98,9 +95,7 @@ def _crossings(
     return tuple(found)
 
 
-def _rising(
-    places: NDArray[np.float64], values: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _rising(places: Floats, values: Floats) -> tuple[Floats, Floats]:
     order = np.argsort(places)
     return places[order], values[order]
 

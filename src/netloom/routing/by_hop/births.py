@@ -10,8 +10,7 @@ import numpy as np
 from netloom.base.errors import NoRouteError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Ints
     from netloom.routing.by_hop.tables import HopTables
     from netloom.routing.ragged import Paths
     from netloom.topology import Topology
@@ -32,11 +31,9 @@ class TableBirths:
 
     topology: Topology
     name: str
-    reached: NDArray[np.bool_] | None = None
+    reached: Bools | None = None
 
-    def draw(
-        self, tables: HopTables, sources: NDArray[np.int32], targets: NDArray[np.int32]
-    ) -> NDArray[np.int32]:
+    def draw(self, tables: HopTables, sources: Ints, targets: Ints) -> Ints:
         """Return int32[num_packets] of -1.
 
         Raises
@@ -75,13 +72,11 @@ class PathBirths:
 
     topology: Topology
     name: str
-    pairs: NDArray[np.int64]
+    pairs: Ints
     routed: Paths
-    ports: NDArray[np.int32] | None = None
+    ports: Ints | None = None
 
-    def draw(
-        self, tables: HopTables, sources: NDArray[np.int32], targets: NDArray[np.int32]
-    ) -> NDArray[np.int32]:
+    def draw(self, tables: HopTables, sources: Ints, targets: Ints) -> Ints:
         """Return int32[num_packets], the number of the path of each.
 
         Raises
@@ -111,9 +106,9 @@ Births = TableBirths | PathBirths
 
 
 def _check(
-    found: NDArray[np.bool_],
-    sources: NDArray[np.int32],
-    targets: NDArray[np.int32],
+    found: Bools,
+    sources: Ints,
+    targets: Ints,
     wanted: str,
     where: str,
 ) -> None:

@@ -20,8 +20,7 @@ from netloom.routing.by_hop.tables import GIVEN, HopTables, channels_at_ports
 from netloom.routing.cycles import cycle_of_waits
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Ints
     from netloom.topology import Topology
 
 MOST_PLACES = 2**28
@@ -45,10 +44,10 @@ class Followed(NamedTuple):
         int64[], different sets of VCs.
     """
 
-    reached: NDArray[np.bool_]
-    held: NDArray[np.int64]
-    asked: NDArray[np.int64]
-    masks: NDArray[np.int64]
+    reached: Bools
+    held: Ints
+    asked: Ints
+    masks: Ints
 
 
 def hop_circle(topology: Topology, tables: HopTables) -> tuple[tuple[int, int], ...]:
@@ -120,9 +119,7 @@ def followed(topology: Topology, tables: HopTables) -> Followed:
     )
 
 
-def circle_among(
-    held: NDArray[np.int64], asked: NDArray[np.int64], masks: NDArray[np.int64]
-) -> tuple[tuple[int, int], ...]:
+def circle_among(held: Ints, asked: Ints, masks: Ints) -> tuple[tuple[int, int], ...]:
     """Return a circle among arrows from channels in VCs to channels in VCs, or ().
 
     ``held`` and ``asked`` are int64[arrows, 2]: a channel, and which of ``masks`` its VCs are.
@@ -151,7 +148,7 @@ def circle_among(
     return tuple((place // count, int(first[place % count])) for place in circle)
 
 
-def _leads(tables: HopTables) -> NDArray[np.bool_]:
+def _leads(tables: HopTables) -> Bools:
     """Return bool[detour goals, classes], whether packets to a class make a detour."""
     if not tables.detour:
         return np.zeros((0, tables.detour_classes), np.bool_)

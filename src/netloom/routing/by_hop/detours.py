@@ -16,12 +16,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Ints
     from netloom.topology import Topology
 
 
-def detour_lists(
-    detour_class: NDArray[np.int32], lists: Sequence[Sequence[NDArray[np.int32]]]
-) -> dict[str, Any]:
+def detour_lists(detour_class: Ints, lists: Sequence[Sequence[Ints]]) -> dict[str, Any]:
     """Return the fields of ``HopTables`` that say which goals packets draw.
 
     Parameters
@@ -86,7 +85,7 @@ def other_goals(topology: Topology, asked: str) -> dict[str, Any]:
     return _by_group(group, away)
 
 
-def _by_group(group: NDArray[Any], goals: Sequence[NDArray[np.int32]]) -> dict[str, Any]:
+def _by_group(group: NDArray[Any], goals: Sequence[Ints]) -> dict[str, Any]:
     """Return lists by the group of the router where packets draw. None in the exit's group."""
     nothing = np.zeros(0, np.int32)
     count = len(goals)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Ints
     from netloom.routing.parse import Routing
     from netloom.topology import Topology
 
@@ -68,9 +69,7 @@ def by_routers(topology: Topology, routing: Routing) -> bool:
     return bool((topology.injection_router == topology.ejection_router).all())
 
 
-def _births(
-    topology: Topology, routing: Routing, keys: NDArray[np.int64], found: Paths
-) -> PathBirths:
+def _births(topology: Topology, routing: Routing, keys: Ints, found: Paths) -> PathBirths:
     """Return what packets draw, given all paths with the channels of hosts."""
     inner = between_routers(topology, found)
     if len(inner.channels) > MOST_HOPS:
@@ -124,7 +123,7 @@ def hop_layers(
     raise DeadlockError(where, named, f"at least {min(needed)} VCs, or routing up-down")
 
 
-def _layerings(topology: Topology, routed: Paths) -> Iterator[NDArray[np.integer]]:
+def _layerings(topology: Topology, routed: Paths) -> Iterator[Ints]:
     """Yield layers of hops without a circle, int[num_hops] each, until one is good enough."""
     inside = topology.routers
     begin = np.repeat(routed.offsets[:-1], routed.lengths)

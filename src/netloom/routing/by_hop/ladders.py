@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Bools, Ints
+
 
 SEPARATOR = -1
 """In place of the kind of a rung: packets that turn from a detour's goal go on above it."""
@@ -44,7 +46,7 @@ class Ladder(NamedTuple):
     rungs: tuple[int, ...]
     repeats: tuple[bool, ...]
 
-    def only(self, used: NDArray[np.bool_]) -> Ladder:
+    def only(self, used: Bools) -> Ladder:
         """Return the ladder without rungs that no packet takes, and without what is behind."""
         last = int(np.flatnonzero(used).max(initial=-1))
         kept = [
@@ -62,7 +64,7 @@ class Ladder(NamedTuple):
         """The place from which packets go on from the goal of a detour."""
         return self.rungs.index(SEPARATOR) + 1 if SEPARATOR in self.rungs else len(self.rungs)
 
-    def place_vcs(self, num_vcs: int) -> NDArray[np.int64]:
+    def place_vcs(self, num_vcs: int) -> Ints:
         """Return the VCs of the channel by which a packet comes to each place, int64[rungs + 1].
 
         The rungs of a kind share all VCs evenly. If there are too few, the highest ones share

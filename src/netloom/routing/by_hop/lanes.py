@@ -19,6 +19,7 @@ from netloom.topology.cabling import port_numbers
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Bools, Ints
     from netloom.routing.by_hop.births import PathBirths
     from netloom.routing.parse import Routing
     from netloom.topology import Topology
@@ -35,7 +36,7 @@ def as_table(topology: Topology, routing: Routing) -> ForwardingTable | None:
     return None
 
 
-def _rows(topology: Topology, routing: DModK) -> NDArray[np.int32]:
+def _rows(topology: Topology, routing: DModK) -> Ints:
     """Return the table whose entries the paths from one host of each router say."""
     routers, first = np.unique(topology.injection_router, return_index=True)
     hosts, channels = topology.port_host[first], topology.num_network_channels
@@ -154,7 +155,7 @@ def hop_lanes(topology: Topology, table: ForwardingTable, births: PathBirths) ->
     return lanes
 
 
-def reached(topology: Topology, table: ForwardingTable) -> NDArray[np.bool_] | None:
+def reached(topology: Topology, table: ForwardingTable) -> Bools | None:
     """Return where packets come to each host port from. None if from all routers of hosts.
 
     bool[num_ports, num_routers], by the router that they enter by.

@@ -43,6 +43,7 @@ from netloom.routing.virtual_channel_tables import VirtualChannelRouting
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Ints
     from netloom.routing.by_hop.births import Births
     from netloom.routing.by_hop.tables import HopTables
     from netloom.routing.parse import Routing
@@ -117,7 +118,7 @@ class PortLists(NamedTuple):
         int16[], all lists.
     """
 
-    start: NDArray[np.int32]
+    start: Ints
     ports: NDArray[np.int16]
 
 
@@ -162,7 +163,7 @@ def _by_table(
     return tables, births
 
 
-def _by_pairs(topology: Topology) -> dict[str, NDArray[np.int32]]:
+def _by_pairs(topology: Topology) -> dict[str, Ints]:
     """Return the ports of pairs of hosts, as the paths that are listed elsewhere take them."""
     entry, sink = pair_ports(topology, always=True)
     return {"pair_entry": entry, "pair_sink": sink}
@@ -210,7 +211,7 @@ def _by_function(topology: Topology, routing: RouteTable, num_vcs: int) -> Liste
     return tables, TableBirths(topology, routing.name, known)
 
 
-def states(topology: Topology, vcs: NDArray[np.int64], num_vcs: int) -> Automaton:
+def states(topology: Topology, vcs: Ints, num_vcs: int) -> Automaton:
     """Return the states of packets that stay in one: a lane or layer, with its VCs, each."""
     own = np.arange(len(vcs), dtype=np.int16)
     no = np.zeros(len(vcs), np.int8)
@@ -221,9 +222,7 @@ def states(topology: Topology, vcs: NDArray[np.int64], num_vcs: int) -> Automato
     )  # fmt: skip
 
 
-def _lists_of_sets(
-    topology: Topology, next_ports: NDArray[np.int64]
-) -> tuple[NDArray[np.int32], NDArray[np.int16]]:
+def _lists_of_sets(topology: Topology, next_ports: Ints) -> tuple[Ints, NDArray[np.int16]]:
     """Return the list of ports of each set of ``RouteTable``, each that a router has once."""
     lists, channel_at = port_lists(topology), channels_by_port(topology.routers)
     starts = np.zeros(next_ports.shape, np.int32)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Ints
     from netloom.routing.ways import Ways
     from netloom.topology import Topology
 
@@ -67,25 +68,25 @@ class HopTables(NamedTuple):
     escape_vcs: int  # VCs that a packet which is in one never leaves again
     escape_state: int  # the first state of such packets, who ask for all ports; S: there is none
     function: int  # address of the user's function
-    next_router: NDArray[np.int32]  # [at] router behind an output port; -1 behind a host's
+    next_router: Ints  # [at] router behind an output port; -1 behind a host's
     out_kind: NDArray[np.int8]  # [at] kind of the channel at an output port
     in_kind: NDArray[np.int8]  # [at] kind of the channel at an input port; -1 of a host's
-    exit_router: NDArray[np.int32]  # [P] router that a host port receives from
+    exit_router: Ints  # [P] router that a host port receives from
     exit_port: NDArray[np.int16]  # [P] first of its output ports there
     exit_lanes: NDArray[np.int16]  # [P] how many
-    sink_goal: NDArray[np.int32]  # [P] the goal, in the tables, of packets to a host port
-    table_start: NDArray[np.int64]  # [tables] where each begins in starts and lengths
-    table_goals: NDArray[np.int64]  # [tables] number of its goals
-    starts: NDArray[np.int32]  # [table_start + router * goals + goal] where in ports ...
+    sink_goal: Ints  # [P] the goal, in the tables, of packets to a host port
+    table_start: Ints  # [tables] where each begins in starts and lengths
+    table_goals: Ints  # [tables] number of its goals
+    starts: Ints  # [table_start + router * goals + goal] where in ports ...
     ports: NDArray[np.int16]  # ... the number of next ports is, and behind it the ports
     lengths: NDArray[np.int16]  # [as starts] hops to the goal; -1: no way
-    detour_class: NDArray[np.int32]  # [R]
+    detour_class: Ints  # [R]
     detour_classes: int
-    detour_start: NDArray[np.int32]  # [class of router * classes + class of exit] where in ...
-    detours: NDArray[np.int32]  # ... the number of goals to draw from is, and behind it the goals
+    detour_start: Ints  # [class of router * classes + class of exit] where in ...
+    detours: Ints  # ... the number of goals to draw from is, and behind it the goals
     delta: NDArray[np.int16]  # [state * kinds + kind] state behind a channel
-    vcs: NDArray[np.int64]  # [S] VCs of the channel by which a packet comes into a state
-    eject_vcs: NDArray[np.int64]  # [S] VCs to the host; none: a packet passes its exit by
+    vcs: Ints  # [S] VCs of the channel by which a packet comes into a state
+    eject_vcs: Ints  # [S] VCs to the host; none: a packet passes its exit by
     table: NDArray[np.int8]  # [S] table that a packet follows
     to_aux: NDArray[np.int8]  # [S] whether its goal is packet.aux, the detour's
     decides: NDArray[np.int8]  # [S] whether it decides on a detour
@@ -95,13 +96,13 @@ class HopTables(NamedTuple):
     none: NDArray[np.int16]  # [S] state at the exit, or where there is no goal to draw
     salts: NDArray[np.uint64]  # [R] seeds of the hashes
     level: NDArray[np.uint8]  # [sink * R + router] state of packets that enter there; none: 0
-    pair_entry: NDArray[np.int32]  # [source * hosts + target] port by which packets enter, and ...
-    pair_sink: NDArray[np.int32]  # ... leave; none where any port of either will do
-    path_offsets: NDArray[np.int64]  # [paths + 1] for given paths, where the hops of each begin
-    path_starts: NDArray[np.int32]  # [hops] where in ports the list of each hop between routers is
+    pair_entry: Ints  # [source * hosts + target] port by which packets enter, and ...
+    pair_sink: Ints  # ... leave; none where any port of either will do
+    path_offsets: Ints  # [paths + 1] for given paths, where the hops of each begin
+    path_starts: Ints  # [hops] where in ports the list of each hop between routers is
     path_layer: NDArray[np.uint8]  # [hops] state behind it: its VCs
-    path_entry: NDArray[np.int32]  # [paths] port by which packets enter, and ...
-    path_sink: NDArray[np.int32]  # ... leave; none where paths are between routers
+    path_entry: Ints  # [paths] port by which packets enter, and ...
+    path_sink: Ints  # ... leave; none where paths are between routers
 
 
 class NextPorts(NamedTuple):
@@ -120,7 +121,7 @@ class NextPorts(NamedTuple):
     """
 
     num_goals: int
-    starts: NDArray[np.int32]
+    starts: Ints
     ports: NDArray[np.int16]
     lengths: NDArray[np.int16]
 
@@ -130,8 +131,8 @@ class Automaton(NamedTuple):
 
     kind: NDArray[np.int8]  # [num_network_channels]
     delta: NDArray[np.int16]  # [S, K]
-    vcs: NDArray[np.int64]
-    eject_vcs: NDArray[np.int64]
+    vcs: Ints
+    eject_vcs: Ints
     table: NDArray[np.int8]
     to_aux: NDArray[np.int8]
     decides: NDArray[np.int8]
@@ -261,7 +262,7 @@ def hop_tables(
     return plain._replace(**more)
 
 
-def pair_ports(topology: Topology, *, always: bool) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def pair_ports(topology: Topology, *, always: bool) -> tuple[Ints, Ints]:
     """Return the ports by which the packets of each pair of hosts enter and leave.
 
     int32[num_hosts * num_hosts] both, by source, then target. As ``hosted.legs`` says. Empty where
@@ -305,7 +306,7 @@ def _in_planes(topology: Topology) -> bool:
     return bool((met != met[0]).any())
 
 
-def channels_at_ports(topology: Topology) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def channels_at_ports(topology: Topology) -> tuple[Ints, Ints]:
     """Return the channel at each output and each input port, int32[R, ports] both, -1 for none.
 
     A bundle's channel is at each of its lanes.

@@ -12,6 +12,7 @@ from netloom.base.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Ints
     from netloom.routing.forwarding.tables import ForwardingTable
     from netloom.topology import Topology
     from netloom.topology.cabling import Cabling
@@ -47,10 +48,10 @@ class Addresses:
 
     name: tuple[str, ...]
     guid: NDArray[np.uint64]
-    lid: NDArray[np.int32]
-    lmc: NDArray[np.int32]
-    router: NDArray[np.int32]
-    port: NDArray[np.int32]
+    lid: Ints
+    lmc: Ints
+    router: Ints
+    port: Ints
     kind: NDArray[np.int8]
 
     def __len__(self) -> int:
@@ -118,7 +119,7 @@ def addresses(topology: Topology) -> Addresses:
     )
 
 
-def rows_of_lids(topology: Topology, where: str) -> NDArray[np.int32]:
+def rows_of_lids(topology: Topology, where: str) -> Ints:
     """Return whose each LID is: int32[largest LID + 1], rows of ``addresses``, or -1 if nobody's.
 
     Raises
@@ -141,7 +142,7 @@ def rows_of_lids(topology: Topology, where: str) -> NDArray[np.int32]:
     return owner
 
 
-def whole_table(table: ForwardingTable) -> NDArray[np.int32]:
+def whole_table(table: ForwardingTable) -> Ints:
     """Return all rows of a table: those of hosts' ports, then the others, where there are any."""
     if table.others is None:
         return table.next_channel

@@ -17,6 +17,7 @@ from netloom.topology.cabling import port_numbers
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Ints
     from netloom.topology import Topology
 
 MOST_LANES = 8
@@ -77,7 +78,7 @@ def _lanes(topology: Topology, found: ForwardingTable) -> tuple[NDArray[np.uint8
     _, first = np.unique(ends.exit[ends.order[: ends.num_apart]], return_index=True)
     sources = np.unique(ends.exit[: ends.num_apart])[np.argsort(first)]
     out_port = port_numbers(topology)[0][: inside.num_channels]
-    rank: NDArray[np.integer] = np.arange(inside.num_vertices)
+    rank: Ints = np.arange(inside.num_vertices)
     if topology.cabling is not None:
         rank = topology.cabling.router_lid
     key = np.empty(inside.num_channels, np.int64)

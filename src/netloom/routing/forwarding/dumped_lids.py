@@ -11,6 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Ints
     from netloom.topology import Topology
 
 _OWNED = re.compile(r"^0x([0-9a-f]{1,8}) .*\bportguid (?:0x)?([0-9a-f]+)", re.I | re.M)
@@ -34,7 +35,7 @@ def with_dumped_lids(topology: Topology, text: str) -> Topology:
         return topology
     lid_of = {int(guid, 16): int(lid, 16) for lid, guid in _OWNED.findall(text)}
 
-    def lids(*choices: NDArray[np.uint64]) -> NDArray[np.int32]:
+    def lids(*choices: NDArray[np.uint64]) -> Ints:
         rows = zip(*(each.tolist() for each in choices), strict=True)
         known = (next((lid_of[guid] for guid in row if guid in lid_of), 0) for row in rows)
         return np.fromiter(known, np.int32)

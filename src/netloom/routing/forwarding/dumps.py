@@ -27,6 +27,7 @@ from netloom.routing.forwarding.tables import MOST_ENTRIES
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Ints
     from netloom.topology import Topology
 
 WANTED = "forwarding tables as OpenSM (opensm-lfts.dump, opensm.fdbs), dump_fts or ibroute say them"
@@ -96,7 +97,7 @@ def read_ports(topology: Topology, path: str, *, gone: bool = False) -> NDArray[
     return reading.ports[_kept(network)]
 
 
-def _kept(network: Topology) -> NDArray[np.int64]:
+def _kept(network: Topology) -> Ints:
     """Return the row in the whole network of each row of a broken one."""
     whole, first = network.whole, network.num_network_channels
     ports = network.whole_channel[first : first + network.num_ports] - whole.num_network_channels

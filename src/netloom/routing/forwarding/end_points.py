@@ -10,8 +10,7 @@ from netloom.routing.forwarding.tables import exits
 from netloom.topology.cabling import port_numbers
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.topology import Topology
 
 
@@ -37,13 +36,13 @@ class EndPoints(NamedTuple):
         int64[num_routers], addresses at each router, its own counted.
     """
 
-    exit: NDArray[np.int32]
-    copies: NDArray[np.int64]
+    exit: Ints
+    copies: Ints
     num_destinations: int
     num_apart: int
-    order: NDArray[np.int64]
-    routers: NDArray[np.int32]
-    at_router: NDArray[np.int64]
+    order: Ints
+    routers: Ints
+    at_router: Ints
 
 
 def end_points(topology: Topology) -> EndPoints:
@@ -80,7 +79,7 @@ def end_points(topology: Topology) -> EndPoints:
     )  # fmt: skip
 
 
-def channels_by_port(topology: Topology) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def channels_by_port(topology: Topology) -> tuple[Ints, Ints]:
     """Return the channels that enter each router as ``Topology.incoming``, in order of port."""
     inside = topology.routers
     in_port = port_numbers(topology)[1][: inside.num_channels]

@@ -16,6 +16,7 @@ from netloom.routing.kernels.fat_tree import COLUMNS, TO_EQUAL, TO_LOWER, TO_UPP
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Ints
     from netloom.routing.forwarding.tables import ForwardingTable
     from netloom.topology import Topology
 
@@ -43,11 +44,11 @@ class _Tree:
         The routers of the lowest level from the first to the last that has adapters, in order.
     """
 
-    level: NDArray[np.int64]
+    level: Ints
     groups: tuple[list[list[int]], ...]
     neighbour: list[int]
     cables: list[list[int]]
-    place: NDArray[np.int64]
+    place: Ints
     leaves: list[int]
 
 
@@ -114,9 +115,7 @@ def _tree_of(topology: Topology) -> _Tree | str:
     return _indexed(topology, level, lowest, adapters)
 
 
-def _indexed(
-    topology: Topology, level: NDArray[np.int64], lowest: int, adapters: NDArray[np.int64]
-) -> _Tree | str:
+def _indexed(topology: Topology, level: Ints, lowest: int, adapters: Ints) -> _Tree | str:
     """Return the tree with its routers in order, or why it is not full."""
     order = [each for each in end_points(topology).routers.tolist() if level[each] < len(level)]
     groups, neighbour, cables = _groups(topology, level)
@@ -139,7 +138,7 @@ def _indexed(
 
 
 def _groups(
-    topology: Topology, level: NDArray[np.int64]
+    topology: Topology, level: Ints
 ) -> tuple[tuple[list[list[int]], ...], list[int], list[list[int]]]:
     """Return each router's groups by kind, in order of their first ports, and what they are."""
     source = topology.routers.channel_source.tolist()
@@ -162,9 +161,9 @@ def _groups(
 
 
 def _tuples(
-    level: NDArray[np.int64],
+    level: Ints,
     lowest: int,
-    adapters: NDArray[np.int64],
+    adapters: Ints,
     order: list[int],
     wiring: tuple[tuple[list[list[int]], ...], list[int]],
 ) -> dict[int, tuple[int, ...]] | None:
@@ -229,7 +228,7 @@ def _unlike(topology: Topology, tree: _Tree, order: list[int], lowest: int) -> s
     return ""
 
 
-def _in_turn(topology: Topology, tree: _Tree) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _in_turn(topology: Topology, tree: _Tree) -> tuple[Ints, Ints]:
     """Return the end points in the order in which they are routed, and their routers.
 
     Leaf by leaf, by port; -1 for each adapter that a leaf has less than the fullest. Then the

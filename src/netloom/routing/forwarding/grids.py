@@ -15,8 +15,7 @@ from netloom.topology.cubes import Cube
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.topology import Topology
 
 MOST_DIMENSIONS = 3
@@ -36,7 +35,7 @@ class Grid(NamedTuple):
 
     sides: tuple[int, ...]
     wraps: tuple[bool, ...]
-    place: NDArray[np.int64]
+    place: Ints
 
 
 def grid_of(topology: Topology) -> Grid | None:

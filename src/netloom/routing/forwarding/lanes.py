@@ -12,8 +12,7 @@ from netloom.routing.forwarding.tables import ForwardingTable, Lanes, exits, por
 from netloom.topology.cabling import port_numbers
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.topology import Topology
 
 MOST_LANES = 16
@@ -46,19 +45,19 @@ class DependencyGraph(NamedTuple):
         Scratch, int32[C] each. The number of the search before, int64[1].
     """
 
-    channel_source: NDArray[np.int32]
-    channel_target: NDArray[np.int32]
-    in_offsets: NDArray[np.int64]
-    in_channels: NDArray[np.int32]
-    out_offsets: NDArray[np.int64]
-    out_channels: NDArray[np.int32]
-    slot: NDArray[np.int32]
-    uses: NDArray[np.int32]
-    rank: NDArray[np.int32]
-    seen: NDArray[np.int32]
-    found: NDArray[np.int32]
-    pool: NDArray[np.int32]
-    stamp: NDArray[np.int64]
+    channel_source: Ints
+    channel_target: Ints
+    in_offsets: Ints
+    in_channels: Ints
+    out_offsets: Ints
+    out_channels: Ints
+    slot: Ints
+    uses: Ints
+    rank: Ints
+    seen: Ints
+    found: Ints
+    pool: Ints
+    stamp: Ints
 
 
 def dependency_graph(topology: Topology, num_lanes: int = 1) -> DependencyGraph:
@@ -87,9 +86,9 @@ def dependency_graph(topology: Topology, num_lanes: int = 1) -> DependencyGraph:
 
 def layered(
     topology: Topology,
-    next_channel: NDArray[np.int32],
+    next_channel: Ints,
     *,
-    others: NDArray[np.int32] | None = None,
+    others: Ints | None = None,
     most: int = MOST_LANES,
 ) -> Lanes:
     """Return lanes in which the packets of a table never wait for each other in a circle.
@@ -226,7 +225,7 @@ def lane_circle(
     return tuple((vertex // 16, vertex % 16) for vertex in circle)
 
 
-def channel_slots(inside: Topology) -> NDArray[np.int32]:
+def channel_slots(inside: Topology) -> Ints:
     """Return the place of each channel among those that leave its source."""
     offsets, leaving = inside.outgoing()
     slot = np.empty(inside.num_channels, np.int32)
@@ -234,16 +233,14 @@ def channel_slots(inside: Topology) -> NDArray[np.int32]:
     return slot
 
 
-def _rows(
-    topology: Topology, next_channel: NDArray[np.int32], others: NDArray[np.int32] | None
-) -> NDArray[np.int32]:
+def _rows(topology: Topology, next_channel: Ints, others: Ints | None) -> Ints:
     """Return the rows of a table to all end points that count."""
     if others is None or topology.cabling is None:
         return next_channel
     return np.concatenate([next_channel, others[: len(topology.cabling.others)]])
 
 
-def _senders(topology: Topology, *, everyone: bool) -> NDArray[np.int64]:
+def _senders(topology: Topology, *, everyone: bool) -> Ints:
     """Return how many ports send from each router to each row of ``_rows``.
 
     int64[num_routers, rows], or [num_routers, 1] where that is the same for all.
@@ -264,9 +261,7 @@ def _senders(topology: Topology, *, everyone: bool) -> NDArray[np.int64]:
     return np.concatenate([sent, every], axis=1) + more[:, None]
 
 
-def _entry_ports(
-    topology: Topology, in_port: NDArray[np.int32], *, everyone: bool
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def _entry_ports(topology: Topology, in_port: Ints, *, everyone: bool) -> tuple[Ints, Ints]:
     """Return the ports by which sources send into each router, ragged."""
     routers = np.arange(topology.num_routers, dtype=np.int32)
     numbers = np.zeros(len(routers), np.int32)

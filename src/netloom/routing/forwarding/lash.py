@@ -13,8 +13,7 @@ from netloom.routing.forwarding.opensm import leaving_by_port, told
 from netloom.routing.forwarding.tables import Lanes
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.routing.forwarding.tables import ForwardingTable
     from netloom.topology import Topology
 
@@ -70,7 +69,7 @@ def _too_many() -> str:
 
 def _layers(
     topology: Topology,
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], int, object]:
+) -> tuple[Ints, Ints, Ints, int, object]:
     """Return the ways, the pairs of routers with their layers, how many, and the dependencies."""
     from netloom.routing.kernels.lash import layer_pairs, tree_ways
 

@@ -13,8 +13,7 @@ from netloom.routing.forwarding.tables import ForwardingTable, Lanes
 from netloom.topology.cabling import way_back
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Ints
     from netloom.topology import Topology
 
 
@@ -46,22 +45,22 @@ class Search(NamedTuple):
     """
 
     graph: DependencyGraph
-    back: NDArray[np.int32]
-    links: NDArray[np.int32]
-    escape: NDArray[np.int32]
-    blocked: NDArray[np.bool_]
-    fresh: NDArray[np.bool_]
-    listed: NDArray[np.bool_]
-    listed_held: NDArray[np.int32]
-    listed_slot: NDArray[np.int32]
-    num_listed: NDArray[np.int64]
-    begun: NDArray[np.bool_]
-    began: NDArray[np.bool_]
-    near: NDArray[np.int64]
-    found: NDArray[np.int32]
-    reach: NDArray[np.int64]
-    stack: NDArray[np.int32]
-    stacked: NDArray[np.int32]
+    back: Ints
+    links: Ints
+    escape: Ints
+    blocked: Bools
+    fresh: Bools
+    listed: Bools
+    listed_held: Ints
+    listed_slot: Ints
+    num_listed: Ints
+    begun: Bools
+    began: Bools
+    near: Ints
+    found: Ints
+    reach: Ints
+    stack: Ints
+    stacked: Ints
 
 
 def nue(topology: Topology, lanes: int = 1) -> ForwardingTable:
@@ -120,7 +119,7 @@ def nue(topology: Topology, lanes: int = 1) -> ForwardingTable:
     return ForwardingTable(name, table[:first], table[first:], lanes=found)
 
 
-def _turns(topology: Topology, ends: EndPoints) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def _turns(topology: Topology, ends: EndPoints) -> tuple[Ints, Ints]:
     """Return the order of routers, and that of end points that are no routers.
 
     By local identifier and by GUID, each from its last byte to its first.
@@ -136,12 +135,12 @@ def _turns(topology: Topology, ends: EndPoints) -> tuple[NDArray[np.int32], NDAr
 def _ways(
     topology: Topology,
     ends: EndPoints,
-    some: NDArray[np.int64],
-    nodes: NDArray[np.int32],
-    links: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]],
-    back: NDArray[np.int32],
-    weight: NDArray[np.int64],
-) -> NDArray[np.int32]:
+    some: Ints,
+    nodes: Ints,
+    links: tuple[Ints, Ints, Ints, Ints],
+    back: Ints,
+    weight: Ints,
+) -> Ints:
     """Return the ways to some end points, all in one lane. Add their paths to the weight."""
     from netloom.routing.kernels.centrality import convex_hull, most_central
     from netloom.routing.kernels.nue import nue_ways, reserve
@@ -165,7 +164,7 @@ def _ways(
     search = _search(topology, links[3], back, escape)
     reserve(search, nodes, terminals > 0)
     total = 1 + int(np.sum(escape >= 0))
-    found: NDArray[np.int32] = nue_ways(
+    found: Ints = nue_ways(
         search, nodes, ends.exit[some], ends.copies[some], ends.at_router, total, weight
     )
     return found
@@ -173,9 +172,9 @@ def _ways(
 
 def _search(
     topology: Topology,
-    links: NDArray[np.int32],
-    back: NDArray[np.int32],
-    escape: NDArray[np.int32],
+    links: Ints,
+    back: Ints,
+    escape: Ints,
 ) -> Search:
     graph = dependency_graph(topology)
     routers, (channels, most) = topology.num_routers, graph.uses.shape

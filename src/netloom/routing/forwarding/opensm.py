@@ -13,6 +13,7 @@ from netloom.topology.cabling import port_numbers
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Ints
     from netloom.routing.forwarding.end_points import EndPoints
     from netloom.routing.forwarding.tables import Lanes
     from netloom.topology import Topology
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
 UP, DOWN, EQUAL = 0, 1, 2
 """The directions of steps, as the kernels number them."""
 
-Ragged = tuple["NDArray[np.int64]", "NDArray[np.int32]"]
+Ragged = tuple["Ints", "Ints"]
 
 
-def hops_from(topology: Topology, first: NDArray[np.int64]) -> NDArray[np.int64]:
+def hops_from(topology: Topology, first: Ints) -> Ints:
     """Return the hops from the nearest of some routers, int64[num_routers].
 
     The number of routers where there is no way.
@@ -86,9 +87,7 @@ def counted_table(
     return told(name, table, ends)
 
 
-def told(
-    name: str, table: NDArray[np.int32], ends: EndPoints, lanes: Lanes | None = None
-) -> ForwardingTable:
+def told(name: str, table: Ints, ends: EndPoints, lanes: Lanes | None = None) -> ForwardingTable:
     """Return a table of all end points as one of destinations and others."""
     hosts = ends.num_destinations
     return ForwardingTable(name, table[:hosts], table[hosts:], lanes)

@@ -12,8 +12,7 @@ from netloom.routing.forwarding.tables import exits, port_senders, senders
 from netloom.topology.cabling import port_numbers
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.routing.forwarding.addresses import Addresses
     from netloom.routing.forwarding.tables import ForwardingTable
     from netloom.topology import Topology
@@ -121,7 +120,7 @@ def table_problems(topology: Topology, table: ForwardingTable) -> Problems:
     )
 
 
-def _sent(topology: Topology, rows: int) -> NDArray[np.int64]:
+def _sent(topology: Topology, rows: int) -> Ints:
     """Return how many hosts send from each router to each row: int64[rows, routers]."""
     ports = len(exits(topology))
     at_hosts = np.broadcast_to(senders(topology), (topology.num_routers, ports)).T.copy()
@@ -138,8 +137,8 @@ def _faults(
     topology: Topology,
     table: ForwardingTable,
     every: Addresses,
-    ends: NDArray[np.int32],
-    sent: NDArray[np.int64],
+    ends: Ints,
+    sent: Ints,
 ) -> tuple[Fault, ...]:
     """Return every fault, with all destinations that it is the fault of."""
     port_of = {}
@@ -179,7 +178,7 @@ def _cabled(topology: Topology, every: Addresses) -> set[tuple[int, int]]:
     return {*ends, *zip(every.router.tolist(), every.port.tolist(), strict=True)}
 
 
-def _circle(first: int, row: NDArray[np.int32], target: NDArray[np.int32]) -> tuple[int, ...]:
+def _circle(first: int, row: Ints, target: Ints) -> tuple[int, ...]:
     circle = [first]
     while (after := int(target[row[circle[-1]]])) != first:
         circle.append(after)

@@ -19,8 +19,7 @@ from netloom.routing.forwarding.opensm import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.routing.forwarding.tables import ForwardingTable
     from netloom.topology import Topology
 
@@ -72,7 +71,7 @@ def updn_falls_back(topology: Topology) -> str:
     return "no switch has over 90% of all adapters at one distance and all others within 5%"
 
 
-def found_roots(topology: Topology) -> NDArray[np.int64]:
+def found_roots(topology: Topology) -> Ints:
     """Return the routers that OpenSM takes for roots, ascending.
 
     Those that see more than 0.9 of all adapters at one distance, and at no other distance more than
@@ -117,7 +116,7 @@ def dnup(topology: Topology) -> ForwardingTable:
     return counted_table(topology, "dnup", directions=directions, barred=UP)
 
 
-def _by_guid(topology: Topology) -> NDArray[np.int64]:
+def _by_guid(topology: Topology) -> Ints:
     """Return the place of each router among all by GUID, or by number where they have none."""
     place = np.arange(topology.num_routers)
     if topology.cabling is not None:

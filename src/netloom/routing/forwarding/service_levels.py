@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Ints
     from netloom.topology import Topology
 
 LEVELS = 16
@@ -127,7 +128,7 @@ def _row(line: str, where: str, most: int) -> tuple[int, int, list[int]]:
 
 def _passed(
     topology: Topology,
-) -> Iterator[tuple[int, tuple[NDArray[np.int32], NDArray[np.int32]]]]:
+) -> Iterator[tuple[int, tuple[Ints, Ints]]]:
     """Yield each router with the ports by which packets come in and go on, pair by pair."""
     out_port, in_port = port_numbers(topology)
     inside, first = topology.routers, topology.num_network_channels

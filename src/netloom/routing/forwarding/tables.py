@@ -19,6 +19,7 @@ from netloom.routing.ragged import Paths, offsets_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Bools, Ints
     from netloom.topology import Topology
 
 MOST_ENTRIES = 2**26
@@ -74,17 +75,17 @@ class ForwardingTable:
     several: ClassVar[bool] = False
 
     name: str
-    next_channel: NDArray[np.int32]
-    others: NDArray[np.int32] | None = None
+    next_channel: Ints
+    others: Ints | None = None
     lanes: Lanes | None = None
-    undelivered: NDArray[np.bool_] | None = None
-    astray: NDArray[np.int32] | None = None
+    undelivered: Bools | None = None
+    astray: Ints | None = None
 
     def __str__(self) -> str:
         return self.name
 
 
-def exits(topology: Topology) -> NDArray[np.int32]:
+def exits(topology: Topology) -> Ints:
     """Return the router of each destination: where packets to it leave the routers."""
     if topology.direct:
         return np.arange(topology.num_hosts, dtype=np.int32)
@@ -94,8 +95,8 @@ def exits(topology: Topology) -> NDArray[np.int32]:
 def forwarded_paths(
     topology: Topology,
     routing: ForwardingTable,
-    sources: NDArray[np.int32],
-    targets: NDArray[np.int32],
+    sources: Ints,
+    targets: Ints,
 ) -> Paths:
     """Return the path of every pair of hosts (see ``paths``).
 
@@ -119,9 +120,7 @@ def forwarded_paths(
     return spliced(ends, Paths(offsets, found))
 
 
-def destinations(
-    topology: Topology, targets: NDArray[np.int32], ejection: NDArray[np.int32]
-) -> NDArray[np.int32]:
+def destinations(topology: Topology, targets: Ints, ejection: Ints) -> Ints:
     """Return the row of the table for each pair: the target's port, or the target itself."""
     if topology.direct:
         return targets
@@ -129,7 +128,7 @@ def destinations(
     return np.maximum(ejection - topology.num_network_channels - topology.num_ports, 0)
 
 
-def senders(topology: Topology, taking: NDArray[np.int32] | None = None) -> NDArray[np.int64]:
+def senders(topology: Topology, taking: Ints | None = None) -> Ints:
     """Return how many hosts send from each router to each destination.
 
     int64[num_routers, num_ports], or [num_routers, 1] where that is the same for all destinations:
@@ -158,7 +157,7 @@ def senders(topology: Topology, taking: NDArray[np.int32] | None = None) -> NDAr
     return sent
 
 
-def port_senders(topology: Topology) -> NDArray[np.int64]:
+def port_senders(topology: Topology) -> Ints:
     """Return how many ports send from each router: int64[num_routers, 1].
 
     Each port is an end point, as a subnet manager routes from each to the address of each. Those
@@ -171,9 +170,7 @@ def port_senders(topology: Topology) -> NDArray[np.int64]:
     return sent.astype(np.int64)[:, None]
 
 
-def table_dependencies(
-    topology: Topology, next_channel: NDArray[np.int32]
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def table_dependencies(topology: Topology, next_channel: Ints) -> tuple[Ints, Ints]:
     """Return what packets between ports hold and what they ask for, in one lane.
 
     Of all pairs of ports. Each two channels in a row once. For ``cycles.cycle_of_waits``.

@@ -16,6 +16,7 @@ from netloom.topology.cabling import port_numbers
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Ints
     from netloom.routing.forwarding.tables import ForwardingTable
     from netloom.topology import Topology
 
@@ -40,11 +41,11 @@ class _Torus(NamedTuple):
         int64[num_routers, 6], the neighbour by direction, or -1 if none is.
     """
 
-    sides: NDArray[np.int64]
-    at_place: NDArray[np.int64]
-    place: NDArray[np.int64]
-    direction: NDArray[np.int64]
-    step: NDArray[np.int64]
+    sides: Ints
+    at_place: Ints
+    place: Ints
+    direction: Ints
+    step: Ints
 
 
 def torus_2qos(topology: Topology) -> ForwardingTable:
@@ -184,7 +185,7 @@ def _lanes_by_port(topology: Topology, torus: _Torus) -> NDArray[np.uint8]:
     return lane
 
 
-def _table(topology: Topology, torus: _Torus, directions: NDArray[np.int8]) -> NDArray[np.int32]:
+def _table(topology: Topology, torus: _Torus, directions: NDArray[np.int8]) -> Ints:
     """Return the channel of each router to each end point. Parallel ones take turns."""
     ends, source = end_points(topology), topology.routers.channel_source
     cables: dict[tuple[int, int], list[int]] = {}

@@ -11,8 +11,9 @@ from netloom.simulation.flow.run import run_flows
 from netloom.workload.programs.messages import messages
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from netloom.base.arrays import Floats, Ints
     from netloom.routing import Routing
     from netloom.simulation.flow.network import FlowNetwork
     from netloom.simulation.flow.run import FlowRun
@@ -59,22 +60,22 @@ class AtOnce:
     """
 
     network: FlowNetwork
-    source: NDArray[np.int32]
-    target: NDArray[np.int32]
-    size: NDArray[np.float64]
-    entered: NDArray[np.float64]
-    finish: NDArray[np.float64]
-    alone: NDArray[np.float64]
+    source: Ints
+    target: Ints
+    size: Floats
+    entered: Floats
+    finish: Floats
+    alone: Floats
     overhead: float
-    sending: NDArray[np.float64]
-    held: NDArray[np.float64]
-    hops: NDArray[np.float64]
-    holder: NDArray[np.int64]
-    link_sizes: NDArray[np.float64]
-    link_flows: NDArray[np.int64]
-    held_flows: NDArray[np.int64]
-    held_time: NDArray[np.float64]
-    chain: NDArray[np.int64]
+    sending: Floats
+    held: Floats
+    hops: Floats
+    holder: Ints
+    link_sizes: Floats
+    link_flows: Ints
+    held_flows: Ints
+    held_time: Floats
+    chain: Ints
     run: FlowRun
 
     @property
@@ -96,7 +97,7 @@ class AtOnce:
         return float((self.link_sizes / self.network.capacity).max(initial=0.0))
 
     @property
-    def slowdown(self) -> NDArray[np.float64]:
+    def slowdown(self) -> Floats:
         """float64[num_flows], time in the network over that alone. All flows have ended.
 
         What a flow waits for others of its own host, before it enters, does not count.
@@ -106,7 +107,7 @@ class AtOnce:
         return np.maximum(found, 1.0)
 
     @property
-    def utilisation(self) -> NDArray[np.float64]:
+    def utilisation(self) -> Floats:
         """float64[num_links], what each link carried, as a part of what it could until the end."""
         end = self.end
         return self.link_sizes / (self.network.capacity * end) if end else 0 * self.link_sizes
@@ -115,7 +116,7 @@ class AtOnce:
         return f"<{len(self.size)} flows at once, the last ends at {self.end:.6g}>"
 
 
-def send_order(source: ArrayLike, target: ArrayLike, num_tasks: int) -> NDArray[np.int64]:
+def send_order(source: ArrayLike, target: ArrayLike, num_tasks: int) -> Ints:
     """Return the order in which tasks send: each to the next task first, then to those after it.
 
     So do the all-to-all collectives of MPI libraries. Would all send to task 0 first, all would
@@ -138,7 +139,7 @@ def run_at_once(
     target: ArrayLike,
     size: ArrayLike,
     *,
-    order: NDArray[np.int64] | None = None,
+    order: Ints | None = None,
     overhead: float = 0.0,
     injection: Literal["in-order", "shared"] = "in-order",
     tolerance: float = 0.0,
@@ -214,9 +215,7 @@ def run_at_once(
     )
 
 
-def _holders(
-    network: FlowNetwork, run: FlowRun
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+def _holders(network: FlowNetwork, run: FlowRun) -> tuple[Ints, Ints, Floats, Ints]:
     """Return the link that held each row, and of each link flows held, for how long, and flows."""
     ways, held = run.ways, run.held
     assert held is not None
@@ -234,7 +233,7 @@ def _holders(
     )
 
 
-def _chain(run: FlowRun, *, in_order: bool) -> NDArray[np.int64]:
+def _chain(run: FlowRun, *, in_order: bool) -> Ints:
     """Return the row that ended last, and those before it that it waited for to enter."""
     if not len(run.complete):
         return np.zeros(0, np.int64)

@@ -26,8 +26,7 @@ from netloom.routing import paths
 from netloom.simulation.flow import layout
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Ints
     from netloom.routing import Routing
     from netloom.simulation.flow.layout import Records
     from netloom.simulation.flow.network import FlowNetwork
@@ -58,7 +57,7 @@ def in_path_order(network: FlowNetwork, ways: Ways) -> Ways:
     return replace(ways, links=ways.links[order], shares=ways.shares[order])
 
 
-def hops_before(network: FlowNetwork, ways: Ways) -> NDArray[np.int64]:
+def hops_before(network: FlowNetwork, ways: Ways) -> Ints:
     """Return int64[hops], from which hop of its way each is reached; -1 for the first.
 
     Of several, the one that most of the flow takes: the first of these.
@@ -80,7 +79,7 @@ def hops_before(network: FlowNetwork, ways: Ways) -> NDArray[np.int64]:
     return before
 
 
-def _ends(network: FlowNetwork) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _ends(network: FlowNetwork) -> tuple[Ints, Ints]:
     """Return from and to which vertex each link leads; -1 for a host behind its vertex."""
     topology = network.topology
     source, target = (
@@ -93,7 +92,7 @@ def _ends(network: FlowNetwork) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return source, target
 
 
-def circles(network: FlowNetwork, routing: Routing | None, ways: Ways) -> NDArray[np.bool_]:
+def circles(network: FlowNetwork, routing: Routing | None, ways: Ways) -> Bools:
     """Return bool[num_links], whether links wait for each other in a circle.
 
     On the paths between all routers that have hosts, where these are not too many, and those of
@@ -127,13 +126,11 @@ def circles(network: FlowNetwork, routing: Routing | None, ways: Ways) -> NDArra
     return np.asarray(np.bincount(part, minlength=count)[part] > 1)
 
 
-def _between_routers(
-    network: FlowNetwork, routing: Routing
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _between_routers(network: FlowNetwork, routing: Routing) -> tuple[Ints, Ints]:
     """Return what follows what on the paths between the first hosts of all routers."""
     topology = network.topology
     none = np.zeros(0, np.int64)
-    hosts: NDArray[np.int64] = np.arange(topology.num_hosts, dtype=np.int64)
+    hosts: Ints = np.arange(topology.num_hosts, dtype=np.int64)
     if not topology.direct:
         first, ports = topology.num_network_channels, topology.num_ports
         vertex = topology.channel_source[first : first + ports].astype(np.int64)
@@ -166,7 +163,7 @@ def hop_records(network: FlowNetwork, ways: Ways, first: int) -> Records:
     return hops
 
 
-def number_inputs(hops: Records, links: NDArray[np.int32], num_links: int) -> int:
+def number_inputs(hops: Records, links: Ints, num_links: int) -> int:
     """Give each pair of links that follow each other a number. Return how many there are."""
     later = np.flatnonzero(hops["before"] >= 0)
     key = links[hops["before"][later]] * np.int64(num_links) + links[later]

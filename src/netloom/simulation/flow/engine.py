@@ -12,8 +12,7 @@ from netloom.simulation.flow import blocking, layout
 from netloom.simulation.flow.layout import INFINITE, State
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.simulation.flow.layout import Records
     from netloom.simulation.flow.network import FlowNetwork
     from netloom.simulation.flow.ways import Ways
@@ -67,7 +66,7 @@ class FlowEngine:
         tolerance: float = 0.0,
         switch: float = 0.0,
         noting: bool = False,
-        circles: NDArray[np.bool_] | None = None,
+        circles: Bools | None = None,
         by_latency: bool = False,
     ) -> None:
         if not 0 <= tolerance < 1:
@@ -151,12 +150,12 @@ class FlowEngine:
         """How many different ways flows have."""
         return len(self.state.classes)
 
-    def rates(self) -> NDArray[np.float64]:
+    def rates(self) -> Floats:
         """Return the rate of a flow of weight 1 of each class at this time, or 0 if none runs."""
         classes = self.state.classes
         return np.asarray(np.where(classes["weight"] > 0, classes["speed"], 0.0))
 
-    def link_sizes(self) -> NDArray[np.float64]:
+    def link_sizes(self) -> Floats:
         """Return what has crossed each link of rows that have arrived, float64[num_links]."""
         from netloom.simulation.flow.kernels.ways import add_sizes
 
@@ -164,7 +163,7 @@ class FlowEngine:
         add_sizes(self.state, 0, self.num_rows, max(self._whole, 1), crossed)
         return crossed
 
-    def held(self) -> NDArray[np.float64]:
+    def held(self) -> Floats:
         """Return float64[hops of all classes], for how long each of their links held them back.
 
         That is, how long their flows had the level of that link, and would have been faster alone:
@@ -216,11 +215,11 @@ class FlowEngine:
         self,
         table: Messages,
         ways: Ways,
-        path: NDArray[np.integer[Any]],
+        path: Ints,
         *,
         cycle: float = 1.0,
         flit: float = 1.0,
-        weight: NDArray[np.float64] | NDArray[np.integer[Any]] | int = 1,
+        weight: Floats | Ints | int = 1,
         base: int = 0,
     ) -> None:
         """Append rows to the program.
@@ -371,7 +370,7 @@ class FlowEngine:
             most = f"flows of weight {weights.max() / self._whole:,.0f} at once on a channel"
             raise InputError("program", most, "less, or bandwidths that differ less")
 
-    def _weights(self) -> NDArray[np.float64]:
+    def _weights(self) -> Floats:
         """Return the weight that may be on each link at once, in shares: float64[num_links]."""
         state, rows = self.state, self.rows
         busy = np.flatnonzero((rows["path"] >= 0) & (rows["complete"] < 0))

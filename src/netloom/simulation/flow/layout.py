@@ -14,6 +14,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Floats, Ints
+
     Records: TypeAlias = NDArray[Any]
 
 INFINITE = 1 << 62
@@ -179,26 +181,26 @@ class State(NamedTuple):
     links: Records
     entries: Records
     classes: Records
-    hop_link: NDArray[np.int32]  # the links of each class
-    hop_place: NDArray[np.int32]  # where in the link's list its entry is
-    hop_share: NDArray[np.int32]  # the part of its flows that uses the link, in shares
+    hop_link: Ints  # the links of each class
+    hop_place: Ints  # where in the link's list its entry is
+    hop_share: Ints  # the part of its flows that uses the link, in shares
     holders: Records  # these and ``hop_held`` only if that is noted
-    hop_held: NDArray[np.float64]  # time for which the link held the class back, times its weight
+    hop_held: Floats  # time for which the link held the class back, times its weight
     rows: Records
-    edge_row: NDArray[np.int32]
-    edge_next: NDArray[np.int32]
+    edge_row: Ints
+    edge_next: Ints
     hosts: Records
     queues: Records
     events: Records
-    agenda: NDArray[np.int32]  # links whose level is to be found: a heap by ``key``
-    near: NDArray[np.int32]  # classes with flows that end soon: a heap by ``key``
-    far: NDArray[np.int32]  # those that end later, in any order
-    changed: NDArray[np.int32]  # classes whose level changed in this batch
-    ties: NDArray[np.int32]  # links that are full at one level
+    agenda: Ints  # links whose level is to be found: a heap by ``key``
+    near: Ints  # classes with flows that end soon: a heap by ``key``
+    far: Ints  # those that end later, in any order
+    changed: Ints  # classes whose level changed in this batch
+    ties: Ints  # links that are full at one level
     fills: Records  # these only if links share by latency
     hops: Records  # these and the rest only if links share by turns
     gates: Records
     tries: Records
-    inputs: NDArray[np.float64]  # turns of each input of each link
-    unsettled: NDArray[np.int32]  # classes without a level: a heap by ``key``
-    crowd: NDArray[np.int32]  # classes with flows, by number; or of one level
+    inputs: Floats  # turns of each input of each link
+    unsettled: Ints  # classes without a level: a heap by ``key``
+    crowd: Ints  # classes with flows, by number; or of one level

@@ -11,8 +11,7 @@ import numpy as np
 from netloom.base.errors import InputError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats
     from netloom.topology import Topology
 
 
@@ -37,8 +36,8 @@ class FlowNetwork:
     """
 
     topology: Topology
-    capacity: NDArray[np.float64]
-    latency: NDArray[np.float64]
+    capacity: Floats
+    latency: Floats
     end_channels: bool
 
     @property
@@ -69,7 +68,7 @@ def flow_network(
     topology: Topology,
     *,
     bandwidth: float = 1.0,
-    latency: float | NDArray[np.float64] = 1.0,
+    latency: float | Floats = 1.0,
     end_channels: bool = True,
 ) -> FlowNetwork:
     """Return the links of a network.

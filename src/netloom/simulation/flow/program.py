@@ -16,6 +16,7 @@ from netloom.simulation.flow.ways import WHOLE, Ways, ways_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Ints
     from netloom.routing import Routing
     from netloom.simulation.agenda import Records
     from netloom.simulation.flow.network import FlowNetwork
@@ -109,7 +110,7 @@ class FlowProgram(ProgramEngine):
         return self._records
 
     @property
-    def complete(self) -> NDArray[np.int64]:
+    def complete(self) -> Ints:
         """int64[num_rows], the last whole cycle before each row was complete; -1: it is not yet.
 
         What a source makes of it begins no later than it should.
@@ -170,7 +171,7 @@ class FlowProgram(ProgramEngine):
         self._cycle = max(self._cycle, ceil(self._engine.time)) if done else until
         self._fresh = False
 
-    def _add_pairs(self, pairs: NDArray[np.int64]) -> None:
+    def _add_pairs(self, pairs: Ints) -> None:
         """Find the ways of pairs of hosts that have none yet."""
         new = np.setdiff1d(pairs, self._pairs, assume_unique=True)
         if self._ways is not None and not len(new):

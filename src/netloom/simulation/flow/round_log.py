@@ -10,8 +10,7 @@ import numpy as np
 from netloom.base.errors import InputError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.simulation.flow.network import FlowNetwork
     from netloom.simulation.flow.round_ways import Survey
 
@@ -53,15 +52,15 @@ class RoundsRun:
         float64[num_links], of the network.
     """
 
-    number: NDArray[np.int64]
-    began: NDArray[np.float64]
-    ended: NDArray[np.float64]
+    number: Ints
+    began: Floats
+    ended: Floats
     repeats: tuple[Repeat, ...]
     finish: float
     num_rounds: int
     num_messages: int
-    link_sizes: NDArray[np.float64]
-    capacity: NDArray[np.float64]
+    link_sizes: Floats
+    capacity: Floats
 
     def when(self, number: int) -> tuple[float, float]:
         """Return when a round began and was over, whether it was run or not."""
@@ -76,7 +75,7 @@ class RoundsRun:
             raise InputError("round", f"{number}", f"0 to {self.num_rounds - 1}")
         return float(self.began[place] + later), float(self.ended[place] + later)
 
-    def busiest(self, count: int = 10) -> NDArray[np.int64]:
+    def busiest(self, count: int = 10) -> Ints:
         """Return the links that take longest to move what crosses them, the busiest first."""
         order = np.argsort(-self.link_sizes / self.capacity, kind="stable")
         return order[:count]
@@ -90,13 +89,13 @@ class Log:
     """What is written down of rounds as they are run."""
 
     def __init__(self) -> None:
-        self.number: list[NDArray[np.int64]] = []
-        self.began: list[NDArray[np.float64]] = []
-        self.ended: list[NDArray[np.float64]] = []
+        self.number: list[Ints] = []
+        self.began: list[Floats] = []
+        self.ended: list[Floats] = []
         self.repeats: list[Repeat] = []
         self.next = 0  # the number of the next round
 
-    def add(self, began: NDArray[np.float64], ended: NDArray[np.float64]) -> None:
+    def add(self, began: Floats, ended: Floats) -> None:
         """Note the next rounds."""
         self.number.append(self.next + np.arange(len(began)))
         self.began.append(began)

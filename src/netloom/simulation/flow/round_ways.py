@@ -10,8 +10,7 @@ import numpy as np
 from netloom.simulation.flow.ways import MOST_SHARES, WHOLE, ways_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.routing import Routing
     from netloom.simulation.flow.network import FlowNetwork
     from netloom.simulation.flow.ways import Ways
@@ -43,10 +42,10 @@ class Survey:
         self.ahead: dict[int, int] = {}
         self.num_rounds, self.num_messages, self.apart = 0, 0, True
         self._whole = 1
-        self._pairs: NDArray[np.int64] | None = None
-        self._last: tuple[Ways, NDArray[np.int64]]
+        self._pairs: Ints | None = None
+        self._last: tuple[Ways, Ints]
 
-    def ways_of(self, one: Round) -> tuple[Ways, NDArray[np.int64]]:
+    def ways_of(self, one: Round) -> tuple[Ways, Ints]:
         """Return the ways of a round's messages, and the way of each; -1 for one that has none.
 
         The ways are the same object as of the round before if they are the same.
@@ -132,7 +131,7 @@ class _Loads:
             hops = np.repeat(self._sent, np.diff(ways.offsets)) * ways.shares / ways.whole
             found.link_sizes += np.bincount(ways.links, hops, len(found.link_sizes))
 
-    def _fits(self, ways: Ways, source: NDArray[np.int32]) -> bool:
+    def _fits(self, ways: Ways, source: Ints) -> bool:
         """Return whether the rounds so far and this one fit."""
         if self._found.in_order and np.bincount(source).max(initial=0) > 1:
             return False  # they wait for each other

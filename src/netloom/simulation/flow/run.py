@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from netloom.base.arrays import Floats, Ints
     from netloom.routing import Routing
     from netloom.simulation.flow.network import FlowNetwork
     from netloom.workload.programs.messages import Messages
@@ -76,17 +77,17 @@ class FlowRun:
         Whether all rows are complete.
     """
 
-    ready: NDArray[np.float64]
-    sent: NDArray[np.float64]
-    entered: NDArray[np.float64]
-    arrived: NDArray[np.float64]
-    complete: NDArray[np.float64]
-    last: NDArray[np.int64]
-    alone: NDArray[np.float64]
-    link_sizes: NDArray[np.float64]
+    ready: Floats
+    sent: Floats
+    entered: Floats
+    arrived: Floats
+    complete: Floats
+    last: Ints
+    alone: Floats
+    link_sizes: Floats
     ways: Ways
-    way: NDArray[np.int64]
-    held: NDArray[np.float64] | None
+    way: Ints
+    held: Floats | None
     batches: int
     work: int
     done: bool
@@ -211,7 +212,7 @@ def run_flows(
 
 def _ways_of_rows(
     network: FlowNetwork, routing: Routing | GivenPaths, messages: Messages
-) -> tuple[Ways, NDArray[np.int64]]:
+) -> tuple[Ways, Ints]:
     """Return ways, and int64[num_rows], the way of each row, or -1 for one that does not move."""
     moving = (messages.flits > 0) & (messages.source != messages.target)
     if isinstance(routing, GivenPaths):
@@ -266,7 +267,7 @@ def run_paths(
     return _run(engine, messages, ways, rows, 1.0, 1.0, weights)
 
 
-def _each(name: str, given: ArrayLike, count: int) -> NDArray[np.float64]:
+def _each(name: str, given: ArrayLike, count: int) -> Floats:
     """Return one value a row, where one or all may be given."""
     values = np.asarray(given, np.float64)
     if values.ndim and values.shape != (count,):
@@ -274,7 +275,7 @@ def _each(name: str, given: ArrayLike, count: int) -> NDArray[np.float64]:
     return np.broadcast_to(values, count)
 
 
-def _weights(ways: Ways, path: NDArray[np.int64]) -> NDArray[np.int64] | None:
+def _weights(ways: Ways, path: Ints) -> Ints | None:
     """Return the weights of rows that are shared by latency, or 1 if all latencies are 0.
 
     None if no whole numbers are exact.

@@ -13,8 +13,7 @@ from netloom.base.errors import InputError
 from netloom.routing import paths
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.routing import Paths, Routing
     from netloom.simulation.flow.network import FlowNetwork
 
@@ -49,17 +48,17 @@ class Ways:
         int32[num_ways], the injection channel by which it enters; -1 if it has none.
     """
 
-    offsets: NDArray[np.int64]
-    links: NDArray[np.int32]
-    shares: NDArray[np.int32]
+    offsets: Ints
+    links: Ints
+    shares: Ints
     whole: int
-    latency: NDArray[np.float64]
-    queue: NDArray[np.int32]
+    latency: Floats
+    queue: Ints
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def capacity(self, capacity: NDArray[np.float64]) -> NDArray[np.float64]:
+    def capacity(self, capacity: Floats) -> Floats:
         """Return float64[num_ways], the rate of a flow that is alone."""
         most = capacity[self.links] * self.whole / self.shares
         return np.asarray(np.minimum.reduceat(most, self.offsets[:-1]) if len(self) else most)
@@ -77,7 +76,7 @@ class Ways:
         parts = np.rint(self.shares * (whole / self.whole))
         return replace(self, shares=np.maximum(parts, 1).astype(np.int32), whole=whole)
 
-    def hops(self, network: FlowNetwork) -> NDArray[np.float64]:
+    def hops(self, network: FlowNetwork) -> Floats:
         """Return float64[num_ways], channels between routers on each: a mean over its paths."""
         inside = self.links < network.topology.num_network_channels
         part = np.where(inside, self.shares / self.whole, 0.0)
@@ -85,9 +84,7 @@ class Ways:
         return np.bincount(owner, part, len(self)).astype(np.float64)
 
 
-def ways_of(
-    network: FlowNetwork, routing: Routing, sources: NDArray[np.int32], targets: NDArray[np.int32]
-) -> Ways:
+def ways_of(network: FlowNetwork, routing: Routing, sources: Ints, targets: Ints) -> Ways:
     """Return the ways of pairs of different hosts under a routing.
 
     A flow whose pair has several paths is spread over them as their probabilities say.
@@ -128,7 +125,7 @@ class GivenPaths:
 
     name: str
     paths: Paths
-    path: NDArray[np.int64]
+    path: Ints
 
     def __str__(self) -> str:
         return self.name
@@ -141,9 +138,7 @@ class GivenPaths:
         return _over(network, found, sources, targets)
 
 
-def _over(
-    network: FlowNetwork, found: Paths, sources: NDArray[np.int32], targets: NDArray[np.int32]
-) -> Ways:
+def _over(network: FlowNetwork, found: Paths, sources: Ints, targets: Ints) -> Ways:
     """Return the ways of pairs of hosts over paths."""
     topology = network.topology
     if found.pair is None and not network.end_channels and no_link_twice(found):
@@ -151,7 +146,7 @@ def _over(
     lengths = np.diff(found.offsets)
     pair = np.arange(len(found)) if found.pair is None else found.pair.astype(np.int64)
     part = np.ones(len(found)) if found.probability is None else found.probability
-    owner: NDArray[np.int64] = np.repeat(pair, lengths)
+    owner: Ints = np.repeat(pair, lengths)
     share = np.repeat(part, lengths)
     links = found.channels
     if network.end_channels:
@@ -193,9 +188,9 @@ def _one_path_each(network: FlowNetwork, found: Paths) -> Ways:
 
 def made_ways(
     network: FlowNetwork,
-    owner: NDArray[np.int64],
-    links: NDArray[np.int32],
-    share: NDArray[np.float64],
+    owner: Ints,
+    links: Ints,
+    share: Floats,
     count: int,
 ) -> Ways:
     """Return ways from hops in any order: the way, the link and the part of a flow of each.
@@ -223,19 +218,17 @@ def made_ways(
     )
 
 
-def _check_ways(lengths: NDArray[np.int64]) -> None:
+def _check_ways(lengths: Ints) -> None:
     if len(lengths) and lengths.min() == 0:
         wrong = int(np.argmin(lengths))
         raise InputError("path", f"no channels on path {wrong}", "at least one channel")
 
 
-def _summed(
-    place: NDArray[np.int64], value: NDArray[np.float64], count: int
-) -> NDArray[np.float64]:
+def _summed(place: Ints, value: Floats, count: int) -> Floats:
     return np.bincount(place, value, count).astype(np.float64)
 
 
-def _shares(part: NDArray[np.float64]) -> int:
+def _shares(part: Floats) -> int:
     """Return the least number of shares that says exactly how flows are spread, or ``WHOLE``."""
     whole = 1
     for value in np.unique(np.round(part, 12)).tolist():
@@ -245,9 +238,7 @@ def _shares(part: NDArray[np.float64]) -> int:
     return whole
 
 
-def _queues(
-    network: FlowNetwork, way: NDArray[np.int64], link: NDArray[np.int64], count: int
-) -> NDArray[np.int32]:
+def _queues(network: FlowNetwork, way: Ints, link: Ints, count: int) -> Ints:
     """Return the first injection channel of each way; -1 where it has none."""
     topology, found = network.topology, np.full(count, -1, np.int32)
     first = topology.num_channels if topology.direct else topology.num_network_channels
@@ -258,8 +249,8 @@ def _queues(
 
 
 def capped(
-    network: FlowNetwork, ways: Ways, path: NDArray[np.int64], caps: NDArray[np.float64]
-) -> tuple[FlowNetwork, Ways, NDArray[np.int64]]:
+    network: FlowNetwork, ways: Ways, path: Ints, caps: Floats
+) -> tuple[FlowNetwork, Ways, Ints]:
     """Return a network in which flows with a rate of their own at most have a link of their own.
 
     ``caps``: float64[num_rows], the highest rate of each. Infinite for none. Such rows get ways of
@@ -311,7 +302,7 @@ MOST_WHOLE = 2**24
 """Weights of all flows together, at most, for which whole numbers leave levels fine enough."""
 
 
-def latency_weights(latency: NDArray[np.float64]) -> NDArray[np.int64] | None:
+def latency_weights(latency: Floats) -> Ints | None:
     """Return weights in inverse proportion to latencies above 0, as small whole numbers.
 
     None if there are none: only where latencies are small multiples of one, such as of a channel's,
@@ -327,7 +318,7 @@ def latency_weights(latency: NDArray[np.float64]) -> NDArray[np.int64] | None:
     alike = latency.min() / latency
     for times in range(1, MOST_SHARES + 1):
         weights = alike * times
-        whole: NDArray[np.int64] = np.rint(weights).astype(np.int64)
+        whole: Ints = np.rint(weights).astype(np.int64)
         if whole.min() > 0 and np.abs(weights / np.maximum(whole, 1) - 1).max() < EXACT:
             return whole if whole.sum() < MOST_WHOLE else None
     return None

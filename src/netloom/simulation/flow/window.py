@@ -13,8 +13,7 @@ import numpy as np
 from netloom.simulation.flow.engine import ROUNDING, TIMES, FlowEngine
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.simulation.flow.layout import Records
 
 
@@ -25,9 +24,9 @@ class Moment(NamedTuple):
     since when rows have been ready. ``parts``: the part of each size that is left.
     """
 
-    numbers: NDArray[np.int64]
-    times: NDArray[np.float64]
-    parts: NDArray[np.float64]
+    numbers: Ints
+    times: Floats
+    parts: Floats
 
     def is_like(self, other: Moment, elapsed: float) -> bool:
         """Return whether two moments are the same but for rounding.

@@ -11,8 +11,7 @@ from netloom.simulation.network import layout
 from netloom.simulation.network.layout import LARGE, SMALL, Setup, State
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.routing.virtual_channels import VirtualChannelRouting
     from netloom.simulation.network.layout import Sizes
     from netloom.simulation.network.routers import Router, Timing
@@ -133,7 +132,7 @@ def make_state(
     wired: Wiring,
     setup: Setup,
     router: Router,
-    connections: NDArray[np.int32] | None,
+    connections: Ints | None,
 ) -> State:
     """Return the arrays of a network without a packet."""
     sizes = _sizes(setup)
@@ -196,15 +195,13 @@ def make_state(
     return state
 
 
-def chain(following: NDArray[np.int32], first: int, then: int) -> None:
+def chain(following: Ints, first: int, then: int) -> None:
     """Chain the free records from ``first`` on, and ``then`` behind the last."""
     following[first:] = np.arange(first + 1, len(following) + 1)
     following[-1] = then
 
 
-def port_places(
-    setup: Setup, node: NDArray[np.int64], port: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def port_places(setup: Setup, node: Ints, port: Ints) -> Ints:
     """Return the places of ports of routers, int64."""
     return node * setup.num_ports + port
 
@@ -262,7 +259,7 @@ def _fill_lines(wired: Wiring, setup: Setup, state: State, router: Router) -> No
         line["share"][place], line["whole"][place] = lines.share, lines.whole
 
 
-def _addresses(setup: Setup, node: NDArray[np.int64], port: NDArray[np.int64]) -> NDArray[np.int64]:
+def _addresses(setup: Setup, node: Ints, port: Ints) -> Ints:
     """Return the addresses of the first slots of ports."""
     return (node << setup.slot_bits) + port * setup.vc_stride
 
@@ -279,7 +276,7 @@ def _longest(wired: Wiring, times: Timing, router: Router) -> int:
     return max(times.flit + inside, times.credit + inside, ends, rests + 2)
 
 
-def _depths(wired: Wiring, router: Router) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _depths(wired: Wiring, router: Router) -> tuple[Ints, Ints]:
     """Return the flits that buffers of a VC hold, behind lines between routers and into them."""
     times = router.timing()
     found = []

@@ -50,8 +50,7 @@ from netloom.workload.traffic.targets import HotSpot, Shares, Uniform
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.routing import VirtualChannelRouting
     from netloom.routing.virtual_channel_tables import RouteTables
     from netloom.simulation.network.routers import Router
@@ -201,7 +200,7 @@ def _direct_limits(
 # without a list of pairs are summed in closed form, whatever the size of the network.
 
 
-def _received(law: Law, rate: NDArray[np.float64]) -> NDArray[np.float64]:
+def _received(law: Law, rate: Floats) -> Floats:
     """Return float64[num_nodes], what each node receives."""
     if isinstance(law, Uniform):
         others = law.num_nodes - (not law.to_self)
@@ -216,15 +215,13 @@ def _received(law: Law, rate: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.bincount(target, rate[source] * share, minlength=len(rate)).astype(np.float64)
 
 
-def _between(
-    law: Law, rate: NDArray[np.float64], part: NDArray[np.int64], num_parts: int
-) -> NDArray[np.float64]:
+def _between(law: Law, rate: Floats, part: Ints, num_parts: int) -> Floats:
     """Return float64[num_parts, num_parts], what nodes of one part send to those of another.
 
     ``part`` is each node's. What stays within a part is not exact: it crosses no cut.
     """
 
-    def total(of: NDArray[np.float64]) -> NDArray[np.float64]:
+    def total(of: Floats) -> Floats:
         return np.bincount(part, of, minlength=num_parts).astype(np.float64)
 
     if isinstance(law, Uniform):
@@ -330,9 +327,7 @@ def _both_orders(topology: Cube) -> list[DimensionOrder]:
     return [DimensionOrder(dimensions[::-1]), DimensionOrder(dimensions)]
 
 
-def _in_orders(
-    topology: Cube, orders: list[DimensionOrder], traffic: Traffic
-) -> NDArray[np.float64] | None:
+def _in_orders(topology: Cube, orders: list[DimensionOrder], traffic: Traffic) -> Floats | None:
     """Return the mean load of each channel over some orders of the dimensions."""
     parts = _parts(traffic.law, traffic.rate)
     if parts is None:
@@ -344,7 +339,7 @@ def _in_orders(
     return np.asarray(np.sum(loads, axis=0) / len(orders))
 
 
-def _parts(law: Law, rate: NDArray[np.float64]) -> tuple[NDArray[np.float64], Shares] | None:
+def _parts(law: Law, rate: Floats) -> tuple[Floats, Shares] | None:
     """Return what each node sends to every node alike, and pairs of nodes for the rest, if few.
 
     What a node sends to itself is not exact: in dimension order it crosses no channel.
@@ -371,7 +366,7 @@ def _parts(law: Law, rate: NDArray[np.float64]) -> tuple[NDArray[np.float64], Sh
 
 def _channel_loads(
     topology: Topology, routing: VirtualChannelRouting, traffic: Traffic
-) -> NDArray[np.float64] | None:
+) -> Floats | None:
     """Return float64[num_channels], flits per cycle at load 1, where routers do not choose."""
     tables = routing.tables
     if isinstance(topology, Cube) and tables.kind in (DIMENSION_ORDER, STATIC_DATELINE, TWO_PHASE):
@@ -405,9 +400,7 @@ def _pairs(traffic: Traffic) -> Shares | None:
     return Shares(source, target, weight * traffic.rate.sum())
 
 
-def _table_loads(
-    topology: Topology, tables: RouteTables, sent: Shares
-) -> NDArray[np.float64] | None:
+def _table_loads(topology: Topology, tables: RouteTables, sent: Shares) -> Floats | None:
     """Follow all pairs through a table, hop by hop. None where it leaves a choice."""
     channel_at, load = channels_by_port(topology), np.zeros(topology.num_channels)
     at, target, weight = sent

@@ -14,8 +14,7 @@ import numpy as np
 from netloom.workload.traffic.targets import Fixed, HotSpot, Uniform
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.contention.expected_load import Split
     from netloom.topology import Topology
     from netloom.workload import Traffic
@@ -41,13 +40,13 @@ class Demand(NamedTuple):
         a product counts what a host does not send to itself.
     """
 
-    products: tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...]
-    source: NDArray[np.integer]
-    target: NDArray[np.integer]
-    weight: NDArray[np.float64]
+    products: tuple[tuple[Floats, Floats], ...]
+    source: Ints
+    target: Ints
+    weight: Floats
 
 
-def first_largest(values: NDArray[np.float64]) -> int:
+def first_largest(values: Floats) -> int:
     """Return the place of the first of the values that are largest but for rounding.
 
     Examples
@@ -103,7 +102,7 @@ def demand_of(traffic: Traffic) -> Demand:
     return _demand_by(traffic.law, traffic.rate)
 
 
-def _demand_by(law: Law, rate: NDArray[np.float64]) -> Demand:
+def _demand_by(law: Law, rate: Floats) -> Demand:
     hosts = np.arange(len(rate), dtype=np.int32)
     if isinstance(law, Uniform):
         each = rate / (law.num_nodes - (not law.to_self))
@@ -124,7 +123,7 @@ def _demand_by(law: Law, rate: NDArray[np.float64]) -> Demand:
     return Demand((), source, target, rate[source] * share)
 
 
-def at_ports(demand: Demand, port_host: NDArray[np.int32], num_hosts: int) -> Demand:
+def at_ports(demand: Demand, port_host: Ints, num_hosts: int) -> Demand:
     """Return a demand between the ports of hosts, of which chance takes one at either end.
 
     Parameters
@@ -158,7 +157,7 @@ def at_ports(demand: Demand, port_host: NDArray[np.int32], num_hosts: int) -> De
     )  # fmt: skip
 
 
-def split(law: HotSpot, rate: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+def split(law: HotSpot, rate: Floats) -> tuple[Floats, ...]:
     """Return what each node sends as the base has it, and to a hot node of weight 1 but itself.
 
     Both are float64[num_nodes].
@@ -168,9 +167,7 @@ def split(law: HotSpot, rate: NDArray[np.float64]) -> tuple[NDArray[np.float64],
     return np.where(others > 0, (1 - law.fraction) * rate, rate), to_hot
 
 
-def between(
-    demand: Demand, begins: NDArray[np.int64], ends: NDArray[np.int64], shape: tuple[int, int]
-) -> NDArray[np.float64]:
+def between(demand: Demand, begins: Ints, ends: Ints, shape: tuple[int, int]) -> Floats:
     """Return float64[shape], what goes from each part to each part.
 
     Parameters
@@ -201,9 +198,7 @@ def between(
     return found
 
 
-def crossing(
-    demand: Demand, begins: NDArray[np.int64], ends: NDArray[np.int64], count: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def crossing(demand: Demand, begins: Ints, ends: Ints, count: int) -> tuple[Floats, Floats]:
     """Return what leaves each part for others, and what enters it from others: float64[count].
 
     Parameters are those of ``between``. Hosts that count for no part are left out on either side.
@@ -227,7 +222,7 @@ def crossing(
     return out, into
 
 
-def received(demand: Demand, num_hosts: int) -> NDArray[np.float64]:
+def received(demand: Demand, num_hosts: int) -> Floats:
     """Return float64[num_hosts], what each host receives, from itself too.
 
     Examples
@@ -242,8 +237,6 @@ def received(demand: Demand, num_hosts: int) -> NDArray[np.float64]:
     return found
 
 
-def _by_part(
-    part: NDArray[np.int64], values: NDArray[np.float64], count: int
-) -> NDArray[np.float64]:
+def _by_part(part: Ints, values: Floats, count: int) -> Floats:
     known = part >= 0
     return np.bincount(part[known], values[known], count).astype(np.float64)

@@ -19,6 +19,7 @@ from netloom.simulation.tally import Delivered
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Bools, Ints
     from netloom.routing.virtual_channels import VirtualChannelRouting
     from netloom.simulation.network.routers import Router
     from netloom.topology import Topology
@@ -50,7 +51,7 @@ class Engine:
         router: Router,
         *,
         shortest_packet: int = 1,
-        connections: NDArray[np.int32] | None = None,
+        connections: Ints | None = None,
     ) -> None:
         self.topology, self.routing, self.router = topology, routing, router
         self.shortest_packet = shortest_packet
@@ -70,7 +71,7 @@ class Engine:
         """The next cycle to be run."""
         return self.count("cycle")
 
-    def advance(self, packets: NDArray[np.int32], until: int) -> Delivered:
+    def advance(self, packets: Ints, until: int) -> Delivered:
         """Run up to, and without, the cycle ``until``. Return the packets delivered meanwhile.
 
         Those may have an ``arrival`` of a few cycles later: their tail is on the ejection channel.
@@ -114,7 +115,7 @@ class Engine:
             self._last_regions = Regions(self, count)
         return self._last_regions
 
-    def _columns(self, noted: layout.Records) -> NDArray[np.int32]:
+    def _columns(self, noted: layout.Records) -> Ints:
         """Return int32[8, packets], the columns of ``layout.DELIVERED`` of a log."""
         from netloom.simulation.network.kernels.packets import take_columns
 
@@ -171,7 +172,7 @@ class Engine:
         assert flits["injected"] == balance, f"flits were lost or made: {flits}"
         return flits
 
-    def channel_flits(self) -> NDArray[np.int64]:
+    def channel_flits(self) -> Ints:
         """Return the flits that have crossed each network channel (int64[num_network_channels])."""
         between = self.wiring.between
         crossed = self.state.ports["crossed"]
@@ -179,21 +180,21 @@ class Engine:
         count = self.topology.num_network_channels
         return np.bincount(between.channel, here, count).astype(np.int64)
 
-    def buffered(self) -> NDArray[np.int64]:
+    def buffered(self) -> Ints:
         """Return the flits in every input buffer, int64[num_routers, ports, vcs]."""
         return self._by_slot(self.state.inputs["count"])
 
-    def credits(self) -> NDArray[np.int64]:
+    def credits(self) -> Ints:
         """Return the credits of every output VC, int64[num_routers, ports, vcs]."""
         return self._by_slot(self.state.outputs["credits"][: self.setup.source_slots])
 
-    def owned(self) -> NDArray[np.bool_]:
+    def owned(self) -> Bools:
         """Return which output VCs a packet owns, bool[num_routers, ports, vcs]."""
         words = np.ascontiguousarray(self.state.masks["free"]).reshape(-1, self.setup.words)
         free = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little").astype(np.bool_)
         return ~self._shaped(free)
 
-    def _by_slot(self, values: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    def _by_slot(self, values: Ints) -> Ints:
         return self._shaped(values.astype(np.int64).reshape(-1, self.setup.num_slots))
 
     def _shaped(self, of_slots: NDArray[Any]) -> NDArray[Any]:
@@ -201,10 +202,10 @@ class Engine:
         used = of_slots[:, : setup.num_slots]
         return used.reshape(len(used), setup.num_ports, setup.vc_stride)[:, :, : setup.num_vcs]
 
-    def vc_flits(self) -> NDArray[np.int64]:
+    def vc_flits(self) -> Ints:
         """Return the flits in the buffers of each VC of all channels between routers."""
         between = self.wiring.between
-        found: NDArray[np.int64] = self.buffered()[between.target, between.in_port].sum(axis=0)
+        found: Ints = self.buffered()[between.target, between.in_port].sum(axis=0)
         return found
 
     @property

@@ -11,8 +11,7 @@ from netloom.routing.by_hop.tables import HASHED, channels_at_ports
 from netloom.simulation.network.demand import Demand, at_ports, between
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.contention.decisions import Stages
     from netloom.routing.by_hop.tables import HopTables
     from netloom.topology import Topology
@@ -37,11 +36,11 @@ class Entries(NamedTuple):
         int64[], the kinds of the injection and the ejection channel.
     """
 
-    router: NDArray[np.int64]
-    goal: NDArray[np.int64]
-    weight: NDArray[np.float64]
-    into: NDArray[np.int64]
-    out_of: NDArray[np.int64]
+    router: Ints
+    goal: Ints
+    weight: Floats
+    into: Ints
+    out_of: Ints
 
 
 def between_ports(topology: Topology, tables: HopTables, demand: Demand) -> Demand | None:
@@ -66,7 +65,7 @@ def enter(
     topology: Topology,
     tables: HopTables,
     demand: Demand,
-    kind_of: NDArray[np.int64] | None = None,
+    kind_of: Ints | None = None,
 ) -> tuple[Entries, Goals] | None:
     """Return what enters the routers under a demand of hosts, and where it may be going.
 
@@ -111,10 +110,10 @@ def followed(
     topology: Topology,
     tables: HopTables,
     demand: Demand,
-    kind_of: NDArray[np.int64] | None = None,
+    kind_of: Ints | None = None,
     *,
     idle: bool = False,
-) -> tuple[Stages, NDArray[np.int64], Entries] | None:
+) -> tuple[Stages, Ints, Entries] | None:
     """Return the stages that packets go through, where each entry begins, and the entries.
 
     None where there are too many. ``idle`` is as for ``Follower``, the rest as for ``enter``.

@@ -29,8 +29,7 @@ from netloom.simulation.network.entries import between_ports, followed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats
     from netloom.routing import VirtualChannelRouting
     from netloom.routing.by_hop.tables import HopTables
     from netloom.topology import Topology
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def end_limits(
-    topology: Topology, traffic: Traffic, demand: Demand, rate: NDArray[np.float64]
+    topology: Topology, traffic: Traffic, demand: Demand, rate: Floats
 ) -> Iterator[tuple[float, str]]:
     """Yield the load of the fullest injection and ejection, over their bandwidth, and their names.
 
@@ -55,9 +54,7 @@ def end_limits(
         yield float(busy[host]), f"{end} at {topology.name_of(host)}"
 
 
-def cut_limits(
-    topology: Topology, demand: Demand, rate: NDArray[np.float64]
-) -> Iterator[tuple[float, str]]:
+def cut_limits(topology: Topology, demand: Demand, rate: Floats) -> Iterator[tuple[float, str]]:
     """Yield the load of the fullest cut of each kind, over its bandwidth, and its name."""
     rounded = float((rate / topology.channel_bandwidth).max(initial=1))
     grids = (parts_of(topology, *each) for each in grid_sets(topology))
@@ -78,7 +75,7 @@ def routing_limits(
     routing: VirtualChannelRouting,
     traffic: Traffic,
     demand: Demand,
-    rate: NDArray[np.float64],
+    rate: Floats,
     fullest: float,
 ) -> list[tuple[float, str]] | None:
     """Return the loads of the fullest channels of a routing, over their bandwidth, and their names.
@@ -119,7 +116,7 @@ def _port_channels(topology: Topology) -> tuple[slice, slice]:
     return slice(first, first + ports), slice(first + ports, first + 2 * ports)
 
 
-def _port_loads(topology: Topology, by_port: Demand) -> NDArray[np.float64]:
+def _port_loads(topology: Topology, by_port: Demand) -> Floats:
     """Return float64[num_channels], what the ports of hosts carry."""
     load, (sends, receives) = np.zeros(topology.num_channels), _port_channels(topology)
     back = Demand(
@@ -130,9 +127,7 @@ def _port_loads(topology: Topology, by_port: Demand) -> NDArray[np.float64]:
     return load
 
 
-def _given_loads(
-    topology: Topology, routing: VirtualChannelRouting, traffic: Traffic
-) -> NDArray[np.float64]:
+def _given_loads(topology: Topology, routing: VirtualChannelRouting, traffic: Traffic) -> Floats:
     """Return float64[num_channels], what packets load that have a path of their own, or several."""
     assert routing.routes is not None
     source, target, weight = traffic.matrix()
@@ -144,7 +139,7 @@ def _given_loads(
     return np.bincount(routed.channels, by_hop, topology.num_channels).astype(np.float64)
 
 
-def _fullest(topology: Topology, time: NDArray[np.float64]) -> tuple[float, str]:
+def _fullest(topology: Topology, time: Floats) -> tuple[float, str]:
     """Return the longest time of a channel, and its name."""
     channel = first_largest(time)
     return float(time[channel]), f"channel {topology.channel_name(channel)}"

@@ -26,8 +26,7 @@ from netloom.simulation.network.wiring import FINEST
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.routing import VirtualChannelRouting
     from netloom.simulation.network.routers import Router
     from netloom.topology import Topology
@@ -124,9 +123,7 @@ def one_kind(topology: Topology) -> bool:
     return topology.even and bool((topology.channel_cycles == 1).all())
 
 
-def channel_kinds(
-    topology: Topology, router: Router
-) -> tuple[list[ChannelKind], NDArray[np.int64]]:
+def channel_kinds(topology: Topology, router: Router) -> tuple[list[ChannelKind], Ints]:
     """Return the kinds of channels, and int64[num_channels] the kind of each.
 
     A channel between routers is ``router.channel_cycles`` times as long as the network has it. One
@@ -144,7 +141,7 @@ def channel_kinds(
     return kinds, kind_of.ravel()
 
 
-def channel_rates(topology: Topology) -> NDArray[np.float64]:
+def channel_rates(topology: Topology) -> Floats:
     """Return float64[num_channels], flits per cycle: bandwidths as routers keep to them.
 
     Examples
@@ -242,7 +239,7 @@ def through(router: Router, channels: Sequence[ChannelKind], flits: int, head: i
     return int(sent[last, -1] + flight[last])
 
 
-def _lanes(topology: Topology) -> NDArray[np.int64]:
+def _lanes(topology: Topology) -> Ints:
     """Return int64[num_channels], the lanes of each channel. One each in a direct network."""
     if topology.direct:
         return np.ones(topology.num_channels, np.int64)
@@ -300,7 +297,7 @@ def tightest_loop(
     return Loop(channel, int(loops[channel]), int(needed[channel]), int(room[channel]))
 
 
-def _usable_vcs(topology: Topology, routing: VirtualChannelRouting) -> NDArray[np.int64]:
+def _usable_vcs(topology: Topology, routing: VirtualChannelRouting) -> Ints:
     """Return int64[num_network_channels], how many VCs packets can take, as far as is known."""
     tables, inside = routing.tables, topology.num_network_channels
     if not isinstance(tables, HopTables) or tables.choice == GIVEN:
@@ -344,8 +341,8 @@ def _sequences(
     topology: Topology,
     routing: VirtualChannelRouting,
     traffic: Traffic,
-    kind_of: NDArray[np.int64],
-) -> tuple[list[tuple[int, ...]], NDArray[np.float64], bool] | None:
+    kind_of: Ints,
+) -> tuple[list[tuple[int, ...]], Floats, bool] | None:
     """Return the sequences of kinds of channels that packets take, and how many take each.
 
     Also whether that is exact.
@@ -372,8 +369,8 @@ def _given(
     topology: Topology,
     routing: VirtualChannelRouting,
     traffic: Traffic,
-    kind_of: NDArray[np.int64],
-) -> tuple[list[tuple[int, ...]], NDArray[np.float64], bool] | None:
+    kind_of: Ints,
+) -> tuple[list[tuple[int, ...]], Floats, bool] | None:
     """Return the same where packets have given paths."""
     assert routing.routes is not None
     source, target, weight = traffic.matrix()

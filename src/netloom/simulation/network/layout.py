@@ -18,6 +18,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Ints
+
     Records: TypeAlias = NDArray[Any]
 
 CLOCK = np.dtype(
@@ -296,8 +298,8 @@ class State(NamedTuple):
     """
 
     clock: Records
-    borders: NDArray[np.int64]
-    signs: NDArray[np.int64]
+    borders: Ints
+    signs: Ints
     masks: Records
     inputs: Records
     outputs: Records
@@ -305,45 +307,45 @@ class State(NamedTuple):
     entries: Records
     packets: Records
     log: Records
-    allowed: NDArray[np.int64]
-    rings: NDArray[np.int32]
-    queue_front: NDArray[np.int32]
-    queue_back: NDArray[np.int32]
-    connections: NDArray[np.int32]
-    active: NDArray[np.int64]
-    sources: NDArray[np.int64]
+    allowed: Ints
+    rings: Ints
+    queue_front: Ints
+    queue_back: Ints
+    connections: Ints
+    active: Ints
+    sources: Ints
     arrivals: NDArray[np.uint32]
-    arrivals_due: NDArray[np.int64]
-    credits: NDArray[np.int32]
-    credits_due: NDArray[np.int64]
+    arrivals_due: Ints
+    credits: Ints
+    credits_due: Ints
     heads: NDArray[np.uint32]
-    heads_due: NDArray[np.int64]
+    heads_due: Ints
     wakes: NDArray[np.uint32]
-    wakes_due: NDArray[np.int64]
+    wakes_due: Ints
     fronts: NDArray[np.uint32]
     winners: NDArray[np.uint32]
     moving: NDArray[np.uint32]
-    moving_due: NDArray[np.int64]
-    tries: NDArray[np.int64]
-    bids: NDArray[np.int64]
-    claims: NDArray[np.int64]
-    bound: NDArray[np.int64]
+    moving_due: Ints
+    tries: Ints
+    bids: Ints
+    claims: Ints
+    bound: Ints
     lines: Records
-    used: NDArray[np.int32]
-    port_offsets: NDArray[np.int64]
-    port_of: NDArray[np.int64]
-    ready: NDArray[np.int64]
-    early: NDArray[np.int64]
-    left: NDArray[np.int64]
-    offered: NDArray[np.int64]
-    asked: NDArray[np.int64]
-    contested: NDArray[np.int64]
-    wanted: NDArray[np.int64]
-    wanted_at: NDArray[np.int64]
-    granted: NDArray[np.int64]
-    best: NDArray[np.int64]
-    requests: NDArray[np.int64]
-    guesses: NDArray[np.int64]
-    outs: NDArray[np.int64]
-    named: NDArray[np.int64]
-    taken: NDArray[np.int64]
+    used: Ints
+    port_offsets: Ints
+    port_of: Ints
+    ready: Ints
+    early: Ints
+    left: Ints
+    offered: Ints
+    asked: Ints
+    contested: Ints
+    wanted: Ints
+    wanted_at: Ints
+    granted: Ints
+    best: Ints
+    requests: Ints
+    guesses: Ints
+    outs: Ints
+    named: Ints
+    taken: Ints

@@ -25,9 +25,7 @@ from netloom.simulation.network.sent import Sender
 from netloom.workload import PacketStream
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.routing import Routing
     from netloom.routing.virtual_channels import VirtualRouting
     from netloom.simulation.network.bound import Bound
@@ -108,7 +106,7 @@ class LoadedNetwork:
     arrivals: Arrivals
     seed: int
     programs: ProgramTraffic | None = None
-    tasks: tuple[Traffic, NDArray[np.int32]] | None = None
+    tasks: tuple[Traffic, Ints] | None = None
     settings: tuple[Setting, ...] = ()
 
     @property

@@ -20,6 +20,7 @@ from netloom.workload.traffic.lengths import LONGEST
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Ints
     from netloom.routing import VirtualChannelRouting
     from netloom.simulation.network.reservations import Reservation
     from netloom.simulation.network.routers import Router
@@ -44,7 +45,7 @@ class NodeChance:
         self._seed, self._sent = seed, np.zeros(num_nodes, np.int64)
         self._calls, self._node, self._index = 0, self._sent[:0], self._sent[:0]
 
-    def of(self, source: NDArray[np.int32]) -> NodeChance:
+    def of(self, source: Ints) -> NodeChance:
         """Go on to messages of these nodes, in the order in which each sends them."""
         self._index = rank(source) + self._sent[source]
         self._calls, self._node = 0, source.astype(np.int64)
@@ -132,11 +133,11 @@ class NetworkProgram(CycleEngine):
         """Flits that have crossed a network channel."""
         return self.network.count("link_hops")
 
-    def channel_flits(self) -> NDArray[np.int64]:
+    def channel_flits(self) -> Ints:
         """Return the flits that have crossed each network channel (int64[num_channels])."""
         return self.network.channel_flits()
 
-    def host_channel_flits(self) -> NDArray[np.int64]:
+    def host_channel_flits(self) -> Ints:
         """Return the flits that have crossed each channel of hosts. See ``ProgramEngine``.
 
         Of messages that have arrived. Empty where hosts have several ports.
@@ -149,7 +150,7 @@ class NetworkProgram(CycleEngine):
         ends = (np.bincount(gone[end], gone["flits"], ports) for end in ("source", "target"))
         return np.concatenate(list(ends)).astype(np.int64)
 
-    def append(self, messages: Messages, connections: NDArray[np.int32] | None = None) -> None:
+    def append(self, messages: Messages, connections: Ints | None = None) -> None:
         """Append rows to the program. See ``ProgramEngine``.
 
         ``connections`` is the connection of each row that is a message, where VCs are reserved and

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Bools, Ints
     from netloom.simulation.network.engine import Engine
 
     Array = TypeVar("Array", bound=NDArray[Any])
@@ -90,9 +91,7 @@ class Regions:
         self.source_sets = [_bits(sources == region) for region in range(count)]
         self._entries = self._of(state.entries["first"] >> setup.slot_bits)
 
-    def run(
-        self, engine: Engine, born: NDArray[np.int32], until: int
-    ) -> tuple[int, layout.Records]:
+    def run(self, engine: Engine, born: Ints, until: int) -> tuple[int, layout.Records]:
         """Run up to, and without, a cycle. Return why the kernel came back, and the log."""
         from netloom.simulation.network.kernels.network import run_region
 
@@ -193,10 +192,10 @@ class Regions:
     def _deal(
         self,
         wheel: NDArray[Any],
-        due: NDArray[np.int64],
+        due: Ints,
         bucket: int,
         what: NDArray[Any],
-        region_of: NDArray[np.int64],
+        region_of: Ints,
     ) -> None:
         """Put what is due into the wheels from each region to itself."""
         count = len(self.parts)
@@ -205,18 +204,18 @@ class Regions:
             own = (region * count + region) * each + bucket
             _put(wheel, due, own, what[region_of == region])
 
-    def _of(self, nodes: NDArray[Any]) -> NDArray[np.int64]:
+    def _of(self, nodes: NDArray[Any]) -> Ints:
         """Return the region of each router."""
         region_of = np.zeros(len(nodes), np.int64)
         for border in self.borders[1:-1]:
             region_of += nodes >= border
         return region_of
 
-    def _at(self, engine: Engine, addresses: NDArray[Any]) -> NDArray[np.int64]:
+    def _at(self, engine: Engine, addresses: NDArray[Any]) -> Ints:
         """Return the region of each address."""
         return self._of(addresses >> engine.setup.slot_bits)
 
-    def _credited(self, engine: Engine, places: NDArray[np.int32]) -> NDArray[np.int64]:
+    def _credited(self, engine: Engine, places: Ints) -> Ints:
         """Return the region of what each credit comes back to: an output slot, or a source."""
         setup = engine.setup
         region_of = self._of(places // setup.num_slots)
@@ -225,7 +224,7 @@ class Regions:
         return region_of
 
 
-def _due(wheel: NDArray[Any], due: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[Any]]]:
+def _due(wheel: NDArray[Any], due: Ints) -> Iterator[tuple[int, NDArray[Any]]]:
     """Yield what is due in each bucket of a wheel, and empty it."""
     each = len(wheel) // len(due)
     for bucket in np.flatnonzero(due).tolist():
@@ -233,16 +232,14 @@ def _due(wheel: NDArray[Any], due: NDArray[np.int64]) -> Iterator[tuple[int, NDA
         yield bucket, wheel[bucket * each : bucket * each + count]
 
 
-def _put(wheel: NDArray[Any], due: NDArray[np.int64], bucket: int, what: NDArray[Any]) -> None:
+def _put(wheel: NDArray[Any], due: Ints, bucket: int, what: NDArray[Any]) -> None:
     """Append to what is due in a bucket."""
     first = len(wheel) // len(due) * bucket + int(due[bucket])
     wheel[first : first + len(what)] = what
     due[bucket] += len(what)
 
 
-def _between(
-    wheel: NDArray[Any], due: NDArray[np.int64], count: int
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def _between(wheel: NDArray[Any], due: Ints, count: int) -> tuple[NDArray[Any], Ints]:
     """Return empty wheels from each region to each."""
     return np.zeros(len(wheel) * count**2, wheel.dtype), np.zeros(len(due) * count**2, np.int64)
 
@@ -256,7 +253,7 @@ def _apart(array: Array) -> Array:
     return copy  # type: ignore[no-any-return]
 
 
-def _bits(members: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _bits(members: Bools) -> Ints:
     """Return a set as words of 64 bits."""
     padded = np.zeros(-(-len(members) // 64) * 64, np.bool_)
     padded[: len(members)] = members

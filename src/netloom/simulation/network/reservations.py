@@ -30,8 +30,9 @@ from netloom.simulation.network.routers import end_channels
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from netloom.base.arrays import Ints
     from netloom.routing import Paths, Routing
     from netloom.simulation.network.routers import Router
     from netloom.topology import Topology
@@ -60,11 +61,11 @@ class Reservation:
     """
 
     routing: VirtualChannelRouting
-    connections: NDArray[np.int32]
-    sources: NDArray[np.int32]
-    targets: NDArray[np.int32]
+    connections: Ints
+    sources: Ints
+    targets: Ints
 
-    def aux_of(self, sources: ArrayLike, targets: ArrayLike) -> NDArray[np.int32]:
+    def aux_of(self, sources: ArrayLike, targets: ArrayLike) -> Ints:
         """Return int32[num_packets], the connection of each packet by its nodes.
 
         Of several between the same two nodes, the first.
@@ -151,8 +152,8 @@ def reserve(
 
 def reserve_paths(
     topology: Topology,
-    source: NDArray[np.int32],
-    target: NDArray[np.int32],
+    source: Ints,
+    target: Ints,
     routed: Paths,
     router: Router,
     *,
@@ -201,8 +202,8 @@ def reserve_paths(
 
 def _between_hosts(
     topology: Topology,
-    source: NDArray[np.int32],
-    target: NDArray[np.int32],
+    source: Ints,
+    target: Ints,
     routed: Paths,
     router: Router,
     name: str,
@@ -241,7 +242,7 @@ def _between_hosts(
     return Reservation(routing, connections, source, target)
 
 
-def rank(owner: NDArray[np.integer]) -> NDArray[np.int64]:
+def rank(owner: Ints) -> Ints:
     """Return how many of those before each one have the same owner, int64[len(owner)]."""
     order = np.argsort(owner, kind="stable")
     counts = np.bincount(owner)
@@ -251,7 +252,7 @@ def rank(owner: NDArray[np.integer]) -> NDArray[np.int64]:
     return found
 
 
-def _check(owners: NDArray[np.int32], most: int, place: Callable[[int], str]) -> None:
+def _check(owners: Ints, most: int, place: Callable[[int], str]) -> None:
     counts = np.bincount(owners, minlength=1)
     at = int(np.argmax(counts))
     if counts[at] > most:

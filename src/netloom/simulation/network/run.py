@@ -38,8 +38,7 @@ from netloom.simulation.tally import Tally, worst_node
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.routing import VirtualChannelRouting
     from netloom.simulation.intervals import Batches
     from netloom.simulation.network.bound import Bound
@@ -132,10 +131,10 @@ class NetworkRun:
     worst_node: int
     flit_hops: int
     cpu_seconds: float
-    channel_utilisation: NDArray[np.float64]
-    accepted_by_node: NDArray[np.float64]
-    vc_occupancy: NDArray[np.float64]
-    latency_counts: NDArray[np.int64]
+    channel_utilisation: Floats
+    accepted_by_node: Floats
+    vc_occupancy: Floats
+    latency_counts: Ints
     groups: tuple[GroupMeasured, ...]
     latency_batches: tuple[Batches, ...]
     step: int
@@ -158,11 +157,11 @@ class _Samples:
 
     cycles: list[int] = field(default_factory=list)
     backlogs: list[int] = field(default_factory=list)
-    inside: list[NDArray[np.int32]] = field(default_factory=list)
+    inside: list[Ints] = field(default_factory=list)
     every: int = 1
     seen: int = 0
 
-    def add(self, cycle: int, backlog: int, inside: NDArray[np.int64]) -> None:
+    def add(self, cycle: int, backlog: int, inside: Ints) -> None:
         if self.seen % self.every == 0:
             self.cycles.append(cycle)
             self.backlogs.append(backlog)

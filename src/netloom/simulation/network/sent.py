@@ -16,8 +16,7 @@ from netloom.simulation.tally import Groups
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.routing import VirtualChannelRouting
     from netloom.simulation.network.reservations import Reservation
     from netloom.simulation.tally import Delivered
@@ -43,7 +42,7 @@ class Sender:
     traffic: Traffic
     load: float
     seed: int
-    node_of: NDArray[np.int32] | None = None
+    node_of: Ints | None = None
 
 
 class SentPackets:
@@ -96,7 +95,7 @@ class SentPackets:
         """Packets that are created in a cycle, on average."""
         return float(sum(stream.rates.sum() for stream in self._streams))
 
-    def until(self, cycle: int) -> NDArray[np.int32]:
+    def until(self, cycle: int) -> Ints:
         """Return int32[n, 6], the packets born before a cycle that were not returned before.
 
         The columns are those of ``layout.BORN``.
@@ -117,7 +116,7 @@ class SentPackets:
     def groups(self) -> Groups:
         """Return how packets are told apart by their senders."""
 
-        def of(packets: Delivered) -> NDArray[np.int32]:
+        def of(packets: Delivered) -> Ints:
             if len(self._senders) == 1:
                 return np.zeros(len(packets.number), np.int32)
             return self._owner[packets.number].astype(np.int32)
@@ -125,7 +124,7 @@ class SentPackets:
         rates = (each.traffic.rate for each in self._senders)
         return Groups(tuple(int(np.count_nonzero(rate)) for rate in rates), of)
 
-    def _of(self, number: int, cycle: int) -> NDArray[np.int32]:
+    def _of(self, number: int, cycle: int) -> Ints:
         from netloom.simulation.network.kernels.packets import write_rows
 
         parts = self._due[number].until(cycle)
@@ -141,7 +140,7 @@ class SentPackets:
             rows[:, 4], rows[:, 5] = drawn
         return rows
 
-    def _columns(self, number: int, packets: Packets) -> tuple[NDArray[np.int32], ...]:
+    def _columns(self, number: int, packets: Packets) -> tuple[Ints, ...]:
         """Return the columns of ``layout.BORN``. Nothing yet in those drawn call by call."""
         node_of = self._senders[number].node_of
         if node_of is not None:

@@ -17,6 +17,7 @@ from netloom.simulation.network.routers import end_channels
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Bools, Ints
     from netloom.simulation.network.routers import Router
     from netloom.topology import Topology
 
@@ -42,14 +43,14 @@ class Lines(NamedTuple):
         int64[lines]: it sends ``share`` flits in ``whole`` cycles, at most.
     """
 
-    source: NDArray[np.int64]
-    out_port: NDArray[np.int64]
-    target: NDArray[np.int64]
-    in_port: NDArray[np.int64]
-    channel: NDArray[np.int64]
-    cycles: NDArray[np.int64]
-    share: NDArray[np.int64]
-    whole: NDArray[np.int64]
+    source: Ints
+    out_port: Ints
+    target: Ints
+    in_port: Ints
+    channel: Ints
+    cycles: Ints
+    share: Ints
+    whole: Ints
 
 
 class Wiring(NamedTuple):
@@ -132,7 +133,7 @@ def _hosted(topology: Topology, router: Router) -> Wiring:
     into = (channel >= inside) & (channel < inside + topology.num_ports)
     out_of = channel >= inside + topology.num_ports
 
-    def chosen(which: NDArray[np.bool_], *ends: NDArray[np.int64]) -> Lines:
+    def chosen(which: Bools, *ends: Ints) -> Lines:
         source, out_port, target, in_port = (each[which] for each in ends)
         joined = source, out_port, target, in_port
         return _lines(topology, joined, channel[which], many[which])
@@ -149,8 +150,8 @@ def _hosted(topology: Topology, router: Router) -> Wiring:
 def _lines(
     topology: Topology,
     ends: tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]],
-    channel: NDArray[np.int64],
-    lanes: NDArray[np.integer],
+    channel: Ints,
+    lanes: Ints,
 ) -> Lines:
     rates, place = np.unique(topology.channel_bandwidth[channel] / lanes, return_inverse=True)
     parts = [Fraction(float(rate)).limit_denominator(FINEST) for rate in rates]
@@ -166,10 +167,10 @@ def _lines(
 
 
 def _alike(
-    source: NDArray[np.int64],
-    out_port: NDArray[np.int64],
-    target: NDArray[np.int64],
-    in_port: NDArray[np.int64],
+    source: Ints,
+    out_port: Ints,
+    target: Ints,
+    in_port: Ints,
 ) -> Lines:
     """Return the lines of nodes that are host and router in one."""
     one = np.ones_like(source)

@@ -16,8 +16,7 @@ from netloom.simulation.worm.layout import Setup, State
 from netloom.topology.alike import check_alike
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.routing import Routing
     from netloom.simulation.worm.layout import Records
     from netloom.topology import Topology
@@ -144,16 +143,16 @@ class WormEngine(CycleEngine):
         """Flits times network channels, of the messages whose head has reached its target."""
         return int(self.state.counts["flit_hops"][0])
 
-    def channel_flits(self) -> NDArray[np.int64]:
+    def channel_flits(self) -> Ints:
         """Return the flits that have crossed each network channel, int64[num_network_channels]."""
         return self._crossed()[: self.setup.num_channels]
 
-    def host_channel_flits(self) -> NDArray[np.int64]:
+    def host_channel_flits(self) -> Ints:
         """Return the flits that have crossed each host's channels. See ``ProgramEngine``."""
         first = self.setup.num_channels
         return self._crossed()[first : first + 2 * self.topology.num_ports]
 
-    def _crossed(self) -> NDArray[np.int64]:
+    def _crossed(self) -> Ints:
         channels = self.state.channels
         foreseen = (channels["free"] > self.cycle) & (channels["free"] < layout.NEVER)
         left = channels["free"] - self.setup.slack - self.cycle
@@ -163,7 +162,7 @@ class WormEngine(CycleEngine):
         worm = worms[holder[held]]
         crossed = 0 if self.setup.circuit else worm["moves"] - place[held]
         to_come[held] = worm["flits"] - crossed
-        flits: NDArray[np.int64] = channels["flits"] - to_come
+        flits: Ints = channels["flits"] - to_come
         return flits
 
     def append(self, messages: Messages) -> None:
@@ -191,7 +190,7 @@ class WormEngine(CycleEngine):
             raise found
         assert came_back != layout.STUCK, "worms stand still, but not in a circle"
 
-    def _routes(self, messages: Messages) -> NDArray[np.int32]:
+    def _routes(self, messages: Messages) -> Ints:
         """Return the number of each row's path. New paths are appended to the state's."""
         nodes = self.topology.num_hosts
         sent = (messages.flits > 0) & (messages.source != messages.target)
@@ -212,7 +211,7 @@ class WormEngine(CycleEngine):
             self._route_of_pair = both[np.argsort(both[:, 0])]
         return numbers[where].astype(np.int32)
 
-    def _append_paths(self, pairs: NDArray[np.int64]) -> None:
+    def _append_paths(self, pairs: Ints) -> None:
         """Append the paths of pairs, source * nodes + target. An empty one for pair -1."""
         topology, ends = self.topology, self.worm.end_channels
         sources, targets = np.divmod(np.maximum(pairs, 0), topology.num_hosts)
@@ -288,7 +287,7 @@ def _state(topology: Topology, setup: Setup) -> State:
 WANTED = "routing up-down, which has no such circles on any network"
 
 
-def on_their_way(state: State) -> tuple[Records, NDArray[np.int64], NDArray[np.int64]]:
+def on_their_way(state: State) -> tuple[Records, Ints, Ints]:
     """Return the worms whose heads are on their way, and what they hold.
 
     Records as ``layout.WORM``, and int64[all channels]: which of them holds a channel, -1: none,

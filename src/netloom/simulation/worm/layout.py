@@ -9,6 +9,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Ints
+
     Records: TypeAlias = NDArray[Any]
 
 POLICIES = ("timestamp", "fifo", "fifo-lru", "biased", "source")
@@ -98,11 +100,11 @@ class State(NamedTuple):
     counts: Records
     worms: Records
     channels: Records
-    path_offsets: NDArray[np.int64]
-    path_channels: NDArray[np.int32]
-    port_of: NDArray[np.int32]
-    lasts: NDArray[np.int64]
-    befores: NDArray[np.int64]
-    wakes: NDArray[np.int64]
-    asking: NDArray[np.int32]
-    contested: NDArray[np.int32]
+    path_offsets: Ints
+    path_channels: Ints
+    port_of: Ints
+    lasts: Ints
+    befores: Ints
+    wakes: Ints
+    asking: Ints
+    contested: Ints

@@ -13,7 +13,7 @@ from netloom.topology.families.wires import at_least_one, check_sizes, linked, n
 from netloom.topology.family import DragonflyShape
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Ints
 
 Wiring: TypeAlias = Literal["absolute", "palmtree", "circulant"]
 
@@ -147,9 +147,7 @@ def dragonfly_plus(
     return attach_hosts(joined, of_hosts, name=name)
 
 
-def global_links(
-    groups: int, ports: int, wiring: Wiring
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def global_links(groups: int, ports: int, wiring: Wiring) -> tuple[Ints, Ints]:
     """Return the two ports of each link between groups. Port j of group i is i · ports + j.
 
     Ports 0 … g − 2 of a group lead to the other groups in the order of the wiring, the next

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Ints
 
 
 class Field(NamedTuple):
@@ -22,9 +22,9 @@ class Field(NamedTuple):
         int64[q − 1], the powers ξ^0, ξ^1 … of a primitive element.
     """
 
-    plus: NDArray[np.int64]
-    times: NDArray[np.int64]
-    powers: NDArray[np.int64]
+    plus: Ints
+    times: Ints
+    powers: Ints
 
 
 def prime_power(q: int) -> tuple[int, int] | None:
@@ -67,7 +67,7 @@ def field(prime: int, exponent: int) -> Field:
     return Field(plus, times, powers)
 
 
-def _powers(prime: int, exponent: int) -> NDArray[np.int64]:
+def _powers(prime: int, exponent: int) -> Ints:
     q = prime**exponent
     if exponent == 1:
         for root in range(1, q):

@@ -13,7 +13,7 @@ from netloom.topology.families.finite_fields import Field, field, prime_power
 from netloom.topology.families.wires import at_least_one, check_sizes, linked, parts
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Ints
 
 
 SIDES = "q / hosts per router"
@@ -62,7 +62,7 @@ def slim_fly(q: int, hosts: int) -> Topology:
     return attach_hosts(joined, np.arange(2 * q * q).repeat(hosts), name=name)
 
 
-def _links(numbers: Field, q: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _links(numbers: Field, q: int) -> tuple[Ints, Ints]:
     """Return the two routers of each link.
 
     Routers (0, x, y) and (0, x, y') are joined if y − y' is in X, and (1, m, c) and (1, m, c') if c
@@ -83,7 +83,7 @@ def _links(numbers: Field, q: int) -> tuple[NDArray[np.int64], NDArray[np.int64]
     return np.concatenate(one), np.concatenate(other)
 
 
-def generators(powers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def generators(powers: Ints) -> tuple[Ints, Ints]:
     """Return the sets X and X' of GF(q), given the powers ξ^0 … ξ^(q−2) of a primitive element.
 
     Even and odd powers for q = 4w + 1. For q = 4w as many of each, ξ^(q−1) being 1. For

@@ -16,7 +16,7 @@ from netloom.topology.family import TreeShape
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Ints
 
 FAT_TREE = "ports each way, levels"
 XGFT = "children / parents / parallel?"
@@ -91,7 +91,7 @@ def xgft(
     )
 
 
-def tree_links(shape: TreeShape, level: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def tree_links(shape: TreeShape, level: int) -> tuple[Ints, Ints]:
     """Return the places of child and parent of each link above a level, by child, then parent.
 
     The label of a vertex of level l, read as digits, is (high, a_{l+1}, low), low being b_l … b_1.

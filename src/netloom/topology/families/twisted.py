@@ -14,8 +14,7 @@ from netloom.topology.families.wires import check_sizes, linked, numbers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.topology.core import Topology
 
 
@@ -53,7 +52,7 @@ def twisted_torus(sides: Sequence[int]) -> Topology:
     return linked(name, many, one, other, labels=coordinate_labels(sides))
 
 
-def _next(at: NDArray[np.int64], sides: tuple[int, ...], axis: int) -> NDArray[np.int64]:
+def _next(at: Ints, sides: tuple[int, ...], axis: int) -> Ints:
     """Return the router behind each one, in the direction in which a coordinate grows."""
     to = at.copy()
     to[axis] += 1
@@ -64,7 +63,7 @@ def _next(at: NDArray[np.int64], sides: tuple[int, ...], axis: int) -> NDArray[n
         for other, side in enumerate(sides):
             if side != short:
                 to[other, closing] = (to[other, closing] + short) % side
-    found: NDArray[np.int64] = np.ravel_multi_index(tuple(to), sides)
+    found: Ints = np.ravel_multi_index(tuple(to), sides)
     return found
 
 

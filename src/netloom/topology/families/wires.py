@@ -11,7 +11,7 @@ from netloom.base.spec import whole_number
 from netloom.topology.core import Topology
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Ints
 
 MOST_VERTICES, MOST_CHANNELS = 2**22, 2**26
 """Most hosts and routers, and most channels, of a network with hosts apart from its routers.
@@ -76,8 +76,8 @@ def check_sizes(where: str, *, hosts: int, routers: int, channels: int) -> None:
 def linked(
     name: str,
     num_routers: int,
-    one: NDArray[np.integer[Any]],
-    other: NDArray[np.integer[Any]],
+    one: Ints,
+    other: Ints,
     **more: Any,
 ) -> Topology:
     """Return routers joined by links, each of which is two channels. Sorted by source, then target.

@@ -18,8 +18,7 @@ from netloom.topology.subnets.rails import Adapter, rails_of
 from netloom.topology.subnets.records import HOST, SERVER, SWITCH, Address, Port
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.topology.subnets.records import Subnet
 
 
@@ -29,12 +28,12 @@ class Ends(NamedTuple):
     Rates in Gb/s, and cycles from here to there, come behind.
     """
 
-    here: NDArray[np.int64]
-    port: NDArray[np.int64]
-    there: NDArray[np.int64]
-    far_port: NDArray[np.int64]
-    gbps: NDArray[np.float64]
-    cycles: NDArray[np.int32]
+    here: Ints
+    port: Ints
+    there: Ints
+    far_port: Ints
+    gbps: Floats
+    cycles: Ints
 
 
 def subnet_topology(subnet: Subnet) -> Topology:
@@ -136,9 +135,7 @@ def _sorted(rows: list[tuple[int, int, int, int, float, int]]) -> Ends:
     return Ends(here, port, there, far_port, values[:, 4], values[:, 5].astype(np.int32))
 
 
-def _rates(
-    inside: Ends, at_hosts: Ends
-) -> tuple[float | None, NDArray[np.float64], NDArray[np.float64]]:
+def _rates(inside: Ends, at_hosts: Ends) -> tuple[float | None, Floats, Floats]:
     """Return the reference rate in Gb/s and the bandwidths relative to it."""
     if not (at_hosts.gbps > 0).all() or not (inside.gbps > 0).all():
         return None, np.ones(len(inside.gbps)), np.ones(len(at_hosts.gbps))

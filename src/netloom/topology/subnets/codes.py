@@ -17,8 +17,7 @@ from netloom.topology.family import DragonflyShape
 from netloom.topology.reach import two_apart
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.topology.subnets.records import Subnet
 
 INTRA = "triples of int32: two routers of a group, and a kind of link"
@@ -62,8 +61,8 @@ class _Wires:
         Routers of a group, and groups.
     """
 
-    inside: NDArray[np.int64]
-    between: NDArray[np.int64]
+    inside: Ints
+    between: Ints
     per_group: int
     groups: int
 
@@ -214,7 +213,7 @@ def _wires(inside: str, between: str, per_group: int) -> _Wires:
     return _Wires(local, far, per_group, groups)
 
 
-def _integers(path: str, columns: int, wanted: str) -> NDArray[np.int64]:
+def _integers(path: str, columns: int, wanted: str) -> Ints:
     data = read_bytes(path, wanted=wanted, most_bytes=MOST_BYTES)
     if not data or len(data) % (4 * columns):
         raise InputError(path, f"{len(data)} bytes", wanted)

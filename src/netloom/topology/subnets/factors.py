@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Bools, Floats, Ints
 
 MOST_WORK = 10**8
 """Most comparisons of two cables that recognition may take."""
@@ -19,7 +19,7 @@ MOST_PAIRINGS = 16
 """Most ways of joining such switches again that are tried."""
 
 
-def grid_words(routers: int, here: NDArray[np.int64], there: NDArray[np.int64]) -> str:
+def grid_words(routers: int, here: Ints, there: Ints) -> str:
     """Return which torus, mesh, hypercube or HyperX some switches make. Empty if none.
 
     ``here`` and ``there``, int64[num_pairs], are the switches that cables join, each pair once. A
@@ -51,9 +51,7 @@ def grid_words(routers: int, here: NDArray[np.int64], there: NDArray[np.int64]) 
     return _words(factors)
 
 
-def mended(
-    routers: int, here: NDArray[np.int64], there: NDArray[np.int64]
-) -> tuple[str, list[tuple[int, int]]]:
+def mended(routers: int, here: Ints, there: Ints) -> tuple[str, list[tuple[int, int]]]:
     """Return which torus, hypercube or HyperX a network was, and the pairs that a cable joined.
 
     Switches with fewer cables than most are joined again. A few pairings are tried, those whose
@@ -89,9 +87,7 @@ def mended(
     return "", []
 
 
-def _likeness(
-    routers: int, here: NDArray[np.int64], there: NDArray[np.int64], few: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _likeness(routers: int, here: Ints, there: Ints, few: Ints) -> Floats:
     """Return how little two switches are like two that are joined. Infinity for those that are."""
     from scipy.sparse import coo_array
 
@@ -107,19 +103,17 @@ def _likeness(
     apart += np.abs(three[few][:, few].toarray() - ways)
     apart[graph[few][:, few].toarray() > 0] = np.inf
     np.fill_diagonal(apart, np.inf)
-    found: NDArray[np.float64] = apart
+    found: Floats = apart
     return found
 
 
-def _clear(apart: NDArray[np.float64]) -> float:
+def _clear(apart: Floats) -> float:
     """Return by how much the best choice is better than the next."""
     best = np.sort(apart)[:2]
     return float(best[1] - best[0]) if len(best) > 1 and np.isfinite(best[0]) else 0.0
 
 
-def _pairings(
-    few: NDArray[np.int64], left: list[int], apart: NDArray[np.float64]
-) -> list[list[tuple[int, int]]]:
+def _pairings(few: Ints, left: list[int], apart: Floats) -> list[list[tuple[int, int]]]:
     """Return a few ways to take up what each switch lacks, by pairs that are not joined."""
     found: list[list[tuple[int, int]]] = []
     steps = 0
@@ -177,9 +171,7 @@ def _by_size(sides: list[int]) -> str:
     return "x".join(map(str, sorted(sides, reverse=True)))
 
 
-def _classes(
-    routers: int, here: NDArray[np.int64], there: NDArray[np.int64]
-) -> NDArray[np.int64] | None:
+def _classes(routers: int, here: Ints, there: Ints) -> Ints | None:
     """Return the factor of each edge, int64[num_pairs]. None where not all are in one piece."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import breadth_first_order, shortest_path
@@ -211,16 +203,14 @@ def _classes(
     return factor
 
 
-def _join(factor: NDArray[np.int64], related: NDArray[np.bool_]) -> None:
+def _join(factor: Ints, related: Bools) -> None:
     """Put the classes of related edges together."""
     classes = np.unique(factor[related])
     if len(classes) > 1:
         factor[np.isin(factor, classes)] = classes[0]
 
 
-def _factor(
-    mine: NDArray[np.bool_], here: NDArray[np.int64], there: NDArray[np.int64]
-) -> tuple[str, int]:
+def _factor(mine: Bools, here: Ints, there: Ints) -> tuple[str, int]:
     """Return what the edges of a factor make around one vertex, and its number of vertices."""
     beside: dict[int, list[int]] = {}
     for a, b in zip(here[mine].tolist(), there[mine].tolist(), strict=True):

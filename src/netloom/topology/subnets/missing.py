@@ -16,8 +16,7 @@ from netloom.topology.subnets.shapes import adapters_of, rails, shape_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.topology.core import Topology
     from netloom.topology.subnets.shapes import Shape
 
@@ -178,7 +177,7 @@ def _numbered(text: tuple[str, ...], place: tuple[int, ...], widths: list[set[in
     return "".join(a + b for a, b in zip(text, [*digits, ""], strict=True))
 
 
-def _usual(counts: Sequence[int] | NDArray[np.int64]) -> int:
+def _usual(counts: Sequence[int] | Ints) -> int:
     """Return how many of something most of a level have.
 
     Where none is had by half of them, what a fifth reach: many may have lost some.
@@ -225,9 +224,7 @@ def _few_cables(shape: Shape, names: _Names) -> list[str]:
     return said
 
 
-def _all_alike(
-    names: _Names, counts: NDArray[np.int64], mine: NDArray[np.int64]
-) -> set[tuple[str, ...]]:
+def _all_alike(names: _Names, counts: Ints, mine: Ints) -> set[tuple[str, ...]]:
     """Return the kinds of names of a level, of several, whose switches all have equally many."""
     of: dict[tuple[str, ...], list[int]] = {}
     for router in mine.tolist():
@@ -261,9 +258,7 @@ def _where(shape: Shape, names: _Names, router: int) -> str:
     return f": {', '.join(lacking[:SHOWN])}{more}" if lacking else ""
 
 
-def _irregular(
-    shape: Shape, names: _Names, cables: NDArray[np.int64], works: NDArray[np.bool_]
-) -> list[str]:
+def _irregular(shape: Shape, names: _Names, cables: Ints, works: Bools) -> list[str]:
     """Return switches with fewer cables to others, where nearly all have equally many."""
     if shape.kind == "grid":
         return _lost_cables(shape, names)
@@ -287,7 +282,7 @@ def _irregular(
     ]
 
 
-def _alike_in_groups(shape: Shape, few: NDArray[np.bool_]) -> bool:
+def _alike_in_groups(shape: Shape, few: Bools) -> bool:
     """Whether equally many switches of each group have few cables, as groups were made."""
     if shape.group is None:
         return False
@@ -332,7 +327,7 @@ def _slow(topology: Topology, shape: Shape) -> list[str]:
     return said + (_slower(topology, gbps, ports) if len(ports) else [])
 
 
-def _slower(topology: Topology, gbps: NDArray[np.float64], mine: NDArray[np.int64]) -> list[str]:
+def _slower(topology: Topology, gbps: Floats, mine: Ints) -> list[str]:
     rates, times = np.unique(gbps[mine], return_counts=True)
     usual = float(rates[np.argmax(times)])
     slow = mine[gbps[mine] < usual].tolist()

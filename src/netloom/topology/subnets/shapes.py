@@ -13,8 +13,7 @@ from netloom.topology.subnets.factors import grid_words, mended
 from netloom.topology.subnets.rails import Adapter, leaf_rails
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools, Ints
     from netloom.topology.core import Topology
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
@@ -54,12 +53,12 @@ class Shape:
 
     kind: str
     words: str
-    level: NDArray[np.int64]
-    lower: NDArray[np.int64]
-    upper: NDArray[np.int64]
-    count: NDArray[np.int64]
+    level: Ints
+    lower: Ints
+    upper: Ints
+    count: Ints
     lost: tuple[tuple[int, int], ...] = ()
-    group: NDArray[np.int32] | None = None
+    group: Ints | None = None
 
     def role(self, router: int) -> str:
         """Return what a switch is called after its level."""
@@ -129,7 +128,7 @@ def shape_of(topology: Topology) -> Shape:
 
 def _pairs(
     topology: Topology,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[Ints, Ints, Ints]:
     """Return each two routers that cables join, the lower number first, and how many cables."""
     network = topology.routers
     source, target = network.channel_source.astype(np.int64), network.channel_target
@@ -139,9 +138,7 @@ def _pairs(
     return here, there, count
 
 
-def _levels(
-    lowest: NDArray[np.bool_], here: NDArray[np.int64], there: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _levels(lowest: Bools, here: Ints, there: Ints) -> Ints:
     """Return distances from some switches.
 
     One all of whose neighbours are parents of a lower switch stands beside that: it is a leaf that
@@ -168,7 +165,7 @@ def _levels(
     return level
 
 
-def _tree_words(level: NDArray[np.int64]) -> str:
+def _tree_words(level: Ints) -> str:
     sizes = np.bincount(level[level >= 0]).tolist()
     number = NUMBERS[len(sizes)] if len(sizes) < len(NUMBERS) else str(len(sizes))
     if len(sizes) > 3:
@@ -210,9 +207,7 @@ def _rail_words(topology: Topology) -> str:
     return f", rail-optimised, {len(set(found.values()))} rails" if found else ""
 
 
-def _plus(
-    level: NDArray[np.int64], here: NDArray[np.int64], there: NDArray[np.int64]
-) -> tuple[str, NDArray[np.int32]]:
+def _plus(level: Ints, here: Ints, there: Ints) -> tuple[str, Ints]:
     """Return words for groups of leaves and spines whose spines are joined, and the groups.
 
     No words if there are none.
@@ -230,9 +225,7 @@ def _plus(
     return f"dragonfly+ of {number} groups, {sizes[0]} leaves and {sizes[1]} spines", group
 
 
-def _parts(
-    routers: int, here: NDArray[np.int64], there: NDArray[np.int64]
-) -> tuple[int, NDArray[np.int32]]:
+def _parts(routers: int, here: Ints, there: Ints) -> tuple[int, Ints]:
     """Return how many parts some cables leave the switches in, and the part of each."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -242,9 +235,7 @@ def _parts(
     return int(number), part
 
 
-def _dragonfly(
-    routers: int, here: NDArray[np.int64], there: NDArray[np.int64]
-) -> tuple[str, NDArray[np.int32]]:
+def _dragonfly(routers: int, here: Ints, there: Ints) -> tuple[str, Ints]:
     """Return words for groups that are all joined to each other, and the group of each switch.
 
     No words if there are none. The cables of a group lie in many triangles, others in few.

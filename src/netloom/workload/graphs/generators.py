@@ -17,7 +17,7 @@ from netloom.base.spec import check_size, parse_sides, power_of_two, whole_numbe
 from netloom.workload.graphs.process_graph import ProcessGraph, process_graph
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Ints
 
 MOST_DIMENSIONS = 28
 """A hypercube of more dimensions has more tasks than ``spec.MAX_ELEMENTS``."""
@@ -229,9 +229,7 @@ def random_regular(num_tasks: int, degree: int, seed: int = 1) -> ProcessGraph:
     return process_graph(num_tasks, both_ways[:, 0], both_ways[:, 1], name=name)
 
 
-def sorted_edges(
-    name: str, num_tasks: int, source: NDArray[np.int32], target: NDArray[np.int32]
-) -> ProcessGraph:
+def sorted_edges(name: str, num_tasks: int, source: Ints, target: Ints) -> ProcessGraph:
     """Return edges that are already sorted and checked as a process graph, one byte on each.
 
     ``source``, ``target``: int32[num_edges], sorted by source, then target, none repeated, no
@@ -272,7 +270,7 @@ def _grid(sides: tuple[int, ...], *, closed: bool, name: str) -> ProcessGraph:
     return _from_neighbours(name, num_tasks, neighbours)
 
 
-def _from_neighbours(name: str, num_tasks: int, neighbours: NDArray[np.int32]) -> ProcessGraph:
+def _from_neighbours(name: str, num_tasks: int, neighbours: Ints) -> ProcessGraph:
     """Edges from row i of int32[tasks that send, columns] to its entries; −1 stands for none.
 
     The table is sorted in place, row by row, which puts the edges in their final order.

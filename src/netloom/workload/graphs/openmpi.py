@@ -23,7 +23,7 @@ from netloom.workload.graphs.process_graph import ProcessGraph, process_graph
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Floats
 
 
 PARTS = {
@@ -144,7 +144,7 @@ def _matches(pattern: Path) -> Iterator[Path]:
     return Path(pattern.anchor).glob(str(pattern.relative_to(pattern.anchor)))
 
 
-def _rows(file: Path, rank: int, num_ranks: int, letters: str) -> NDArray[np.float64]:
+def _rows(file: Path, rank: int, num_ranks: int, letters: str) -> Floats:
     """Return float64[rows, 4] of one file: sender, receiver, bytes, messages."""
     totals: dict[tuple[int, int], list[int]] = {}  # a line per peer, however often it comes
     for number, line in text_lines(file, wanted="a file of Open MPI's monitoring"):

@@ -19,8 +19,7 @@ from netloom.workload.graphs.generators import sorted_edges
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.workload.graphs.process_graph import ProcessGraph
 
 
@@ -199,7 +198,7 @@ def _shifted(name: str, sides: Sequence[int], shifts: Sequence[int]) -> ProcessG
     return _permutation(name, grid.ravel())
 
 
-def _permutation(name: str, target: NDArray[np.int32]) -> ProcessGraph:
+def _permutation(name: str, target: Ints) -> ProcessGraph:
     """Edges i -> target[i], without the tasks that stay where they are."""
     tasks = np.arange(len(target), dtype=np.int32)
     moving = target != tasks

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from netloom.base.arrays import Floats, Ints
+
 
 @dataclass(frozen=True, eq=False)
 class ProcessGraph:
@@ -37,23 +39,23 @@ class ProcessGraph:
 
     name: str
     num_tasks: int
-    source: NDArray[np.int32]
-    target: NDArray[np.int32]
-    bytes: NDArray[np.float64]
-    messages: NDArray[np.float64]
+    source: Ints
+    target: Ints
+    bytes: Floats
+    messages: Floats
 
     @property
     def num_edges(self) -> int:
         """Number of directed edges, that is, of paths once the graph is mapped."""
         return len(self.source)
 
-    def weights(self, kind: Literal["bytes", "messages", "uniform"]) -> NDArray[np.float64]:
+    def weights(self, kind: Literal["bytes", "messages", "uniform"]) -> Floats:
         """Return what each edge weighs: its bytes, its messages, or 1."""
         if kind == "uniform":
             return np.ones(self.num_edges)
         return self.bytes if kind == "bytes" else self.messages
 
-    def shares(self, kind: Literal["bytes", "messages", "uniform"]) -> NDArray[np.float64]:
+    def shares(self, kind: Literal["bytes", "messages", "uniform"]) -> Floats:
         """Return the part of the weight that its source sends which each edge has; 0 of nothing.
 
         Examples

@@ -11,8 +11,7 @@ from netloom.base.errors import InputError
 from netloom.base.textfiles import replacing
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.workload.graphs.process_graph import ProcessGraph
 
 WRITTEN = ".mtx, .csv, .tsv, .npz or .graphml"
@@ -118,7 +117,7 @@ def _write_graphml(graph: ProcessGraph, path: Path) -> None:
         nx.write_graphml(drawn, stream)
 
 
-def _plain(weights: NDArray[np.float64]) -> NDArray[np.float64] | NDArray[np.int64]:
+def _plain(weights: Floats) -> Floats | Ints:
     """Whole numbers, which most are, without a decimal point. All others as they are."""
     whole = np.all((weights == np.floor(weights)) & (weights < 2**53))
     return weights.astype(np.int64) if whole else weights

@@ -19,8 +19,9 @@ from netloom.workload.programs.messages import Messages, messages
 from netloom.workload.programs.rounds import Rounds
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from netloom.base.arrays import Floats, Ints
     from netloom.workload.graphs.process_graph import ProcessGraph
 
 THINKING, CHOOSING = 0, 2
@@ -113,7 +114,7 @@ class ClosedLoop(Rounds):
             nodes[self.tasks], num_nodes, message_flits, packet_flits or message_flits, gap_cycles
         )
 
-        def draw(number: NDArray[np.int64], row: NDArray[np.int64]) -> dict[str, NDArray[np.int32]]:
+        def draw(number: Ints, row: Ints) -> dict[str, Ints]:
             loop, chain = number[:: self.packets], row[:: self.packets] // self.packets
             drawing = first_task + self.tasks[chain]
             chosen = uniforms(seed, CHOOSING, drawing, loop)
@@ -127,11 +128,11 @@ class ClosedLoop(Rounds):
         super().__init__(one, draw)
         self._last = np.arange(self.packets - 1, len(one), self.packets)
 
-    def chain_of(self, rows: ArrayLike) -> NDArray[np.int64]:
+    def chain_of(self, rows: ArrayLike) -> Ints:
         """Return which of ``tasks`` each row number belongs to, by its place in there."""
         return self.row_of(rows).astype(np.int64) // self.packets
 
-    def loop_ends(self, complete: NDArray[np.int64], most: int | None = None) -> NDArray[np.int64]:
+    def loop_ends(self, complete: Ints, most: int | None = None) -> Ints:
         """Return int64[num_loops, num_chains], the cycle in which each loop ends; -1: not yet.
 
         ``complete``: int64[rows so far], the cycle in which each was complete; -1: not yet.
@@ -140,7 +141,7 @@ class ClosedLoop(Rounds):
         """
         return self.of_rounds(complete, self._last, most)
 
-    def loops_done(self, complete: NDArray[np.int64]) -> NDArray[np.int64]:
+    def loops_done(self, complete: Ints) -> Ints:
         """Return int64[num_chains], how many loops each task has finished, as ``loops_done``."""
         return self.rounds_done(complete, self._last)
 
@@ -149,10 +150,10 @@ class ClosedLoop(Rounds):
 class LoopTimes:
     """What the loops of a program take, and the traffic that they make."""
 
-    cycles: NDArray[np.float64]  # float64[num_chains], T_i: the mean time of a loop of each task
+    cycles: Floats  # float64[num_chains], T_i: the mean time of a loop of each task
     message_flits: int  # L, what a loop sends
     # float64[loops], the mean time of each loop over the tasks.
-    by_loop: NDArray[np.float64] | None = None
+    by_loop: Floats | None = None
 
     @property
     def average_node(self) -> float:
@@ -185,7 +186,7 @@ class LoopTimes:
         }
 
 
-def loops_done(ends: NDArray[np.int64]) -> NDArray[np.int64]:
+def loops_done(ends: Ints) -> Ints:
     """Return int64[num_chains], how many loops each task has finished.
 
     ``ends``: as from ``loop_ends``.
@@ -195,11 +196,11 @@ def loops_done(ends: NDArray[np.int64]) -> NDArray[np.int64]:
     >>> loops_done(np.array([[100, 90], [200, -1]]))
     array([2, 1])
     """
-    done: NDArray[np.int64] = (ends >= 0).sum(axis=0)
+    done: Ints = (ends >= 0).sum(axis=0)
     return done
 
 
-def loop_times(ends: NDArray[np.int64], *, message_flits: int, skip: int, loops: int) -> LoopTimes:
+def loop_times(ends: Ints, *, message_flits: int, skip: int, loops: int) -> LoopTimes:
     """Return the mean loop time of every task over its ``loops`` loops after the first ``skip``.
 
     Every task has to have finished as many (``loops_done``). Nothing of those that are faster is
@@ -256,7 +257,7 @@ def _check_numbers(
 
 
 def _one_loop(
-    nodes: NDArray[np.int32], num_nodes: int, flits: int, packet_flits: int, gap_cycles: int
+    nodes: Ints, num_nodes: int, flits: int, packet_flits: int, gap_cycles: int
 ) -> tuple[Messages, int]:
     """One loop of the tasks on ``nodes``, as ``Rounds`` wants it, and the packets of a message."""
     packets = -(-flits // packet_flits)
@@ -306,7 +307,7 @@ class _Neighbours:
         usable = np.where(weight > 0, np.arange(graph.num_edges), -1)
         self._last = np.maximum.reduceat(usable, first)  # rounding may not lead further
 
-    def chosen(self, drawn: NDArray[np.float64], chain: NDArray[np.int64]) -> NDArray[np.int32]:
+    def chosen(self, drawn: Floats, chain: Ints) -> Ints:
         """The task (int32[n]) that each number in [0, 1) chooses for its chain."""
         if self._graph is None:
             count = len(self.tasks)
@@ -316,7 +317,7 @@ class _Neighbours:
         return self._graph.target[np.minimum(edge, self._last[chain])]
 
 
-def senders(graph: ProcessGraph) -> NDArray[np.int64]:
+def senders(graph: ProcessGraph) -> Ints:
     """Return the tasks that send to others, lowest first (int64[num_senders]).
 
     The others are idle or only receive. They are the fixed points of a permutation, such as the

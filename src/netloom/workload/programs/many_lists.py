@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike, NDArray
 
+    from netloom.base.arrays import Ints
+
 
 class Lists(NamedTuple):
     """Lists of numbers, one after the other: list i is ``values[offsets[i]:offsets[i + 1]]``.
@@ -18,11 +20,11 @@ class Lists(NamedTuple):
     ``offsets``: int64[num_lists + 1]. ``values``: int64 or int32[offsets[-1]].
     """
 
-    offsets: NDArray[np.int64]
+    offsets: Ints
     values: NDArray[Any]
 
     @property
-    def lengths(self) -> NDArray[np.int64]:
+    def lengths(self) -> Ints:
         """Return int64[num_lists]."""
         return np.diff(self.offsets)
 
@@ -30,11 +32,11 @@ class Lists(NamedTuple):
         """Return the list of this number."""
         return self.values[self.offsets[number] : self.offsets[number + 1]]
 
-    def owners(self) -> NDArray[np.int64]:
+    def owners(self) -> Ints:
         """Return int64[len(values)], the list that each value is in."""
         return np.repeat(np.arange(len(self.offsets) - 1), self.lengths)
 
-    def taken(self, order: NDArray[np.integer[Any]]) -> Lists:
+    def taken(self, order: Ints) -> Lists:
         """Return the lists of these numbers, in this order."""
         lengths = self.lengths[order]
         offsets = np.append(0, np.cumsum(lengths, dtype=np.int64))

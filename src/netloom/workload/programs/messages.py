@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from netloom.base.arrays import Ints
+
 COLUMNS = {
     "start": np.int64,
     "delay": np.int32,
@@ -54,25 +56,25 @@ class Messages:
     delay: NDArray[Any]
     run: NDArray[Any]
     # source, target: int32[n], nodes; a message to its own source arrives at once.
-    source: NDArray[np.int32]
-    target: NDArray[np.int32]
+    source: Ints
+    target: Ints
     flits: NDArray[Any]  # int32[n], length; 0 for a computation, which sends nothing
     hold: NDArray[Any]
     receive: NDArray[Any]
     # int32[n], the hardware context that the row belongs to: a processor that goes on with another
     # context than its last has to switch first, which it begins as soon as it is free. -1 where
     # contexts mean nothing.
-    context: NDArray[np.int32]
+    context: Ints
     # after_offsets, after: int64[n + 1] and int64[after_offsets[-1]]: row i waits for the rows
     # after[after_offsets[i]:after_offsets[i + 1]], numbered through all tables. Always lower
     # numbers than the row's own, so that no rows can wait for each other in a circle.
-    after_offsets: NDArray[np.int64]
-    after: NDArray[np.int64]
+    after_offsets: Ints
+    after: Ints
 
     def __len__(self) -> int:
         return len(self.source)
 
-    def waits(self) -> NDArray[np.int64]:
+    def waits(self) -> Ints:
         """Return int64[after_offsets[-1]], the row that does the waiting of each of ``after``."""
         return self.first + np.repeat(np.arange(len(self)), np.diff(self.after_offsets))
 
@@ -87,7 +89,7 @@ class Source(Protocol):
     def num_nodes(self) -> int:
         """Nodes of the network."""
 
-    def extend(self, complete: NDArray[np.int64], until: int) -> Messages:
+    def extend(self, complete: Ints, until: int) -> Messages:
         """Return rows such that nothing is missing before the cycle ``until``.
 
         ``complete``: int64[rows so far], the cycle in which each was complete; -1 where it
@@ -172,7 +174,7 @@ class Given:
         """Nodes of the network."""
         return self.messages.num_nodes
 
-    def extend(self, complete: NDArray[np.int64], until: int) -> Messages:  # noqa: ARG002
+    def extend(self, complete: Ints, until: int) -> Messages:  # noqa: ARG002
         """Return the table at first, and nothing from then on."""
         if len(complete) == 0:
             return self.messages

@@ -18,7 +18,9 @@ from netloom.base.spec import check_size
 from netloom.workload.programs.messages import COLUMNS, Messages, checked
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from netloom.base.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -67,11 +69,11 @@ class NodeCosts:
         """What a byte takes on a network channel, µs."""
         return self.cycle_us / self.flit_bytes
 
-    def packets(self, message_bytes: ArrayLike) -> NDArray[np.int64]:
+    def packets(self, message_bytes: ArrayLike) -> Ints:
         """Return how many packets each message is cut into (int64, at least 1)."""
         return np.maximum(-(-np.asarray(message_bytes, np.int64) // self.packet_bytes), 1)
 
-    def server_us(self, message_bytes: ArrayLike) -> NDArray[np.float64]:
+    def server_us(self, message_bytes: ArrayLike) -> Floats:
         """Return how long the packets of each message take a server (float64), without α."""
         sizes = np.asarray(message_bytes, np.int64)
         count = self.packets(sizes)
@@ -80,7 +82,7 @@ class NodeCosts:
         time += np.where(count > 1, count * overhead, 0.0)
         return time
 
-    def message_us(self, message_bytes: ArrayLike) -> NDArray[np.float64]:
+    def message_us(self, message_bytes: ArrayLike) -> Floats:
         """Return what each message takes if it meets no other (float64), but for its path.
 
         Its path adds a cycle per hop, and those of the switching.
@@ -105,7 +107,7 @@ class NodeCosts:
         return float(channel_us / (think_us + 2 * self.message_us(message_bytes)))
 
 
-def packetised(table: Messages, costs: NodeCosts) -> tuple[Messages, NDArray[np.int64]]:
+def packetised(table: Messages, costs: NodeCosts) -> tuple[Messages, Ints]:
     """Return the packets of a table of messages, with what they cost the servers of both ends.
 
     The processor of a node stands for its server. Each packet takes that of its source from the
@@ -167,11 +169,11 @@ def packetised(table: Messages, costs: NodeCosts) -> tuple[Messages, NDArray[np.
 
 def _costs(
     costs: NodeCosts,
-    size: NDArray[np.int64],
-    count: NDArray[np.int64],
-    place: NDArray[np.int64],
-    joins: NDArray[np.bool_],
-) -> dict[str, NDArray[np.int64]]:
+    size: Ints,
+    count: Ints,
+    place: Ints,
+    joins: Bools,
+) -> dict[str, Ints]:
     """The columns of packet number ``place`` of ``count`` of a message of ``size`` bytes."""
     part = np.clip(size - place * costs.packet_bytes, 0, costs.packet_bytes)
     flits = -(-part // costs.flit_bytes)
@@ -185,11 +187,11 @@ def _costs(
 
 def _waits(
     table: Messages,
-    count: NDArray[np.int64],
-    message: NDArray[np.int64],
-    joins: NDArray[np.bool_],
-    ends: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    count: Ints,
+    message: Ints,
+    joins: Bools,
+    ends: Ints,
+) -> tuple[Ints, Ints]:
     """``after`` and ``after_offsets`` of the packets of a table of messages."""
     degree = np.where(joins, count[message], np.diff(table.after_offsets)[message])
     offsets = np.concatenate([[0], np.cumsum(degree)])

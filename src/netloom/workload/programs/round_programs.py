@@ -19,7 +19,9 @@ from netloom.workload.programs.rounds import ranges
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from netloom.base.arrays import Bools, Floats, Ints
 
 Order: TypeAlias = Literal["barrier", "neighbours"]
 
@@ -40,16 +42,16 @@ class Round:
         How many rounds of this kind follow each other.
     """
 
-    source: NDArray[np.int32]
-    target: NDArray[np.int32]
-    bytes: NDArray[np.float64]
+    source: Ints
+    target: Ints
+    bytes: Floats
     count: int = 1
 
     def __len__(self) -> int:
         return len(self.source)
 
     @property
-    def moving(self) -> NDArray[np.bool_]:
+    def moving(self) -> Bools:
         """Which messages use the network: bool[n]."""
         return np.asarray((self.bytes > 0) & (self.source != self.target))
 
@@ -158,7 +160,7 @@ class Frontier:
         self._row = np.zeros(0, np.int64)
         self._num_hosts = num_hosts
 
-    def follow(self, one: Round, first: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def follow(self, one: Round, first: int) -> tuple[Ints, Ints]:
         """Return the rows for which each message of the next round waits, as offsets and rows.
 
         ``first`` is the row of its first message.
@@ -201,7 +203,7 @@ def as_messages(program: RoundProgram, *, overhead: float = 0.0) -> Messages:
     rounds = [each for each in program for _ in range(each.count)]
     frontier, gate = Frontier(program.num_hosts), exchange([0], [0], 0)
     parts: list[Round] = []
-    waits: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+    waits: list[tuple[Ints, Ints]] = []
     first = 0
     for number, each in enumerate(rounds):
         if program.order == "neighbours":
@@ -222,7 +224,7 @@ def as_messages(program: RoundProgram, *, overhead: float = 0.0) -> Messages:
 def _table(
     num_hosts: int,
     parts: list[Round],
-    waits: list[tuple[NDArray[np.int64], NDArray[np.int64]]],
+    waits: list[tuple[Ints, Ints]],
     overhead: float,
 ) -> Messages:
     """Return rounds as a table, whose rows wait as given."""

@@ -20,10 +20,12 @@ from netloom.workload.programs.messages import COLUMNS, Messages, checked
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Columns: TypeAlias = "Mapping[str, NDArray[np.int32]]"
-    Draw: TypeAlias = "Callable[[NDArray[np.int64], NDArray[np.int64]], Columns]"
+    from netloom.base.arrays import Bools, Ints
+
+    Columns: TypeAlias = "Mapping[str, Ints]"
+    Draw: TypeAlias = "Callable[[Ints, Ints], Columns]"
 
 MOST_ROWS = 2**25
 """Most rows of a program that repeats. A run that needs more is a mistake."""
@@ -85,7 +87,7 @@ class Rounds:
         """Rounds so far of the part that has most."""
         return int(self._made.max())
 
-    def extend(self, complete: NDArray[np.int64], until: int) -> Messages:
+    def extend(self, complete: Ints, until: int) -> Messages:
         """Return the next rounds of each part, those that could begin before the cycle ``until``.
 
         See ``messages.Source``. What can begin is worked out from the times so far, and from
@@ -117,9 +119,7 @@ class Rounds:
             count = max(1, min(2 * count, at_once))
         return self._numbered(blocks)
 
-    def of_rounds(
-        self, times: NDArray[np.int64], rows: NDArray[np.int64], most: int | None = None
-    ) -> NDArray[np.int64]:
+    def of_rounds(self, times: Ints, rows: Ints, most: int | None = None) -> Ints:
         """Return int64[num_rounds, len(rows)], the times of some rows of each round.
 
         They are -1 where a round of that part of the program has not been made yet.
@@ -133,24 +133,22 @@ class Rounds:
         spread(np.ascontiguousarray(times), row, number, self._columns(rows), found)
         return found
 
-    def rounds_done(
-        self, complete: NDArray[np.int64], rows: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
+    def rounds_done(self, complete: Ints, rows: Ints) -> Ints:
         """Return int64[len(rows)], in how many rounds each of some rows is complete."""
         column = self._columns(rows)[self.row_of(np.flatnonzero(complete >= 0))]
         return np.bincount(column + 1, minlength=len(rows) + 1)[1:]
 
-    def row_of(self, numbers: ArrayLike) -> NDArray[np.int32]:
+    def row_of(self, numbers: ArrayLike) -> Ints:
         """Return which row of its round each row number is."""
         return self._room[0, : self.num_rows][np.asarray(numbers, np.int64)]
 
-    def _columns(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _columns(self, rows: Ints) -> Ints:
         """The place of each row of a round among ``rows``, -1 if it is none of them."""
         column = np.full(len(self.one), -1)
         column[rows] = np.arange(len(rows))
         return column
 
-    def _times_so_far(self, complete: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _times_so_far(self, complete: Ints) -> Ints:
         """When the rows of the last two rounds are complete, or can be. See ``least_times``."""
         done = complete[self._open]
         row, number = (each[self._open] for each in self._room)
@@ -166,7 +164,7 @@ class Rounds:
         )  # fmt: skip
         return times
 
-    def _gates(self, times: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _gates(self, times: Ints) -> Ints:
         """The first cycle in which a row of the next round of each part can be released."""
         one, parts = self.one, self._parts
         gates = np.full(len(self._made), NEVER)
@@ -175,7 +173,7 @@ class Rounds:
         )
         return gates
 
-    def _block(self, part: NDArray[np.int64], count: int) -> _Block:
+    def _block(self, part: Ints, count: int) -> _Block:
         """The next ``count`` rounds of some parts, one part after the other."""
         of = np.repeat(part, count)
         begin, size = self._parts.offsets[of], np.diff(self._parts.offsets)[of]
@@ -187,14 +185,14 @@ class Rounds:
         }
         assert all(values.shape == row.shape for values in drawn.values())
 
-        def column(name: str) -> NDArray[np.int32]:
+        def column(name: str) -> Ints:
             return drawn[name] if name in drawn else getattr(self.one, name)[row]
 
         transit = np.where(column("source") != column("target"), column("flits"), 0)
         least = column("delay").astype(np.int64) + column("run") + transit + column("receive")
         return _Block(row, number, least, np.cumsum(size) - size, drawn)
 
-    def _released(self, block: _Block, times: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _released(self, block: _Block, times: Ints) -> Ints:
         """The first cycle in which each row can be released. ``times`` are gone on with."""
         row, one = block.row.astype(np.int32), self.one  # as in ``_room``: one kernel for both
         released, done = np.zeros(len(row), np.int64), np.full(len(row), -1)
@@ -242,10 +240,10 @@ class _Parts(NamedTuple):
     and ascending. ``opens``: bool[rows], whether a row waits for no other of its own round.
     """
 
-    of_row: NDArray[np.int32]
-    offsets: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    opens: NDArray[np.bool_]
+    of_row: Ints
+    offsets: Ints
+    rows: Ints
+    opens: Bools
 
 
 class _Block(NamedTuple):
@@ -255,13 +253,13 @@ class _Block(NamedTuple):
     round begins.
     """
 
-    row: NDArray[np.int64]
-    number: NDArray[np.int64]
-    least: NDArray[np.int64]
-    begin: NDArray[np.int64]
+    row: Ints
+    number: Ints
+    least: Ints
+    begin: Ints
     drawn: Columns
 
-    def only(self, kept: NDArray[np.bool_]) -> _Block:
+    def only(self, kept: Bools) -> _Block:
         """Some of the rounds."""
         size = np.diff(self.begin, append=len(self.row))
         rows = np.repeat(kept, size)
@@ -270,7 +268,7 @@ class _Block(NamedTuple):
         return _Block(row, number, least, np.cumsum(size[kept]) - size[kept], drawn)
 
 
-def ranges(begin: NDArray[np.int64], count: NDArray[np.int64]) -> NDArray[np.int64]:
+def ranges(begin: Ints, count: Ints) -> Ints:
     """Return begin[i], begin[i] + 1, …: count[i] of them, for each i.
 
     Examples

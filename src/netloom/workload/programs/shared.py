@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from netloom.base.arrays import Ints
+
 
 OWNER = 11
 """What the seeds of programs are spawned from."""
@@ -34,8 +36,8 @@ class SharedProgram:
     names: tuple[str, ...]  # the programs and their nodes, such as ``ring:4@0-3``
     num_nodes: int  # nodes of the network
     graph: ProcessGraph  # all tasks; those of different programs have no edge in common
-    node_of: NDArray[np.int32]  # int32[num_tasks], the node of each task
-    program_of: NDArray[np.int32]  # int32[num_tasks], the program of each task, ascending
+    node_of: Ints  # int32[num_tasks], the node of each task
+    program_of: Ints  # int32[num_tasks], the program of each task, ascending
 
     def alone(self, program: int) -> SharedProgram:
         """Return one of the programs where it is, with nothing else on the network."""
@@ -72,7 +74,7 @@ class SharedProgram:
             program_of=self.program_of[busy],
         )
 
-    def program_of_node(self) -> NDArray[np.int32]:
+    def program_of_node(self) -> Ints:
         """Return int32[num_nodes], the program whose tasks a node runs, -1 where it runs none.
 
         Raises
@@ -93,7 +95,7 @@ class SharedProgram:
         return f"<{' and '.join(self.names)}: {self.graph.num_tasks} tasks>"
 
 
-def parse_placed(spec: str) -> tuple[str, NDArray[np.int32] | None]:
+def parse_placed(spec: str) -> tuple[str, Ints | None]:
     """Split ``A.mtx@0-31`` into the program and the nodes that it is to run on.
 
     The nodes, int32[], are in the order given. None where there is no ``@``, or it belongs to
@@ -117,7 +119,7 @@ def parse_placed(spec: str) -> tuple[str, NDArray[np.int32] | None]:
     return app, parse_nodes(listed, where=f"app '{spec}'")
 
 
-def parse_nodes(listed: str, *, where: str = "nodes") -> NDArray[np.int32]:
+def parse_nodes(listed: str, *, where: str = "nodes") -> Ints:
     """Read a list of nodes such as ``0-31,40,48-63``, int32[] in the order given.
 
     Raises
@@ -130,7 +132,7 @@ def parse_nodes(listed: str, *, where: str = "nodes") -> NDArray[np.int32]:
     >>> parse_nodes("0-2,7")
     array([0, 1, 2, 7], dtype=int32)
     """
-    parts: list[NDArray[np.int32]] = []
+    parts: list[Ints] = []
     for word in listed.split(","):
         ends = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", word, re.ASCII)
         if ends is None:
@@ -195,7 +197,7 @@ def share(
     working = np.setdiff1d(np.arange(num_nodes), failed_nodes)
     owner = np.full(num_nodes, -1, np.int32)
     names: list[str] = []
-    placed: list[NDArray[np.int32]] = []
+    placed: list[Ints] = []
     for number, (graph, given) in enumerate(programs):
         if given is None and len(programs) > 1:
             found = f"{graph.name} without nodes, one of {len(programs)} programs"
@@ -289,7 +291,7 @@ def among(traffic: Traffic, nodes: ArrayLike) -> Traffic:
     return Traffic(name, traffic.num_nodes, rate / rate[rate > 0].mean(), law)
 
 
-def between_groups(traffic: Traffic, group: NDArray[np.integer]) -> tuple[Traffic, float]:
+def between_groups(traffic: Traffic, group: Ints) -> tuple[Traffic, float]:
     """Return what some traffic sends to other groups of hosts, and the share that stays in them.
 
     ``group``: int[num_nodes]. A host sends the less, the more it would send inside its group. What

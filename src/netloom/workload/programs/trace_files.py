@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Bools, Floats, Ints
+
     Where: TypeAlias = Callable[[int], str]  # the place of a row, as the user would look for it
 
 SPELLINGS = {
@@ -355,7 +357,7 @@ def _plain(table: pl.DataFrame, name: str, where: Where) -> list[str]:
     return [plain(row, text) for row, text in enumerate(texts)]
 
 
-def _numbers(table: pl.DataFrame, name: str, where: Where) -> NDArray[np.int64]:
+def _numbers(table: pl.DataFrame, name: str, where: Where) -> Ints:
     import polars as pl
 
     texts = pl.Series(_plain(table, name, where))
@@ -368,7 +370,7 @@ def _numbers(table: pl.DataFrame, name: str, where: Where) -> NDArray[np.int64]:
     return numbers
 
 
-def _measures(table: pl.DataFrame, name: str, where: Where) -> NDArray[np.float64]:
+def _measures(table: pl.DataFrame, name: str, where: Where) -> Floats:
     """Seconds or bytes, which need not be whole."""
     import polars as pl
 
@@ -435,7 +437,7 @@ def _after(table: pl.DataFrame, ids: list[str], where: Where) -> Lists:
 
 def _flits(
     columns: dict[str, NDArray[Any]],
-    sent: NDArray[np.bool_],
+    sent: Bools,
     flit_bytes: int | None,
     where: Where,
     path: Path,
@@ -460,7 +462,7 @@ def _flits(
     return flits
 
 
-def _refuse(wrong: NDArray[np.bool_], where: Where, found: str, wanted: str) -> None:
+def _refuse(wrong: Bools, where: Where, found: str, wanted: str) -> None:
     if wrong.any():
         raise InputError(where(int(np.argmax(wrong))), found, wanted)
 

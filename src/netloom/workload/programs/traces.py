@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from netloom.base.arrays import Ints
     from netloom.topology import Topology
 
 Unit: TypeAlias = Literal["cycles", "seconds"]
@@ -77,7 +78,7 @@ class Trace:
     run: NDArray[Any]
     hold: NDArray[Any]
     receive: NDArray[Any]
-    source: NDArray[np.int32]  # int32[n], tasks
+    source: Ints  # int32[n], tasks
     flits: NDArray[Any]  # int32[n], length of what is sent to each target
     targets: Lists  # for each entry the tasks that it goes to, or ``EVERYONE``
     after: Lists  # for each entry the entries that it waits for
@@ -190,7 +191,7 @@ class Replay(Given):
 
     name: str  # what is replayed
     # int64[num_rows], the entry of the trace that each row belongs to; a multicast has many.
-    entry: NDArray[np.int64]
+    entry: Ints
     inside_nodes: float = 0.0  # the share of what is sent that stays inside nodes
 
     def __repr__(self) -> str:
@@ -250,7 +251,7 @@ def _dtype(column: str, unit: Unit) -> type:
     return np.float64 if measured else COLUMNS[column]
 
 
-def _dependence_order(after: Lists) -> NDArray[np.int64]:
+def _dependence_order(after: Lists) -> Ints:
     """Entries such that each comes after all that it waits for. Those in circles are missing."""
     count = len(after.offsets) - 1
     waiter = after.owners()
@@ -273,7 +274,7 @@ def _dependence_order(after: Lists) -> NDArray[np.int64]:
     return np.array(order, np.int64)
 
 
-def _circle(after: Lists, order: NDArray[np.int64]) -> list[int]:
+def _circle(after: Lists, order: Ints) -> list[int]:
     """Entries that are not in ``order``, each waiting for the next, the last for the first."""
     stuck = np.ones(len(after.offsets) - 1, bool)
     stuck[order] = False
@@ -288,7 +289,7 @@ def _circle(after: Lists, order: NDArray[np.int64]) -> list[int]:
     return circle[first:] + circle[:first]
 
 
-def _placed(trace: Trace, topology: Topology, nodes: NDArray[np.int32], flit_time: float) -> Replay:
+def _placed(trace: Trace, topology: Topology, nodes: Ints, flit_time: float) -> Replay:
     """Each entry is a row. A multicast is a row for its computation, then those of its tree."""
     trees = _trees(trace, topology, nodes)
     counts = np.ones(len(trace), np.int64)
@@ -343,7 +344,7 @@ def _keep_inside(columns: dict[str, NDArray[Any]], topology: Topology) -> float:
     return kept / sent if sent else 0.0
 
 
-def _least_cycles(columns: dict[str, NDArray[Any]], flit_time: float) -> NDArray[np.int64]:
+def _least_cycles(columns: dict[str, NDArray[Any]], flit_time: float) -> Ints:
     """What each row takes at least, itself at least a cycle: the time of a flit."""
     transit = np.where(columns["source"] != columns["target"], columns["flits"], 0)
     if columns["run"].dtype.kind == "i":
@@ -354,13 +355,11 @@ def _least_cycles(columns: dict[str, NDArray[Any]], flit_time: float) -> NDArray
         seconds = work + transit * flit_time + columns["receive"]
         cycle = max(flit_time, float(seconds.sum()) / MOST_CHAIN)
         cycles = np.rint(seconds / cycle).astype(np.int64)
-    least: NDArray[np.int64] = np.maximum(cycles, 1)
+    least: Ints = np.maximum(cycles, 1)
     return least
 
 
-def _turn(
-    cycles: NDArray[np.int64], after: Lists, owner: NDArray[np.int64], ids: tuple[str, ...]
-) -> NDArray[np.int64]:
+def _turn(cycles: Ints, after: Lists, owner: Ints, ids: tuple[str, ...]) -> Ints:
     """Return the rows in the order in which they go if all can: see ``Trace.placed``.
 
     What a row waits for has a longer remaining chain than the row, and so a lower number.
@@ -380,7 +379,7 @@ def _turn(
     return np.lexsort((rank[owner], -chains))
 
 
-def _trees(trace: Trace, topology: Topology, nodes: NDArray[np.int32]) -> dict[int, Branches]:
+def _trees(trace: Trace, topology: Topology, nodes: Ints) -> dict[int, Branches]:
     """The tree of each entry that goes to several nodes."""
     everyone = np.unique(nodes)
     found = {}
@@ -399,9 +398,9 @@ def _trees(trace: Trace, topology: Topology, nodes: NDArray[np.int32]) -> dict[i
 
 def _head_rows(
     trace: Trace,
-    nodes: NDArray[np.int32],
+    nodes: Ints,
     trees: dict[int, Branches],
-    begin: NDArray[np.int64],
+    begin: Ints,
     num_rows: int,
 ) -> dict[str, NDArray[Any]]:
     """Columns of all rows, with those filled in that are the first of an entry."""

@@ -19,7 +19,9 @@ from netloom.topology.alike import check_direct
 from netloom.workload.programs.messages import Messages, messages
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from netloom.base.arrays import Bools, Floats, Ints
 
 
 MOST_TEMPLATES = 64
@@ -37,7 +39,7 @@ class Orientation:
     lean: tuple[int, ...] = ()
     # On other networks, float64[num_channels]: of the channels that could bring a node its copy,
     # the one of least preference does.
-    preference: NDArray[np.float64] | None = None
+    preference: Floats | None = None
 
 
 class Branches(NamedTuple):
@@ -48,13 +50,13 @@ class Branches(NamedTuple):
     those that the copies are for, or just on the way.
     """
 
-    source: NDArray[np.int32]
-    target: NDArray[np.int32]
-    after: NDArray[np.int32]
-    asked: NDArray[np.bool_]
+    source: Ints
+    target: Ints
+    after: Ints
+    asked: Bools
 
     @property
-    def leaves(self) -> NDArray[np.bool_]:
+    def leaves(self) -> Bools:
         """Which messages no other waits for: when these have arrived, all have."""
         last = np.ones(len(self.after), bool)
         last[self.after[self.after >= 0]] = False
@@ -64,8 +66,8 @@ class Branches(NamedTuple):
 class _Spread(NamedTuple):
     """Nodes in the order in which they are reached, and the place of each one's parent."""
 
-    node: NDArray[np.int32]  # the root first
-    parent: NDArray[np.int32]  # −1 for the root
+    node: Ints  # the root first
+    parent: Ints  # −1 for the root
 
 
 def row_first(topology: Topology) -> Orientation:
@@ -101,9 +103,7 @@ def balanced_orientation(topology: Topology, rng: np.random.Generator) -> Orient
     return Orientation(preference=rng.random(topology.num_channels))
 
 
-def tree(
-    topology: Topology, root: int, orientation: Orientation | None = None
-) -> NDArray[np.int32]:
+def tree(topology: Topology, root: int, orientation: Orientation | None = None) -> Ints:
     """Return int32[num_nodes], the node from which each node gets its copy; −1 for the root.
 
     The orientation is row-first by default. In a network that is not connected, nodes out of
@@ -126,7 +126,7 @@ def tree(
 def branches(
     topology: Topology,
     root: int,
-    targets: NDArray[np.integer] | None = None,
+    targets: Ints | None = None,
     orientation: Orientation | None = None,
 ) -> Branches:
     """Return the messages of a tree, or of the part of it that leads to ``targets``.
@@ -167,7 +167,7 @@ def branches(
     return Branches(node[above], node[used], number[above], asked[used])
 
 
-def straight(root: int, targets: NDArray[np.integer]) -> Branches:
+def straight(root: int, targets: Ints) -> Branches:
     """Return a message from the root to each of the other targets, in their order.
 
     Hosts that hang on routers do not forward: there are no neighbours to send copies on.
@@ -229,7 +229,7 @@ def multicast(
     )
 
 
-def _ways(parent: NDArray[np.int32], asked: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _ways(parent: Ints, asked: Bools) -> Ints:
     """Places but the root's that lie on a way from the root to a place that is asked for."""
     needed = np.zeros(len(parent), bool)
     needed[0] = True
@@ -267,7 +267,7 @@ def _origin_spread(
 
 
 @lru_cache(MOST_TEMPLATES)
-def _coordinates(sides: tuple[int, ...]) -> tuple[NDArray[np.int32], ...]:
+def _coordinates(sides: tuple[int, ...]) -> tuple[Ints, ...]:
     """Coordinates of all nodes, dimension by dimension."""
     return tuple(along.ravel() for along in np.indices(sides, np.int32))
 
@@ -319,7 +319,7 @@ def _graph_spread(topology: Topology, root: int, orientation: Orientation) -> _S
     return _ordered(parent, order[: len(reached) + 1])
 
 
-def _ordered(parent: NDArray[np.int32], order: NDArray[np.int64]) -> _Spread:
+def _ordered(parent: Ints, order: Ints) -> _Spread:
     """Nodes in order, and the places of their parents in it."""
     place = np.full(len(parent) + 1, -1, np.int32)  # one more, for the parent of the root
     place[order] = np.arange(len(order), dtype=np.int32)

@@ -23,7 +23,7 @@ from netloom.workload.traffic.lengths import geometric_scale
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Bools, Floats, Ints
 
 ARRIVALS = "bernoulli, poisson or on-off:BURST_CYCLES,DUTY such as on-off:100,0.25"
 
@@ -83,16 +83,16 @@ class Born(NamedTuple):
     """
 
     end: int
-    birth: NDArray[np.int32]
-    sender: NDArray[np.int32]
+    birth: Ints
+    sender: Ints
 
 
 class _Group(NamedTuple):
     """Senders of nearly equal rates: at most the largest, and more than half of it."""
 
-    members: NDArray[np.int32]
+    members: Ints
     rate: float  # the largest, packets a cycle
-    kept: NDArray[np.float64]  # each one's rate over the largest; empty where all are equal
+    kept: Floats  # each one's rate over the largest; empty where all are equal
 
 
 def parse_arrivals(spec: str) -> Arrivals:
@@ -139,9 +139,7 @@ def parse_arrivals(spec: str) -> Arrivals:
     return found
 
 
-def arrival_blocks(
-    arrivals: Arrivals, rates: NDArray[np.float64], rng: np.random.Generator
-) -> Iterator[Born]:
+def arrival_blocks(arrivals: Arrivals, rates: Floats, rng: np.random.Generator) -> Iterator[Born]:
     """Yield the packets of senders with these rates, block by block of cycles from cycle 0 on.
 
     Blocks are cut by the rates alone, so the packets depend on the arguments and on nothing
@@ -175,10 +173,10 @@ def _keys(
     rng: np.random.Generator,
     arrivals: Arrivals,
     group: _Group,
-    on: NDArray[np.bool_],
+    on: Bools,
     start: int,
     span: int,
-) -> NDArray[np.int64]:
+) -> Ints:
     """Return ``cycle << 32 | sender`` of each arrival of a group within a block."""
     from netloom.workload.kernels.packets import note_arrivals
 
@@ -192,7 +190,7 @@ def _keys(
     return keys[: note_arrivals(cells, group.members, lots, group.kept, start, keys)]
 
 
-def _block_cycles(arrivals: Arrivals, rates: NDArray[np.float64]) -> int:
+def _block_cycles(arrivals: Arrivals, rates: Floats) -> int:
     cycles = BLOCK_PACKETS / float(rates.sum())
     if arrivals.kind == "on-off":
         period = arrivals.burst_cycles + arrivals.pause_cycles
@@ -200,7 +198,7 @@ def _block_cycles(arrivals: Arrivals, rates: NDArray[np.float64]) -> int:
     return max(1, int(min(cycles, BLOCK_CYCLES)))
 
 
-def _groups(rates: NDArray[np.float64]) -> list[_Group]:
+def _groups(rates: Floats) -> list[_Group]:
     """Senders by powers of two below the largest rate."""
     octave = np.floor(np.log2(rates.max() / rates)).astype(np.int64)
     groups = []
@@ -214,7 +212,7 @@ def _groups(rates: NDArray[np.float64]) -> list[_Group]:
 
 def _hits(
     rng: np.random.Generator, num_cells: int, rate: float, kind: Literal["bernoulli", "poisson"]
-) -> NDArray[np.float64]:
+) -> Floats:
     """Where in a row of cells something comes, in order. In a Poisson cell as often as it comes."""
     from netloom.workload.kernels.packets import add_up
 
@@ -232,8 +230,8 @@ def _hits(
 
 
 def _in_bursts(
-    rng: np.random.Generator, arrivals: Arrivals, group: _Group, on: NDArray[np.bool_], span: int
-) -> NDArray[np.float64]:
+    rng: np.random.Generator, arrivals: Arrivals, group: _Group, on: Bools, span: int
+) -> Floats:
     """Cells of the arrivals of a group. ``on`` is moved on to the next block."""
     begin, length, place = _bursts(rng, arrivals, group.members, on, span)
     ends = np.cumsum(length)
@@ -247,10 +245,10 @@ def _in_bursts(
 def _bursts(
     rng: np.random.Generator,
     arrivals: Arrivals,
-    members: NDArray[np.int32],
-    on: NDArray[np.bool_],
+    members: Ints,
+    on: Bools,
     span: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[Ints, Ints, Ints]:
     """First cycle, cycles and place of every on-period within a block.
 
     Periods are geometric, so what is left of one at the start of a block has the law of a whole

@@ -13,8 +13,7 @@ from netloom.topology.family import DragonflyShape, HyperXShape, TreeShape
 from netloom.workload.traffic.patterns import Traffic, pairs
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.topology import Topology
 
 
@@ -71,7 +70,7 @@ def adversarial(topology: Topology, ahead: int = 1, *, name: str | None = None) 
     return pairs(topology.num_hosts, source, target, weights=weight, name=name)
 
 
-def _groups(topology: Topology, where: str) -> NDArray[np.int64]:
+def _groups(topology: Topology, where: str) -> Ints:
     """Return int64[num_hosts], the group that each host belongs to."""
     shape = topology.family
     if isinstance(shape, TreeShape):
@@ -90,6 +89,6 @@ def _groups(topology: Topology, where: str) -> NDArray[np.int64]:
     raise InputError(where, f"the network {topology.name}", wanted)
 
 
-def first_router(topology: Topology) -> NDArray[np.int64]:
+def first_router(topology: Topology) -> Ints:
     """Return int64[num_hosts], the router that the first port of each host hangs on."""
     return topology.injection_router[topology.port_offsets[:-1]].astype(np.int64)

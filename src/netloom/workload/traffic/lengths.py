@@ -12,7 +12,7 @@ from netloom.base.errors import InputError
 from netloom.base.spec import real_number, split_spec, whole_number
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Ints
 
 LONGEST = 32_767
 """Most flits of a packet: the simulators count them in int16."""
@@ -49,7 +49,7 @@ class Lengths:
     mean: float
     parameter: float = 0.0
 
-    def draw(self, rng: np.random.Generator, count: int) -> NDArray[np.int32]:
+    def draw(self, rng: np.random.Generator, count: int) -> Ints:
         """Return int32[count], the flits of as many packets, independent of one another.
 
         Examples

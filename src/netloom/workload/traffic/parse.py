@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from math import isqrt, prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,8 +29,7 @@ from netloom.workload.traffic.groups import adversarial, first_router
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.workload.graphs.process_graph import ProcessGraph
 
 TRAFFICS = (
@@ -43,9 +42,7 @@ TRAFFICS = (
 _PAIR = re.compile(r"([0-9]{1,9})-([0-9]{1,9})(?:\*(.+))?")
 
 
-def parse_traffic(
-    spec: str, topology: Topology, nodes: NDArray[np.integer[Any]] | None = None
-) -> Traffic:
+def parse_traffic(spec: str, topology: Topology, nodes: Ints | None = None) -> Traffic:
     """Return the traffic pattern that ``spec`` names, on the nodes of this network.
 
     Parameters
@@ -176,15 +173,15 @@ _WITH_ARGUMENT: dict[str, Callable[[str, str, Topology], Traffic]] = {
 }
 
 
-def _square(topology: Topology, where: str) -> NDArray[np.int32]:
+def _square(topology: Topology, where: str) -> Ints:
     side = isqrt(topology.num_hosts)
     if side * side != topology.num_hosts:
         raise InputError(where, _count(topology), "a square number of them, by --nodes if need be")
     return _targets(permutations.transpose(side))
 
 
-def _by_count(make: Callable[[int], ProcessGraph]) -> Callable[[Topology, str], NDArray[np.int32]]:
-    def of_count(topology: Topology, where: str) -> NDArray[np.int32]:
+def _by_count(make: Callable[[int], ProcessGraph]) -> Callable[[Topology, str], Ints]:
+    def of_count(topology: Topology, where: str) -> Ints:
         if not topology.direct and topology.num_hosts.bit_count() != 1:
             wanted = "a power of two of them, by --nodes if need be"
             raise InputError(where, _count(topology), wanted)
@@ -193,7 +190,7 @@ def _by_count(make: Callable[[int], ProcessGraph]) -> Callable[[Topology, str], 
     return of_count
 
 
-def _targets(graph: ProcessGraph) -> NDArray[np.int32]:
+def _targets(graph: ProcessGraph) -> Ints:
     """Return the target of each node, itself where it has no edge."""
     targets = np.arange(graph.num_tasks, dtype=np.int32)
     targets[graph.source] = graph.target
@@ -204,8 +201,8 @@ def _count(topology: Topology) -> str:
     return counted(topology.num_hosts, "host")
 
 
-def _by_sides(make: Callable[..., ProcessGraph]) -> Callable[[Topology, str], NDArray[np.int32]]:
-    def of_sides(topology: Topology, where: str) -> NDArray[np.int32]:
+def _by_sides(make: Callable[..., ProcessGraph]) -> Callable[[Topology, str], Ints]:
+    def of_sides(topology: Topology, where: str) -> Ints:
         routers = topology.routers
         shape = routers if isinstance(routers, Cube) else topology.family
         if not isinstance(shape, Cube | HyperXShape):
@@ -217,7 +214,7 @@ def _by_sides(make: Callable[..., ProcessGraph]) -> Callable[[Topology, str], ND
     return of_sides
 
 
-def _on_hosts(topology: Topology, to: NDArray[np.int32], where: str) -> NDArray[np.int32]:
+def _on_hosts(topology: Topology, to: Ints, where: str) -> Ints:
     """Return the host in the same place on the router to which that of each host sends."""
     router = first_router(topology)
     hosts = np.argsort(router, kind="stable").astype(np.int32)  # router by router
@@ -230,7 +227,7 @@ def _on_hosts(topology: Topology, to: NDArray[np.int32], where: str) -> NDArray[
     return targets
 
 
-_PERMUTATIONS: dict[str, Callable[[Topology, str], NDArray[np.int32]]] = {
+_PERMUTATIONS: dict[str, Callable[[Topology, str], Ints]] = {
     "transpose": _square,
     "bit-complement": _by_count(permutations.bit_complement),
     "bit-reverse": _by_count(permutations.bit_reverse),
@@ -240,9 +237,7 @@ _PERMUTATIONS: dict[str, Callable[[Topology, str], NDArray[np.int32]]] = {
 }
 
 
-def _listed(
-    spec: str, topology: Topology, nodes: NDArray[np.integer[Any]] | None, *, to_self: bool
-) -> Traffic:
+def _listed(spec: str, topology: Topology, nodes: Ints | None, *, to_self: bool) -> Traffic:
     """Return a pattern among the nodes of a list: the i-th sends to where its task i does."""
     name, argument = split_spec(spec)
     where = f"traffic '{spec}'"

@@ -16,6 +16,7 @@ from netloom.workload.traffic.targets import Fixed, Law, Shares, Uniform, merged
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from netloom.base.arrays import Floats, Ints
     from netloom.workload.graphs.process_graph import ProcessGraph
 
 
@@ -46,12 +47,10 @@ class Traffic:
 
     name: str
     num_nodes: int
-    rate: NDArray[np.float64]
+    rate: Floats
     law: Law
 
-    def draw_targets(
-        self, rng: np.random.Generator, sources: NDArray[np.int32]
-    ) -> NDArray[np.int32]:
+    def draw_targets(self, rng: np.random.Generator, sources: Ints) -> Ints:
         """Return int32[len(sources)], a target for a packet from each source.
 
         Parameters
@@ -336,7 +335,7 @@ def with_rates(traffic: Traffic, rates: ArrayLike) -> Traffic:
     return replace(traffic, name=f"{traffic.name} with given rates", rate=_mean_one(given))
 
 
-def check_weights(weights: NDArray[np.float64], where: str) -> None:
+def check_weights(weights: Floats, where: str) -> None:
     """Refuse weights that are not finite numbers above 0."""
     wrong = ~(np.isfinite(weights) & (weights > 0))
     if wrong.any():
@@ -348,7 +347,7 @@ def _weighted(
     num_nodes: int,
     source: NDArray[Any],
     target: NDArray[Any],
-    weight: NDArray[np.float64],
+    weight: Floats,
 ) -> Traffic:
     """Traffic from pairs of nodes in any order, with weights above 0."""
     keys = source.astype(np.int64) * num_nodes + target
@@ -357,7 +356,7 @@ def _weighted(
     return Traffic(name, num_nodes, _mean_one(sent.astype(np.float64)), weighted(num_nodes, found))
 
 
-def _mean_one(rates: NDArray[np.float64]) -> NDArray[np.float64]:
+def _mean_one(rates: Floats) -> Floats:
     """Rates in the same proportions, whose mean over the nodes that send is 1."""
     scaled = rates / rates.max()  # so that no sum is too large for a float
     return np.asarray(scaled / scaled[scaled > 0].mean())

@@ -24,8 +24,7 @@ from netloom.workload.traffic.lengths import Lengths, parse_lengths
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.workload.traffic import Traffic
 
 
@@ -35,13 +34,13 @@ class Packets(NamedTuple):
     ``birth``: the cycle of creation. ``source``, ``target``: nodes. ``flits``: length.
     """
 
-    birth: NDArray[np.int32]
-    source: NDArray[np.int32]
-    target: NDArray[np.int32]
-    flits: NDArray[np.int32]
+    birth: Ints
+    source: Ints
+    target: Ints
+    flits: Ints
 
 
-Columns: TypeAlias = "tuple[NDArray[np.int32], ...]"
+Columns: TypeAlias = "tuple[Ints, ...]"
 
 
 class Due:
@@ -161,9 +160,7 @@ class PacketStream:
             yield block.end, columns(Packets(block.birth, source, target, length))
 
 
-def _packet_rates(
-    traffic: Traffic, load: float, lengths: Lengths, arrivals: Arrivals
-) -> NDArray[np.float64]:
+def _packet_rates(traffic: Traffic, load: float, lengths: Lengths, arrivals: Arrivals) -> Floats:
     """Packets that each node creates a cycle (float64[num_nodes])."""
     rates = load * traffic.rate / lengths.mean
     node = int(np.argmax(rates))

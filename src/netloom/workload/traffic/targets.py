@@ -14,7 +14,7 @@ import numpy as np
 from netloom.base.spec import check_size
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Bools, Floats, Ints
 
 
 class Shares(NamedTuple):
@@ -24,9 +24,9 @@ class Shares(NamedTuple):
     ``weight``: float64[num_pairs], all above 0.
     """
 
-    source: NDArray[np.int32]
-    target: NDArray[np.int32]
-    weight: NDArray[np.float64]
+    source: Ints
+    target: Ints
+    weight: Floats
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ class Uniform:
     num_nodes: int
     to_self: bool
 
-    def can_send(self) -> NDArray[np.bool_]:
+    def can_send(self) -> Bools:
         """Return bool[num_nodes]: whether a node has any target."""
         return np.ones(self.num_nodes, np.bool_)
 
-    def draw(self, rng: np.random.Generator, sources: NDArray[np.int32]) -> NDArray[np.int32]:
+    def draw(self, rng: np.random.Generator, sources: Ints) -> Ints:
         """Return a target for each source."""
         others = self.num_nodes - (not self.to_self)
         targets = rng.integers(0, others, len(sources), dtype=np.int32)
@@ -70,13 +70,13 @@ class Uniform:
 class Fixed:
     """Every node has one target, ``targets[node]`` (int32[num_nodes]), or none where that is −1."""
 
-    targets: NDArray[np.int32]
+    targets: Ints
 
-    def can_send(self) -> NDArray[np.bool_]:
+    def can_send(self) -> Bools:
         """Return bool[num_nodes]: whether a node has any target."""
         return np.asarray(self.targets >= 0)
 
-    def draw(self, rng: np.random.Generator, sources: NDArray[np.int32]) -> NDArray[np.int32]:  # noqa: ARG002
+    def draw(self, rng: np.random.Generator, sources: Ints) -> Ints:  # noqa: ARG002
         """Return the target of each source."""
         return self.targets.take(sources)
 
@@ -95,19 +95,19 @@ class Weighted:
     1977; Vose 1991). So the cost of a draw does not depend on the length of the list.
     """
 
-    offsets: NDArray[np.int64]  # int64[num_nodes + 1]
+    offsets: Ints  # int64[num_nodes + 1]
     # target, alias: int32[num_cells]; targets of one node are in ascending order.
-    target: NDArray[np.int32]
+    target: Ints
     # share, threshold: float64[num_cells]; the shares of one node add to 1.
-    share: NDArray[np.float64]
-    threshold: NDArray[np.float64]
-    alias: NDArray[np.int32]
+    share: Floats
+    threshold: Floats
+    alias: Ints
 
-    def can_send(self) -> NDArray[np.bool_]:
+    def can_send(self) -> Bools:
         """Return bool[num_nodes]: whether a node has any target."""
         return np.diff(self.offsets) > 0
 
-    def draw(self, rng: np.random.Generator, sources: NDArray[np.int32]) -> NDArray[np.int32]:
+    def draw(self, rng: np.random.Generator, sources: Ints) -> Ints:
         """Return a target for each source."""
         from netloom.workload.kernels.packets import draw_weighted
 
@@ -135,27 +135,27 @@ class HotSpot:
     # The law of the other packets; its nodes without a target do not send here either.
     base: Uniform | Fixed | Weighted
     fraction: float  # in (0, 1]
-    hot_nodes: NDArray[np.int32]  # int32[num_hot], ascending
+    hot_nodes: Ints  # int32[num_hot], ascending
     # int32[num_nodes], the place of a node among the hot ones; num_hot where it is not hot, or may
     # take itself.
-    rank: NDArray[np.int32]
-    weight: NDArray[np.float64]  # float64[num_hot], above 0; 1 where all are equal
+    rank: Ints
+    weight: Floats  # float64[num_hot], above 0; 1 where all are equal
 
-    def can_send(self) -> NDArray[np.bool_]:
+    def can_send(self) -> Bools:
         """Return bool[num_nodes]: whether a node has any target."""
         return self.base.can_send()
 
-    def others(self) -> NDArray[np.float64]:
+    def others(self) -> Floats:
         """Return float64[num_nodes]: the weight of the hot nodes that a node may take."""
         return self._left().take(self.rank)
 
-    def _left(self) -> NDArray[np.float64]:
+    def _left(self) -> Floats:
         """The same by rank, float64[num_hot + 1]."""
         before, behind = np.cumsum(self.weight), np.cumsum(self.weight[::-1])[::-1]
         left = np.append(0, before[:-1]) + np.append(behind[1:], 0)
         return np.append(left, before[-1])
 
-    def draw(self, rng: np.random.Generator, sources: NDArray[np.int32]) -> NDArray[np.int32]:
+    def draw(self, rng: np.random.Generator, sources: Ints) -> Ints:
         """Return a target for each source."""
         from netloom.workload.kernels.packets import draw_hot
 
@@ -204,7 +204,7 @@ def weighted(num_nodes: int, pairs: Shares) -> Weighted:
     return Weighted(offsets, pairs.target, share, threshold, pairs.target[alias])
 
 
-def merged(num_nodes: int, keys: NDArray[np.int64], weight: NDArray[np.float64]) -> Shares:
+def merged(num_nodes: int, keys: Ints, weight: Floats) -> Shares:
     """Return pairs sorted and added up, from ``source * num_nodes + target`` in any order.
 
     Pairs of weight 0 are left out.
@@ -224,9 +224,7 @@ def merged(num_nodes: int, keys: NDArray[np.int64], weight: NDArray[np.float64])
     return Shares(source.astype(np.int32), target.astype(np.int32), weight)
 
 
-def alias_tables(
-    offsets: NDArray[np.int64], share: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def alias_tables(offsets: Ints, share: Floats) -> tuple[Floats, Ints]:
     """Return Walker's tables of many distributions at once, for ``Weighted``.
 
     With its shares scaled to mean 1, a *light* cell (below 1) is filled up by a *heavy* one, in

@@ -19,7 +19,7 @@ from netloom.topology.subnets.files import read_fabric
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Ints
 
 LOCAL_CYCLES, GLOBAL_CYCLES = 10, 100
 """Latency of a dragonfly's links within and between groups. They are compiled in."""
@@ -77,10 +77,10 @@ class _Links(NamedTuple):
     ``rank``: orders those that leave a router as its output ports are.
     """
 
-    source: NDArray[np.int64]
-    rank: NDArray[np.int64]
-    target: NDArray[np.int64]
-    cycles: NDArray[np.int64]
+    source: Ints
+    rank: Ints
+    target: Ints
+    cycles: Ints
 
 
 def network(shape: Shape) -> Topology:
@@ -114,7 +114,7 @@ def _made(
     shape: Shape,
     num_routers: int,
     links: list[_Links],
-    host_router: NDArray[np.int64],
+    host_router: Ints,
     **more: Any,
 ) -> Topology:
     joined = _Links(*(np.concatenate(column) for column in zip(*links, strict=True)))
@@ -157,7 +157,7 @@ def _fattree(shape: Shape) -> Topology:
     return _made(shape, n * width, links, leaf)
 
 
-def _on_floor(shape: Shape, routers: int) -> NDArray[np.int64]:
+def _on_floor(shape: Shape, routers: int) -> Ints:
     """Return the router of each host, where hosts are numbered over the floor plan."""
     x, xr = shape.x, shape.xr
     host = np.arange(routers * shape.c)
@@ -195,7 +195,7 @@ def _flatfly(shape: Shape) -> Topology:
     return _made(shape, routers, links, hosts, cycles=cycles)
 
 
-def _host_cycles(shape: Shape, router: NDArray[np.int64]) -> NDArray[np.int32]:
+def _host_cycles(shape: Shape, router: Ints) -> Ints:
     """Return the latency of each host's channels: 1 but where more than 3 · 3 share a router.
 
     The hosts of a router lie round its middle, which an even side leaves free. Those beyond the
@@ -224,7 +224,7 @@ def _cmesh(shape: Shape) -> Topology:
     y, x = np.divmod(router, k)
     half = k // 2
 
-    def across(here: NDArray[np.int64]) -> NDArray[np.int64]:
+    def across(here: Ints) -> Ints:
         return here + np.where(here < half, half, -half)
 
     links = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -18,13 +18,14 @@ from netloom.routing.port_numbers import hosted_ports
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Ints
     from netloom.topology import Topology
     from netloom_papers.studies.booksim.networks import Shape
 
     Steps: TypeAlias = NDArray[np.int16]
 
 
-def _one(ports: NDArray[np.integer[Any]]) -> Steps:
+def _one(ports: Ints) -> Steps:
     """Return steps of one port each from [routers, routers], none from a router to itself."""
     found = ports.astype(np.int16)
     np.fill_diagonal(found, -1)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Ints
     from netloom.topology import Topology
     from netloom_papers.studies.booksim.networks import Shape
     from netloom_papers.studies.booksim.ports import Steps
@@ -137,7 +138,7 @@ def _automaton(kind: NDArray[np.int8], states: Sequence[State]) -> Automaton:
     )  # fmt: skip
 
 
-def _next_routers(network: Topology) -> NDArray[np.int64]:
+def _next_routers(network: Topology) -> Ints:
     """Return int64[routers, ports], the router behind each output port; -1 behind a host's."""
     outward, _ = channels_at_ports(network)
     inside = (outward >= 0) & (outward < network.num_network_channels)
@@ -147,7 +148,7 @@ def _next_routers(network: Topology) -> NDArray[np.int64]:
     return np.where(inside, target[np.where(inside, outward, 0)], -1).astype(np.int64)
 
 
-def _listed(network: Topology, steps: Steps, next_router: NDArray[np.int64]) -> NextPorts:
+def _listed(network: Topology, steps: Steps, next_router: Ints) -> NextPorts:
     """Return steps as lists of ports, equal ones once, with the hops to each goal."""
     goals = len(steps)
     lists, place = np.unique(steps.reshape(goals * goals, -1), axis=0, return_inverse=True)
@@ -163,7 +164,7 @@ def _listed(network: Topology, steps: Steps, next_router: NDArray[np.int64]) -> 
     )  # fmt: skip
 
 
-def _hops(network: Topology, steps: Steps, next_router: NDArray[np.int64]) -> NDArray[np.int16]:
+def _hops(network: Topology, steps: Steps, next_router: Ints) -> NDArray[np.int16]:
     """Return int16[routers, goals], the hops from router to goal, or -1 if there is no way."""
     first, goal = steps[:, :, 0], np.arange(len(steps))
     leads = first >= 0
@@ -276,7 +277,7 @@ def _flatfly_ugal(shape: Shape, network: Topology, num_vcs: int) -> Scheme:
     return Scheme([ports.by_digits(shape)], states, None, more, uses_credits=True, minimal=False)
 
 
-def _between(shape: Shape, network: Topology) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def _between(shape: Shape, network: Topology) -> tuple[Ints, Ints]:
     """Return the lists of routers to draw from: any digit where two routers differ, else theirs."""
     k, n, routers = shape.k, shape.n, network.num_routers
     check_size(routers**2 * (routers + 1), where=network.name, what="detours of ugal")

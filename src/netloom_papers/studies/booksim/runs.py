@@ -23,8 +23,7 @@ from netloom.simulation.network.sweep import ZERO_LOAD
 if TYPE_CHECKING:
     from threading import Event
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.simulation.network.run import Run
     from netloom.simulation.tally import Delivered
     from netloom_papers.studies.booksim.cases import Case
@@ -80,8 +79,8 @@ class Asked(NamedTuple):
 class Sample(NamedTuple):
     """Packets of a window, int32[num_packets] each: latency in cycles, hops between routers."""
 
-    latency: NDArray[np.int32]
-    hops: NDArray[np.int32]
+    latency: Ints
+    hops: Ints
 
 
 class Point(NamedTuple):

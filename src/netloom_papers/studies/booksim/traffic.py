@@ -18,11 +18,10 @@ from netloom.workload.traffic.targets import merged, weighted
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom_papers.studies.booksim.networks import Shape
 
-    Host = NDArray[np.int64]
+    Host = Ints
 
 _SPOT = re.compile(r"node(\d{1,9}) weight (\d{1,9})")
 
@@ -71,7 +70,7 @@ def pattern(name: str, shape: Shape, num_hosts: int) -> Traffic:
     return _spread(name, targets.reshape(num_hosts, -1))
 
 
-def _spread(name: str, targets: NDArray[np.int64], weights: Any = 1.0) -> Traffic:
+def _spread(name: str, targets: Ints, weights: Any = 1.0) -> Traffic:
     """Return the traffic of hosts to targets [host, several], each with its weight."""
     hosts = len(targets)
     keys = np.arange(hosts)[:, None] * hosts + targets
@@ -180,7 +179,7 @@ def _hot_spot(name: str, num_hosts: int) -> Traffic:
     return _spread(name, np.broadcast_to(hot, (num_hosts, len(hot))), weights[hot])
 
 
-def _in_words(name: str, inside: str, num_hosts: int) -> NDArray[np.int64]:
+def _in_words(name: str, inside: str, num_hosts: int) -> Ints:
     """Read ``node0 weight 9 others 1``. Several nodes may be named, others are 0 if not said."""
     rest = _SPOT.sub("", inside).split()
     wanted = "hotspot(node0 weight 9 others 1)"
@@ -193,7 +192,7 @@ def _in_words(name: str, inside: str, num_hosts: int) -> NDArray[np.int64]:
     return weights
 
 
-def _in_lists(name: str, inside: str, num_hosts: int) -> NDArray[np.int64]:
+def _in_lists(name: str, inside: str, num_hosts: int) -> Ints:
     """Read the lists of hosts and weights as that simulator does, slips included.
 
     Without the outer braces it takes the first host for all of the first list: everything goes

@@ -36,7 +36,7 @@ from netloom.topology.faults import working_nodes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Floats, Ints
 
 
 class PermutationQuestion(Seeded, NodeList, BrokenParts, PathRouting, OnNetwork):
@@ -57,7 +57,7 @@ class RoutedHosts:
 
     network: Topology
     routing: Routing
-    hosts: NDArray[np.int32]
+    hosts: Ints
 
 
 def prepare(question: PermutationQuestion) -> RoutedHosts:
@@ -131,7 +131,7 @@ def analyze_permutations(question: PermutationQuestion, ready: RoutedHosts) -> P
     )
 
 
-def _distances(asked: str, ready: RoutedHosts) -> tuple[NDArray[np.int64], str | None]:
+def _distances(asked: str, ready: RoutedHosts) -> tuple[Ints, str | None]:
     """Return the distances of the shifts asked for, and why there are none if there are too many.
 
     Raises
@@ -154,12 +154,12 @@ def _distances(asked: str, ready: RoutedHosts) -> tuple[NDArray[np.int64], str |
     return np.array(ahead, np.int64), None
 
 
-def _bound(network: Topology, hosts: NDArray[np.int32]) -> float | None:
+def _bound(network: Topology, hosts: Ints) -> float | None:
     """Return how long some channel must work in an all-to-all, under any routing."""
     if network.direct:
         return None
 
-    def blocks() -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]]:
+    def blocks() -> Iterator[tuple[Ints, Ints, Floats]]:
         most = max(BLOCK // len(hosts), 1)
         for first in range(0, len(hosts), most):
             source = hosts[first : first + most]

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import polars as pl
-    from numpy.typing import NDArray
 
+    from netloom.base.arrays import Floats, Ints
     from netloom.base.provenance import Provenance
     from netloom.drawing.timelines import Timeline
     from netloom.phases.collectives.in_steps import InSteps
@@ -262,7 +262,7 @@ class CollectiveSchedule(Answer):
         write_schedule(path, self.schedule, self.provenance)
 
     @cached_property
-    def _loads(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _loads(self) -> tuple[Ints, Floats]:
         """Return the message of each place in the routes, and its bytes."""
         program, routes = self.schedule.program, self.schedule.routes
         message = np.repeat(np.arange(program.num_messages), routes.lengths)
@@ -327,9 +327,9 @@ class CollectiveSchedule(Answer):
 
 
 def _carried(
-    edges: NDArray[np.float64], begin: NDArray[np.float64], lasting: NDArray[np.float64],
-    size: NDArray[np.float64],
-) -> NDArray[np.float64]:  # fmt: skip
+    edges: Floats, begin: Floats, lasting: Floats,
+    size: Floats,
+) -> Floats:  # fmt: skip
     """Return what a channel has carried at some times, float64[…], bytes.
 
     Each message adds a slope where it begins and takes it away where it ends.
@@ -340,5 +340,5 @@ def _carried(
     time, change = time[order], np.concatenate([slope, -slope])[order]
     rate = np.cumsum(change)
     carried = np.append(0.0, np.cumsum(rate[:-1] * np.diff(time)))
-    found: NDArray[np.float64] = np.interp(edges, time, carried, left=0.0, right=carried[-1])
+    found: Floats = np.interp(edges, time, carried, left=0.0, right=carried[-1])
     return found

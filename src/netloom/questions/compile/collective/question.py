@@ -50,8 +50,7 @@ from netloom.questions.timing import assumed_clock
 from netloom.routing import parse_routing
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.phases.collectives.in_steps import InSteps
     from netloom.phases.collectives.listed import Timed
     from netloom.questions.timing import Clock
@@ -152,9 +151,7 @@ def prepare(question: CompileCollectiveQuestion) -> PreparedSchedule:
     return PreparedSchedule(network, clock, size, _routing(question, topology))
 
 
-def _free_inside(
-    question: CompileCollectiveQuestion, topology: Topology, hosts: NDArray[np.integer]
-) -> bool:
+def _free_inside(question: CompileCollectiveQuestion, topology: Topology, hosts: Ints) -> bool:
     """Return whether hosts of one node send each other data at no cost. Not on given routes."""
     groups = np.unique(topology.local_group[hosts])
     if question.routing or len(groups) == len(hosts):

@@ -75,6 +75,7 @@ from netloom.workload.traffic.targets import Fixed, Weighted
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Floats
     from netloom.machines import Machine
     from netloom.models.channel_flows import Flows
     from netloom.models.channel_queueing import PreparedChannels
@@ -300,7 +301,7 @@ def _named(topology: Topology, spec: str) -> Routing:
     return parse_routing(spec, topology)
 
 
-def _rates(traffic: Traffic) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]:
+def _rates(traffic: Traffic) -> tuple[NDArray[Any], NDArray[Any], Floats]:
     """Return the pairs of nodes, and flits per cycle of each if the average sender sends 1."""
     pairs = traffic.matrix()
     return pairs.source, pairs.target, pairs.weight * np.count_nonzero(traffic.rate)

@@ -17,8 +17,8 @@ from netloom.simulation.flow.run import TOLERATED
 
 if TYPE_CHECKING:
     import polars as pl
-    from numpy.typing import NDArray
 
+    from netloom.base.arrays import Ints
     from netloom.base.provenance import Provenance
     from netloom.questions.simulate.engines import PreparedFlows
     from netloom.questions.verdict import Verdict
@@ -262,7 +262,7 @@ class FlowsAnswer(Answer):
         """
         return self._table(np.arange(self.num_flows))
 
-    def _table(self, chosen: NDArray[np.int64]) -> pl.DataFrame:
+    def _table(self, chosen: Ints) -> pl.DataFrame:
         import polars as pl
 
         found, graph = self.found, self.graph
@@ -287,7 +287,7 @@ class FlowsAnswer(Answer):
             nan_to_null=True,
         )
 
-    def _names(self, links: NDArray[np.int64]) -> pl.Series:
+    def _names(self, links: Ints) -> pl.Series:
         """Return the names of links. Null for -1."""
         import polars as pl
 
@@ -297,7 +297,7 @@ class FlowsAnswer(Answer):
             [None if link < 0 else named(link) for link in some.tolist()], dtype=pl.String
         ).gather(place)
 
-    def _links(self, chosen: NDArray[np.int64]) -> dict[str, Any]:
+    def _links(self, chosen: Ints) -> dict[str, Any]:
         found = self.found
         columns = {
             "bytes": found.link_sizes,

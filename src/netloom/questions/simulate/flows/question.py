@@ -44,8 +44,7 @@ from netloom.simulation.side_by_side import run_all
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.questions.simulate.engines import PreparedFlows
     from netloom.simulation.flow.at_once import AtOnce
     from netloom.workload import ProcessGraph
@@ -102,7 +101,7 @@ class PreparedTraffic:
 
     graph: ProcessGraph
     network: PreparedFlows
-    node_of: NDArray[np.int32]
+    node_of: Ints
     left_out: tuple[int, int]
     inside_nodes: float
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Floats, Ints
     from netloom.base.provenance import Provenance
     from netloom.questions.recorded import Recorded
     from netloom.questions.simulate.load.programs import ProgramLoad
@@ -120,7 +121,7 @@ class SimulatedLoad:
         return self.latency(self.setting.zero_load_latency(hops, flits))
 
     @property
-    def utilisation(self) -> NDArray[np.float64]:
+    def utilisation(self) -> Floats:
         """float64[num_network_channels], flits per cycle over the bandwidth of each channel."""
         return busy_shares(self.network.topology, self.run.channel_utilisation)
 
@@ -407,7 +408,7 @@ def _long(
     return pl.concat(tables) if tables else pl.DataFrame()
 
 
-def _histogram(counts: NDArray[np.int64]) -> dict[str, Any]:
+def _histogram(counts: Ints) -> dict[str, Any]:
     """Return the counts of at most ``MOST_BINS`` equal bins, from the least latency on."""
     seen = np.flatnonzero(counts)
     first, last = int(seen[0]), int(seen[-1])

@@ -31,8 +31,7 @@ from netloom.workload import ProcessGraph
 from netloom.workload.programs.loops import ClosedLoop
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.contention import Saturation
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.topology import Topology
@@ -95,7 +94,7 @@ class PreparedLoop:
     applied: tuple[float, ...]
     network: PreparedNetwork
     graph: ProcessGraph | None
-    node_of: NDArray[np.int32]
+    node_of: Ints
     shared: SharedProgram | None = None
     edges_within_nodes: int = 0
     silent_tasks: int = 0

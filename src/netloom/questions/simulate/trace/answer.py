@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import polars as pl
-    from numpy.typing import NDArray
 
+    from netloom.base.arrays import Floats
     from netloom.base.provenance import Provenance
     from netloom.drawing.timelines import Timeline
     from netloom.questions.simulate.engines import PreparedNetwork
@@ -213,7 +213,7 @@ class TraceReplay(TraceRun, Answer):
         return found.filter(found["arrived"].is_not_null() & crossed)
 
     @cached_property
-    def utilisation(self) -> NDArray[np.float64]:
+    def utilisation(self) -> Floats:
         """Flits a cycle on each channel, until the trace finished or the run ended."""
         return self.channel_flits / max(self.finish_cycles or self.ending.cycle, 1)
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Ints
     from netloom.topology import Topology
     from netloom.workload.programs.traces import Trace
 
@@ -45,7 +46,7 @@ def spread_of(values: NDArray[Any]) -> dict[str, float | None]:
     return {"mean": mean, "p50": middle, "p99": high, "max": values.max()}
 
 
-def target_tasks(trace: Trace) -> NDArray[np.int64]:
+def target_tasks(trace: Trace) -> Ints:
     """Return the task that each entry is sent to. -1 for several, all or none."""
     offsets, tasks = trace.targets
     found = np.full(len(trace), -1, np.int64)

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import polars as pl
-    from numpy.typing import NDArray
 
+    from netloom.base.arrays import Floats, Ints
     from netloom.base.provenance import Provenance
     from netloom.drawing.timelines import Timeline
     from netloom.questions.simulate.engines import PreparedFlows
@@ -97,7 +97,7 @@ def _figures(unit: str, size: str) -> Columns:
             json=f"slowdown.{part}",
         )  # fmt: skip
 
-    def used(part: str, title: str, of: Callable[[NDArray[np.float64]], float]) -> Column:
+    def used(part: str, title: str, of: Callable[[Floats], float]) -> Column:
         return Column(
             f"utilisation_{part}", title, value=lambda found: of(found.utilisation),
             key=part == "max", json=f"utilisation.{part}",
@@ -210,7 +210,7 @@ class FlowReplay(FlowTraceRun, Answer):
         return found | {"length": len(links), "entries": links.tail(MOST_ENTRIES).to_dicts()}
 
     @cached_property
-    def sends(self) -> NDArray[np.int64]:
+    def sends(self) -> Ints:
         """The rows that send a message, in the order of the trace."""
         sends = np.flatnonzero(self.rows["flits"] > 0)
         return sends[np.argsort(self.program.entry[sends], kind="stable")]
@@ -228,13 +228,13 @@ class FlowReplay(FlowTraceRun, Answer):
         return spread_of(self.moved["slowdown"].to_numpy())
 
     @cached_property
-    def utilisation(self) -> NDArray[np.float64]:
+    def utilisation(self) -> Floats:
         """Share of the time that each channel between routers was busy."""
         inside = self.network.topology.num_network_channels
         return self.link_times[:inside] / (self.ended or 1)
 
     @cached_property
-    def hops(self) -> NDArray[np.float64]:
+    def hops(self) -> Floats:
         """Channels between routers that each of ``sends`` crosses, the mean of several paths."""
         way = self.flows.way[self.sends]
         hops = np.append(self.flows.ways.hops(self.links), 0.0)  # the last of what stays at home

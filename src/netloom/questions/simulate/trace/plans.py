@@ -16,8 +16,7 @@ from netloom.routing import Paths
 from netloom.simulation.flow import GivenPaths
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.phases.collectives.schedules import Schedule
     from netloom.questions.simulate.trace.question import ReplayQuestion
     from netloom.topology import Topology
@@ -148,7 +147,7 @@ def routes_on(schedule: Schedule, topology: Topology) -> Paths | None:
     return Paths(kept, found[schedule.routes.values[goes]])
 
 
-def _numbered(keys: NDArray[np.int64]) -> list[tuple[int, int]]:
+def _numbered(keys: Ints) -> list[tuple[int, int]]:
     """Return keys with how often each has been there before."""
     order = np.argsort(keys, kind="stable")
     _, first, place = np.unique(keys[order], return_index=True, return_inverse=True)
@@ -157,7 +156,7 @@ def _numbered(keys: NDArray[np.int64]) -> list[tuple[int, int]]:
     return list(zip(keys.tolist(), before.tolist(), strict=True))
 
 
-def _distinct(routes: Paths) -> tuple[Paths, NDArray[np.int64]]:
+def _distinct(routes: Paths) -> tuple[Paths, Ints]:
     """Return the different paths among some, and int64[len(routes)], which one each is."""
     lengths = routes.lengths.astype(np.int64)
     key = np.zeros(len(routes), np.int64)

@@ -24,8 +24,7 @@ from netloom.questions.subject import arrow
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Bools
     from netloom.questions.recorded import Recorded
 
 MOST_ROWS = 64
@@ -165,18 +164,18 @@ def _merged(bars: pl.DataFrame, each: int, last: float) -> pl.DataFrame:
     return pl.DataFrame(found)
 
 
-def _cells(bars: pl.DataFrame, last: float) -> NDArray[np.bool_]:
+def _cells(bars: pl.DataFrame, last: float) -> Bools:
     """Return which parts of the time some bars cover."""
     begin = np.floor(bars["begin"].to_numpy() / last * CELLS).astype(int)
     end = np.ceil(bars["end"].to_numpy() / last * CELLS).astype(int)
     change = np.zeros(CELLS + 2, np.int64)
     np.add.at(change, np.clip(begin, 0, CELLS), 1)
     np.add.at(change, np.clip(end, 0, CELLS), -1)
-    covered: NDArray[np.bool_] = np.cumsum(change)[:CELLS] > 0
+    covered: Bools = np.cumsum(change)[:CELLS] > 0
     return covered
 
 
-def _runs(cells: NDArray[np.bool_]) -> Sequence[tuple[int, int]]:
+def _runs(cells: Bools) -> Sequence[tuple[int, int]]:
     """Return where runs of covered cells begin and end."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], cells, [False]]).astype(np.int8)))
     return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))

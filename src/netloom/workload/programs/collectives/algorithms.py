@@ -28,8 +28,7 @@ from netloom.workload.programs.collectives.program import COLLECTIVES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.workload.programs.collectives.program import CollectiveProgram
 
 MOST_CARRIED = 2**25
@@ -120,7 +119,7 @@ _BLOCKS: dict[str, Maker] = {
 }
 """All-gathers. The direction is that of rings: 1, or −1 for what is taken backwards."""
 
-_TREES: dict[str, Callable[[int], list[NDArray[np.int64]]]] = {
+_TREES: dict[str, Callable[[int], list[Ints]]] = {
     "linear": lambda num_ranks: [rooted.star(num_ranks)],
     "chain": lambda num_ranks: [rooted.chain(num_ranks)],
     "binary-tree": lambda num_ranks: [rooted.binary_tree(num_ranks)],

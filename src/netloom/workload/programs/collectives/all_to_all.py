@@ -15,8 +15,9 @@ from netloom.workload.programs.many_lists import Lists
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from netloom.base.arrays import Ints
     from netloom.workload.programs.collectives.program import CollectiveProgram
 
 
@@ -30,7 +31,7 @@ def pairwise(num_ranks: int) -> list[Steps]:
     """Return steps in which each rank sends to one other."""
     ranks = np.arange(num_ranks)
 
-    def one(target: NDArray[np.int64]) -> list[Steps]:
+    def one(target: Ints) -> list[Steps]:
         return steps(ranks, target, lambda _: (ranks * num_ranks + target)[:, None])
 
     return [each for number in range(1, num_ranks) for each in one(partners(num_ranks, number))]
@@ -50,12 +51,10 @@ def bruck(num_ranks: int) -> list[Steps]:
     return found
 
 
-def _passing(
-    num_ranks: int, sent: NDArray[np.int64], hop: int
-) -> Callable[[int], NDArray[np.int64]]:
+def _passing(num_ranks: int, sent: Ints, hop: int) -> Callable[[int], Ints]:
     """Return the ``carried`` of a hop: chunks of these distances, at the ranks where they are."""
 
-    def chunks(_: int) -> NDArray[np.int64]:
+    def chunks(_: int) -> Ints:
         source = (np.arange(num_ranks)[:, None] - sent % hop) % num_ranks
         return source * num_ranks + (source + sent) % num_ranks
 

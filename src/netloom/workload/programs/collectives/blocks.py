@@ -26,7 +26,7 @@ from netloom.workload.programs.rounds import ranges
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Ints
 
 
 MOST_PAIRS = 2**25
@@ -39,7 +39,7 @@ def linear(num_ranks: int) -> Blocks:
     return Blocks(1, steps(source, target, lambda _: source[:, None]))
 
 
-def pairs(num_ranks: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def pairs(num_ranks: int) -> tuple[Ints, Ints]:
     """Return all pairs of different ranks, each rank's from its next to its previous."""
     check_pairs(num_ranks)
     ranks = np.arange(num_ranks)
@@ -54,7 +54,7 @@ def check_pairs(num_ranks: int) -> None:
         raise InputError("ranks", found, f"at most {int(MOST_PAIRS**0.5)}")
 
 
-def partners(num_ranks: int, number: int) -> NDArray[np.int64]:
+def partners(num_ranks: int, number: int) -> Ints:
     """Return to whom each rank sends in exchange ``number``, from 1 on: one with each other rank.
 
     With r ⊕ number if the number of ranks is a power of 2. Otherwise to r + number.
@@ -77,7 +77,7 @@ def ring(num_ranks: int, direction: int = 1) -> Blocks:
     """Return a ring: in step s rank r sends block r − s to r + 1, or block r + s to r − 1."""
     ranks = np.arange(num_ranks)
 
-    def block(step: int) -> NDArray[np.int64]:
+    def block(step: int) -> Ints:
         return (ranks[:, None] - direction * step) % num_ranks
 
     return Blocks(1, steps(ranks, (ranks + direction) % num_ranks, block, count=num_ranks - 1))
@@ -126,7 +126,7 @@ def pat(num_ranks: int) -> Blocks:
     return Blocks(1, found)
 
 
-def _shifted(num_ranks: int, offsets: NDArray[np.int64]) -> Callable[[int], NDArray[np.int64]]:
+def _shifted(num_ranks: int, offsets: Ints) -> Callable[[int], Ints]:
     """Return the ``carried`` of steps in which rank r sends the blocks of r + offsets."""
     return lambda _: (np.arange(num_ranks)[:, None] + offsets) % num_ranks
 
@@ -149,7 +149,7 @@ def recursive_doubling(num_ranks: int) -> Blocks:
     return Blocks(1, _with_pairs(found, num_ranks, core))
 
 
-def _consecutive(low: NDArray[np.int64], width: NDArray[np.int64]) -> Callable[[int], Lists]:
+def _consecutive(low: Ints, width: Ints) -> Callable[[int], Lists]:
     """Return the ``carried`` of steps in which ranks send as many blocks, from the lowest on."""
 
     def blocks(_: int) -> Lists:
@@ -196,9 +196,7 @@ def _with_pairs(found: list[Steps], num_ranks: int, core: int) -> list[Steps]:
     ]
 
 
-def fold(
-    num_ranks: int, core: int
-) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+def fold(num_ranks: int, core: int) -> tuple[Ints, Ints, Ints]:
     """Return the rank that is each member of the core, for how many it stands, and their first."""
     number, more = np.arange(core), num_ranks - core
     size = np.where(number < more, 2, 1)
@@ -229,14 +227,12 @@ def ring_lane(sides: Sequence[int], order: Sequence[int], direction: int = 1) ->
     return found
 
 
-def _ring_along(
-    sides: Sequence[int], have: list[NDArray[np.int64]], dim: int, direction: int
-) -> list[Steps]:
+def _ring_along(sides: Sequence[int], have: list[Ints], dim: int, direction: int) -> list[Steps]:
     side, others = np.arange(sides[dim]), list(have)
     ranks = np.arange(prod(sides))
     target = _moved(sides, dim, (side + direction) % len(side))
 
-    def blocks(step: int) -> NDArray[np.int64]:
+    def blocks(step: int) -> Ints:
         mine = (side[:, None] - direction * step) % len(side)
         return _products(sides, [*others[:dim], mine, *others[dim + 1 :]])
 
@@ -244,14 +240,14 @@ def _ring_along(
     return steps(ranks, target, blocks, width=width, count=len(side) - 1)
 
 
-def _moved(sides: Sequence[int], dim: int, to: NDArray[np.int64]) -> NDArray[np.int64]:
+def _moved(sides: Sequence[int], dim: int, to: Ints) -> Ints:
     """Return the rank to which each goes if coordinate ``dim`` becomes ``to`` of itself."""
     coordinates = list(np.unravel_index(np.arange(prod(sides)), tuple(sides)))
     coordinates[dim] = to[coordinates[dim]]
     return np.ravel_multi_index(coordinates, tuple(sides))
 
 
-def _products(sides: Sequence[int], chosen: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+def _products(sides: Sequence[int], chosen: list[Ints]) -> Ints:
     """Return the blocks of products of coordinates: int64[num_ranks, product of widths].
 
     ``chosen[dim]``: int64[side, width], the coordinates chosen by those of each coordinate.
@@ -299,16 +295,14 @@ def _swing_lane(sides: Sequence[int], order: Sequence[int], direction: int) -> l
     return found
 
 
-def _swing_along(
-    sides: Sequence[int], have: list[NDArray[np.int64]], dim: int, distance: int
-) -> list[Steps]:
+def _swing_along(sides: Sequence[int], have: list[Ints], dim: int, distance: int) -> list[Steps]:
     """Return the step in which coordinates exchange what their partners lack."""
     signs = [np.where(np.arange(side) % 2, -1, 1) for side in sides]
     partner = (np.arange(sides[dim]) + signs[dim] * distance) % sides[dim]
     missing = np.setdiff1d(have[dim], (distance - have[dim]) % sides[dim])
     offsets = [*have[:dim], missing, *have[dim + 1 :]]
 
-    def blocks(_: int) -> NDArray[np.int64]:
+    def blocks(_: int) -> Ints:
         chosen = [
             (np.arange(side)[:, None] + sign[:, None] * offset) % side
             for side, sign, offset in zip(sides, signs, offsets, strict=True)

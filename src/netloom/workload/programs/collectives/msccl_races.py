@@ -17,8 +17,7 @@ from netloom.base.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.workload.programs.collectives.msccl_parsing import Algorithm, Block, Step
 
 MOST_COUNTS = 50_000_000
@@ -35,8 +34,8 @@ class Order:
         self.looks = len(blocks) * (len(blocks) + tells) <= MOST_COUNTS
         many = len(blocks) if self.looks else 0
         self.known = np.zeros((many, many), np.int32)
-        self.told: dict[tuple[int, int], NDArray[np.int32]] = {}
-        self.sent: dict[int, NDArray[np.int32]] = {}
+        self.told: dict[tuple[int, int], Ints] = {}
+        self.sent: dict[int, Ints] = {}
         self.writer: dict[Hashable, tuple[int, int, int]] = {}
         self.readers: dict[Hashable, list[tuple[int, int, int]]] = {}
 

@@ -14,7 +14,7 @@ from netloom.workload.programs.collectives.outline import Blocks, Steps, always,
 from netloom.workload.programs.collectives.rooted import binomial, linear_scatter
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Ints
 
 
 def all_gather(nodes: int, ranks_per_node: int, direction: int = 1) -> Blocks:
@@ -60,7 +60,7 @@ def _inside(nodes: int, ranks_per_node: int, direction: int) -> list[Steps]:
     place = ranks % ranks_per_node
     target = ranks - place + (place + direction) % ranks_per_node
 
-    def chunk(step: int) -> NDArray[np.int64]:
+    def chunk(step: int) -> Ints:
         return (place[:, None] - direction * step) % ranks_per_node
 
     return steps(ranks, target, chunk, count=ranks_per_node - 1)

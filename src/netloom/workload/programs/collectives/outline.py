@@ -19,18 +19,20 @@ from netloom.workload.programs.many_lists import Lists
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Carried: TypeAlias = "Callable[[int], Lists | NDArray[np.integer]]"
+    from netloom.base.arrays import Bools, Floats, Ints
+
+    Carried: TypeAlias = "Callable[[int], Lists | Ints]"
 
 
 class Steps(NamedTuple):
     """Steps that follow each other, and differ only in the chunks that their messages carry."""
 
-    source: NDArray[np.int32]  # int32[n], ranks
-    target: NDArray[np.int32]
-    width: NDArray[np.int64]  # int64[n], how many chunks each message carries
-    sums: NDArray[np.bool_]  # bool[n], whether the target adds them
+    source: Ints  # int32[n], ranks
+    target: Ints
+    width: Ints  # int64[n], how many chunks each message carries
+    sums: Bools  # bool[n], whether the target adds them
     # The chunks of the messages of step k, from 0 on: lists, or an array of n rows alike.
     carried: Carried
     times: int  # how many steps
@@ -60,9 +62,9 @@ class Outline(NamedTuple):
     collective: str
     num_ranks: int
     root: int
-    chunk_size: NDArray[np.float64]
-    first_owner: NDArray[np.int32]
-    final_owner: NDArray[np.int32]
+    chunk_size: Floats
+    first_owner: Ints
+    final_owner: Ints
     steps: list[Steps]
 
     @property
@@ -76,7 +78,7 @@ class Outline(NamedTuple):
         return sum(each.times * len(each.source) for each in self.steps)
 
 
-def as_lists(given: Lists | NDArray[np.integer]) -> Lists:
+def as_lists(given: Lists | Ints) -> Lists:
     """Return the rows of an array as lists. Lists as they are."""
     if isinstance(given, Lists):
         return given
@@ -108,7 +110,7 @@ def steps(
     return [Steps(*ends, widths, np.full(len(ends[0]), sums), carried, count)]
 
 
-def always(chunks: Lists | NDArray[np.integer]) -> Carried:
+def always(chunks: Lists | Ints) -> Carried:
     """Return the ``carried`` of steps that all carry the same chunks."""
     return lambda _: chunks
 
@@ -122,7 +124,7 @@ def idle(count: int) -> list[Steps]:
     return [found] if count > 0 else []
 
 
-def renamed(given: Iterable[Steps], names: Callable[[NDArray[np.int32]], ArrayLike]) -> list[Steps]:
+def renamed(given: Iterable[Steps], names: Callable[[Ints], ArrayLike]) -> list[Steps]:
     """Return steps whose chunks have other numbers."""
 
     def one(each: Steps) -> Steps:
@@ -135,7 +137,7 @@ def renamed(given: Iterable[Steps], names: Callable[[NDArray[np.int32]], ArrayLi
     return [one(each) for each in given]
 
 
-def relabelled(given: Iterable[Steps], ranks: NDArray[np.integer]) -> list[Steps]:
+def relabelled(given: Iterable[Steps], ranks: Ints) -> list[Steps]:
     """Return steps in which rank i is called ``ranks[i]``."""
     label = ranks.astype(np.int32)
     return [each._replace(source=label[each.source], target=label[each.target]) for each in given]
@@ -250,9 +252,9 @@ def sliced_outline(given: Outline, slices: int) -> Outline:
 
 def listed_program(given: Outline, algorithm: str) -> CollectiveProgram:
     """Return all messages of an outline."""
-    parts: list[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.bool_]]] = []
+    parts: list[tuple[Ints, Ints, Bools]] = []
     carried: list[Lists] = []
-    numbers: list[NDArray[np.int32]] = []
+    numbers: list[Ints] = []
     step = 0
     for each in given.steps:
         for number in range(each.times):

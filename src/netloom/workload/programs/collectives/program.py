@@ -16,7 +16,9 @@ from netloom.base.errors import InputError
 from netloom.workload.programs.many_lists import Lists
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from netloom.base.arrays import Bools, Floats, Ints
 
 COLLECTIVES = (
     "all-gather", "reduce-scatter", "all-reduce", "broadcast", "reduce", "gather", "scatter",
@@ -83,15 +85,15 @@ class CollectiveProgram:
     collective: str
     algorithm: str
     num_ranks: int
-    chunk_size: NDArray[np.float64]
+    chunk_size: Floats
     root: int
-    source: NDArray[np.int32]
-    target: NDArray[np.int32]
-    step: NDArray[np.int32]
+    source: Ints
+    target: Ints
+    step: Ints
     chunks: Lists
-    sums: NDArray[np.bool_]
-    first_owner: NDArray[np.int32]
-    final_owner: NDArray[np.int32]
+    sums: Bools
+    first_owner: Ints
+    final_owner: Ints
 
     def __post_init__(self) -> None:
         """Arrays belong together. What a user can get wrong is checked by ``well_formed``."""
@@ -118,7 +120,7 @@ class CollectiveProgram:
         return int(self.step[-1]) + 1 if len(self.step) else 0
 
     @property
-    def message_size(self) -> NDArray[np.float64]:
+    def message_size(self) -> Floats:
         """float64[num_messages], the part of the collective's size that each message carries."""
         found, some = np.zeros(self.num_messages), self.chunks.lengths > 0
         if some.any():
@@ -135,7 +137,7 @@ class CollectiveProgram:
 
 def owners(
     collective: str, num_ranks: int, per_rank: int, root: int = 0
-) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]:
+) -> tuple[Floats, Ints, Ints]:
     """Return sizes, first and final owners of a collective's chunks, all equally large.
 
     All-gather, gather: chunk r·c + i is part i of rank r's block. Reduce-scatter, scatter: chunk

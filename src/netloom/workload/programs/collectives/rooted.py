@@ -25,25 +25,25 @@ from netloom.workload.programs.rounds import ranges
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Ints
 
 
-def star(num_ranks: int) -> NDArray[np.int64]:
+def star(num_ranks: int) -> Ints:
     """Return the parents of a tree in which all are children of rank 0. The root has none, −1."""
     return np.append(-1, np.zeros(num_ranks - 1, np.int64))
 
 
-def chain(num_ranks: int) -> NDArray[np.int64]:
+def chain(num_ranks: int) -> Ints:
     """Return the parents of a chain: the rank before."""
     return np.arange(num_ranks) - 1
 
 
-def binary_tree(num_ranks: int) -> NDArray[np.int64]:
+def binary_tree(num_ranks: int) -> Ints:
     """Return the parents of a binary tree, level by level: r has 2r + 1 and 2r + 2."""
     return (np.arange(num_ranks) - 1) // 2
 
 
-def nccl_tree(num_ranks: int) -> NDArray[np.int64]:
+def nccl_tree(num_ranks: int) -> Ints:
     """Return the parents of the first of NCCL's two trees: r's lowest bit set, the next one added.
 
     If there is no such rank, the bit is only removed.
@@ -54,7 +54,7 @@ def nccl_tree(num_ranks: int) -> NDArray[np.int64]:
     return np.where(ranks == 0, -1, np.where(up >= num_ranks, ranks ^ bit, up))
 
 
-def nccl_trees(num_ranks: int) -> list[NDArray[np.int64]]:
+def nccl_trees(num_ranks: int) -> list[Ints]:
     """Return the parents of NCCL's two trees: a leaf of one is inside the other.
 
     The second is the first mirrored if the number is even, shifted by one if it is odd.
@@ -74,7 +74,7 @@ def nccl_trees(num_ranks: int) -> list[NDArray[np.int64]]:
     return [first, second]
 
 
-def on_nodes(tree: NDArray[np.int64], ranks_per_node: int) -> NDArray[np.int64]:
+def on_nodes(tree: Ints, ranks_per_node: int) -> Ints:
     """Return the parents of a tree over nodes, the ranks of each a chain behind its first."""
     ranks = np.arange(len(tree) * ranks_per_node)
     up = tree[ranks // ranks_per_node]
@@ -82,12 +82,12 @@ def on_nodes(tree: NDArray[np.int64], ranks_per_node: int) -> NDArray[np.int64]:
     return np.where(ranks % ranks_per_node == 0, head, ranks - 1)
 
 
-def below_root(trees: list[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
+def below_root(trees: list[Ints]) -> list[Ints]:
     """Return trees over ranks 1 and up, whose roots are children of rank 0."""
     return [np.append(-1, tree + 1) for tree in trees]
 
 
-def down(parents: list[NDArray[np.int64]], chunks: int) -> list[Steps]:
+def down(parents: list[Ints], chunks: int) -> list[Steps]:
     """Return the broadcast of a part of the vector down each tree, in ``chunks`` each, pipelined.
 
     A rank at depth d gets chunk k in step d − 1 + k. Tree t has chunks t·chunks and up.
@@ -100,7 +100,7 @@ def down(parents: list[NDArray[np.int64]], chunks: int) -> list[Steps]:
     return merged(lanes)
 
 
-def up(parents: list[NDArray[np.int64]], chunks: int) -> list[Steps]:
+def up(parents: list[Ints], chunks: int) -> list[Steps]:
     """Return the reduction of a part of the vector up each tree. See ``down``."""
     lanes = []
     for number, tree in enumerate(parents):
@@ -110,13 +110,13 @@ def up(parents: list[NDArray[np.int64]], chunks: int) -> list[Steps]:
     return merged(lanes)
 
 
-def up_and_down(parents: list[NDArray[np.int64]], chunks: int) -> list[Steps]:
+def up_and_down(parents: list[Ints], chunks: int) -> list[Steps]:
     """Return the reduction up each tree, and the broadcast of each chunk once the root has it."""
     height = max(int(depths(tree).max()) for tree in parents)
     return merged([up(parents, chunks), [*idle(height), *down(parents, chunks)]])
 
 
-def depths(parents: NDArray[np.int64]) -> NDArray[np.int64]:
+def depths(parents: Ints) -> Ints:
     """Return how far from its root each rank is: int64[num_ranks]."""
     depth, above = (parents >= 0).astype(np.int64), parents
     while (above >= 0).any():  # depth: how far it is to the rank above, which doubles
@@ -126,9 +126,9 @@ def depths(parents: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _pipelined(
-    source: NDArray[np.int64],
-    target: NDArray[np.int64],
-    delay: NDArray[np.int64],
+    source: Ints,
+    target: Ints,
+    delay: Ints,
     first: int,
     chunks: int,
     *,
@@ -148,7 +148,7 @@ def _pipelined(
     return found
 
 
-def _same(first: int, messages: int) -> Callable[[int], NDArray[np.int64]]:
+def _same(first: int, messages: int) -> Callable[[int], Ints]:
     """Return the ``carried`` of steps in which all messages carry one chunk, the next per step."""
     return lambda number: np.full((messages, 1), first + number)
 
@@ -179,9 +179,7 @@ def binomial_scatter(num_ranks: int) -> list[Steps]:
     return found
 
 
-def _blocks_from(
-    source: NDArray[np.int64], target: NDArray[np.int64], width: NDArray[np.int64]
-) -> list[Steps]:
+def _blocks_from(source: Ints, target: Ints, width: Ints) -> list[Steps]:
     """Return a step whose messages carry as many blocks, from the target's on."""
     offsets = np.append(0, np.cumsum(width, dtype=np.int64))
     blocks = Lists(offsets, ranges(target, width).astype(np.int32))

@@ -18,8 +18,9 @@ from netloom.workload.programs.round_programs import Round, round_program
 from netloom.workload.programs.traces import MOST_LENGTH, MOST_SECONDS, Trace
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from netloom.base.arrays import Floats, Ints
     from netloom.workload.programs.collectives.outline import Outline
     from netloom.workload.programs.collectives.program import CollectiveProgram
     from netloom.workload.programs.round_programs import Order, RoundProgram
@@ -175,7 +176,7 @@ def rounds_of(
     return round_program(count, rounds, order=order)
 
 
-def sizes_in_bytes(part: NDArray[np.floating], size_bytes: float) -> NDArray[np.float64]:
+def sizes_in_bytes(part: Floats, size_bytes: float) -> Floats:
     """Return the bytes of messages from their parts of a collective's size.
 
     What is whole but for rounding is whole, so that no engine adds a flit for it.
@@ -199,7 +200,7 @@ def _overhead(seconds: float) -> float:
     return seconds
 
 
-def _hosts(num_ranks: int, host_of_rank: ArrayLike, num_hosts: int | None) -> NDArray[np.int32]:
+def _hosts(num_ranks: int, host_of_rank: ArrayLike, num_hosts: int | None) -> Ints:
     """Return the hosts of ranks, each of which has one."""
     given = np.asarray(host_of_rank)
     if given.shape != (num_ranks,):

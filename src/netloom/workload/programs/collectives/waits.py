@@ -10,14 +10,13 @@ from netloom.workload.kernels.collectives import find_brought
 from netloom.workload.programs.rounds import ranges
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.workload.programs.collectives.program import CollectiveProgram
 
-    Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
+    Pairs = tuple[Ints, Ints]
 
 
-def waits(program: CollectiveProgram, *, stepwise: bool) -> tuple[NDArray[np.int64], ...]:
+def waits(program: CollectiveProgram, *, stepwise: bool) -> tuple[Ints, ...]:
     """Return for each message the messages that it waits for, ascending, as offsets and numbers.
 
     It waits for the last message that brought one of its chunks to its source as it is, and for all
@@ -65,7 +64,7 @@ def _brought(program: CollectiveProgram) -> Pairs:
     nothing, latest = np.zeros(0, np.int64), np.zeros(program.num_chunks, np.int64)
     before = np.zeros(len(row_of), np.int64)
 
-    def find(waiter: NDArray[np.int64], waited: NDArray[np.int64]) -> int:
+    def find(waiter: Ints, waited: Ints) -> int:
         owner, seen = np.full_like(latest, -1), np.full(count, -1, np.int64)
         return int(
             find_brought(

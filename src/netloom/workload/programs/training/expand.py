@@ -25,8 +25,7 @@ from netloom.workload.programs.training.rank_programs import CALL, COMPUTE, RECE
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.workload.programs.collectives.program import CollectiveProgram
     from netloom.workload.programs.traces import Trace
     from netloom.workload.programs.training.rank_programs import Call, RankProgram
@@ -115,7 +114,7 @@ def _expanded(call: Call, algorithm: str) -> _Expanded:
 
 def _by_template(
     program: RankProgram, algorithms: Mapping[str, str]
-) -> Iterator[tuple[_Expanded, NDArray[np.int64]]]:
+) -> Iterator[tuple[_Expanded, Ints]]:
     """Yield every different collective of several ranks, and the calls that are of it.
 
     Raises
@@ -188,10 +187,10 @@ class _Table:
         self.pairs.append((gets, program.link[gets]))
         # The operation by which each rank takes part in each call.
         self.by_call = np.argsort(program.link[self.calling], kind="stable")
-        self.sent: list[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]] = []
+        self.sent: list[tuple[Ints, Ints, Floats]] = []
         self.names: list[str] = []
 
-    def expand(self, found: _Expanded, numbers: NDArray[np.int64]) -> None:
+    def expand(self, found: _Expanded, numbers: Ints) -> None:
         """Add the messages of calls that are alike."""
         program, calls = self.program, [self.program.calls[each] for each in numbers.tolist()]
         one = found.program
@@ -264,7 +263,7 @@ class _Table:
         )  # fmt: skip
 
 
-def _check_lengths(name: str, *lengths: NDArray[np.float64]) -> None:
+def _check_lengths(name: str, *lengths: Floats) -> None:
     for each in lengths:
         if len(each) and not each.max() <= MOST_LENGTH:  # NaN is neither
             raise InputError(name, f"a message of {each.max():g} bytes", f"at most {MOST_LENGTH:g}")

@@ -33,8 +33,7 @@ from netloom.workload.programs.training.expand import parse_algorithms
 from netloom.workload.programs.training.pairs import Volume, graph_of_volumes
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.workload.graphs.process_graph import ProcessGraph
 
 ORDER = ("tp", "cp", "ep", "dp", "pp")
@@ -150,7 +149,7 @@ class Model:
         dense = len(layers) * attention + (len(layers) - some) * inner
         return float(dense), float(some * self.experts * inner)
 
-    def grid(self) -> NDArray[np.int64]:
+    def grid(self) -> Ints:
         """Return the ranks by their place in each dimension: int64[tp, cp, ep, dp/ep, pp]."""
         sides = {"tp": self.tp, "cp": self.cp, "ep": self.ep, "dp": self.dp // self.ep}
         sides["pp"] = self.pp
@@ -158,7 +157,7 @@ class Model:
         ranks = np.arange(self.num_ranks).reshape([sides[name] for name in slowest])
         return ranks.transpose([slowest.index(name) for name in ORDER])
 
-    def groups(self, *dims: str) -> NDArray[np.int64]:
+    def groups(self, *dims: str) -> Ints:
         """Return the groups of ranks that differ in some dimensions only, int64[n, P].
 
         Examples
@@ -173,7 +172,7 @@ class Model:
         found = grid.transpose([*kept, *moved]).reshape(-1, size)
         return np.sort(found[np.argsort(found.min(axis=1))], axis=1)
 
-    def pair_bytes(self, layer: int, *, back: bool = False) -> NDArray[np.float64] | None:
+    def pair_bytes(self, layer: int, *, back: bool = False) -> Floats | None:
         """Return what ranks of a group send each other to a layer's experts, or back. None: equal.
 
         float64[ep, ep]. See ``skew``.
@@ -184,11 +183,11 @@ class Model:
         found = np.tile(self.dispatch_bytes * shares, (self.ep, 1))
         return np.ascontiguousarray(found.T) if back else found
 
-    def shares(self, layer: int) -> NDArray[np.float64]:
+    def shares(self, layer: int) -> Floats:
         """Return the share of a layer's tokens that goes to the experts of each rank of a group."""
         weight = 1 / np.arange(1, self.experts + 1) ** self.skew
         placed = np.roll(weight / weight.sum(), layer % self.experts)
-        shares: NDArray[np.float64] = placed.reshape(self.ep, -1).sum(axis=1)
+        shares: Floats = placed.reshape(self.ep, -1).sum(axis=1)
         return shares
 
 
@@ -391,7 +390,7 @@ def _of_data(model: Model, stage: int) -> list[Volume]:
     return found
 
 
-def of_stage(model: Model, groups: NDArray[np.int64], stage: int) -> NDArray[np.int64]:
+def of_stage(model: Model, groups: Ints, stage: int) -> Ints:
     """Return the groups whose ranks are of a stage."""
     ranks = np.take(model.grid(), stage, axis=ORDER.index("pp")).ravel()
     return groups[np.isin(groups[:, 0], ranks)]

@@ -14,8 +14,7 @@ from netloom.workload.programs.collectives.sent import sizes_in_bytes
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Floats, Ints
     from netloom.workload.graphs.process_graph import ProcessGraph
 
 
@@ -29,10 +28,10 @@ class Volume(NamedTuple):
 
     name: str
     collective: str  # or "send"
-    groups: NDArray[np.int64]
+    groups: Ints
     size_bytes: float
     times: int
-    pair_bytes: NDArray[np.float64] | None = None
+    pair_bytes: Floats | None = None
 
 
 def graph_of_volumes(
@@ -52,8 +51,8 @@ def graph_of_volumes(
     >>> graph.target.tolist(), graph.bytes.tolist()[0] == 10 * 2 * 3 * 1e6
     ([1, 2, 3, 0], True)
     """
-    columns: list[tuple[NDArray[np.int64], ...]] = [(np.zeros(0, np.int64),) * 2]
-    weights: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = [(np.zeros(0), np.zeros(0))]
+    columns: list[tuple[Ints, ...]] = [(np.zeros(0, np.int64),) * 2]
+    weights: list[tuple[Floats, Floats]] = [(np.zeros(0), np.zeros(0))]
     alike: dict[int, list[Volume]] = {}  # those of the same groups are added up first
     for each in volumes:
         alike.setdefault(id(each.groups), []).append(each)
@@ -69,7 +68,7 @@ def graph_of_volumes(
 
 def _of_group(
     volumes: list[Volume], algorithms: Mapping[str, str]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Ints, Ints, Floats, Floats]:
     """Return the pairs of a group, with bytes and messages of all volumes together."""
     found = [(_pairs(each, algorithms), each.times) for each in volumes]
     num_ranks = volumes[0].groups.shape[1]
@@ -79,9 +78,7 @@ def _of_group(
     return _added(key, num_ranks, sent, messages)
 
 
-def _pairs(
-    volume: Volume, algorithms: Mapping[str, str]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+def _pairs(volume: Volume, algorithms: Mapping[str, str]) -> tuple[Ints, Ints, Floats, Floats]:
     """Return sources and targets in a group, and bytes and messages of each pair, for one time."""
     if volume.collective == "send":
         one = np.ones(1)
@@ -110,11 +107,11 @@ def _pairs(
 
 
 def _added(
-    key: NDArray[np.int64],
+    key: Ints,
     num_ranks: int,
-    sent: NDArray[np.float64],
-    messages: NDArray[np.float64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    sent: Floats,
+    messages: Floats,
+) -> tuple[Ints, Ints, Floats, Floats]:
     pairs, place = np.unique(key, return_inverse=True)
     source, target = np.divmod(pairs, num_ranks)
     total, count = (np.bincount(place, each).astype(np.float64) for each in (sent, messages))

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Floats, Ints
+
 COMPUTE, DELAY, SEND, RECEIVE, CALL = range(5)
 """Kinds of operations. A delay is work elsewhere, which does not take the rank's processor."""
 
@@ -50,7 +52,7 @@ class Call:
     ranks: tuple[int, ...]
     size_bytes: float
     root: int = 0
-    pair_bytes: NDArray[np.float64] | None = None
+    pair_bytes: Floats | None = None
     purpose: str = ""
 
 
@@ -85,11 +87,11 @@ class RankProgram:
     num_ranks: int
     ids: Sequence[str]
     kind: NDArray[np.int8]
-    rank: NDArray[np.int32]
-    seconds: NDArray[np.float64]
-    peer: NDArray[np.int32]
-    bytes: NDArray[np.float64]
-    link: NDArray[np.int64]
+    rank: Ints
+    seconds: Floats
+    peer: Ints
+    bytes: Floats
+    link: Ints
     after: Lists
     calls: Sequence[Call]
 

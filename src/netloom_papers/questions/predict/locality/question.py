@@ -39,7 +39,7 @@ from netloom_papers.models.locality_parts import (
 from netloom_papers.questions.predict.locality.answer import LocalityPrediction
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from netloom.base.arrays import Floats
 
 Models = tuple[Application, TransactionCost, TorusNetwork]
 
@@ -303,7 +303,7 @@ def _mapped(
     return graph, own, MappedMessages.of_several(others)
 
 
-def _shares(question: LocalityQuestion, graph: ProcessGraph, topology: Cube) -> NDArray[np.float64]:
+def _shares(question: LocalityQuestion, graph: ProcessGraph, topology: Cube) -> Floats:
     """Return the part of its source's transactions that each edge has."""
     if graph.num_tasks != topology.num_hosts:
         found = f"{graph.num_tasks} tasks for the {topology.num_hosts} nodes of {topology.name}"

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     import polars as pl
-    from numpy.typing import NDArray
 
+    from netloom.base.arrays import Floats
     from netloom.base.provenance import Provenance
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.workload import Lengths, Traffic
@@ -225,7 +225,7 @@ class BroadcastSimulation(Answer):
         return self.startup_cycles + self.network.zero_load_latency(run.hops, run.flits)
 
     @cached_property
-    def expected(self) -> NDArray[np.float64]:
+    def expected(self) -> Floats:
         """The exact mean load of the channels of each direction, at a message per node and cycle.
 
         float64[2, n, 2], flits per cycle, see ``class_loads``. Only on k-ary n-cubes.

@@ -13,8 +13,7 @@ from netloom.questions.simulate.engines import NETWORK
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from netloom.base.arrays import Ints
     from netloom.base.provenance import Provenance
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.workload.programs.node_costs import NodeCosts
@@ -58,7 +57,7 @@ class PatternSimulation(Answer):
     network: PreparedNetwork
     pattern: str
     costs: NodeCosts
-    nodes: NDArray[np.int64]
+    nodes: Ints
     points: tuple[PatternTimes, ...]
     asked: int
     provenance: Provenance
