@@ -123,7 +123,8 @@ class Kind:
     def hook(self, file: str, name: str) -> Any:
         """Return what its folder has of a name in ``chart.py``, ``words.py`` or another file.
 
-        None if there is no such thing. A question that is one module has it there.
+        Where there is no such file, the module that declares the question may have it itself.
+        None if there is no such thing.
         """
         return _beside(self.module, file, name)
 
@@ -451,12 +452,12 @@ def _with_fields(text: str, fields: str) -> str:
 
 @cache
 def _beside(module: str, name: str, attribute: str) -> Any:
-    """Return what a question's folder has in another of its files. See ``Kind.hook``."""
+    """Return what a question's folder has in another of its files. See ``Kind.hook``.
+
+    Where there is no such file, the module that declares the question may have it itself.
+    """
     holder: ModuleType = import_module(module)
     package, _, last = module.rpartition(".")
-    if last == "question":
-        there = Path(holder.__file__ or "").with_name(f"{name}.py").exists()
-        if not there:
-            return None
+    if last == "question" and Path(holder.__file__ or "").with_name(f"{name}.py").exists():
         holder = import_module(f"{package}.{name}")
     return getattr(holder, attribute, None)
