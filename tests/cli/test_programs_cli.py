@@ -134,26 +134,6 @@ def test_figures_and_pictures_for_people(simulate, options, head, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("former", "now"),
-    [
-        ("--trace examples/halo.csv --on torus:4x4x4", "trace FILE"),
-        ("--applied 0.1 --on mesh:4x4 --app ring:4 --loops 2", "loop --applied"),
-        ("--transactions --on torus:4x4 --app torus:4x4", "transactions"),
-        ("--rate 0.001 --broadcast 0.1 --cycles 5000 --on torus:4x4", "broadcast --rate"),
-        ("--pattern ab-1nn --on symult2010:4x4 --loops 5", "pattern NAME"),
-    ],
-)
-def test_former_spellings_say_what_they_are_now(simulate, former, now):
-    code, out, err = simulate(former, "--json")
-    assert code == 0
-    assert json.loads(out)["provenance"]["configuration"]["on"] in former
-    said = (
-        f"'simulate {former.split()[0]}' is now 'simulate {now}'; the next release knows only that"
-    )
-    assert err == f"netloom: {said}\n"
-
-
-@pytest.mark.parametrize(
     ("options", "said"),
     [
         ("--on mesh:4x4 --app ring:8@0-7 --app ring:8@7-14 --load 0.1", "host 7"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from difflib import get_close_matches
 from typing import Any
 
@@ -123,18 +122,13 @@ def _head(name: str) -> HelpedGroup:
 
 
 def _today(args: list[str]) -> list[str]:
-    """Return arguments as they are spelt today. What an old release spelt otherwise says so."""
+    """Return arguments in full: a word that begins several commands is short for its usual one."""
     args = [SPELLINGS.get(each, each) for each in args[:1]] + args[1:]
     if len(args) < 2 or not args[1].startswith("-") or args[1] in ("--help", "-h"):
         return args
     if args[0] not in _heads() or not _heads()[args[0]].usual:
         return args
-    from netloom.questions.former import asked_by_options
-
-    words, rest, said = asked_by_options(args[1:])
-    if said:
-        sys.stderr.write(f"netloom: {said}\n")
-    return [args[0], words, *rest]
+    return [args[0], _heads()[args[0]].usual, *args[1:]]
 
 
 def make_app(**options: Any) -> typer.Typer:

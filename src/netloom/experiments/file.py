@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
@@ -19,7 +18,6 @@ from netloom.base.toml_lines import find_lines
 from netloom.experiments.inputs import Input, find_inputs, renamed
 from netloom.experiments.points import Point, hashed
 from netloom.experiments.values import is_range, values_of
-from netloom.questions import former
 from netloom.questions.named import find_network
 from netloom.questions.register import all_words, heads, kind_of
 
@@ -82,10 +80,10 @@ class _Section(NamedTuple):
 
     @property
     def kind(self) -> Kind:
-        """What it asks: a table of one word may be short for one of two."""
+        """What it asks: a table of one word may be short for one of two, ``heads``."""
         if self.words in all_words():
             return kind_of(self.words)
-        return kind_of(f"{self.words}.{former.simulation_of(self.table)}")
+        return kind_of(f"{self.words}.{heads()[self.words].usual}")
 
     @property
     def name(self) -> str:
@@ -208,14 +206,9 @@ def _points(
     file: _File, section: _Section, shared: Mapping[str, Any], inputs: dict[str, Input]
 ) -> Iterator[Point]:
     """Yield the points of a table, the curve's field and the seed varying fastest."""
-    try:
-        kind = section.kind
-    except InputError as error:
-        raise file.wrong(section, error.found.partition(" ")[0], error) from None
+    kind = section.kind
     repeat, knee = (_setting(file, section, name, shared) for name in SETTINGS)
     own = {name: value for name, value in section.table.items() if name not in SETTINGS}
-    if section.words == former.HEAD and "transactions" not in kind.question.model_fields:
-        own.pop("transactions", None)  # it only said which simulation
     known = kind.question.model_fields
     given = {name: value for name, value in shared.items() if name in known and name not in own}
     fields = given | own
@@ -318,8 +311,7 @@ def _check_shared(file: _File, shared: Mapping[str, Any], sections: list[_Sectio
     """Raise InputError at the first field for all that no question has."""
     known: dict[str, Any] = dict(SETTINGS)
     for section in sections:
-        with suppress(InputError):  # said where its own fields are looked at
-            known |= section.kind.question.model_fields
+        known |= section.kind.question.model_fields
     for name in shared:
         if name not in known:
             wrong = InputError(name, "no such field", _near(name, known))

@@ -12,7 +12,7 @@ from netloom.base.words import counted
 from netloom.experiments.curves import up_to_saturation
 from netloom.experiments.inputs import find_inputs, renamed
 from netloom.experiments.store import Store
-from netloom.questions.frames import to_pandas
+from netloom.questions.recorded import to_pandas
 from netloom.questions.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class Results:
         return pl.concat(parts, how="diagonal_relaxed") if parts else pl.DataFrame()
 
     def to_pandas(self, *, provenance: bool = False) -> Any:
-        """Return ``table`` as a ``pandas.DataFrame``. See ``questions.frames.to_pandas``."""
+        """Return ``table`` as a ``pandas.DataFrame``. See ``questions.recorded.to_pandas``."""
         return to_pandas(self.table(provenance=provenance))
 
     def to_dict(self, *, provenance: bool = False) -> dict[str, Any]:

@@ -161,6 +161,47 @@ def plain(data: Any) -> Any:
     return _finite(tidy(data))
 
 
+EXTRA = "the extra 'pandas': pip install 'netloom[pandas]'"
+
+
+def to_pandas(found: Any, table: str = "table") -> Any:
+    """Return a table of an answer as a ``pandas.DataFrame``.
+
+    pandas and pyarrow must be installed: ``pip install 'netloom[pandas]'``.
+
+    Parameters
+    ----------
+    found
+        An answer, a record of one, or a Polars table.
+    table
+        Which of its tables: ``table`` has one row per observation. Others, such as ``channels``,
+        are those of ``answer.tables()``.
+
+    Raises
+    ------
+    InputError
+        If there is no such table, or pandas or pyarrow is not installed.
+
+    Examples
+    --------
+    >>> from netloom import analyze
+    >>> found = analyze("ring:4", "mesh:2x2", random_mappings=0)
+    >>> to_pandas(found, "no such table")
+    Traceback (most recent call last):
+        ...
+    netloom.InputError: table: found 'no such table'; expected ...table
+    """
+    if not hasattr(found, "to_pandas"):
+        tables = (found if isinstance(found, Recorded) else record(found)).tables
+        if table not in tables:
+            raise InputError("table", f"'{table}'", ", ".join(sorted(tables)))
+        found = tables[table]
+    try:
+        return found.to_pandas()
+    except ImportError as error:
+        raise InputError("to_pandas", f"no {error.name}", EXTRA) from None
+
+
 def _finite(data: Any) -> Any:
     if isinstance(data, dict):
         return {key: _finite(value) for key, value in data.items()}

@@ -194,17 +194,6 @@ def size_of(topology: Topology) -> str:
     return f"{hosts}, {routers}, {channels}"
 
 
-def head_of(network: Any, what: str, how: str) -> list[str]:
-    """Return what runs on which ``PreparedNetwork``, and how."""
-    topology = network.topology
-    return [
-        f"[bold]{escape(what)}[/] on [bold]{escape(topology.name)}[/] "
-        f"({size_of(topology)}), "
-        f"{escape(network.routing_name)}",
-        escape(f"{network.router_name}; {how}"),
-    ]
-
-
 def inside_nodes(figures: Mapping[str, Any]) -> list[str]:
     r"""Return the words that say how much of the traffic stays off the network. None: nothing.
 
