@@ -4,8 +4,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from netloom.cli.app import app
-from netloom.cli.demo import COMMANDS, PROGRAM
+from netloom.cli.app import COMMANDS, PROGRAM, app
 
 
 def test_the_demo_asks_two_questions_and_leaves_their_files(tmp_path):

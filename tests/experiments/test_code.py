@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 from netloom.base import provenance
 from netloom.base.provenance import code_version, source_digest
 from netloom.cli.app import app
-from netloom.experiments import points
+from netloom.experiments import file as files
+from netloom.experiments.file import Point
 from netloom.experiments.findings import load_results
-from netloom.experiments.points import Point
 from netloom.experiments.runner import run
 from netloom.report.page import page_of
 
@@ -110,8 +110,8 @@ def test_the_key_of_a_question_that_is_not_netlooms_own_has_its_code(tmp_path, m
     file = tmp_path / "toy.py"
     file.write_text("1")
     point = Point("analyze", "analyze", {"on": "mesh:2x2", "app": "ring:4"}, {})
-    toy = SimpleNamespace(module="toy", question=points.by_verb("analyze").question)
-    monkeypatch.setattr(points, "by_verb", lambda _: toy)
+    toy = SimpleNamespace(module="toy", question=files.by_verb("analyze").question)
+    monkeypatch.setattr(files, "by_verb", lambda _: toy)
     monkeypatch.setitem(sys.modules, "toy", SimpleNamespace(__file__=str(file)))
     keys = [point.key, Point(**vars(point) | {"key": ""}).key]
     file.write_text("2")

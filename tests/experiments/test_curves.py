@@ -3,8 +3,8 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netloom.experiments.curves import curves_of, next_step, up_to_saturation
-from netloom.experiments.points import Point
+from netloom.experiments.file import Point
+from netloom.experiments.findings import curves_of, next_step, up_to_saturation
 from netloom.experiments.store import Outcome
 
 LEVELS = [0.1, 0.2, 0.3, 0.4, 0.5]

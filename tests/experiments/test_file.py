@@ -1,8 +1,7 @@
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.experiments.file import read_experiment
-from netloom.experiments.points import Point
+from netloom.experiments.file import Point, read_experiment
 from tests.experiments.small import RING, experiment, write
 
 
@@ -94,7 +93,7 @@ def test_the_key_is_of_everything_that_the_answer_depends_on(tmp_path):
 def test_the_key_has_the_code(monkeypatch):
     fields = {"on": "mesh:2x2", "app": "ring:4"}
     before = Point("analyze", "analyze", fields, {})
-    monkeypatch.setattr("netloom.experiments.points.code_version", lambda: "next")
+    monkeypatch.setattr("netloom.experiments.file.code_version", lambda: "next")
     assert Point("analyze", "analyze", fields, {}).key != before.key
 
 

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.experiments.inputs import find_inputs, renamed, unpack
+from netloom.experiments.file import find_inputs, renamed, unpack
 from netloom.machines import machine
 from netloom.questions.base import Question, option
 

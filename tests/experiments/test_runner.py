@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.experiments.answer import answer
 from netloom.experiments.findings import load_results
 from netloom.experiments.runner import run
 from netloom.experiments.store import Store
-from netloom.experiments.workers import Workers
+from netloom.experiments.workers import Workers, answer
 from tests.experiments.small import SWEEP, write
 
 LONG = """

@@ -7,10 +7,9 @@ import pytest
 from rich.console import Console
 from scipy import stats
 
-from netloom.cli import show_experiment
-from netloom.experiments.findings import load_results
+from netloom.cli import show
+from netloom.experiments.findings import load_results, over_seeds
 from netloom.experiments.runner import run
-from netloom.experiments.seeds import over_seeds
 from tests.experiments.small import write
 
 
@@ -53,8 +52,8 @@ def test_results_keep_keys_beside_values_in_80_columns(tmp_path, monkeypatch):
     run(file, workers=1)
     said = StringIO()
     screen = Console(file=said, width=80, highlight=False)
-    monkeypatch.setattr(show_experiment, "console", lambda: screen)
-    show_experiment.show_results(load_results(file))
+    monkeypatch.setattr(show, "console", lambda: screen)
+    show.show_results(load_results(file))
     lines = said.getvalue().splitlines()
     heads = [number for number, line in enumerate(lines) if line.startswith("load  on ")]
     assert len(heads) > 1, "all fits in one table"

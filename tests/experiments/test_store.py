@@ -11,10 +11,10 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom.experiments import store as stores
-from netloom.experiments.answer import KeptAnswer
 from netloom.experiments.findings import load_results
 from netloom.experiments.runner import run
 from netloom.experiments.store import Store
+from netloom.experiments.workers import KeptAnswer
 from tests.experiments.small import experiment
 
 ANSWER = KeptAnswer(

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netloom.base.errors import InputError
-from netloom.experiments.values import values_of
+from netloom.experiments.file import values_of
 from netloom.questions.register import kind_of
 
 LOADS = kind_of("simulate.load").levels

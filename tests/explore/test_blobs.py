@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from netloom.explore.blobs import packed, packed_words
+from netloom.explore.network import packed, packed_words
 from tests.explore.decoded import unpacked
 
 LARGEST = {"u1": 2**8 - 1, "u2": 2**16 - 1, "u4": 2**32 - 1}

@@ -7,8 +7,7 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom.drawing.networks.grid import MOST_SIDE
-from netloom.explore.drawings import drawings_of
-from netloom.explore.network import network_json
+from netloom.explore.network import drawings_of, network_json
 from netloom.topology import topology, without
 from tests.explore.decoded import Network, places, unpacked
 
@@ -148,7 +147,7 @@ def test_ports_of_a_broken_fabric_are_those_that_are_left():
 
 @pytest.mark.parametrize("on", ["torus:32x32", "graph:examples/two-hosts.graphml"])
 def test_what_cannot_be_drawn_is_refused_in_a_line(on, monkeypatch):
-    monkeypatch.setattr("netloom.explore.drawings.MOST_CHANNELS", 1000)
+    monkeypatch.setattr("netloom.explore.network.MOST_CHANNELS", 1000)
     network = topology(on)
     with pytest.raises(InputError) as refused:
         drawings_of(network)

@@ -11,8 +11,7 @@ import pytest
 
 import netloom as nl
 from netloom.base.errors import InputError
-from netloom.explore.file import check_page
-from netloom.explore.page_file import MODULES, render, script
+from netloom.explore.file import MODULES, check_page, render, script
 from netloom.explore.view import View
 from netloom.questions.recorded import record
 from netloom.questions.verdict import Verdict

@@ -10,10 +10,9 @@ import pytest
 import netloom as nl
 from netloom.base.errors import InputError
 from netloom.explore import EXPLORED
-from netloom.explore.delays import times_of
+from netloom.explore.file import view_json
 from netloom.explore.network import network_json
-from netloom.explore.views import views_of
-from netloom.explore.views_json import view_json
+from netloom.explore.views import times_of, views_of
 from netloom.questions.recorded import record
 from netloom.questions.subject import arrow
 from tests.explore import decoded

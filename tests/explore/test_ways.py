@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.explore.network import network_json
+from netloom.explore.file import view_json
+from netloom.explore.network import loads_of, network_json, ways_of
 from netloom.explore.view import Flows, Table, View
-from netloom.explore.views_json import view_json
-from netloom.explore.ways import loads_of, ways_of
 from netloom.questions.verdict import Verdict
 from netloom.routing import parse_routing, paths
 from netloom.topology import topology, without
@@ -127,7 +126,7 @@ def test_pairs_without_a_way_stop_nothing():
     ("most", "said"), [(3, "24 flows are too many"), (40, "All paths have 108 hops")]
 )
 def test_too_many_hops_are_said(monkeypatch, most, said):
-    monkeypatch.setattr("netloom.explore.ways.MOST_HOPS", most)
+    monkeypatch.setattr("netloom.explore.network.MOST_HOPS", most)
     network = topology("leaf-spine:2x2x2")
     hosts = np.arange(4, dtype=np.int32)
     flows = Flows(hosts, np.repeat(hosts, 6), np.tile(hosts, 6), np.ones(24))
@@ -140,7 +139,7 @@ def test_too_many_paths_are_said(monkeypatch):
     def refused(*_):
         raise InputError("paths", "more than 16,777,216 paths", "fewer pairs")
 
-    monkeypatch.setattr("netloom.explore.ways.paths", refused)
+    monkeypatch.setattr("netloom.explore.network.paths", refused)
     network = topology("leaf-spine:2x2x2")
     hosts = np.arange(4, dtype=np.int32)
     flows = Flows(hosts, hosts, hosts[::-1].copy(), np.ones(4))

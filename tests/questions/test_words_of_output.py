@@ -8,7 +8,7 @@ from rich.console import Console
 from netloom.base.errors import InputError
 from netloom.base.words import arrows, folded, rounded
 from netloom.cli.edge import run_guarded
-from netloom.experiments.costs import _time
+from netloom.experiments.runner import _time
 from netloom.questions.analyze.verdict import load_share
 from netloom.questions.base import Question, option, range_of
 from netloom.questions.map.verdict import _from_to, _possible

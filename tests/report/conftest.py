@@ -3,7 +3,7 @@
 import pytest
 
 from netloom.report.page import page_of
-from netloom.report.page.html import render
+from netloom.report.page.write import render
 from tests.browser import Visit
 from tests.report.page_samples import small_results
 

@@ -8,7 +8,7 @@ import netloom as nl
 from netloom.questions.analyze.words import measure
 from netloom.questions.recorded import record
 from netloom.report.page import page_of
-from netloom.report.page.best import best_of
+from netloom.report.page.curve_verdicts import best_of
 from netloom.report.page.decision import _told
 from netloom.report.page.sections import varied_in
 

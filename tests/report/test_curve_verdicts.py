@@ -11,11 +11,8 @@ from netloom.questions.recorded import record
 from netloom.questions.simulate.load.answer import BY_LOAD
 from netloom.questions.simulate.loop.answer import BY_APPLIED
 from netloom.report.page.curve_charts import curve_figures
-from netloom.report.page.curve_names import names_of, telling
-from netloom.report.page.curve_pairs import compare_pair
-from netloom.report.page.curve_table import common_load, curve_numbers
-from netloom.report.page.curve_verdicts import decide
-from netloom.report.page.curves import Curve, CurveGroup, find_curves
+from netloom.report.page.curve_verdicts import common_load, compare_pair, curve_numbers, decide
+from netloom.report.page.curves import Curve, CurveGroup, find_curves, names_of, telling
 
 COLUMNS = {
     "load": float, "latency": float, "low": float, "high": float, "accepted": float,

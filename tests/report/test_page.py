@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from netloom import predict_torus_broadcast, simulate, simulate_broadcast
 from netloom.base.errors import InputError
 from netloom.base.words import held_together, number
-from netloom.cli.report import report as report_command
+from netloom.cli.pages import report as report_command
 from netloom.drawing.colours import COLOURS, DARK_HEAT_COLOURS
 from netloom.drawing.pages import as_json
 from netloom.experiments.findings import Refused
@@ -25,9 +25,8 @@ from netloom.report.page import page_of, report, write_report
 from netloom.report.page.curve_charts import MOST_PANELS, panels
 from netloom.report.page.curve_verdicts import decide
 from netloom.report.page.curves import deviations, find_curves
-from netloom.report.page.html import render
 from netloom.report.page.pages import figures_on
-from netloom.report.page.themes import THEMES
+from netloom.report.page.write import THEMES, render
 from netloom_papers.questions.predict.torus_broadcast.answer import ENDS_CYCLES
 from netloom_papers.questions.predict.torus_broadcast.question import SIMULATED
 from tests.questions.small_answers import ANSWERS, there_and_back

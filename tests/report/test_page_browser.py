@@ -9,9 +9,8 @@ import pytest
 
 import netloom as nl
 from netloom.report.page import page_of
-from netloom.report.page.html import render
 from netloom.report.page.pages import figures_on
-from netloom.report.page.themes import THEMES
+from netloom.report.page.write import THEMES, render
 from tests.browser import SMALLEST, TOO_WIDE, Visit, background, hexed, pixels
 from tests.report.page_samples import small_results
 from tests.report.test_page import contrast

@@ -14,8 +14,8 @@ import typer
 
 from netloom.base.errors import InputError
 from netloom.base.words import listed
+from netloom.cli.commands import HelpedCommand, show_short_help
 from netloom.cli.edge import INTERRUPTED
-from netloom.cli.help import HelpedCommand, show_short_help
 from netloom.cli.output import FILES, check_apart, compilation_announced, files_written, print_json
 
 if TYPE_CHECKING:

@@ -2,16 +2,221 @@
 
 from __future__ import annotations
 
+import inspect
 from difflib import get_close_matches
-from typing import Any
+from itertools import groupby
+from pathlib import Path
+from shutil import get_terminal_size
+from textwrap import wrap
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from netloom.base.errors import InputError
 from netloom.base.spec import SPELLINGS
-from netloom.cli.help import HelpedGroup, group_help, sentence
+from netloom.cli.edge import MISTAKE
 from netloom.questions.register import OTHERS, groups
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+
+WIDEST = 110
+"""Letters of a line, at most."""
+
+NAMES = 24
+"""Letters for the names of options. Longer ones have a line of their own."""
+
+GENERAL = "Options"
+FOLLOWS = {bool: "", int: "N", float: "X", Path: "FILE"}
+"""What stands for a value, by its type. For others TEXT."""
+
+EXAMPLE = "Example: "
+"""How the line of an example begins, which is the first or the last paragraph of a help text."""
+
+
+class HelpedCommand(TyperCommand):
+    """A command whose help is plain text.
+
+    ``short`` names the parameters that ``-h`` shows. If it is empty, ``-h`` is ``--help``.
+    """
+
+    short: Collection[str] = ()
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **with_help_options(more))
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the whole help."""
+        formatter.write("\n".join(command_help(self, ctx.command_path)) + "\n")
+
+
+class HelpedGroup(TyperGroup):
+    """Several commands under one word, whose help lists them."""
+
+    command_class = HelpedCommand
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **with_help_options(more))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Print the help if no command is named. The exit code is that of a mistake."""
+        if not args and not ctx.resilient_parsing:
+            typer.echo(ctx.get_help())
+            ctx.exit(MISTAKE)
+        return super().parse_args(ctx, args)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write what the commands are for, by group."""
+        lines = group_help(self, ctx.command_path, {"": self.listed(ctx)})
+        formatter.write("\n".join(lines) + "\n")
+
+    def listed(self, ctx: Any) -> dict[str, str]:
+        """Return what each command is for, in a sentence."""
+        names = self.list_commands(ctx)
+        return {name: sentence(self.get_command(ctx, name)) for name in names}
+
+
+def with_help_options(more: dict[str, Any]) -> dict[str, Any]:
+    """Return settings of a command with ``-h`` beside ``--help``."""
+    own = {"help_option_names": ["--help", "-h"]}
+    return more | {"context_settings": own | (more.get("context_settings") or {})}
+
+
+def show_short_help(ctx: typer.Context, wanted: bool) -> None:
+    """Print the short help of a command, and end."""
+    if wanted:
+        lines = command_help(ctx.command, ctx.command_path, short=True)
+        typer.echo("\n".join(lines))
+        raise typer.Exit
+
+
+def command_help(command: Any, path: str, *, short: bool = False) -> Iterator[str]:
+    """Yield the help of a command. ``short``: of its most used options only."""
+    width = _width()
+    example, told = _example(command)
+    shown = [each for each in command.params if not getattr(each, "hidden", False)]
+    arguments = [each for each in shown if each.param_type_name == "argument"]
+    options = [each for each in shown if each.param_type_name == "option"]
+    if short:
+        options = [each for each in options if each.required or each.name in command.short]
+    if example:
+        yield from wrap(example, width, subsequent_indent="    ", break_on_hyphens=False)
+    yield " ".join(["Usage:", path, *map(_placeholder, arguments), "[OPTIONS]"])
+    for paragraph in told[:1] if short else told:
+        yield ""
+        yield from wrap(" ".join(paragraph.split()), width)
+    yield ""
+    for each in arguments:
+        yield from _line(_placeholder(each), _said(each), width)
+    panels = list(dict.fromkeys(map(_panel, options)))
+    options.sort(key=lambda each: (_panel(each) == GENERAL, panels.index(_panel(each))))
+    for panel, members in groupby(options, _panel):
+        yield typer.style(panel, bold=True)
+        for each in members:
+            yield from _line(_spelt(command, each), _said(each), width)
+    more = f"All options: {path} --help" if short else command.epilog or ""
+    if more and not more.startswith(EXAMPLE):
+        yield ""
+        yield more
+
+
+def group_help(
+    group: Any, path: str, commands: dict[str, dict[str, str]], more: Sequence[str] = ()
+) -> Iterator[str]:
+    """Yield the help of a group: what its commands are for, by the name of their kind."""
+    width = _width()
+    example, told = _example(group)
+    if example:
+        yield from wrap(example, width, subsequent_indent="    ", break_on_hyphens=False)
+    yield f"Usage: {path} COMMAND [OPTIONS]"
+    for paragraph in told:
+        yield ""
+        yield from wrap(" ".join(paragraph.split()), width)
+    longest = max(len(name) for each in commands.values() for name in each)
+    for kind, members in commands.items():
+        yield ""
+        if kind:
+            yield typer.style(kind, bold=True)
+        for name, said in members.items():
+            yield from _line(name, said, width, longest)
+    yield ""
+    yield f"{path} COMMAND -h: the most used options. --help: all of them."
+    yield from more
+
+
+def _example(command: Any) -> tuple[str, list[str]]:
+    """Return the line with an example, and the other paragraphs of a command's help."""
+    told = (command.help or "").split("\n\n")
+    if told[0].startswith(EXAMPLE):
+        return told[0], told[1:]
+    epilog = command.epilog or ""
+    return (epilog if epilog.startswith(EXAMPLE) else ""), told
+
+
+def sentence(command: Any) -> str:
+    """Return what a command is for: the first paragraph of its help that is no example."""
+    _, told = _example(command)
+    return " ".join(told[0].replace("``", "").split())
+
+
+def _width() -> int:
+    return min(get_terminal_size().columns, WIDEST)
+
+
+def _panel(option: Any) -> str:
+    return getattr(option, "rich_help_panel", None) or GENERAL
+
+
+def _placeholder(argument: Any) -> str:
+    return str(argument.metavar or argument.name.upper())
+
+
+def _spelt(command: Any, option: Any) -> str:
+    """Return how an option is written, with what follows it."""
+    short = [each for each in option.opts if not each.startswith("--")]
+    named = ", ".join([*short, *[each for each in option.opts if each not in short][:1]])
+    if option.secondary_opts:
+        named = f"{named}/{option.secondary_opts[0]}"
+    return f"{named} {option.metavar or _value(command, option.name)}".rstrip()
+
+
+def _value(command: Any, name: str) -> str:
+    """Return what stands for the value of an option, by the type that its function declares."""
+    declared = inspect.signature(command.callback, eval_str=True).parameters.get(name)
+    if declared is None:  # --help, --version
+        return ""
+    kind = declared.annotation
+    if get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
+    return next((word for each, word in FOLLOWS.items() if kind is each or each in get_args(kind)),
+                "TEXT")  # fmt: skip
+
+
+def _said(parameter: Any) -> str:
+    """Return what a parameter is, and what it is where nobody says."""
+    said, shown = getattr(parameter, "help", None) or "", getattr(parameter, "show_default", "")
+    if parameter.required and parameter.param_type_name == "option":
+        return f"{said} Required."
+    if isinstance(shown, str) and shown:
+        return f"{said} Default: {shown}."
+    default = parameter.default
+    if shown is True and isinstance(default, str | int | float) and default not in (False, ""):
+        return f"{said} Default: {default}."
+    return said
+
+
+def _line(name: str, said: str, width: int, names: int = NAMES) -> Iterator[str]:
+    """Yield a name with what is said of it beside it, or below where it is long."""
+    space = " " * (names + 4)
+    lines = wrap(said, max(width - len(space), 30), break_on_hyphens=False) or [""]
+    if len(name) > names:
+        yield f"  {name}"
+    else:
+        yield f"  {name:<{names}}  {lines.pop(0)}".rstrip()
+    yield from (f"{space}{line}" for line in lines)
+
 
 GROUPS = {
     "Ask": ("analyze", "simulate", "predict", "collective", "fabric"),

@@ -70,13 +70,13 @@ def run(
     if dry_run:
         if cluster is not None:
             raise InputError("cluster", "a dry run", "none: what points take is tried here")
-        from netloom.experiments.costs import estimate
+        from netloom.experiments.runner import estimate
 
         guess = estimate(file, store=store, workers=workers)
         if as_json:
             print_json(guess.to_dict())
         else:
-            from netloom.cli.show_experiment import show_estimate
+            from netloom.cli.show import show_estimate
 
             show_estimate(guess)
         _say_refused(guess.reasons)
@@ -99,7 +99,7 @@ def run(
     if as_json:
         print_json(found.to_dict())
     else:
-        from netloom.cli.show_experiment import show_results
+        from netloom.cli.show import show_results
 
         show_results(found)
         points = len(found.answered) + len(found.refused)
@@ -143,7 +143,7 @@ def results(
         elif csv == STANDARD_OUTPUT:
             typer.echo(table.write_csv(), nl=False)
         elif not files:
-            from netloom.cli.show_experiment import show_results
+            from netloom.cli.show import show_results
 
             show_results(found)
 

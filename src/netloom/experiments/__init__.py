@@ -1,11 +1,9 @@
 """Experiments: many questions in one file, asked on all cores, kept in one store."""
 
-from netloom.experiments.costs import Estimate, estimate
-from netloom.experiments.file import Experiment, read_experiment
+from netloom.experiments.file import Experiment, Point, read_experiment
 from netloom.experiments.file_schema import schema
 from netloom.experiments.findings import Answered, Results, all_results, load_results, results
-from netloom.experiments.points import Point
-from netloom.experiments.runner import run
+from netloom.experiments.runner import Estimate, estimate, run
 from netloom.experiments.store import Store
 
 __all__ = [

@@ -2,29 +2,390 @@
 
 from __future__ import annotations
 
+import json
+import os
+import sys
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
+from glob import escape
+from hashlib import file_digest, sha256
 from itertools import islice, product
-from math import prod
+from math import floor, isfinite, prod
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom.base.errors import InputError
-from netloom.base.provenance import DEFAULT_SEED, code_version
+from netloom.base.provenance import DEFAULT_SEED, code_version, source_digest
 from netloom.base.textfiles import read_text
 from netloom.base.toml_lines import find_lines
-from netloom.experiments.inputs import Input, find_inputs, renamed
-from netloom.experiments.points import Point, hashed
-from netloom.experiments.values import is_range, values_of
+from netloom.questions.base import ask, told_of
 from netloom.questions.named import find_network
-from netloom.questions.register import all_words, heads, kind_of
+from netloom.questions.numbers import MOST_NUMBERS
+from netloom.questions.register import all_words, by_verb, heads, kind_of
+from netloom.workload.programs.training.chakra import groups_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from netloom.questions.base import Question
     from netloom.questions.register import Kind
+
+
+RANGE = {"from", "to"}, {"from", "to", "step", "factor"}
+"""The keys that a range has at least, and at most."""
+
+
+def values_of(
+    field: str, value: Any, levels: Callable[[Any], Iterable[Any]] | None = None
+) -> list[Any] | None:
+    """Return the values that a field of an experiment file takes. None if it has just the one.
+
+    Parameters
+    ----------
+    field, value
+        As in the file. A list is one value a point, of which a list is one that is a list itself.
+        ``{from = 1, to = 8, step = 1}`` and ``{from = 64, to = 4096, factor = 4}`` are ranges with
+        both ends.
+    levels
+        What reads the values in which points form a curve: they rise, none is there twice.
+
+    Raises
+    ------
+    InputError
+        If it is no such list or range.
+
+    Examples
+    --------
+    >>> values_of("vcs", {"from": 1, "to": 8, "factor": 2})
+    [1, 2, 4, 8]
+    >>> values_of("app", "ring:8")
+    >>> values_of("load", "0.1,0.2", lambda text: map(float, text.split(",")))
+    [0.1, 0.2]
+    """
+    found = value if isinstance(value, list) else None
+    if is_range(value):
+        found = _range(field, value)
+    if found is not None and not found:
+        raise InputError(field, "an empty list", "one value at least")
+    if levels is None:
+        return found
+    return list(levels(value if found is None else found))
+
+
+def is_range(value: Any) -> bool:
+    """Whether a value has the keys of a range."""
+    return isinstance(value, dict) and RANGE[0] <= value.keys() <= RANGE[1]
+
+
+def _range(field: str, given: dict[str, Any]) -> list[int | float]:
+    """Return the values of a range, both ends among them."""
+    numbers = list(given.values())
+    wanted = "numbers: from, to that is not below it, and a step above 0 or a factor above 1"
+    if any(isinstance(each, bool) or not isinstance(each, int | float) for each in numbers):
+        raise InputError(field, repr(given), wanted)
+    first, last, step = given["from"], given["to"], given.get("step", 1)
+    factor = given.get("factor", 1)
+    rises = step > 0 if "factor" not in given else factor > 1 and first > 0
+    if not all(map(isfinite, numbers)) or last < first or not rises or len(given) > 3:
+        raise InputError(field, repr(given), wanted)
+    found: list[int | float] = []
+    if "factor" in given:
+        while first <= last * (1 + 1e-12) and len(found) <= MOST_NUMBERS:
+            found.append(first)
+            first *= factor
+    else:
+        count = floor(min((last - first) / step + 1e-9, MOST_NUMBERS)) + 1
+        found = [first + step * place for place in range(count)]
+    if len(found) > MOST_NUMBERS:
+        raise InputError(field, f"over {MOST_NUMBERS} values", f"at most {MOST_NUMBERS}")
+    whole = all(isinstance(each, int) for each in numbers)
+    return [each if whole else round(each, 12) for each in found]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One question of an experiment, not yet answered.
+
+    Attributes
+    ----------
+    section
+        The table of the experiment file that asks, such as ``simulate`` or ``predict.latency``.
+        ``simulate#2`` for the second of several.
+    verb
+        The function of ``netloom.questions`` that answers.
+    fields
+        Its arguments. Files are named relative to the experiment's folder.
+    varied
+        Those of the fields in which the points of the section differ, in the file's order, then the
+        load, even if there is only one, and with repetitions also ``seed``.
+    files
+        Hashes of the content of the files that it names, by their names in ``fields``.
+    sweep
+        The field in which points form a curve up to saturation (``load``), or "".
+    knee
+        How many loads are added on the curve where it saturates.
+    key
+        Hash of everything that the answer depends on: verb, full configuration, the content of
+        files, and the code that answers. Worked out where it is not given.
+
+    Raises
+    ------
+    InputError
+        If a field of the question is wrong.
+    """
+
+    section: str
+    verb: str
+    fields: Mapping[str, Any]
+    varied: Mapping[str, Any]
+    files: Mapping[str, str] = field(default_factory=dict)
+    sweep: str = ""
+    knee: int = 0
+    key: str = ""
+
+    def __post_init__(self) -> None:
+        """Work out the key. A field of the question that is wrong is found here."""
+        if self.key:
+            return
+        question = ask(by_verb(self.verb).question, self.fields)
+        whole = {
+            "verb": self.verb,
+            "configuration": question.configuration(),
+            "files": dict(self.files),
+            "code": _code_of(self.verb),
+        }
+        object.__setattr__(self, "key", hashed(whole))
+
+    @property
+    def curve(self) -> str:
+        """What points of the same curve have in common: all but the load, and the seed."""
+        where = {self.sweep, "seed"} if self.sweep else set()
+        others = {name: value for name, value in self.fields.items() if name not in where}
+        return hashed([self.section, others, self.key if not self.sweep else ""])
+
+    @property
+    def described(self) -> str:
+        """What it is called in messages: its section, and what varies there."""
+        return " ".join([f"[{self.section}]", *(f"{k}={v}" for k, v in self.varied.items())])
+
+    @property
+    def level(self) -> float:
+        """Where on its curve it is, or 0 for a point that is on none."""
+        return float(self.fields[self.sweep]) if self.sweep else 0.0
+
+    def at(self, level: float) -> Point:
+        """Return the same question at another place of its curve."""
+        there = {self.sweep: level}
+        return replace(
+            self, fields={**self.fields, **there}, varied={**self.varied, **there}, key=""
+        )
+
+
+def _code_of(verb: str) -> str:
+    """Return what identifies the code of a verb: netloom's, and that of another package's own."""
+    whole = by_verb(verb).module.partition(".")[0]
+    if whole == "netloom":
+        return code_version()
+    origin = Path(str(sys.modules[whole].__file__))
+    own = source_digest(origin.parent if origin.name == "__init__.py" else origin)
+    return f"{code_version()} {own}"
+
+
+def hashed(data: Any) -> str:
+    """Return a hash of plain data, which does not depend on the order of what has names.
+
+    Examples
+    --------
+    >>> hashed({"a": 1, "b": 2}) == hashed({"b": 2, "a": 1})
+    True
+    """
+    text = json.dumps(data, sort_keys=True, ensure_ascii=False, default=str)
+    return sha256(text.encode()).hexdigest()
+
+
+PREFIXES = ("graph", "routes", "fem", "fabric", "lfts", "machine", "chakra", "kineto")
+"""What may stand before a file, with a colon."""
+
+
+GLOB = "*?["
+"""What makes a name one of many, so does ``%d``, which stands for a rank."""
+
+_UNPACKED: dict[str, TemporaryDirectory[str]] = {}
+"""Folders of this process, by the digest of what is in them."""
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file, or a folder or glob of files, that an experiment names.
+
+    Attributes
+    ----------
+    name, path
+        As it is written in the experiment, and where it is.
+    files
+        Its files, by their names in its folder.
+    """
+
+    name: str
+    path: Path
+    files: tuple[str, ...]
+
+    @property
+    def folder(self) -> Path:
+        """Where its files are."""
+        return self.path if self.path.is_dir() else self.path.parent
+
+    def contents(self) -> dict[str, bytes]:
+        """Return what is in its files."""
+        return {name: (self.folder / name).read_bytes() for name in self.files}
+
+    @property
+    def digest(self) -> str:
+        """A hash of its content, whatever it is called."""
+        return self._read[0]
+
+    @cached_property
+    def _read(self) -> tuple[str, list[tuple[int, int]]]:
+        """The digest, and the stamps of the files just before: what changes later is seen."""
+        stamps = self._stamps()
+        found = sha256()
+        for name in self.files:
+            if self.files != (self.path.name,):  # in a folder, names tell files apart
+                found.update(sha256(name.encode()).digest())
+            with (self.folder / name).open("rb") as stream:
+                found.update(file_digest(stream, "sha256").digest())
+        return found.hexdigest(), stamps
+
+    def check_unchanged(self) -> None:
+        """Raise InputError if its files are no longer those that the digest is of."""
+        try:
+            same = self._read[1] == self._stamps()
+        except OSError:
+            same = False
+        if not same:
+            found = "a file that was changed while it was asked about"
+            raise InputError(str(self.path), found, "the same one to the end; run it again")
+
+    def _stamps(self) -> list[tuple[int, int]]:
+        found = [(self.folder / name).stat() for name in self.files]
+        return [(each.st_mtime_ns, each.st_size) for each in found]
+
+
+def find_inputs(kind: type[Question], fields: Mapping[str, Any], folder: Path) -> Iterator[Input]:
+    """Yield the files that the fields of a question name, relative to the experiment's folder."""
+    for asked in kind.model_fields:
+        if not told_of(kind, asked).file:
+            continue
+        for text in _strings(fields.get(asked)):
+            for name in _candidates(text):
+                path = Path(os.path.abspath(folder / name))  # noqa: PTH100 (keeps links)
+                try:
+                    found = _input(name, path)
+                except (OSError, ValueError) as error:
+                    raise InputError(asked, f"'{name}' ({error})", "a name of a file") from None
+                if found is not None:
+                    yield found
+
+
+def _input(name: str, path: Path) -> Input | None:
+    """Return the file, or the files, that are called so. None if it is no file's name."""
+    if path.is_file():
+        return Input(name, path, (path.name, *_beside(path)))
+    if path.is_dir():
+        return Input(name, path, _in_folder(path, "*"))
+    if "%d" in path.name and path.parent.is_dir():
+        files = _in_folder(path.parent, escape(path.name).replace("%d", "[0-9]*"))
+        groups = tuple(each.name for each in groups_file(path) if each.is_file())
+        return Input(name, path, files + groups) if files else None
+    if any(sign in name for sign in GLOB) and path.parent.is_dir():
+        files = _in_folder(path.parent, path.name)
+        return Input(name, path, files) if files else None
+    return None
+
+
+def _beside(path: Path) -> tuple[str, ...]:
+    """Return the file that a machine file names, in its folder or below."""
+    from netloom.machines.machine_files import network_file
+
+    named = network_file(path) if path.suffix == ".toml" else ""
+    if not named:
+        return ()
+    if Path(named).is_absolute() or ".." in Path(named).parts:
+        wanted = "one in the machine file's folder, which an experiment takes along"
+        raise InputError(str(path), f"a network's file elsewhere, '{named}'", wanted)
+    return (named,)
+
+
+def renamed(value: Any, names: Mapping[str, str]) -> Any:
+    """Return plain data in which every file has another name.
+
+    Examples
+    --------
+    >>> renamed({"app": ["a.mtx@0-3", "ring:4"]}, {"a.mtx": "/data/a.mtx"})
+    {'app': ['/data/a.mtx@0-3', 'ring:4']}
+    """
+    if isinstance(value, str):
+        for name in _candidates(value):
+            if name in names:
+                return value.replace(name, names[name], 1)
+        return value
+    if isinstance(value, dict):
+        return {key: renamed(each, names) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [renamed(each, names) for each in value]
+    return value
+
+
+def unpack(name: str, digest: str, contents: Mapping[str, bytes]) -> str:
+    """Write the files of an input, once in a process, and return its path there.
+
+    The folder is this process's own and goes when it ends.
+    """
+    if digest not in _UNPACKED:
+        made = TemporaryDirectory(prefix="netloom-", ignore_cleanup_errors=True)
+        for file, data in contents.items():
+            place = Path(made.name) / file
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(data)
+        _UNPACKED[digest] = made
+    folder, last = Path(_UNPACKED[digest].name), Path(name).name
+    whole = list(contents)[:1] != [last] and not any(sign in last for sign in (*GLOB, "%d"))
+    return str(folder if whole else folder / last)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _strings(each)
+
+
+def _candidates(text: str) -> Iterator[str]:
+    """Yield what may be the name of a file in a value, the longest first."""
+    prefix, _, rest = text.partition(":")
+    if prefix in PREFIXES and rest:
+        text = rest
+    if not text:
+        return
+    yield text
+    if prefix == "fem":
+        text = text.rpartition("/")[0]
+        yield text
+    if prefix == "machine" and ":" in text:
+        text = text.rpartition(":")[0]
+        yield text
+    before, sign, _ = text.rpartition("@")
+    if sign and before:
+        yield before
+
+
+def _in_folder(folder: Path, pattern: str) -> tuple[str, ...]:
+    return tuple(sorted(each.name for each in folder.glob(pattern) if each.is_file()))
+
 
 MOST_POINTS = 1_000_000
 """Most points of an experiment."""

@@ -2,25 +2,192 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
+from math import sqrt
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom.base.errors import InputError
 from netloom.base.provenance import code_version
-from netloom.base.words import counted
-from netloom.experiments.curves import up_to_saturation
-from netloom.experiments.inputs import find_inputs, renamed
+from netloom.base.words import counted, give_or_take
+from netloom.experiments.file import find_inputs, renamed
 from netloom.experiments.store import Store
 from netloom.questions.recorded import to_pandas
 from netloom.questions.verdict import Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
     import polars as pl
 
-    from netloom.experiments.points import Point
-    from netloom.experiments.store import Kept
+    from netloom.experiments.file import Point
+    from netloom.experiments.store import Kept, Outcome
     from netloom.questions.recorded import Recorded
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Points that differ in their level (and seed) only, by level, rising."""
+
+    levels: Mapping[float, tuple[Point, ...]]
+
+    @property
+    def points(self) -> list[Point]:
+        """The points of the experiment file, level by level."""
+        return [point for points in self.levels.values() for point in points]
+
+
+class Step(NamedTuple):
+    """What a curve needs next.
+
+    Attributes
+    ----------
+    wanted
+        Points that must be answered before it is known how to go on.
+    perhaps
+        Points that will be wanted unless the curve ends before them.
+    added
+        Points near the knee that the curve has beside those of the experiment file, answered or
+        not.
+    """
+
+    wanted: list[Point]
+    perhaps: list[Point]
+    added: tuple[Point, ...] = ()
+
+
+def curves_of(points: Iterable[Point]) -> list[Curve]:
+    """Return the curves that points form, in the order of their first points."""
+    found: dict[str, dict[float, list[Point]]] = {}
+    for point in points:
+        found.setdefault(point.curve, {}).setdefault(point.level, []).append(point)
+    return [
+        Curve({level: tuple(levels[level]) for level in sorted(levels)})
+        for levels in found.values()
+    ]
+
+
+def next_step(curve: Curve, known: Mapping[str, Outcome]) -> Step:
+    """Return what a curve needs next. ``known`` is what is answered, by key."""
+    low, high = 0.0, None
+    levels = iter(curve.levels.items())
+    for level, points in levels:
+        wanted = _missing(points, known)
+        if wanted:
+            later = [point for _, points in levels for point in points]
+            return Step(wanted, _missing(later, known))
+        if is_past(points, known):
+            high = level
+            break
+        low = level
+    if high is None:
+        return Step([], [])
+    added: list[Point] = []
+    first = next(iter(curve.levels.values()))
+    for _ in range(first[0].knee):
+        middle = round((low + high) / 2, 12)
+        if not low < middle < high:  # nothing is left between them
+            break
+        points = tuple(point.at(middle) for point in first)
+        added += points
+        wanted = _missing(points, known)
+        if wanted:
+            return Step(wanted, [], tuple(added))
+        if is_past(points, known):
+            high = middle
+        else:
+            low = middle
+    return Step([], [], tuple(added))
+
+
+def is_past(points: Iterable[Point], known: Mapping[str, Outcome]) -> bool:
+    """Whether the network saturates at a level, in half or more of the runs there."""
+    told = [known[point.key].saturated for point in points if point.key in known]
+    return 0 < len(told) <= 2 * sum(each is True for each in told)
+
+
+def up_to_saturation(
+    points: Iterable[Point], known: Mapping[str, Outcome]
+) -> tuple[list[Point], int]:
+    """Return the answered points that count, and how many have no answer yet.
+
+    Of every curve, those up to its lowest level past saturation, in rising order: what happened to
+    be answered beyond is left out.
+    """
+    counting: list[Point] = []
+    missing = 0
+    for curve in curves_of(points):
+        for level in curve.levels.values():
+            counting += [point for point in level if point.key in known]
+            missing += len(_missing(level, known))
+            if is_past(level, known):
+                break
+    return counting, missing
+
+
+def _missing(points: Iterable[Point], known: Mapping[str, Outcome]) -> list[Point]:
+    return [point for point in points if point.key not in known]
+
+
+SEED = "seed"
+
+
+def over_seeds(
+    rows: Iterable[Mapping[str, Any]], keys: Sequence[str], columns: Collection[str]
+) -> list[dict[str, Any]]:
+    r"""Return one row for each value of the keys, in the order of the first key.
+
+    If an answer has several rows, the first of each seed belong together, the second, and so on.
+
+    A number is the mean over the seeds with half of its 95 % interval (Student's t). If a seed has
+    none, there is no mean. What is true of some seeds only is said with their number.
+
+    Examples
+    --------
+    >>> rows = [{"on": "a", "seed": n, "latency": 20.0 + n, "up": n > 1} for n in (1, 2, 3)]
+    >>> over_seeds(rows, ["on"], ["latency", "up"])
+    [{'on': 'a', 'latency': '22.0\xa0±\xa02.5', 'up': '2 of 3'}]
+    """
+    groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    seen: Counter[tuple[Any, ...]] = Counter()
+    for row in rows:
+        key = tuple(row[name] for name in keys)
+        one = (key, row.get(SEED))
+        groups.setdefault((*key, seen[one]), []).append(row)
+        seen[one] += 1
+    firsts = {key[0]: place for place, key in reversed(list(enumerate(groups)))}
+    order = sorted(groups, key=lambda key: _place(key[0], firsts) if keys else 0)
+    return [
+        dict(zip(keys, key, strict=False))
+        | {name: _together([row[name] for row in groups[key]]) for name in columns}
+        for key in order
+    ]
+
+
+def _place(value: Any, firsts: Mapping[Any, int]) -> float:
+    """Return where a value of the first key stands: numbers rise, words keep their order."""
+    return value if isinstance(value, int | float) else firsts[value]
+
+
+def _together(values: Sequence[Any]) -> Any:
+    """Return what several seeds have found as one value."""
+    if len(values) == 1:
+        return values[0]
+    if all(isinstance(each, bool) for each in values):
+        held = sum(values)
+        return held == len(values) if held in (0, len(values)) else f"{held} of {len(values)}"
+    if not all(isinstance(each, int | float) for each in values):
+        if any(isinstance(each, int | float) for each in values):
+            return None
+        return values[0] if len(set(values)) == 1 else f"{len(set(values))} kinds"
+    from scipy.special import stdtrit
+
+    many = len(values)
+    half = float(stdtrit(many - 1, 0.975)) * stdev(values) / sqrt(many)
+    return give_or_take(fmean(values), half)
+
 
 COSTS = ("cpu_seconds", "seconds")
 """Columns of tables that are never twice the same."""

@@ -15,8 +15,8 @@ from uuid import uuid4
 
 from netloom.base.errors import InputError
 from netloom.base.provenance import code_version
-from netloom.experiments.answer import SOUND, KeptAnswer
-from netloom.experiments.points import Point
+from netloom.experiments.file import Point
+from netloom.experiments.workers import SOUND, KeptAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

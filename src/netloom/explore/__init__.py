@@ -8,14 +8,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-__all__ = ["EXPLORED", "explore"]
+from netloom.explore.view import EXPLORED
 
-EXPLORED = (
-    "analyze", "check_fabric", "compare_collectives", "compile_phases", "find_mapping",
-    "find_saturation", "predict_latency", "replay", "route_fabric", "simulate",
-    "simulate_broadcast", "simulate_flows", "simulate_loop", "simulate_transactions",
-)  # fmt: skip
-"""The verbs whose answers say what each channel carries."""
+__all__ = ["EXPLORED", "explore"]
 
 
 def explore(results: Any, path: str | Path, *, on: str = "") -> Path:

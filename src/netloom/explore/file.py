@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,16 +13,193 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.progress import patience
 from netloom.base.textfiles import parse_json, read_text, write_text
+from netloom.drawing.colours import (
+    CHANGE_COLOURS,
+    COLOURS,
+    DARK_CHANGE_COLOURS,
+    DARK_HEAT_COLOURS,
+    DELAYED,
+    HEAT_COLOURS,
+)
+from netloom.drawing.pages import Inline, html_page, own_file
 from netloom.drawing.save import check_writable, make_folder
-from netloom.explore import EXPLORED
-from netloom.explore.page_file import render
+from netloom.explore.network import network_json, packed, ports
+from netloom.explore.view import EXPLORED, Table
 from netloom.explore.views import views_of
 from netloom.questions.recorded import Recorded, record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from netloom.explore.view import View
+    from numpy.typing import NDArray
+
+    from netloom.base.arrays import Floats
+    from netloom.explore.view import Flows, Frames, View
+    from netloom.routing import Paths
+
+
+def view_json(view: View) -> dict[str, Any]:
+    """Return a view as JSON."""
+    return {
+        "name": view.name,
+        "verdict": view.verdict.to_dict() | {"of": view.verdict.of},
+        "command": view.command,
+        "unit": view.unit,
+        "load": packed(_seven_digits(view.load)),
+        "flows": None if view.flows is None else _flows(view.flows),
+        "ways": _ways(view),
+        "missing": view.missing,
+        "delays": view.delays,
+        "full": view.full,
+        "tie": view.tie,
+        "frames": None if view.frames is None else _frames(view.frames),
+    }
+
+
+def _seven_digits(load: Floats) -> NDArray[Any]:
+    """Return loads that are no whole numbers with half of their digits: a page shows three."""
+    return load if (load == np.floor(load)).all() else load.astype(np.float32)
+
+
+def _flows(flows: Flows) -> dict[str, Any]:
+    """Return flows as JSON: in one word where all ranks send all others as much."""
+    ranks = len(flows.host_of)
+    found: dict[str, Any] = {
+        "ranks": ranks, "host_of": packed(flows.host_of), "of_hosts": flows.of_hosts
+    }  # fmt: skip
+    if flows.job_of is not None:
+        found["job_of"], found["jobs"] = packed(flows.job_of), list(flows.jobs)
+    if _all_to_all(flows, ranks):
+        return found | {"each": float(flows.amount[0])}
+    return found | {
+        "source": packed(flows.source, delta=bool((np.diff(flows.source) >= 0).all())),
+        "target": packed(flows.target),
+        "amount": packed(flows.amount),
+    }
+
+
+def _all_to_all(flows: Flows, ranks: int) -> bool:
+    """Whether each rank sends each other as much, in order."""
+    many = len(flows.source)
+    if not many or many != ranks * (ranks - 1) or (flows.amount != flows.amount[0]).any():
+        return False
+    source, target = np.divmod(np.arange(many), ranks - 1)
+    target += target >= source
+    return np.array_equal(flows.source, source) and np.array_equal(flows.target, target)
+
+
+def _ways(view: View) -> dict[str, Any] | None:
+    ways = view.ways
+    if ways is None:
+        return None
+    if isinstance(ways, Table):
+        known = ways.next_channel >= 0
+        port = np.where(known, ports(view.topology)[ways.next_channel] + 1, 0)
+        return {"table": packed(port.T)}  # 0: none
+    return _paths(ways, view.topology.num_network_channels)
+
+
+def _paths(ways: Paths, inside: int) -> dict[str, Any]:
+    """Return paths as JSON, without the channels of hosts."""
+    kept = ways.channels < inside
+    path = np.repeat(np.arange(len(ways)), ways.lengths)[kept]
+    found = {
+        "hops": packed(np.bincount(path, minlength=len(ways))),
+        "channels": packed(ways.channels[kept]),
+    }
+    if ways.pair is not None:
+        found["flow"] = packed(ways.pair, delta=True)
+    if ways.probability is not None:
+        found["probability"] = packed(ways.probability)
+    return found
+
+
+def _frames(frames: Frames) -> dict[str, Any]:
+    """Return frames as JSON: shares of 250, each but the first as what changed."""
+    shares = np.rint(250 * np.clip(frames.busy, 0, 1)).astype(np.uint8)
+    changed = np.diff(shares, axis=0, prepend=np.zeros((1, shares.shape[1]), np.uint8))
+    return {
+        "unit": frames.unit,
+        "edges": packed(frames.edges),
+        "most": 250,
+        "changes": packed(changed),
+        "critical": [list(each) for each in frames.critical],
+    }
+
+
+MODULES = (
+    "walks", "scale", "brushes", "scene", "words", "model", "data", "address", "panel", "matrix",
+    "loads", "time", "saved", "side", "main",
+)  # fmt: skip
+"""The modules of the script, each behind those that it imports from."""
+
+
+def render(views: Sequence[View]) -> str:
+    """Return views of one network as the text of one HTML file.
+
+    Nothing in it is loaded from elsewhere. Whatever comes from data or users is escaped.
+
+    Raises
+    ------
+    InputError
+        If the network cannot be drawn.
+    """
+    return shell(title_of(views), data_of(views))
+
+
+def title_of(views: Sequence[View]) -> str:
+    """Return what the first answer says, and of what."""
+    said = next(each.verdict for each in views if each.verdict.sentence)
+    return f"{said.sentence} {said.of}"
+
+
+def data_of(views: Sequence[View]) -> dict[str, Any]:
+    """Return all that the script needs of views, as plain data."""
+    return {
+        "start": _start(views),
+        "network": network_json(views[0].topology),
+        "views": [view_json(each) for each in views],
+        "colors": {
+            "heat": HEAT_COLOURS,
+            "dark_heat": DARK_HEAT_COLOURS,
+            "change": CHANGE_COLOURS,
+            "dark_change": DARK_CHANGE_COLOURS,
+            "jobs": COLOURS,
+            "delayed": DELAYED,
+        },
+    }
+
+
+def shell(title: str, data: Any) -> str:
+    """Return the page with a title around some plain data."""
+    return html_page(_file("page.html"), title=title, inline=inline(), data={"data": data})
+
+
+def inline() -> Inline:
+    """Return the style and the script of the page."""
+    whole = f'"use strict";\n(() => {{\n{script()}\n}})();\n'
+    return Inline(own_file("page.css") + _file("page.css"), (whole,))
+
+
+def _start(views: Sequence[View]) -> dict[str, Any]:
+    """Return what is shown first: what changed, if an answer compares two."""
+    if len(views) == 2 and not views[0].verdict.sentence and views[0].unit == views[1].unit:
+        return {"mode": "change", "view": 0, "beside": 1}
+    return {}
+
+
+def script() -> str:
+    """Return the modules as one script, without imports, exports, comments and indents."""
+    joined = "\n".join(
+        re.sub(r"(?m)^import [^;]*;\n", "", _file(f"{name}.js")).replace("\nexport ", "\n")
+        for name in MODULES
+    )
+    return re.sub(r"(?m)^ *//.*\n|^ +", "", joined)
+
+
+def _file(name: str) -> str:
+    return files("netloom.explore.page").joinpath(name).read_text(encoding="utf-8")
+
 
 SUFFIXES = (".html", ".htm")
 SOURCES = "a store, .sqlite, an experiment file, .toml, or an answer, .json"
@@ -177,7 +356,7 @@ def named_views(records: Sequence[Recorded], answer: Any = None) -> list[View]:
 
 def _told_apart(own: Recorded, records: Sequence[Recorded]) -> str:
     """Return the fields by which the question of an answer differs from others."""
-    from netloom.explore.views.tables import table_name
+    from netloom.explore.views import table_name
 
     same = [each for each in records if each.verb == own.verb]
     fields = [

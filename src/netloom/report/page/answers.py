@@ -12,7 +12,7 @@ from netloom.questions.recorded import key_columns, parts_of
 from netloom.questions.shown import ended
 from netloom.questions.subject import short_name
 from netloom.questions.verdict import MARKS, Verdict
-from netloom.report.page.curve_names import THEMSELVES, said_field
+from netloom.report.page.curves import THEMSELVES, said_field
 from netloom.report.page.figure import Figure, make_figure, table_of, units_of
 
 if TYPE_CHECKING:

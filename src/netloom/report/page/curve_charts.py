@@ -13,8 +13,7 @@ from netloom.base.words import give_or_take, number
 from netloom.drawing.axes import LOAD_STEPS, Axis, axis
 from netloom.drawing.panel import DASHED, SOLID, Look, looks_of, ordered, panel
 from netloom.drawing.room import narrow_page, room
-from netloom.report.page.curve_names import said_field, shared_words
-from netloom.report.page.curve_points import runs_said
+from netloom.report.page.curves import runs_said, said_field, shared_words
 from netloom.report.page.figure import Figure, make_figure, narrowed, table_of
 
 if TYPE_CHECKING:

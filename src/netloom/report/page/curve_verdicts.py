@@ -1,35 +1,330 @@
-"""What curves come to: which network or router to take, by load first and by latency then."""
+"""What curves come to: their numbers and pairs in words, and which to take, at what load."""
 
 from __future__ import annotations
 
 from itertools import combinations
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from netloom.base.words import listed, number
+from netloom.base.words import counted, give_or_take, listed, number, share
 from netloom.questions.shown import percent
 from netloom.questions.verdict import Verdict
-from netloom.report.page.curve_lines import (
-    capital,
-    carries_most,
-    is_fastest,
-    kept_up_in,
-    model_sentence,
-)
-from netloom.report.page.curve_pairs import (
-    bounds,
-    compare_pair,
-    crossing_sentences,
-    order_at_crossing,
-)
-from netloom.report.page.curve_table import highest_shared, saturation_said
+from netloom.report.page.curves import deviations, name_fields, runs_said
+from netloom.report.page.figure import table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from netloom.base.arrays import Floats, Ints
+    from netloom.questions.measure import Measure
+    from netloom.questions.recorded import Recorded
     from netloom.report.page.curves import Curve, CurveGroup
+    from netloom.report.page.figure import DataTable
+
+
+MOST_PAIRS = 3
+"""Pairs that cross and are spoken of one by one."""
+
+
+class Crossing(NamedTuple):
+    """Where two curves cross.
+
+    Attributes
+    ----------
+    load
+        Where the lines through their points do.
+    low, high
+        The nearest loads below and above at which it is sure which curve is faster.
+    """
+
+    load: float
+    low: float
+    high: float
+
+
+class Pair(NamedTuple):
+    """Latency of one curve beside that of another, at all loads at which both are known.
+
+    Attributes
+    ----------
+    loads
+        Rising: those of both, from the greater of their first ones to the lesser of their last.
+    ratio
+        The other's latency over the one's, less 1.
+    faster
+        At each load 1 if the one is surely faster, -1 if the other is, 0 if their intervals meet.
+    crossings
+        Rising.
+    """
+
+    loads: Floats
+    ratio: Floats
+    faster: Ints
+    crossings: tuple[Crossing, ...]
+
+
+def compare_pair(one: Curve, other: Curve) -> Pair:
+    """Compare the latencies of two simulated curves wherever all runs of both kept up.
+
+    At a load that only one of them has a point at, 1 / latency of the other and the half of its
+    interval are taken to be straight between its points.
+    """
+    tables = one.whole, other.whole
+    if any(table.is_empty() for table in tables):
+        nothing = np.zeros(0)
+        return Pair(nothing, nothing, np.zeros(0, np.int64), ())
+    own = [table["load"].to_numpy() for table in tables]
+    least, most = max(each[0] for each in own), min(each[-1] for each in own)
+    loads = np.unique(np.round(np.concatenate(own), 12))
+    loads = loads[(loads >= least - 1e-9) & (loads <= most + 1e-9)]
+    means, halves = [], []
+    for table, places in zip(tables, own, strict=True):
+        latency = table["latency"].to_numpy()
+        half = (table["high"] - table["latency"]).fill_null(0.0).to_numpy()
+        means.append(1 / np.interp(loads, places, 1 / latency))
+        halves.append(np.interp(loads, places, half))
+    gap = means[1] - means[0]
+    faster = np.where(np.abs(gap) > halves[0] + halves[1], np.sign(gap), 0).astype(np.int64)
+    return Pair(loads, means[1] / means[0] - 1, faster, _crossings(loads, gap, faster))
+
+
+def _crossings(loads: Floats, gap: Floats, faster: Ints) -> tuple[Crossing, ...]:
+    """Return where it is sure that the faster curve becomes the slower one."""
+    sure = np.flatnonzero(faster)
+    found = []
+    for before, after in zip(sure[:-1].tolist(), sure[1:].tolist(), strict=True):
+        if faster[before] == faster[after]:
+            continue
+        part = slice(before, after + 1)
+        signs = np.sign(gap[part])
+        last = before + int(np.flatnonzero(signs == signs[0])[-1])
+        load = float(np.interp(0.0, *_rising(gap[[last, last + 1]], loads[[last, last + 1]])))
+        found.append(Crossing(load, float(loads[before]), float(loads[after])))
+    return tuple(found)
+
+
+def _rising(places: Floats, values: Floats) -> tuple[Floats, Floats]:
+    order = np.argsort(places)
+    return places[order], values[order]
+
+
+def crossing_sentences(group: CurveGroup) -> list[str]:
+    """Return a sentence for each pair of simulated curves that cross, of many the first."""
+    pairs = list(combinations(group.simulated, 2))
+    compared = [(one, other, compare_pair(one, other)) for one, other in pairs]
+    crossing = [each for each in compared if each[2].crossings]
+    said = [_crossed(*each) for each in crossing[:MOST_PAIRS]]
+    if len(crossing) > MOST_PAIRS:
+        said.append(f"{counted(len(crossing) - MOST_PAIRS, 'more pair')} of curves cross.")
+    return said
+
+
+def order_at_crossing(one: Curve, other: Curve, pair: Pair) -> tuple[Curve, Curve]:
+    """Return the curve that is faster below the first crossing of two, then the other one."""
+    first = pair.faster[np.flatnonzero(pair.faster)[0]]
+    return (one, other) if first > 0 else (other, one)
+
+
+def _crossed(one: Curve, other: Curve, pair: Pair) -> str:
+    """Return where a pair crosses, and which curve is faster below and above."""
+    places = [
+        f"{number(each.load)} (between {number(each.low)} and {number(each.high)})"
+        for each in pair.crossings
+    ]
+    below, above = order_at_crossing(one, other, pair)
+    cross = f"The latencies of {one.label} and {other.label} cross at {', '.join(places)}"
+    if len(places) == 1:
+        return f"{cross}: {below.label} is faster below, {above.label} above."
+    return f"{cross}: {below.label} is faster below the first."
+
+
+def bounds(curve: Curve) -> tuple[float, float] | None:
+    """Return between which loads a curve saturates, as far as is known. None if it has no load."""
+    if curve.found is not None:
+        return curve.found[0] - curve.found[1], curve.found[0] + curve.found[1]
+    if curve.kept_up is None and curve.fell_behind is None:
+        return None
+    return curve.kept_up or 0.0, curve.below
+
+
+def times_said(least: float, most: float) -> str:
+    """Return how many times as much something is.
+
+    Examples
+    --------
+    >>> times_said(1.4, 2.0), times_said(1.4, inf), times_said(1.5, 1.5001)
+    ('1.4 to 2', 'at least 1.4', '1.5')
+    """
+    if most == inf:
+        return f"at least {least:.3g}"
+    low, high = f"{least:.3g}", f"{most:.3g}"
+    return low if low == high else f"{low} to {high}"
+
+
+def common_load(group: CurveGroup) -> float | None:
+    """Return the highest load at which all runs of all simulated curves have a latency, or None.
+
+    Curves that saturate at the lowest load have none, and are passed over.
+    """
+    return highest_shared(group.simulated)
+
+
+def highest_shared(curves: tuple[Curve, ...]) -> float | None:
+    """Return the highest load at which all curves that have latencies have one, or None."""
+    known = [curve for curve in curves if len(curve.whole)]
+    loads = [{float(f"{load:.12g}") for load in curve.whole["load"]} for curve in known]
+    return max(set.intersection(*loads), default=None) if loads else None
+
+
+def curve_numbers(group: CurveGroup) -> DataTable:
+    """Return the key numbers of a group of curves, one row per curve."""
+    common = common_load(group)
+    unit = group.axes.latency_unit
+    heads = ["curve", f"idle, {unit}", *(["saturates at"] if group.axes.open else [])]
+    if group.simulated:
+        heads.append("most accepted")
+    if common is not None:
+        heads.append(f"at {number(common)}, {unit}")
+    if group.models and group.simulated:
+        heads += ["model saturates at", "model off by, median", "at most"]
+    rows = []
+    for place, curve in enumerate(group.simulated or group.models):
+        row: list[Any] = [curve.label, curve.idle]
+        row += [saturation_said(curve)] if group.axes.open else []
+        if group.simulated:
+            row.append(curve.accepted["accepted"].max())
+        if common is not None:
+            row.append(give_or_take(*(curve.at(common) or (None, None))))
+        if group.models and group.simulated:
+            row += _compared(curve, group.model_of(place))
+        rows.append(row)
+    return table_of(heads, rows)
+
+
+def saturation_said(curve: Curve) -> str:
+    """Return where a curve saturates, as far as that is known."""
+    if curve.found is not None:
+        return give_or_take(curve.found[0], curve.found[1] or None)
+    if curve.saturation is not None:
+        return " to ".join(map(number, curve.saturation))
+    if curve.fell_behind is not None:
+        return f"below {number(curve.below)}"
+    return f"above {number(curve.kept_up)}"
+
+
+def _compared(curve: Curve, model: Curve | None) -> list[Any]:
+    """Return where a model saturates, and how far it is off: in the median, and at most."""
+    if model is None:
+        return [None, None, None]
+    off = [each for _, each in deviations(curve, model)]
+    worst = max(off, key=abs, default=None)
+    return [
+        model.found and model.found[0],
+        None if not off else percent(float(np.median(np.abs(off)))),
+        None if worst is None else share(worst),
+    ]
+
+
+def kept_up_in(curve: Curve) -> str:
+    """Return in how many runs a curve kept up with its highest load: "" if it did in all."""
+    if curve.table.is_empty():
+        return ""
+    last = curve.table.row(-1, named=True)
+    return runs_said(last) if last["load"] == curve.kept_up and last["behind"] else ""
+
+
+def carries_most(curves: Sequence[Curve]) -> str:
+    """Return which configurations carry most before they saturate, as far as that is known."""
+    known = [(curve, *ends) for curve in curves if (ends := bounds(curve)) is not None]
+    if len(known) < 2:
+        return ""
+    known.sort(key=lambda each: (-each[1], -each[2]))
+    least = known[0][1]
+    top = [each for each in known if each[2] > least or each[1] == least]
+    if len(top) == len(known):
+        if all(curve.found is None and low == least for curve, low, _ in known):
+            return f"All carry the same load, {number(least)}."
+        return "Which carries most is open: where they saturate is not known closely enough."
+    last, low, high = min((each for each in known if each not in top), key=lambda each: each[1:])
+    names = capital(listed([curve.label for curve, _, _ in top]))
+    floor, ceiling = min(each[1] for each in top), max(each[2] for each in top)
+    times = times_said(floor / high, ceiling / low if low else inf)
+    beside = f"{times} times as much as {last.label} with {_up_to(last)}"
+    if len(top) == 1:
+        return f"{names} carries most: {_up_to(top[0][0])}, {beside}."
+    return f"{names} carry most, {beside}; which of them carries more is open."
+
+
+def _up_to(curve: Curve) -> str:
+    """Return what a curve carries before it saturates."""
+    if curve.found is not None:
+        return f"up to {saturation_said(curve)}"
+    if curve.kept_up is None:
+        return f"less than {number(curve.below)}"
+    return f"{'at least' if curve.fell_behind is None else 'up to'} {number(curve.kept_up)}"
+
+
+def is_fastest(group: CurveGroup) -> str:
+    """Return which configuration is fastest at the highest load that all keep up with."""
+    without = [curve.label for curve in group.simulated if curve.whole.is_empty()]
+    if len(group.simulated) - len(without) < 2:
+        return ""
+    load = common_load(group)
+    if load is None:
+        return "There is no load at which all of them have a latency."
+    found = [
+        (curve.label, *here) for curve in group.simulated if (here := curve.at(load)) is not None
+    ]
+    found.sort(key=lambda each: each[1])
+    unit = group.axes.latency_unit
+    who = f"all but {listed(without)}" if without else "all"
+    at = f"At {number(load)}, the highest load that {who} have a latency of"
+    surely = [
+        (one, other) for one, other in combinations(found, 2)
+        if other[1] - one[1] > (one[2] or 0) + (other[2] or 0)
+    ]  # fmt: skip
+    if not surely and all(each[2] is None for each in found):
+        return f"{at}, they take the same: {number(found[0][1])} {unit}."
+    if not surely:
+        return f"{at}, no difference in latency is sure: the 95 % intervals overlap."
+    one, other = max(surely, key=lambda pair: pair[1][1] - pair[0][1])
+    near = [each[0] for each in found if each is not one and (one, each) not in surely]
+    said = (
+        f"{at}, {one[0]} is {'faster' if near else 'fastest'}: "
+        f"{give_or_take(*one[1:])} {unit}. {capital(other[0])} takes {give_or_take(*other[1:])}, "
+        f"{share(other[1] / one[1] - 1)}."
+    )
+    if near:
+        said += f" Between {one[0]} and {listed(near)} no difference is sure."
+    if one[2] is None or other[2] is None:
+        said += " These are single runs without intervals."
+    return said
+
+
+def model_sentence(group: CurveGroup) -> str:
+    """Return how far models are off the simulator, over all curves that have one."""
+    off = [
+        each
+        for place, curve in enumerate(group.simulated)
+        if (model := group.model_of(place)) is not None
+        for each in deviations(curve, model)
+    ]
+    if not off:
+        return ""
+    load, worst = max(off, key=lambda each: abs(each[1]))
+    median = percent(float(f"{np.median(np.abs([each for _, each in off])):.2g}"))
+    return (
+        f"The model is off by {median} in the median of {counted(len(off), 'load')}, at most "
+        f"{share(worst)} at {number(load)}."
+    )
+
+
+def capital(words: str) -> str:
+    """Return words as they begin a sentence: names of networks stay as they are."""
+    return words if ":" in words else words[:1].upper() + words[1:]
+
 
 WORTH = 1.1
 """Times the load from which on a curve is to be taken for it."""
@@ -190,7 +485,7 @@ def _by_latency(near: Sequence[Curve], curves: Sequence[Curve], group: CurveGrou
     if len(some) < 2 or (load := highest_shared(tuple(near))) is None:
         said = f"Which to take for {group.name} is open: no load has a latency of each."
         return Decision(Verdict("unknown", said, group.name), (), None)
-    if len(some) == 2 and (found := _crossed(some, group)) is not None:
+    if len(some) == 2 and (found := _best_below_and_above(some, group)) is not None:
         return found
     ranked = sorted(some, key=lambda curve: _latency_at(curve, load))
     best, last = ranked[0], ranked[-1]
@@ -241,7 +536,7 @@ def _alike(ranked: Sequence[Curve]) -> Alike | None:
     return found
 
 
-def _crossed(curves: Sequence[Curve], group: CurveGroup) -> Decision | None:
+def _best_below_and_above(curves: Sequence[Curve], group: CurveGroup) -> Decision | None:
     """Return that one curve is to be taken below a load and the other above, if it matters."""
     pair = compare_pair(curves[0], curves[1])
     if len(pair.crossings) != 1 or float(np.max(np.abs(pair.ratio))) <= NEAR:
@@ -288,3 +583,75 @@ def _amount(curve: Curve) -> str:
     if curve.found is not None:
         return number(curve.found[0])
     return number(curve.below if curve.kept_up is None else curve.kept_up)
+
+
+CHOICES = frozenset(
+    {"on", "routing", "mapping", "router", "vcs", "buffer_flits", "switching", "objective"}
+)
+"""Fields whose values are alternatives. Programs, sizes and loads are none."""
+
+
+class Best(NamedTuple):
+    """What a comparison of answers comes to.
+
+    Attributes
+    ----------
+    verdict
+        Which to take, with the figure and how the next best compares.
+    tile
+        The figure that decides.
+    chosen
+        The names of those to take.
+    """
+
+    verdict: Verdict
+    tile: Tile
+    chosen: tuple[str, ...]
+
+
+def best_of(answers: Sequence[tuple[Mapping[str, Any], Recorded]]) -> Best | None:
+    """Return which of some answers to take, each with how its question differs from the others.
+
+    None if they are no alternatives, or if one lacks the figure, or has another with each seed.
+    """
+    found: dict[str, Measure] = {}
+    for varied, record in answers:
+        measure = record.kind.measure(record.figures)
+        if measure is None or set(varied) - CHOICES - {"seed"}:
+            return None
+        name = name_fields({field: value for field, value in varied.items() if field != "seed"})
+        if found.setdefault(name, measure) != measure:
+            return None
+    if len(found) < 2 or len({each.does for each in found.values()}) > 1:
+        return None
+    return _ranked(found)
+
+
+def _ranked(found: Mapping[str, Measure]) -> Best:
+    """Return which of some measures is best, and by how much."""
+    more = next(iter(found.values())).more
+    ranked = sorted(found, key=lambda name: found[name].value, reverse=more)
+    first = found[ranked[0]]
+    best = [name for name in ranked if _change(found[name], first) <= EQUAL]
+    rest = ranked[len(best) :]
+    names = listed(best)
+    if not rest:
+        said = f"No difference: each {first.clause}."
+        return Best(Verdict("fine", said), Tile(first.said, f"{first.what}, of each"), tuple(best))
+    rival = found[rest[0]]
+    change = _change(rival, first)
+    others = listed([f"{name} {found[name].said}" for name in rest], 3)
+    tile = Tile(first.said, f"{first.what}, {names} ({others})")
+    less = f"{percent(float(f'{change:.2g}'))} {'more' if more else 'less'} than {rest[0]}"
+    less += f" ({rival.said})"
+    each = "each" if len(best) > 1 else "it"
+    if change < NEAR:
+        said = f"Little difference: {names} {first.clause}, only {less}."
+        return Best(Verdict("limited", said), tile, tuple(best))
+    said = f"Take {names.replace(' and ', ' or ')}: {each} {first.clause}, {less}."
+    return Best(Verdict("fine", said), tile, tuple(best))
+
+
+def _change(one: Measure, first: Measure) -> float:
+    """Return how far the best value is from another, in parts of the other."""
+    return abs(first.value - one.value) / abs(one.value) if one.value else float(first.value != 0)

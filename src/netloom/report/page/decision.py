@@ -13,10 +13,8 @@ from netloom.questions.register import kind_of
 from netloom.questions.shown import ended, percent
 from netloom.questions.subject import short_name
 from netloom.questions.verdict import Verdict
-from netloom.report.page.curve_names import name_fields
-from netloom.report.page.curve_table import common_load
-from netloom.report.page.curve_verdicts import Tile
-from netloom.report.page.curves import deviations, find_curves
+from netloom.report.page.curve_verdicts import Tile, common_load
+from netloom.report.page.curves import deviations, find_curves, name_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

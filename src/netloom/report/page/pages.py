@@ -7,29 +7,60 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePath
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom.base.errors import InputError
 from netloom.base.words import counted, listed, number, rounded
 from netloom.experiments.findings import located
+from netloom.explore.file import MOST_VIEWS, by_network, data_of, named_views, title_of
 from netloom.questions.commands import command_line
 from netloom.questions.network_chart import one_scale
 from netloom.questions.recorded import Recorded
+from netloom.questions.subject import short_name
 from netloom.report.page.answers import name_of
 from netloom.report.page.decision import answer_of
-from netloom.report.page.explorers import AGAIN, explorers_of
-from netloom.report.page.numbers import numbers_of
-from netloom.report.page.sections import Asked, sections_of, varied_in
+from netloom.report.page.sections import Asked, numbers_of, sections_of, varied_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from netloom.experiments.findings import Results
     from netloom.report.page.decision import Answered
-    from netloom.report.page.explorers import Explorer
     from netloom.report.page.figure import Figure
-    from netloom.report.page.numbers import Numbers
-    from netloom.report.page.sections import Section
+    from netloom.report.page.sections import Numbers, Section
+
+
+AGAIN = ("compare_collectives", "compile_phases", "replay", "route_fabric")
+"""Verbs whose answers must be worked out again to be explored: too long for a page beside others.
+
+``netloom explore`` shows them.
+"""
+
+MOST_NETWORKS = 6
+"""Networks that a page has explorers of."""
+
+
+class Explorer(NamedTuple):
+    """An explorer of a network: its name, its title, and its data."""
+
+    network: str
+    title: str
+    data: dict[str, Any]
+
+
+def explorers_of(records: Iterable[Recorded]) -> Iterator[Explorer]:
+    """Yield explorers of the networks that answers are about.
+
+    Answers whose files are gone, or whose questions named Python objects, have none.
+    """
+    known = by_network(each for each in records if each.verb not in AGAIN)
+    for network, chosen in list(known.items())[:MOST_NETWORKS]:
+        try:
+            views = named_views(chosen[:MOST_VIEWS])
+            yield Explorer(short_name(network), title_of(views), data_of(views))
+        except (InputError, OSError):
+            continue
+
 
 MOST_QUESTIONS = 50
 """Questions that a page shows word by word."""

@@ -2,16 +2,200 @@
 
 from __future__ import annotations
 
+import re
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from netloom.base.errors import InputError
-from netloom.base.textfiles import file_kind, write_text
-from netloom.drawing.save import check_writable, make_folder
+from netloom.base.textfiles import file_kind, replacing, write_text
+from netloom.base.words import counted
+from netloom.drawing.colours import (
+    CHANGE_COLOURS,
+    DARK_CHANGE_COLOURS,
+    DARK_HEAT_COLOURS,
+    DARK_ORDER_COLOURS,
+    DARK_STYLES,
+    HEAT_COLOURS,
+    ORDER_COLOURS,
+    STYLES,
+)
+from netloom.drawing.pages import Inline, as_json, charts_shown, html_page, own_file
+from netloom.drawing.save import check_address_space, check_writable, make_folder
+from netloom.explore.file import inline as framed
+from netloom.explore.file import shell
 from netloom.questions.recorded import Recorded, record
-from netloom.report.page.html import render
-from netloom.report.page.pages import page_of
-from netloom.report.page.pictures import save_pictures
+from netloom.questions.verdict import MARKS
+from netloom.report.page.figure import turned
+from netloom.report.page.pages import figures_on, page_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from netloom.report.page.figure import Figure
+    from netloom.report.page.pages import Page
+
+
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
+
+
+def _theme(
+    ink: str, quiet: str, grid: str, ranges: dict[str, list[str]], styles: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the configuration of charts for one background."""
+    return {
+        "background": "transparent",
+        "font": FONT,
+        "padding": 4,
+        "view": {"stroke": None},
+        "axis": {
+            "labelColor": quiet, "titleColor": ink, "gridColor": grid, "domainColor": quiet,
+            "tickColor": quiet, "labelFontSize": 12, "titleFontSize": 12.5,
+            "titleFontWeight": 500, "titlePadding": 9, "labelPadding": 5, "tickSize": 4,
+        },
+        "legend": {
+            "labelColor": ink, "titleColor": ink, "labelFontSize": 12, "titleFontSize": 12.5,
+            "titleFontWeight": 500,
+        },
+        "header": {"labelColor": ink, "titleColor": ink, "labelFontSize": 12},
+        "title": {"color": ink, "subtitleColor": quiet, "fontSize": 13.5, "fontWeight": 600,
+                  "anchor": "start"},
+        "text": {"color": quiet},
+        "range": ranges,
+        "style": styles,
+    }  # fmt: skip
+
+
+LIGHT = {
+    "heatmap": HEAT_COLOURS,
+    "ordinal": ORDER_COLOURS,
+    "diverging": CHANGE_COLOURS,
+}
+DARK = {
+    "heatmap": DARK_HEAT_COLOURS,
+    "ordinal": DARK_ORDER_COLOURS,
+    "diverging": DARK_CHANGE_COLOURS,
+}
+"""The ranges of colors of loads and of changes, on each background."""
+
+THEMES = {
+    "light": _theme("#1c232b", "#4f5a66", "#e4e8ec", LIGHT, STYLES),
+    "dark": _theme("#e8ebef", "#a9b3be", "#2b323b", DARK, DARK_STYLES),
+}
+"""Vega's configuration on white and on near-black."""
+
+
+NAMED_MARKS = {"fine": "Fine", "limited": "Limited", "act": "To be changed", "unknown": "Open"}
+"""What marks are called where they are read aloud."""
+
+
+def render(page: Page) -> str:
+    """Return a page as the text of one HTML file.
+
+    The specifications of charts stand in it as JSON, with Vega, Vega-Lite and Vega-Embed beside
+    them once.
+    """
+    figures = list(figures_on(page.sections))
+    number = {id(figure): place for place, figure in enumerate(figures, 1)}
+    anchor = {id(section): f"part-{place}" for place, section in enumerate(page.sections, 1)}
+    style = own_file("page.css") + own_file("tooltip.css") + _file("page.css")
+    return html_page(
+        _file("page.html"),
+        title=page.title,
+        inline=Inline(style, charts_shown(_file("page.js"))),
+        data={
+            "themes": THEMES,
+            "specs": {f"figure-{number[id(figure)]}": _with_narrow(figure) for figure in figures},
+            "csv": [{"file": each.file, "text": each.csv} for each in page.numbers],
+            "explorers": _explorers(page),
+        },
+        frames=[framed()] if page.explorers else [],
+        page=page,
+        verdict=page.answer.verdict,
+        marks=MARKS,
+        named_mark=NAMED_MARKS,
+        is_number=_is_number,
+        turned=turned,
+        rows_said=lambda many: counted(many, "row", ","),
+        number=lambda figure: number[id(figure)],
+        anchor=lambda section: anchor[id(section)],
+    )
+
+
+def _explorers(page: Page) -> dict[str, Any]:
+    """Return the explorers of a page: what they have in common once, and the data of each."""
+    if not page.explorers:
+        return {}
+    return {
+        "shell": shell("the title", "the data"),
+        "each": [[each.title, as_json(each.data)] for each in page.explorers],
+    }
+
+
+def _is_number(cell: str) -> bool:
+    """Whether a cell of a table stands on the right: a number, or what takes its place.
+
+    Examples
+    --------
+    >>> [_is_number(cell) for cell in ("1,202", "−6.2\u00a0%", "0.1 to 0.2", "–", "torus:8x8")]
+    [True, True, True, True, False]
+    """
+    return bool(re.match(r"(above |below )?[+−-]?[\d.]+([\s,\d.%±–]|to|e-?\d|[kMGTP]$)*$|–$", cell))
+
+
+def _with_narrow(figure: Figure) -> dict[str, Any]:
+    """Return the chart of a figure, with the one for narrow windows where the script finds it."""
+    more = {"usermeta": {"narrow": figure.narrow}} if figure.narrow else {}
+    return {**figure.spec, **more}
+
+
+def _file(name: str) -> str:
+    return files("netloom.report.page").joinpath(name).read_text(encoding="utf-8")
+
+
+def save_pictures(page: Page, folder: Path) -> list[Path]:
+    """Write every chart of a page as .png and .svg, and return their paths.
+
+    They are numbered as on the page, and named by their titles.
+
+    Raises
+    ------
+    InputError
+        If they cannot be written.
+    """
+    import vl_convert
+
+    paths = []
+    make_folder(folder)
+    check_address_space()
+    for place, figure in enumerate(figures_on(page.sections), 1):
+        name = f"{place:02d}-{_slug(figure.title)}"
+        spec = on_white(figure.spec, figure.title)
+        svg, png = folder / f"{name}.svg", folder / f"{name}.png"
+        write_text(svg, vl_convert.vegalite_to_svg(spec))
+        with replacing(png) as new:
+            new.write_bytes(vl_convert.vegalite_to_png(spec, scale=2.0))
+        paths += [svg, png]
+    return paths
+
+
+def on_white(spec: Mapping[str, Any], title: str) -> dict[str, Any]:
+    """Return the specification of a chart with its title, and with the colors of paper."""
+    config = {**THEMES["light"], "background": "white", "padding": 14}
+    head = {"text": title, "anchor": "start", "offset": 12}
+    return {**spec, "title": head, "config": config}
+
+
+def _slug(title: str) -> str:
+    """Return a title as part of a file's name.
+
+    Examples
+    --------
+    >>> _slug("torus:8x8: every channel by its load")
+    'torus-8x8-every-channel-by-its-load'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:60].strip("-") or "chart"
+
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
