@@ -265,7 +265,7 @@ def test_what_cannot_be_written_is_refused_before_the_search(netloom, tmp_path, 
 
 
 def test_a_file_that_fails_takes_no_other_with_it(netloom, tmp_path, monkeypatch):
-    files = import_module("netloom.questions.mapping_files")
+    files = import_module("netloom.questions.outputs")
     error = InputError("ranks", "a disk that is full", "room")
 
     def fails(*_):

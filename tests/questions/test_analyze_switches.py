@@ -10,7 +10,7 @@ from rich.console import Console
 from netloom import analyze
 from netloom.base.errors import InputError
 from netloom.questions.analyze.words import lines, verdict
-from netloom.questions.recorded import chart_of, parts_of, record
+from netloom.questions.register import chart_of, parts_of, record
 from netloom.routing import Minimal
 from netloom.topology import mesh, topology
 from netloom.topology.core import attach_hosts

@@ -4,8 +4,7 @@ import jsonschema
 import pytest
 
 from netloom.questions.answer_schema import results_schema
-from netloom.questions.recorded import record
-from netloom.questions.register import all_kinds
+from netloom.questions.register import all_kinds, record
 from tests.questions.small_answers import ANSWERS
 
 

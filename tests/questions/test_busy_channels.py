@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from netloom.drawing.room import narrow_page
-from netloom.questions.recorded import parts_of, record
+from netloom.questions.register import parts_of, record
 from netloom.questions.simulate.trace.busy import PARTS
 from netloom.questions.simulate.trace.question import replay
 

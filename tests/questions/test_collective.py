@@ -13,8 +13,7 @@ from netloom.base.errors import InputError
 from netloom.drawing.line_names import LINE, apart
 from netloom.questions.collective import phased
 from netloom.questions.collective.sizes import parse_sizes
-from netloom.questions.recorded import record
-from netloom.questions.register import by_verb
+from netloom.questions.register import by_verb, record
 from netloom.report import chart_of
 from netloom.workload.programs.collectives.algorithms import algorithms_of
 from netloom.workload.programs.collectives.program import COLLECTIVES

@@ -9,7 +9,7 @@ from netloom import InputError, compare_collectives, compile_phases
 from netloom.phases import least_clocks
 from netloom.questions.collective.order import graph_of
 from netloom.questions.collective.phased import OF_PHASES, exchange_of
-from netloom.questions.recorded import record
+from netloom.questions.register import record
 from netloom.report import chart_of
 from netloom.topology import topology
 from netloom.workload.programs.collectives.algorithms import ROOTED, outline

@@ -15,7 +15,7 @@ from netloom.machines import named_machines
 from netloom.mapping import FoundMapping
 from netloom.mapping.search.objectives import measure_by, objective_of
 from netloom.mapping.search.starts import random_starts
-from netloom.questions import named, recipes
+from netloom.questions import named
 from netloom.questions.map.answer import SimulatedMappings
 from netloom.questions.map.gains import PairedRuns, mapping_verdict, paired
 from netloom.routing import DimensionOrder, paths
@@ -309,7 +309,7 @@ def test_the_file_is_read_and_the_network_built_once(on, simulate, monkeypatch):
         monkeypatch.setattr(where, name, lambda *a, **k: done.append(name) or whole(*a, **k))
 
     counted(readers, "read_matrix_market")
-    for where in (named, named_machines, recipes):
+    for where in (named, named_machines):
         counted(where, "topology")
     counted(loaded, "virtual_channel_routing")
     found = find_mapping("examples/lammps-64.mtx", on, simulate=simulate, **QUICK)

@@ -4,7 +4,7 @@ import pytest
 
 import netloom as nl
 from netloom.base.errors import InputError
-from netloom.questions.recorded import record
+from netloom.questions.register import record
 from netloom.workload import process_graph
 
 ONE = process_graph(2, [0], [1], name="one")

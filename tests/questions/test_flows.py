@@ -8,7 +8,7 @@ import pytest
 
 from netloom import simulate_flows
 from netloom.base.errors import InputError
-from netloom.questions.recorded import record
+from netloom.questions.register import record
 from netloom.workload import process_graph
 
 FAST = {"bandwidth": "1GB/s", "latency": 0}

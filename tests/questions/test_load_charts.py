@@ -8,7 +8,7 @@ import netloom as nl
 from netloom.drawing.frame import framed
 from netloom.drawing.networks.letters import width_of
 from netloom.questions.predict.latency.chart import parts as predicted_parts
-from netloom.questions.recorded import record
+from netloom.questions.register import record
 from netloom.questions.simulate.load.chart import (
     accepted_curve,
     latency_curve,

@@ -15,7 +15,7 @@ from netloom.models.channel_flows import follow_flows
 from netloom.models.channel_queueing import predict_channels, prepare_channels
 from netloom.models.channel_turns import ChannelRouter
 from netloom.questions.predict.latency.question import channel_router
-from netloom.questions.recorded import record
+from netloom.questions.register import record
 from netloom.routing import virtual_channel_routing
 from netloom.simulation.network.routers import PRESETS, Router
 from netloom.topology import mesh

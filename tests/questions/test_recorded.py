@@ -6,8 +6,7 @@ import pytest
 
 import netloom as nl
 from netloom.base.words import number
-from netloom.questions.recorded import plain, record
-from netloom.questions.register import all_kinds
+from netloom.questions.register import all_kinds, plain, record
 from netloom.questions.shown import percent
 from tests.questions.small_answers import ANSWERS, there_and_back
 

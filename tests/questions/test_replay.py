@@ -5,8 +5,7 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom.machines import machine
-from netloom.questions.recorded import record
-from netloom.questions.register import kind_of
+from netloom.questions.register import kind_of, record
 from netloom.questions.simulate.trace.question import replay
 from netloom.routing import table
 from netloom.topology import mesh, topology

@@ -9,8 +9,7 @@ import pytest
 import netloom as nl
 from netloom.base.errors import InputError
 from netloom.cli import main
-from netloom.questions.recorded import chart_of, record
-from netloom.questions.register import kind_of
+from netloom.questions.register import chart_of, kind_of, record
 from netloom.questions.simulate.trace.answer import TraceReplay
 from netloom.questions.simulate.trace.flow_answer import CycleFlowReplay, FlowReplay
 from netloom.report.page.answers import key_table

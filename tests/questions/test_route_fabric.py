@@ -9,8 +9,7 @@ import pytest
 import netloom as nl
 from netloom.base.errors import InputError
 from netloom.fabrics import balancing, bounds, write_lfts
-from netloom.questions.recorded import parts_of, record
-from netloom.questions.register import kind_of
+from netloom.questions.register import kind_of, parts_of, record
 from netloom.routing import ForwardingTable
 from netloom.topology import topology
 from netloom.topology.subnets.names import short_switch_name

@@ -8,8 +8,8 @@ import pytest
 from netloom import find_saturation, simulate
 from netloom.base.errors import DeadlockError, InputError
 from netloom.machines import machine
-from netloom.questions.numbers import parse_numbers
-from netloom.questions.recorded import record
+from netloom.questions.base import parse_numbers
+from netloom.questions.register import record
 from netloom.routing import DimensionOrder, table
 from netloom.simulation.network.routers import Router
 from netloom.topology import mesh

@@ -14,7 +14,7 @@ from netloom.experiments import load_results, run
 from netloom.experiments.file_schema import schema
 from netloom.questions import register
 from netloom.questions.answer_schema import results_schema
-from netloom.questions.recorded import record
+from netloom.questions.register import record
 from netloom.report.page import page_of
 
 TOML = "[toy]\nsize = [3, 7]\n"

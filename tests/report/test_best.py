@@ -6,7 +6,7 @@ import pytest
 
 import netloom as nl
 from netloom.questions.analyze.words import measure
-from netloom.questions.recorded import record
+from netloom.questions.register import record
 from netloom.report.page import page_of
 from netloom.report.page.curve_verdicts import best_of
 from netloom.report.page.decision import _told

@@ -28,8 +28,7 @@ from netloom.drawing.colours import (
     word_style,
 )
 from netloom.questions.network_chart import topology_of
-from netloom.questions.recorded import Recorded, record
-from netloom.questions.register import all_kinds
+from netloom.questions.register import Recorded, all_kinds, record
 from netloom.report import chart_of, parts_of, save_chart
 from tests.questions.small_answers import ANSWERS, there_and_back
 

@@ -7,7 +7,7 @@ import pytest
 
 from netloom import simulate
 from netloom.drawing.colours import COLOURS
-from netloom.questions.recorded import record
+from netloom.questions.register import record
 from netloom.questions.simulate.load.answer import BY_LOAD
 from netloom.questions.simulate.loop.answer import BY_APPLIED
 from netloom.report.page.curve_charts import curve_figures

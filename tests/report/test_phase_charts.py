@@ -6,7 +6,7 @@ import pytest
 import netloom as nl
 from netloom.questions.compile import chart as charts
 from netloom.questions.compile.chart import phase_map
-from netloom.questions.recorded import record
+from netloom.questions.register import record
 from netloom.report import chart_of, parts_of
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import netloom as nl
 from netloom.base.words import number
-from netloom.questions.recorded import record
+from netloom.questions.register import record
 from netloom.report import chart_of, parts_of
 
 SHORT = {"simulate": True, "cycles": 3000}

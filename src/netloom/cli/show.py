@@ -14,8 +14,8 @@ from rich.text import Text
 from netloom.base.units import rate, seconds
 from netloom.base.words import counted
 from netloom.experiments.findings import COSTS, SEED, over_seeds
-from netloom.questions.answers import Column, Columns
-from netloom.questions.recorded import key_columns
+from netloom.questions.columns import Column, Columns
+from netloom.questions.register import key_columns
 from netloom.questions.shown import WIDTH, show, table_of
 from netloom.questions.verdict import STYLES
 

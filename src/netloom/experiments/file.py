@@ -21,9 +21,8 @@ from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED, code_version, source_digest
 from netloom.base.textfiles import read_text
 from netloom.base.toml_lines import find_lines
-from netloom.questions.base import ask, told_of
+from netloom.questions.base import MOST_NUMBERS, ask, told_of
 from netloom.questions.named import find_network
-from netloom.questions.numbers import MOST_NUMBERS
 from netloom.questions.register import all_words, by_verb, heads, kind_of
 from netloom.workload.programs.training.chakra import groups_file
 

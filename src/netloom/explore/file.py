@@ -26,7 +26,7 @@ from netloom.drawing.save import check_writable, make_folder
 from netloom.explore.network import network_json, packed, ports
 from netloom.explore.view import EXPLORED, Table
 from netloom.explore.views import views_of
-from netloom.questions.recorded import Recorded, record
+from netloom.questions.register import Recorded, record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -22,8 +22,7 @@ from netloom.questions.named import entering
 from netloom.questions.network_chart import at_last, topology_of
 from netloom.questions.simulate.engines import PreparedFlows
 from netloom.questions.simulate.timelines import crossed_links, moved_rows
-from netloom.questions.subject import IN_ORDER, order_named, short_name
-from netloom.questions.verdict import Verdict
+from netloom.questions.verdict import IN_ORDER, Verdict, order_named, short_name
 from netloom.routing import Paths
 
 if TYPE_CHECKING:
@@ -33,9 +32,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.base.arrays import Floats, Ints
-    from netloom.questions.answers import Answer
     from netloom.questions.fabric.jobs import Job
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Answer, Recorded
     from netloom.routing import Routing
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
@@ -460,8 +458,7 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Floats, Ints
     from netloom.explore.view import Table
-    from netloom.questions.answers import Answer
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Answer, Recorded
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.questions.timelines import Crossed
 
@@ -683,7 +680,7 @@ def views_of(record: Recorded, answer: Answer | None = None) -> list[View]:
     Examples
     --------
     >>> from netloom import analyze
-    >>> from netloom.questions.recorded import record
+    >>> from netloom.questions.register import record
     >>> (view,) = views_of(record(analyze("ring:8", "mesh:2x4", random_mappings=0)))
     >>> view.name, view.unit, float(view.load.max())
     ('rank order', 'paths', 2.0)

@@ -10,7 +10,8 @@ from netloom.questions.register import all_kinds
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from netloom.questions.answers import Answer, Column, Columns
+    from netloom.questions.columns import Column, Columns
+    from netloom.questions.register import Answer
 
 TYPES = {
     float: "number", Real: "number", int: "integer", str: "string", bool: "boolean",

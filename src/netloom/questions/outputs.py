@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import methodcaller
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
 
 from netloom.base.errors import InputError
+from netloom.base.textfiles import write_text
 from netloom.drawing.save import check_picture, check_table, check_writable, save_chart, save_table
-from netloom.questions.recorded import chart_of
+from netloom.mapping import FORMATS, how_to_apply, rank_file, read_hosts, write_mapping
+from netloom.mapping.allocation import computer_names
+from netloom.mapping.files.rank_files import ranks_on_computers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
+    from netloom.base.arrays import Ints
+    from netloom.topology import Topology
+
 
 Writer: TypeAlias = Callable[[Any, Path, Mapping[str, str]], str]
 """Writes an answer to a file with some settings, and returns the line that says so."""
@@ -69,7 +83,7 @@ def picture_output(
     return Output(name, f"{said}: {PICTURES}.", write, check_picture)
 
 
-PLOT = picture_output("plot", "Picture", chart_of)
+PLOT = picture_output("plot", "Picture", methodcaller("picture"))
 
 
 def table_output(name: str, said: str, method: str) -> Output:
@@ -87,3 +101,96 @@ def check_in_folder(path: Path) -> None:
     check_writable(path)
     if not path.absolute().parent.is_dir():
         raise InputError(str(path), "a folder that is not there", "a file in one that is")
+
+
+CRAY = FORMATS[-1]
+"""The format that names no hosts."""
+
+FROM_FILES = ("graph:", "fabric:")
+"""Networks whose hosts have the names of a file."""
+
+
+def _write_mapping(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+    write_mapping(path, _applied(answer), answer.topology.name)
+    return f"Mapping: {path}{_kept(answer)}"
+
+
+def _applied(answer: Any) -> Ints:
+    """Return the host of each task that files get: rank order if a search gains nothing."""
+    applied: Ints = getattr(answer, "applied", answer.node_of)
+    return applied
+
+
+def _kept(answer: Any) -> str:
+    """Return what to add where files hold rank order, though something else was found."""
+    return "" if _applied(answer) is answer.node_of else ", in rank order"
+
+
+SAVE_MAPPING = Output(
+    "save_mapping", "The mapping, .json or text.", _write_mapping, check_in_folder
+)
+
+
+def rank_file_output(
+    refuse: Callable[[Any, str, Sequence[str] | None], None] | None = None,
+    nodes_of: Callable[[Any], Ints | None] = lambda _: None,
+    gains: Callable[[Any], bool] = lambda _: True,
+) -> Output:
+    """Return the output of the rank file that applies an answer's mapping.
+
+    Parameters
+    ----------
+    refuse
+        Raises InputError before the search if no rank file of a form could express the mapping. Its
+        arguments are what the question has prepared, the form, and host names if there are any.
+    nodes_of
+        Returns the allocated hosts of an answer, where not all are.
+    gains
+        Whether an answer's mapping is to be applied. Else files hold rank order.
+    """
+
+    def check(question: Any, ready: Any, settings: Mapping[str, str]) -> None:
+        form = settings["rankfile_format"]
+        if form not in FORMATS:
+            raise InputError("rankfile_format", f"'{form}'", f"one of {', '.join(FORMATS)}")
+        if refuse:
+            refuse(ready, form, _host_names(question.hosts, ready.network))
+
+    def write(answer: Any, path: Path, settings: Mapping[str, str]) -> str:
+        form = settings["rankfile_format"]
+        topology, allocated = answer.topology, nodes_of(answer)
+        names = _host_names(answer.provenance.configuration["hosts"], topology)
+        computers, slots = ranks_on_computers(_applied(answer), topology)
+        if allocated is not None:
+            allocated = np.unique(topology.node_of_host[allocated])
+        write_text(path, rank_file(computers, form, names, allocated, slots))
+        if gains(answer):
+            busiest = int(np.bincount(computers).max())
+            said = f"Run it: {how_to_apply(form, path, answer.graph.num_tasks, busiest)}"
+        else:
+            said = f"Rank file: {path}, in rank order (nothing is gained)"
+        own = "" if form == CRAY else _numbered(answer, names)
+        return said + (f"\n{path} {own}" if own else "")
+
+    form = Setting("rankfile_format", FORMATS[0], f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
+    said = "Rank file that applies the mapping."
+    return Output("rankfile", said, write, check_in_folder, check, (form,))
+
+
+def _host_names(hosts: str | PathLike[str] | None, network: Topology) -> Sequence[str] | None:
+    """Return the names of computers in a file, or else the network's own. None if it has none."""
+    return read_hosts(str(hosts)) if hosts is not None else computer_names(network)
+
+
+def _numbered(answer: Any, names: Sequence[str] | None) -> str:
+    """Return what to say of names that netloom gave the hosts, "" if they have their own."""
+    given = answer.provenance.configuration["hosts"] is not None
+    if given or answer.topology.name.startswith(FROM_FILES):
+        return ""
+    letter = "n" if names is None else names[0][:1]
+    if names is not None and list(names) != [f"{letter}{at}" for at in range(len(names))]:
+        return ""
+    return (
+        f"has the host names {letter}0, {letter}1 … Add --hosts FILE for yours: "
+        "line n names the host of node n, from 0 on."
+    )

@@ -1,4 +1,4 @@
-"""All questions, by the words of the command line and of experiment files.
+"""All questions, by the words of the command line and of experiment files, and their answers.
 
 A folder with a ``question.py`` is a question. Its path is its words, and the first line of its
 ``__init__.py`` is its purpose. ``VERB`` there is the Python function that asks it. Nothing heavy is
@@ -17,10 +17,12 @@ from dataclasses import dataclass
 from functools import cache, wraps
 from importlib import import_module
 from importlib.util import find_spec
+from math import isfinite
 from pathlib import Path
 from typing import (
     TYPE_CHECKING,
     Any,
+    ClassVar,
     NamedTuple,
     ParamSpec,
     TypedDict,
@@ -31,18 +33,325 @@ from typing import (
 )
 
 from netloom.base.declared import declared
+from netloom.base.errors import InputError
+from netloom.questions.columns import Columns, tidy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from types import ModuleType
 
-    from netloom.questions.answers import Answer
+    import polars as pl
+
+    from netloom.base.provenance import Provenance
     from netloom.questions.base import Question
-    from netloom.questions.curve_kind import CurveKind
-    from netloom.questions.measure import Measure
+    from netloom.questions.columns import CurveKind
     from netloom.questions.outputs import Output
-    from netloom.questions.recorded import Recorded
-    from netloom.questions.verdict import Verdict
+    from netloom.questions.verdict import Measure, Verdict
+
+
+Point = TypeVar("Point")
+
+
+class Answer:
+    """What a question found.
+
+    Of several observations (loads, rates, sizes), ``columns`` are of each, and ``about`` of the
+    whole. Of one, both are of it.
+
+    Attributes
+    ----------
+    columns
+        The columns of an observation.
+    in_json
+        The columns of an observation in JSON, if the table has a row of something smaller.
+    about
+        What the whole answer says beside its observations. For JSON.
+    key_table
+        The table whose key columns lists of answers and pages show.
+    provenance
+        Version, question and seed.
+    """
+
+    columns: ClassVar[Columns]
+    in_json: ClassVar[Columns | None] = None
+    about: ClassVar[Columns] = Columns()
+    key_table: ClassVar[str] = "table"
+    provenance: Provenance
+
+    @property
+    def observations(self) -> Sequence[Any]:
+        """What the answer is of: its loads, rates or sizes. By default the answer itself."""
+        return getattr(self, "points", (self,))
+
+    @property
+    def table_rows(self) -> Iterable[Any]:
+        """What the table has rows of: by default the observations."""
+        return self.observations
+
+    @property
+    def several(self) -> bool:
+        """Whether several observations were asked for."""
+        return len(self.observations) != 1
+
+    def only(self, points: Sequence[Point], found: str) -> Point:
+        """Return the one point. InputError, with what was found, if several were asked for."""
+        if self.several:
+            raise InputError("simulation", found, "one of its points")
+        return points[0]
+
+    if TYPE_CHECKING:
+
+        @property
+        def interrupted(self) -> bool:
+            """Whether it was stopped from outside: what was known by then is the answer."""
+
+    else:
+        interrupted = False  # which answers may have as a field, or as a property
+
+    @property
+    def origin(self) -> str:
+        """The seed and the netloom that it comes from, in words."""
+        return f"seed {self.provenance.seed}, netloom {self.provenance.version}"
+
+    def table(self) -> pl.DataFrame:
+        """Return one row per observation. ``columns`` says what and in which units."""
+        return self.columns.frame(self.table_rows)
+
+    def picture(self) -> Any:
+        """Return its picture. See ``chart_of``."""
+        return chart_of(self)
+
+    def sentences(self) -> list[str]:
+        """Return what it comes to in words, as pages say it."""
+        kept = record(self)
+        return kept.kind.sentences(kept)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures as plain data, as JSON has them."""
+        found = self.about.nested(self)
+        columns = self.columns if self.in_json is None else self.in_json
+        points = [columns.nested(each) for each in self.observations]
+        if not self.several and points:
+            found |= points[0] | found
+        elif any(each.json is not None for each in columns):
+            found |= {"points": points}
+        plain: dict[str, Any] = tidy(found | {"provenance": self.provenance.to_dict()})
+        said = by_verb(self.provenance.verb).verdict(plain).to_dict()
+        plain["verdict"] = plain.get("verdict", {}) | said
+        return plain
+
+    @classmethod
+    def tables(cls) -> dict[str, Columns]:
+        """Return the columns of each table, by the method that returns it. ``table`` first."""
+        declared = {
+            name: method.columns
+            for each in reversed(cls.__mro__)
+            for name, method in vars(each).items()
+            if isinstance(getattr(method, "columns", None), Columns) and name != "table"
+        }
+        return {"table": cls.columns} | declared
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """What a verb answered, without the objects that it was worked out with.
+
+    Attributes
+    ----------
+    verb
+        The Python function that asked.
+    figures
+        The JSON of the answer: plain data, its question under ``provenance``. There is no NaN and
+        no infinity in it, but None.
+    tables
+        Its tables by name. ``table`` has one row per observation. What is not known is null.
+    """
+
+    verb: str
+    figures: Mapping[str, Any]
+    tables: Mapping[str, pl.DataFrame]
+
+    @property
+    def kind(self) -> Kind:
+        """What was asked, as it is declared."""
+        return by_verb(self.verb)
+
+    @property
+    def answer(self) -> type[Answer]:
+        """The class of the answer, which declares its columns."""
+        return self.kind.answer_of(self.tables["table"].columns)
+
+    @property
+    def configuration(self) -> Mapping[str, Any]:
+        """The question, with every default filled in."""
+        found: Mapping[str, Any] = self.figures["provenance"]["configuration"]
+        return found
+
+    @property
+    def points(self) -> list[dict[str, Any]]:
+        """The figures of each load, rate or size. Of the only one, if there is one."""
+        several: list[dict[str, Any]] | None = self.figures.get("points")
+        return [dict(self.figures)] if several is None else several
+
+    @property
+    def several(self) -> bool:
+        """Whether the question was of several loads, rates, sizes or techniques."""
+        return "points" in self.figures
+
+
+def record(answer: Any) -> Recorded:
+    """Return what a verb answered as plain data and tables.
+
+    As JSON and as Parquet they come back as they were.
+
+    Examples
+    --------
+    >>> from netloom import analyze
+    >>> kept = record(analyze("ring:4", "mesh:2x2", random_mappings=0))
+    >>> kept.verb, kept.tables["channels"]["channel_load"].to_list()
+    ('analyze', [1, 1, 1, 1, 2, 2, 2, 2])
+    """
+    tables = {name: _known(getattr(answer, name)()) for name in answer.tables()}
+    return Recorded(answer.provenance.verb, plain(answer.to_dict()), tables)
+
+
+MOST_COLUMNS = 9
+"""Columns that lists of answers show of a table of which none is marked as a key figure."""
+
+
+def key_columns(record: Recorded, table: str = "table", *, but: Collection[str] = ()) -> Columns:
+    """Return the columns of a table by which answers are told: its key figures.
+
+    Of a table of which none is marked, they are the first in which something is known. Columns of
+    ``but`` are shown elsewhere.
+
+    Raises
+    ------
+    LookupError
+        If the answer is not declared to have such a table.
+    InputError
+        If the table lacks a column: another release wrote it.
+    """
+    found, declared = record.tables[table], record.answer.tables()[table]
+    marked = [each for each in declared if each.key]
+    chosen = [
+        each for each in marked or declared.key
+        if each.name not in but and not (each.optional and each.name not in found.columns)
+    ]  # fmt: skip
+    if gone := [each.name for each in chosen if each.name not in found.columns]:
+        raise InputError(f"{record.verb}, {table}", f"no column '{gone[0]}'", "a new run")
+    if not marked:
+        chosen = [each for each in chosen if found[each.name].null_count() < len(found)]
+        chosen = chosen[:MOST_COLUMNS]
+    return Columns(*chosen)
+
+
+def chart_of(result: Any) -> Any:
+    r"""Return the picture of an answer, or of what is recorded of it.
+
+    Raises
+    ------
+    InputError
+        If answers to such a question have no picture.
+
+    Examples
+    --------
+    >>> from netloom import analyze
+    >>> chart_of(analyze("ring:4", "mesh:2x2", random_mappings=0)).title.text
+    ['ring:4 on mesh:2x2, rank order: Contends above 100\xa0% load.']
+    """
+    kept = result if isinstance(result, Recorded) else record(result)
+    found = kept.kind.chart(kept)
+    if found is None:
+        raise InputError(kept.verb, "an answer without a picture", "another question")
+    return found
+
+
+def parts_of(kept: Recorded) -> dict[str, Any]:
+    """Return what the picture of an answer is made of, part by part, for a page of its own.
+
+    Parts have neither background nor title of their own, and the colors of text and of channel
+    loads (Vega's range ``ramp``) are those of the page.
+
+    Examples
+    --------
+    >>> from netloom import analyze
+    >>> list(parts_of(record(analyze("ring:4", "mesh:2x2", random_mappings=2))))
+    ['channels', 'loads', 'saturation', 'path contention']
+    """
+    return kept.kind.parts(kept)
+
+
+def plain(data: Any) -> Any:
+    """Return data as JSON has it: lists, and None for NaN and infinity. No -0.0.
+
+    Examples
+    --------
+    >>> plain({"at": (1, float("inf"), -0.0)})
+    {'at': [1, None, 0.0]}
+    """
+    return _finite(tidy(data))
+
+
+EXTRA = "the extra 'pandas': pip install 'netloom[pandas]'"
+
+
+def to_pandas(found: Any, table: str = "table") -> Any:
+    """Return a table of an answer as a ``pandas.DataFrame``.
+
+    pandas and pyarrow must be installed: ``pip install 'netloom[pandas]'``.
+
+    Parameters
+    ----------
+    found
+        An answer, a record of one, or a Polars table.
+    table
+        Which of its tables: ``table`` has one row per observation. Others, such as ``channels``,
+        are those of ``answer.tables()``.
+
+    Raises
+    ------
+    InputError
+        If there is no such table, or pandas or pyarrow is not installed.
+
+    Examples
+    --------
+    >>> from netloom import analyze
+    >>> found = analyze("ring:4", "mesh:2x2", random_mappings=0)
+    >>> to_pandas(found, "no such table")
+    Traceback (most recent call last):
+        ...
+    netloom.InputError: table: found 'no such table'; expected ...table
+    """
+    if not hasattr(found, "to_pandas"):
+        tables = (found if isinstance(found, Recorded) else record(found)).tables
+        if table not in tables:
+            raise InputError("table", f"'{table}'", ", ".join(sorted(tables)))
+        found = tables[table]
+    try:
+        return found.to_pandas()
+    except ImportError as error:
+        raise InputError("to_pandas", f"no {error.name}", EXTRA) from None
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: _finite(value) for key, value in data.items()}
+    if isinstance(data, list):
+        return [_finite(value) for value in data]
+    return None if isinstance(data, float) and not isfinite(data) else data
+
+
+def _known(table: pl.DataFrame) -> pl.DataFrame:
+    """Return a table with null for NaN, with columns of numbers where nothing is known, no -0.0."""
+    import polars as pl
+    import polars.selectors as cs
+
+    unknown = [name for name, dtype in table.schema.items() if dtype == pl.Null]
+    return table.cast(dict.fromkeys(unknown, pl.Float64)).with_columns(
+        cs.float().fill_nan(None) + 0.0
+    )
+
 
 P = ParamSpec("P")
 Q = TypeVar("Q", bound="Question")
@@ -146,7 +455,8 @@ class Kind:
         """Return what a recorded answer comes to, in words."""
         from netloom.questions import shown
 
-        found: list[str] = (self.hook("words", "sentences") or shown.sentences)(record)
+        own = self.hook("words", "sentences")
+        found: list[str] = own(record) if own else [record.figures["verdict"]["sentence"]]
         inside = shown.inside_nodes(record.figures)
         return [*found, *map(shown.ended, inside)]
 
@@ -196,7 +506,7 @@ class Kind:
 
     def levels(self, given: Any) -> tuple[float, ...]:
         """Return the values of ``sweep``, rising: ``LEVELS`` of ``answer.py`` reads them."""
-        from netloom.questions.numbers import parse_positive
+        from netloom.questions.base import parse_positive
 
         found: tuple[float, ...] = (self.hook("answer", "LEVELS") or parse_positive)(
             given, self.sweep

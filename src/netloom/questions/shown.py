@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Column
 
-    from netloom.questions.answers import Columns
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.columns import Columns
     from netloom.topology import Topology
 
 
@@ -120,11 +119,6 @@ def _share_out(columns: Sequence[Column], width: int) -> None:
             else cell
             for cell in each.cells
         ]
-
-
-def sentences(record: Recorded) -> list[str]:
-    """Return the sentence of a recorded answer's verdict."""
-    return [record.figures["verdict"]["sentence"]]
 
 
 def table_of(columns: Columns, rows: Iterable[Mapping[str, Any]]) -> Table:

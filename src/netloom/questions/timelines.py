@@ -25,7 +25,7 @@ from netloom.drawing.timelines import (
     write_timeline,
 )
 from netloom.questions.outputs import Output
-from netloom.questions.recorded import plain
+from netloom.questions.register import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -24,9 +24,9 @@ from netloom.questions.analyze.busiest import (
 )
 from netloom.questions.analyze.mapped import FIGURES, MappedProgram, figures
 from netloom.questions.analyze.pairs import CHANNELS, MOST_SORTED, pairs_by_channel
-from netloom.questions.answers import FLITS, Answer, Column, Columns, table
+from netloom.questions.columns import FLITS, Column, Columns, known, table
 from netloom.questions.named import mapping_name
-from netloom.questions.numbers import known
+from netloom.questions.register import Answer
 from netloom.routing import half_way_round
 from netloom.topology import Cube
 

@@ -21,14 +21,14 @@ from netloom.questions.analyze.verdict import delays_from, load_share
 from netloom.questions.named import mapping_name
 from netloom.questions.network_chart import LOAD, channels_chart, load_title
 from netloom.questions.shown import percent
-from netloom.questions.subject import subject
+from netloom.questions.verdict import subject
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from netloom.drawing.frame import Part
     from netloom.questions.network_chart import NetworkChart
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
 
 OWN, RANDOM = "this mapping", "random mappings"
 LOOKS = {OWN: MINE, RANDOM: Look(REFERENCE, (6, 4))}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.contention import Contention
-from netloom.questions.answers import FLITS, Column, Columns
+from netloom.questions.columns import FLITS, Column, Columns
 
 if TYPE_CHECKING:
     from netloom.base.arrays import Bools, Floats, Ints

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.questions.answers import Column, Columns
+from netloom.questions.columns import Column, Columns
 from netloom.questions.shown import percent
 
 if TYPE_CHECKING:

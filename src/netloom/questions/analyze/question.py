@@ -38,10 +38,15 @@ from netloom.questions.fields import (
     ProgramOnNetwork,
     Seeded,
 )
-from netloom.questions.mapping_files import SAVE_MAPPING, rank_file_output
-from netloom.questions.named import network_of, num_places, placed, placing, read_program
-from netloom.questions.outputs import PLOT
-from netloom.questions.recipes import provenance_of
+from netloom.questions.named import (
+    network_of,
+    num_places,
+    placed,
+    placing,
+    provenance_of,
+    read_program,
+)
+from netloom.questions.outputs import PLOT, SAVE_MAPPING, rank_file_output
 from netloom.questions.register import asks
 from netloom.routing import (
     DimensionOrder,

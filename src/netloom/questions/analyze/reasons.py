@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from netloom.base.words import counted, listed, number
 from netloom.questions.analyze.where import CLOSE, carried, unit
 from netloom.questions.shown import percent
-from netloom.questions.subject import arrow
+from netloom.questions.verdict import arrow
 from netloom.topology.subnets.names import short_switch_name
 
 if TYPE_CHECKING:

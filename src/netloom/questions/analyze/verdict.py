@@ -10,8 +10,7 @@ from netloom.questions.analyze.where import where
 from netloom.questions.commands import command_line
 from netloom.questions.register import kind_of
 from netloom.questions.shown import percent
-from netloom.questions.subject import mapped_program
-from netloom.questions.verdict import Verdict
+from netloom.questions.verdict import Verdict, mapped_program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

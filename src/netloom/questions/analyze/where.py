@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.base.units import size
 from netloom.base.words import counted, number
-from netloom.questions.subject import arrow
+from netloom.questions.verdict import arrow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,9 +12,8 @@ from netloom.questions.analyze.reasons import limit_if_split
 from netloom.questions.analyze.switched_words import switched_remarks
 from netloom.questions.analyze.verdict import load_share, verdict
 from netloom.questions.analyze.where import unit
-from netloom.questions.measure import Measure
 from netloom.questions.shown import plain_table, size_of
-from netloom.questions.subject import arrow
+from netloom.questions.verdict import Measure, arrow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,9 +12,10 @@ import numpy as np
 
 from netloom.base import units
 from netloom.base.words import counted
-from netloom.questions.answers import Answer, Column, Columns
 from netloom.questions.collective.phased import PHASES
 from netloom.questions.collective.sizes import size_ranges
+from netloom.questions.columns import Column, Columns
+from netloom.questions.register import Answer
 from netloom.questions.simulate.engines import FLOWS
 from netloom.workload.programs.collectives.costs import bus_factor, least_steps
 

@@ -15,7 +15,7 @@ from netloom.drawing.bars import bars as bars_of
 from netloom.drawing.colours import BEST, COLOURS, REFERENCE
 from netloom.drawing.panel import End, Look, looks_of, panel
 from netloom.questions.collective.phased import PHASES
-from netloom.questions.subject import order_named
+from netloom.questions.verdict import order_named
 from netloom.workload.programs.collectives.costs import bus_factor
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from netloom.drawing.frame import Part
     from netloom.drawing.panel import Panel
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
 
 WIDTH, HEIGHT = 620, 380
 

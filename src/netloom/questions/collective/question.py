@@ -21,10 +21,15 @@ from netloom.questions.collective.phased import (
 )
 from netloom.questions.collective.prepared import PreparedCollective, prepare
 from netloom.questions.collective.runs import Algorithm, Runner
-from netloom.questions.mapping_files import SAVE_MAPPING, rank_file_output
-from netloom.questions.named import mapping_name
-from netloom.questions.outputs import PLOT, Output, check_in_folder, table_output
-from netloom.questions.recipes import provenance_of
+from netloom.questions.named import mapping_name, provenance_of
+from netloom.questions.outputs import (
+    PLOT,
+    SAVE_MAPPING,
+    Output,
+    check_in_folder,
+    rank_file_output,
+    table_output,
+)
 from netloom.questions.register import asks
 from netloom.questions.timelines import perfetto_output
 from netloom.workload import ring

@@ -11,8 +11,7 @@ from netloom.questions.collective.phased import PHASES
 from netloom.questions.commands import command_line
 from netloom.questions.register import kind_of
 from netloom.questions.shown import percent
-from netloom.questions.subject import arrow, subject
-from netloom.questions.verdict import Verdict
+from netloom.questions.verdict import Verdict, arrow, subject
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from netloom.questions.collective.answer import CollectiveTimes, Point
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
 
 __all__ = ["lines", "sentences", "verdict"]
 

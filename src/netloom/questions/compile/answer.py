@@ -20,7 +20,8 @@ from netloom.phases.limits import (
     predicted_clocks,
     processor_words,
 )
-from netloom.questions.answers import INSIDE, Answer, Column, Columns, asked, table
+from netloom.questions.columns import INSIDE, Column, Columns, asked, table
+from netloom.questions.register import Answer
 
 if TYPE_CHECKING:
     from pathlib import Path

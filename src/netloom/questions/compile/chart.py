@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Floats
     from netloom.drawing.frame import Part
     from netloom.questions.network_chart import NetworkChart
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
 
 FEW_CONNECTIONS = 32
 """Up to so many each has a row of its own."""

@@ -9,7 +9,7 @@ from netloom.base.errors import InputError
 from netloom.base.textfiles import write_text
 from netloom.drawing.save import check_writable, make_folder
 from netloom.questions.outputs import Output, picture_output
-from netloom.questions.recorded import chart_of, record
+from netloom.questions.register import chart_of, record
 from netloom.questions.timelines import PERFETTO
 
 if TYPE_CHECKING:

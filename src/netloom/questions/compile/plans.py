@@ -14,7 +14,7 @@ from netloom.phases.collectives.schedule_files import MOST_CHARACTERS, names_col
 from netloom.phases.execute.node_programs import node_program, node_programs
 from netloom.phases.execute.runtime import run_programs
 from netloom.phases.plan_files import WANTED
-from netloom.questions.answers import Column, Columns
+from netloom.questions.columns import Column, Columns
 from netloom.questions.compile.collective.verified import (
     VerifiedCollective,
     VerifiedProgram,

@@ -28,8 +28,7 @@ from netloom.questions.base import MOST, MOST_WORDS, option
 from netloom.questions.compile.answer import CompiledPhases, SimulatedPhases
 from netloom.questions.compile.files import FILES
 from netloom.questions.fields import BrokenParts, MonitoredParts, Placed, ProgramOnNetwork, Seeded
-from netloom.questions.named import entering, network_of, placed, read_program
-from netloom.questions.recipes import provenance_of
+from netloom.questions.named import entering, network_of, placed, provenance_of, read_program
 from netloom.questions.register import asks
 from netloom.topology import Topology
 from netloom.topology.alike import check_alike, check_direct

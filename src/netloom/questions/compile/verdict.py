@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from netloom.base.words import counted, number
 from netloom.questions.commands import command_line
 from netloom.questions.register import kind_of
-from netloom.questions.subject import mapped_program
-from netloom.questions.verdict import Verdict
+from netloom.questions.verdict import Verdict, mapped_program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,8 +11,9 @@ import numpy as np
 from netloom.base.words import number
 from netloom.fabrics.causes import busiest_destinations
 from netloom.fabrics.figures import on_several_switches, rises
-from netloom.questions.answers import Answer, Column, Columns, table
+from netloom.questions.columns import Column, Columns, table
 from netloom.questions.fabric.verdict import level_of
+from netloom.questions.register import Answer
 from netloom.routing.forwarding.lanes import lane_circle
 from netloom.topology.subnets.missing import missing_parts
 from netloom.topology.subnets.names import short_names

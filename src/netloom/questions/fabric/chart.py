@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from netloom.drawing.frame import Part
     from netloom.drawing.panel import Panel
     from netloom.questions.network_chart import NetworkChart
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
 
 LED = {"down": "down, to hosts", "up": "up, from hosts", "across": "between switches"}
 """What channels are called by where they lead."""

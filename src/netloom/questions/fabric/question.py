@@ -20,9 +20,8 @@ from netloom.questions.base import InstanceOf, option
 from netloom.questions.fabric.answer import FabricCheck, subnet_circle
 from netloom.questions.fabric.jobs import Job, read_jobs, shared_by
 from netloom.questions.fields import BrokenParts, OnFabric, Seeded, TasksPerNode, refuse
-from netloom.questions.named import network_of
+from netloom.questions.named import network_of, provenance_of
 from netloom.questions.outputs import PLOT
-from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.routing import parse_routing
 from netloom.routing.forwarding.engines import ENGINES, would_fall_back

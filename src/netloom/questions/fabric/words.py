@@ -16,9 +16,8 @@ from netloom.questions.fabric.verdict import (
     shown,
     verdict,
 )
-from netloom.questions.measure import Measure
 from netloom.questions.shown import ended, percent, plain_table
-from netloom.questions.verdict import MARKS
+from netloom.questions.verdict import MARKS, Measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from netloom.questions.fabric.answer import FabricCheck
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
 
 __all__ = ["lines", "measure", "sentences", "verdict"]
 

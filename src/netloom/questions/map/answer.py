@@ -11,9 +11,10 @@ import numpy as np
 from netloom.questions.analyze import answer as analysis
 from netloom.questions.analyze import pairs
 from netloom.questions.analyze.mapped import FIGURES as ANALYSED
-from netloom.questions.answers import Answer, Column, Columns, asked, table
+from netloom.questions.columns import Column, Columns, asked, table
 from netloom.questions.map.gains import worst_share
 from netloom.questions.named import entering
+from netloom.questions.register import Answer
 from netloom.routing.hosted import between_routers
 from netloom.routing.layered import layers
 

@@ -34,9 +34,8 @@ from netloom.questions.map.answer import ProgramMapping
 from netloom.questions.map.compared import analysis_of, compared_mappings, simulated_mappings
 from netloom.questions.map.gains import mapping_verdict
 from netloom.questions.map.prepared import MappingTask, prepare
-from netloom.questions.mapping_files import SAVE_MAPPING, rank_file_output
-from netloom.questions.outputs import PLOT, Output, check_in_folder
-from netloom.questions.recipes import provenance_of
+from netloom.questions.named import provenance_of
+from netloom.questions.outputs import PLOT, SAVE_MAPPING, Output, check_in_folder, rank_file_output
 from netloom.questions.register import asks
 from netloom.routing import write_routes
 

@@ -11,11 +11,9 @@ from netloom.questions.analyze.verdict import load_share, shares
 from netloom.questions.analyze.where import carried, unit, where
 from netloom.questions.commands import command_line
 from netloom.questions.map.gains import CLOSE, LATENCY, WORTH
-from netloom.questions.measure import Measure
 from netloom.questions.register import kind_of
 from netloom.questions.shown import percent
-from netloom.questions.subject import IN_ORDER, short_name, subject
-from netloom.questions.verdict import Verdict
+from netloom.questions.verdict import IN_ORDER, Measure, Verdict, short_name, subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -8,7 +8,8 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.words import give_or_take, share
-from netloom.questions.answers import CYCLES, Answer, Column, Columns
+from netloom.questions.columns import CYCLES, Column, Columns
+from netloom.questions.register import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

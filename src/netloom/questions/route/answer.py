@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from netloom.fabrics.figures import on_several_switches
-from netloom.questions.answers import Answer, Column, Columns, table
+from netloom.questions.columns import Column, Columns, figure_columns, table
 from netloom.questions.fabric.verdict import PROVED
-from netloom.questions.table_columns import figure_columns
+from netloom.questions.register import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from netloom.drawing.frame import Part
     from netloom.questions.network_chart import NetworkChart
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
 
 
 def footer(record: Recorded) -> list[str]:

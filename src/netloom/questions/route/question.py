@@ -17,9 +17,8 @@ from netloom.fabrics.program_tables import tables_for_program
 from netloom.questions.base import InstanceOf, option
 from netloom.questions.fabric.question import tables_of
 from netloom.questions.fields import BrokenParts, HostNames, OnFabric, Placed, Seeded, refuse
-from netloom.questions.named import network_of
+from netloom.questions.named import network_of, provenance_of
 from netloom.questions.outputs import PLOT
-from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.route.answer import RoutedFabric
 from netloom.questions.route.files import CHANGES, LEVELS, OUT, POLICY, SLURM

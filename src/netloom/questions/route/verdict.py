@@ -11,8 +11,7 @@ from netloom.questions.commands import command_line
 from netloom.questions.fabric.verdict import CLOSE, PROVED, ports_line
 from netloom.questions.register import kind_of
 from netloom.questions.shown import interval, percent
-from netloom.questions.subject import short_name
-from netloom.questions.verdict import Verdict
+from netloom.questions.verdict import Verdict, short_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
     from netloom.questions.route.answer import RoutedFabric
 
 __all__ = ["lines", "sentences", "verdict"]

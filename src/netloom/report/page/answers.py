@@ -8,17 +8,16 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from netloom.drawing.room import HALF, NARROW, WIDE, narrow_page
-from netloom.questions.recorded import key_columns, parts_of
+from netloom.questions.register import key_columns, parts_of
 from netloom.questions.shown import ended
-from netloom.questions.subject import short_name
-from netloom.questions.verdict import MARKS, Verdict
+from netloom.questions.verdict import MARKS, Verdict, short_name
 from netloom.report.page.curves import THEMSELVES, said_field
 from netloom.report.page.figure import Figure, make_figure, table_of, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
     from netloom.report.page.figure import DataTable
 
 NO_FIGURES = ("seed", "reason", "note")
@@ -43,7 +42,7 @@ def name_of(record: Recorded) -> str:
     Examples
     --------
     >>> from netloom import analyze
-    >>> from netloom.questions.recorded import record
+    >>> from netloom.questions.register import record
     >>> name_of(record(analyze("ring:4", "mesh:2x2", random_mappings=0)))
     'ring:4 on mesh:2x2'
     """

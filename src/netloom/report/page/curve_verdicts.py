@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from netloom.base.arrays import Floats, Ints
-    from netloom.questions.measure import Measure
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
+    from netloom.questions.verdict import Measure
     from netloom.report.page.curves import Curve, CurveGroup
     from netloom.report.page.figure import DataTable
 

@@ -9,15 +9,15 @@ import numpy as np
 
 from netloom.base.words import counted, number
 from netloom.drawing.names import base_names
-from netloom.questions.subject import order_named, short_name
+from netloom.questions.verdict import order_named, short_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import polars as pl
 
-    from netloom.questions.curve_kind import Axes, CurveKind
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.columns import Axes, CurveKind
+    from netloom.questions.register import Recorded
 
 
 THEMSELVES = frozenset({"topology", "traffic", "routing", "switching", "on", "app"})
@@ -347,7 +347,7 @@ def find_curves(records: Sequence[Recorded]) -> list[CurveGroup]:
     Examples
     --------
     >>> from netloom import simulate
-    >>> from netloom.questions.recorded import record
+    >>> from netloom.questions.register import record
     >>> group, = find_curves([record(simulate("ring:8", load=[0.1, 0.2, 0.3], cycles=500))])
     >>> group.name, group.simulated[0].table["load"].to_list()
     ('uniform traffic on ring:8', [0.1, 0.2, 0.3])

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 from netloom.base.words import counted, listed, number
 from netloom.questions.analyze.verdict import load_share
 from netloom.questions.commands import command_line
-from netloom.questions.recorded import key_columns
-from netloom.questions.register import kind_of
+from netloom.questions.register import key_columns, kind_of
 from netloom.questions.shown import ended, percent
-from netloom.questions.subject import short_name
-from netloom.questions.verdict import Verdict
+from netloom.questions.verdict import Verdict, short_name
 from netloom.report.page.curve_verdicts import Tile, common_load
 from netloom.report.page.curves import deviations, find_curves, name_fields
 
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
     from netloom.report.page.curves import CurveGroup
     from netloom.report.page.sections import Asked, Section
 

@@ -15,8 +15,8 @@ from netloom.experiments.findings import located
 from netloom.explore.file import MOST_VIEWS, by_network, data_of, named_views, title_of
 from netloom.questions.commands import command_line
 from netloom.questions.network_chart import one_scale
-from netloom.questions.recorded import Recorded
-from netloom.questions.subject import short_name
+from netloom.questions.register import Recorded
+from netloom.questions.verdict import short_name
 from netloom.report.page.answers import name_of
 from netloom.report.page.decision import answer_of
 from netloom.report.page.sections import Asked, numbers_of, sections_of, varied_in

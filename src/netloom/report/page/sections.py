@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom.base.words import counted, number
-from netloom.questions.subject import short_name
+from netloom.questions.verdict import short_name
 from netloom.report.page.answers import (
     figures_by_part,
     for_all_windows,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
     from netloom.questions.verdict import Verdict
     from netloom.report.page.curve_verdicts import Best
     from netloom.report.page.curves import Curve, CurveGroup
@@ -134,7 +134,7 @@ def varied_in(records: Sequence[Recorded]) -> list[dict[str, Any]]:
     Examples
     --------
     >>> from netloom import analyze
-    >>> from netloom.questions.recorded import record
+    >>> from netloom.questions.register import record
     >>> answers = [analyze("ring:4", on, random_mappings=0) for on in ("mesh:2x2", "ring:4")]
     >>> varied_in([record(answer) for answer in answers])
     [{'on': 'mesh:2x2'}, {'on': 'ring:4'}]

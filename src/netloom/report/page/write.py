@@ -24,7 +24,7 @@ from netloom.drawing.pages import Inline, as_json, charts_shown, html_page, own_
 from netloom.drawing.save import check_address_space, check_writable, make_folder
 from netloom.explore.file import inline as framed
 from netloom.explore.file import shell
-from netloom.questions.recorded import Recorded, record
+from netloom.questions.register import Recorded, record
 from netloom.questions.verdict import MARKS
 from netloom.report.page.figure import turned
 from netloom.report.page.pages import figures_on, page_of

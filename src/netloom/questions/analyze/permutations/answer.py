@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from netloom.questions.answers import Answer, Column, Columns, table
+from netloom.questions.columns import Column, Columns, table
+from netloom.questions.register import Answer
 
 if TYPE_CHECKING:
     import polars as pl

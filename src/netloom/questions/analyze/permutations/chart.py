@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from netloom.drawing.frame import Part
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
 
 
 def footer(record: Recorded) -> list[str]:

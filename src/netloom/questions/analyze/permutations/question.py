@@ -25,9 +25,8 @@ from netloom.questions.fields import (
     Seeded,
     refuse,
 )
-from netloom.questions.named import network_of
+from netloom.questions.named import network_of, provenance_of
 from netloom.questions.outputs import PLOT
-from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.routing import Routing, parse_routing
 from netloom.topology import Topology

@@ -9,8 +9,7 @@ from netloom.questions.analyze.where import CLOSE
 from netloom.questions.commands import command_line
 from netloom.questions.register import kind_of
 from netloom.questions.shown import percent
-from netloom.questions.subject import short_name
-from netloom.questions.verdict import Verdict
+from netloom.questions.verdict import Verdict, short_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

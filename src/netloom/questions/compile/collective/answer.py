@@ -11,9 +11,10 @@ import numpy as np
 from netloom.phases.collectives.schedule_files import write_schedule
 from netloom.phases.collectives.schedules import least_latency
 from netloom.phases.collectives.synthesis import ON_TABLES
-from netloom.questions.answers import Answer, Column, Columns, table
+from netloom.questions.columns import Column, Columns, table
 from netloom.questions.compile.collective import stepped
 from netloom.questions.compile.collective.timeline import schedule_timeline
+from netloom.questions.register import Answer
 from netloom.questions.shown import percent
 from netloom.questions.timing import assumed
 from netloom.topology.faults import broken_parts

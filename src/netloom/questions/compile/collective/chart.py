@@ -18,7 +18,7 @@ from netloom.questions.shown import percent
 
 if TYPE_CHECKING:
     from netloom.drawing.frame import Part
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
 
 WIDTH, ROW = 760.0, 20.0
 LONGEST_NAME = 260.0

@@ -43,8 +43,7 @@ from netloom.questions.fields import (
     Timing,
     refuse,
 )
-from netloom.questions.named import find_network
-from netloom.questions.recipes import provenance_of
+from netloom.questions.named import find_network, provenance_of
 from netloom.questions.register import asks
 from netloom.questions.timing import assumed_clock
 from netloom.routing import parse_routing

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.base import units
 from netloom.base.words import counted
-from netloom.questions.answers import Column, Columns
+from netloom.questions.columns import Column, Columns
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -10,8 +10,7 @@ from netloom.phases.collectives.synthesis import BY_TREES
 from netloom.questions.commands import command_line
 from netloom.questions.compile.plan_verdicts import NEAR, part_of
 from netloom.questions.register import kind_of
-from netloom.questions.subject import subject
-from netloom.questions.verdict import Verdict
+from netloom.questions.verdict import Verdict, subject
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,10 +13,10 @@ from netloom.base.words import counted
 from netloom.phases.collectives.judged import judge
 from netloom.phases.collectives.schedule_files import read_schedule
 from netloom.phases.violations import InvalidPlanError, Violation
-from netloom.questions.answers import Column, Columns
+from netloom.questions.columns import Column, Columns
 from netloom.questions.compile.plan_verdicts import of_program, of_schedule, part_of, told
 from netloom.questions.simulate.trace.programs import ProgramFlows, padding
-from netloom.questions.subject import short_name
+from netloom.questions.verdict import short_name
 from netloom.workload.programs.collectives.costs import bus_factor
 from netloom.workload.programs.collectives.msccl_parsing import parse_msccl
 from netloom.workload.programs.collectives.msccl_traces import executed

@@ -15,7 +15,7 @@ from netloom.questions.shown import pairs, percent, plain_table, size_of
 if TYPE_CHECKING:
     from netloom.phases.collectives.in_steps import InSteps
     from netloom.questions.compile.collective.answer import CollectiveSchedule
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
 
 __all__ = ["lines", "sentences", "verdict"]
 

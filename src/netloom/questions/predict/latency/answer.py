@@ -9,10 +9,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from netloom.base.words import number
 from netloom.models.channel_accuracy import PARTS, latency_band, off_by, provenance
-from netloom.questions.answers import CYCLES, FLITS, Column, Columns, table
-from netloom.questions.channel_table import channel_columns, channels_by
-from netloom.questions.curve_kind import CurveKind, in_figures
-from netloom.questions.numbers import known
+from netloom.questions.columns import (
+    CYCLES,
+    FLITS,
+    Column,
+    Columns,
+    CurveKind,
+    channel_columns,
+    channels_by,
+    in_figures,
+    known,
+    table,
+)
 from netloom.questions.predict.latency.network import LATENCY_FACTOR, SATURATED, STEADY
 from netloom.questions.predict.points import SIMULATED, Beside, CurveAnswer, beside
 from netloom.questions.simulate.load.answer import BY_LOAD

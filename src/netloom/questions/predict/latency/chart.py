@@ -11,11 +11,11 @@ from netloom.drawing.networks import Delays
 from netloom.questions.network_chart import USE, channels_chart
 from netloom.questions.predict.drawn import latency_curve, made_of
 from netloom.questions.predict.shown import routed
-from netloom.questions.subject import order_named
+from netloom.questions.verdict import order_named
 
 if TYPE_CHECKING:
     from netloom.drawing.frame import Part
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
 
 
 def footer(record: Recorded) -> list[str]:

@@ -24,7 +24,7 @@ from netloom.models.channel_queueing import (
 )
 from netloom.models.channel_turns import ChannelRouter
 from netloom.models.host_flows import host_flows
-from netloom.questions.base import Numbers, ask, option
+from netloom.questions.base import Numbers, ask, option, parse_rates
 from netloom.questions.fields import (
     AnyPath,
     EdgeWeight,
@@ -42,16 +42,15 @@ from netloom.questions.named import (
     network_of,
     num_places,
     placed,
+    provenance_of,
     read_program,
     read_traffic,
 )
-from netloom.questions.numbers import parse_rates
 from netloom.questions.outputs import PLOT
 from netloom.questions.predict.fields import RATES, Simulated
 from netloom.questions.predict.latency.answer import LatencyPrediction
 from netloom.questions.predict.latency.network import LATENCY_FACTOR, PredictedNetwork
 from netloom.questions.predict.points import some_of
-from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.load.question import simulate
 from netloom.routing import (

@@ -10,8 +10,7 @@ from netloom.questions.predict.latency.network import STEADY
 from netloom.questions.predict.shown import checked, rounded, worst_checked
 from netloom.questions.register import kind_of
 from netloom.questions.shown import percent
-from netloom.questions.subject import arrow, subject
-from netloom.questions.verdict import Verdict
+from netloom.questions.verdict import Verdict, arrow, subject
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ from netloom.base.words import counted, number
 from netloom.questions.predict.latency.verdict import verdict
 from netloom.questions.predict.shown import curve_table, routed
 from netloom.questions.shown import interruption, pairs, percent, size_of
-from netloom.questions.subject import arrow
+from netloom.questions.verdict import arrow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
