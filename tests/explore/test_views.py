@@ -9,6 +9,7 @@ import pytest
 
 import netloom as nl
 from netloom.base.errors import InputError
+from netloom.base.words import number
 from netloom.explore import EXPLORED
 from netloom.explore.file import view_json
 from netloom.explore.network import network_json
@@ -98,7 +99,7 @@ def test_the_highest_load_is_shown_of_each_switching(name):
     column = COUNTED[found.verb]
     if column:
         most = found.tables["channels"][column].max()
-        assert all(view.name.endswith(f"{column} {nl.words.number(most)}") for view in views)
+        assert all(view.name.endswith(f"{column} {number(most)}") for view in views)
     assert all(view.missing and view.ways is None for view in views)
 
 

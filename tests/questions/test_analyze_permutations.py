@@ -4,7 +4,7 @@ import pytest
 
 from netloom import analyze_permutations
 from netloom.base.errors import InputError
-from netloom.questions.analyze.permutations.words import lines
+from netloom.questions.analyze.permutations.question import lines
 from netloom.questions.register import parts_of, record
 from netloom.questions.shown import percent
 

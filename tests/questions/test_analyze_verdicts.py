@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from netloom import analyze, analyze_permutations, simulate
-from netloom.questions.analyze.permutations.verdict import verdict as of_permutations
-from netloom.questions.analyze.reasons import limit_if_split
-from netloom.questions.analyze.verdict import shares
-from netloom.questions.analyze.words import lines
+from netloom.questions.analyze.permutations.question import verdict as of_permutations
+from netloom.questions.analyze.words import limit_if_split, lines, shares
 from netloom.questions.register import by_verb
 from netloom.routing import paths
 from netloom.topology import topology

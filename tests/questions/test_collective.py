@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from netloom import compare_collectives, replay
 from netloom.base.errors import InputError
 from netloom.drawing.line_names import LINE, apart
-from netloom.questions.collective import phased
-from netloom.questions.collective.sizes import parse_sizes
+from netloom.questions.collective import prepared
+from netloom.questions.collective.runs import parse_sizes
 from netloom.questions.register import by_verb, record
 from netloom.report import chart_of
 from netloom.workload.programs.collectives.algorithms import algorithms_of
@@ -104,7 +104,7 @@ def test_winners_change_where_curves_cross():
 @pytest.mark.parametrize("collective", COLLECTIVES)
 def test_no_algorithm_beats_the_bound(collective, monkeypatch):
     for most in ("MOST_WORK", "MOST_ON_TORI"):  # phases have tests of their own
-        monkeypatch.setattr(phased, most, 0)
+        monkeypatch.setattr(prepared, most, 0)
     for spec in ("torus:4x4", "mesh:2x3", "leaf-spine:4x2x3"):
         sizes = {} if collective == "barrier" else {"size": "10KB,100MB"}
         found = compare_collectives(collective, spec, overhead="100ns", **sizes, **FAST)
@@ -283,7 +283,7 @@ def test_messages_inside_nodes_use_no_network_unless_they_are_counted():
 @pytest.mark.parametrize("collective", COLLECTIVES)
 def test_no_algorithm_beats_the_bound_of_nodes(collective, monkeypatch):
     for most in ("MOST_WORK", "MOST_ON_TORI"):
-        monkeypatch.setattr(phased, most, 0)
+        monkeypatch.setattr(prepared, most, 0)
     sizes = {} if collective == "barrier" else {"size": "10KB,100MB"}
     asked = {"overhead": "1us", **sizes, **FAST}
     for spec, ranks in (("rail:1x3x4x2", 12), ("rail:2x2x2x1", 7)):

@@ -3,8 +3,8 @@
 import pytest
 
 import netloom as nl
-from netloom.questions.collective.verdict import largest, verdict
-from netloom.questions.compile.collective.verdict import verdict as schedule_verdict
+from netloom.questions.collective.words import largest, verdict
+from netloom.questions.compile.collective.words import verdict as schedule_verdict
 from tests.questions.said import numbers
 
 FAST = {"bandwidth": "25GB/s", "latency": "1us"}

@@ -9,8 +9,7 @@ from rich.console import Console
 
 import netloom as nl
 from netloom import InputError, check_fabric, topology
-from netloom.questions.fabric.verdict import verdict
-from netloom.questions.fabric.words import lines, sentences
+from netloom.questions.fabric.words import lines, sentences, verdict
 from netloom.questions.register import parts_of, record
 from netloom.questions.shown import show
 from netloom.routing import parse_routing

@@ -16,8 +16,7 @@ from netloom.mapping import FoundMapping
 from netloom.mapping.search.objectives import measure_by, objective_of
 from netloom.mapping.search.starts import random_starts
 from netloom.questions import named
-from netloom.questions.map.answer import SimulatedMappings
-from netloom.questions.map.gains import PairedRuns, mapping_verdict, paired
+from netloom.questions.map.answer import PairedRuns, SimulatedMappings, mapping_verdict, paired
 from netloom.routing import DimensionOrder, paths
 from netloom.simulation.network import loaded
 from netloom.topology import graph_topology, mesh, torus, without

@@ -7,9 +7,8 @@ from copy import deepcopy
 import pytest
 
 from netloom import find_mapping
-from netloom.questions.analyze.reasons import limit_if_split
-from netloom.questions.map.verdict import verdict
-from netloom.questions.map.words import lines
+from netloom.questions.analyze.words import limit_if_split
+from netloom.questions.map.words import lines, verdict
 from netloom.report import chart_of
 
 LAMMPS = "examples/lammps-64.mtx"

@@ -9,9 +9,9 @@ from netloom.base.errors import InputError
 from netloom.base.words import arrows, folded, rounded
 from netloom.cli.edge import run_guarded
 from netloom.experiments.runner import _time
-from netloom.questions.analyze.verdict import load_share
+from netloom.questions.analyze.words import load_share
 from netloom.questions.base import Question, option, range_of
-from netloom.questions.map.verdict import _from_to, _possible
+from netloom.questions.map.words import _from_to, _possible
 from netloom.questions.shown import plain_table, show
 from netloom.questions.verdict import Verdict
 from netloom.topology import mesh, topology, without

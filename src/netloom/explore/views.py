@@ -12,12 +12,11 @@ from netloom.base.words import number
 from netloom.contention.ties import tie_named, tied
 from netloom.explore.network import MOST_HOPS, loads_of, ways_of
 from netloom.explore.view import Flows, Frames, View
-from netloom.questions.analyze.verdict import delays_from
-from netloom.questions.analyze.where import unit
-from netloom.questions.collective.timeline import fastest_run
+from netloom.questions.analyze.words import delays_from, unit
+from netloom.questions.collective.answer import fastest_run
 from netloom.questions.commands import command_line
-from netloom.questions.fabric.verdict import FAIR
-from netloom.questions.map.verdict import unit_of
+from netloom.questions.fabric.words import FAIR
+from netloom.questions.map.words import unit_of
 from netloom.questions.named import entering
 from netloom.questions.network_chart import at_last, topology_of
 from netloom.questions.simulate.engines import PreparedFlows
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.base.arrays import Floats, Ints
-    from netloom.questions.fabric.jobs import Job
+    from netloom.questions.fabric.question import Job
     from netloom.questions.register import Answer, Recorded
     from netloom.routing import Routing
     from netloom.topology import Topology
@@ -138,7 +137,7 @@ def analyzed_views(record: Recorded, _: Answer | None) -> Iterator[View]:
 
 def mapping_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     """Yield a program in rank order, and as it was mapped: perhaps on routes of its own."""
-    from netloom.questions.map.prepared import prepare
+    from netloom.questions.map.question import prepare
 
     found: Any = answer
     task = prepare(asked(record))

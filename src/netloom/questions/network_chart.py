@@ -89,7 +89,7 @@ def scales_of(records: Iterable[Recorded]) -> dict[str, tuple[float, float, int]
 
 def load_title(record: Recorded) -> str:
     """Return what the loads of a mapped program are."""
-    from netloom.questions.analyze.where import unit
+    from netloom.questions.analyze.words import unit
 
     figures = record.figures
     known = figures if "busiest_channel" in figures else figures.get("before")

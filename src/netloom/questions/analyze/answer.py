@@ -12,18 +12,22 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.words import counted
 from netloom.contention import capacity_fraction, slowdown
-from netloom.questions.analyze.busiest import (
+from netloom.questions.analyze.mapped import (
+    CHANNELS,
+    FIGURES,
+    MOST_SORTED,
+    MappedProgram,
     bottleneck,
     bounds,
     busiest_channel,
     busiest_router,
+    figures,
     injection_bandwidth,
     kinds_of_channels,
     oversubscription,
+    pairs_by_channel,
     sent_by_node,
 )
-from netloom.questions.analyze.mapped import FIGURES, MappedProgram, figures
-from netloom.questions.analyze.pairs import CHANNELS, MOST_SORTED, pairs_by_channel
 from netloom.questions.columns import FLITS, Column, Columns, known, table
 from netloom.questions.named import mapping_name
 from netloom.questions.register import Answer

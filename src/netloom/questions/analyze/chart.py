@@ -16,8 +16,7 @@ from netloom.drawing.colours import OTHERS, REFERENCE, THIS
 from netloom.drawing.frame import column, fitting, layered
 from netloom.drawing.networks import Delays
 from netloom.drawing.panel import MINE, End, Look, Panel, panel
-from netloom.questions.analyze.reasons import limit_if_split
-from netloom.questions.analyze.verdict import delays_from, load_share
+from netloom.questions.analyze.words import delays_from, limit_if_split, load_share
 from netloom.questions.named import mapping_name
 from netloom.questions.network_chart import LOAD, channels_chart, load_title
 from netloom.questions.shown import percent

@@ -24,9 +24,7 @@ from netloom.contention import (
 from netloom.machines import Machine, machine_names
 from netloom.mapping.named import place_program
 from netloom.questions.analyze.answer import Analysis
-from netloom.questions.analyze.busiest import each_shift
-from netloom.questions.analyze.causes import causes, followed
-from netloom.questions.analyze.mapped import MappedProgram, figures
+from netloom.questions.analyze.mapped import MappedProgram, causes, each_shift, figures, followed
 from netloom.questions.base import MOST, option
 from netloom.questions.fields import (
     BrokenParts,

@@ -11,28 +11,35 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from netloom.base import units
+from netloom.base.errors import InputError
 from netloom.base.words import counted
-from netloom.questions.collective.phased import PHASES
-from netloom.questions.collective.sizes import size_ranges
+from netloom.questions.collective.prepared import PHASES
+from netloom.questions.collective.runs import MOST_LISTED, Runner, size_ranges
 from netloom.questions.columns import Column, Columns
-from netloom.questions.register import Answer
-from netloom.questions.simulate.engines import FLOWS
+from netloom.questions.register import Answer, by_verb
+from netloom.questions.shown import percent
+from netloom.questions.simulate.engines import FLOWS, PreparedFlows
+from netloom.questions.simulate.timelines import crossed_links
+from netloom.questions.timelines import Happened, timeline_of
+from netloom.questions.timing import ASSUMED, assumed
 from netloom.workload.programs.collectives.costs import bus_factor, least_steps
+from netloom.workload.programs.collectives.sent import rounds_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from netloom.base.arrays import Ints
     from netloom.base.provenance import Provenance
     from netloom.drawing.timelines import Timeline
     from netloom.phases.collectives.least_time import LeastTime
     from netloom.questions.collective.cycles import InCycles
-    from netloom.questions.collective.order import Reordered
-    from netloom.questions.collective.runs import Algorithm, Timed
-    from netloom.questions.simulate.engines import PreparedFlows
+    from netloom.questions.collective.runs import Algorithm, Reordered, Timed
     from netloom.questions.verdict import Verdict
+    from netloom.simulation.flow import FlowRun
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
+    from netloom.workload.programs.messages import Messages
+
 
 SECONDS, BYTES, RATE = "s", "bytes", "bytes/s"
 
@@ -432,21 +439,15 @@ class CollectiveTimes(Answer):
     @property
     def verdict(self) -> Verdict:
         """Which algorithm to use at which sizes, what limits it, and what could be better."""
-        from netloom.questions.collective.verdict import verdict
-
-        return verdict(self.to_dict())
+        return by_verb(self.provenance.verb).verdict(self.to_dict())
 
     @property
     def note(self) -> str | None:
         """What was assumed, and what may surprise. None if there is nothing."""
-        from netloom.questions.collective.notes import notes
-
         return " ".join(f"{each}." for each in notes(self)) or None
 
     def timeline(self) -> Timeline:
         """Return when the messages of the fastest algorithm at the largest size went."""
-        from netloom.questions.collective.timeline import fastest_timeline
-
         return fastest_timeline(self)
 
     def __repr__(self) -> str:
@@ -487,3 +488,91 @@ def crossing_points(
         below, above = (one, other) if apart[here] < 0 else (other, one)
         leads = all(at(name) >= seconds * (1 - EQUAL) for name in curves)
         yield Crossing(size, seconds, below, above, leads)
+
+
+def fastest_run(answer: CollectiveTimes, asks: str) -> tuple[Point, Messages, FlowRun]:
+    """Return the fastest algorithm at the largest size, its messages, and their run as flows.
+
+    Raises
+    ------
+    InputError
+        If they are so many that they were not run one by one. ``asks`` is the file that needs them.
+    """
+    best = answer.at(answer.sizes[-1])[0]
+    algorithm = answer.known[best.algorithm]
+    outline = algorithm.outline(best.run.chunks)
+    if outline.num_messages > MOST_LISTED:
+        found = f"{counted(outline.num_messages, 'message', ',')} of {best.algorithm}"
+        wanted = f"at most {MOST_LISTED:,}: fewer ranks or chunks, or another algorithm"
+        raise InputError(asks, found, wanted)
+    assert isinstance(answer.network, PreparedFlows)
+    runner = Runner(answer.network, answer.host_of, answer.node_of_host)
+    return best, *runner.listed(algorithm, best.run.chunks, best.size)
+
+
+def fastest_timeline(answer: CollectiveTimes) -> Timeline:
+    """Return when the messages of the fastest algorithm at the largest size went, rank by rank.
+
+    Raises
+    ------
+    InputError
+        If they are so many that they were not run one by one.
+    """
+    best, table, found_run = fastest_run(answer, "perfetto")
+    outline = answer.known[best.algorithm].outline(best.run.chunks)
+    assert isinstance(answer.network, PreparedFlows)
+    ranks = rounds_of(outline, best.size, np.arange(answer.num_ranks))
+    rounds = [each for each in ranks for _ in range(each.count)] or [*ranks]
+    none = np.zeros(0, np.int32)
+    awaited = np.zeros(len(table), np.bool_)
+    awaited[found_run.last[found_run.last >= 0]] = True
+    happened = Happened(
+        names=[f"rank {rank}" for rank in range(answer.num_ranks)],
+        source=np.concatenate([none, *(each.source for each in rounds)]),
+        target=np.concatenate([none, *(each.target for each in rounds)]),
+        **{
+            name: getattr(found_run, name)
+            for name in ("ready", "sent", "entered", "arrived", "complete")
+        },
+        **{name: getattr(table, name) for name in ("delay", "run", "hold", "receive")},
+        size=table.flits,
+        moved=found_run.way >= 0,
+        awaited=awaited,
+    )
+    what = f"{best.algorithm} {answer.collective}"
+    what += f" of {units.size(best.size)}" if best.size else ""
+    return timeline_of(
+        happened, program=f"{what} on {answer.topology.name}", unit="seconds", size="bytes",
+        unit_us=1e6, crossed=crossed_links(answer.network.links, found_run, happened.moved),
+    )  # fmt: skip
+
+
+def notes(found: CollectiveTimes) -> list[str]:
+    """Return what was assumed, what is free, and what may surprise, in sentences."""
+    clock = found.network.clock
+    assert clock is not None
+    more = list[tuple[str, str]]()
+    if getattr(found.network, "flit_source", "") == ASSUMED:
+        flits = getattr(found.network, "flit_bytes", 0)
+        more.append((f"flits of {counted(flits, 'byte', 'g')}", "--flit-bytes"))
+    said = [assumed(clock, *more)]
+    if found.inside_nodes is not None:
+        best = found.at(found.sizes[-1])[0].algorithm
+        said.append(
+            f"Messages inside nodes are taken as free: {percent(found.inside_nodes)} of "
+            f"the bytes of {best} (--count-inside-nodes counts them)"
+        )
+    return [each for each in (*said, *_falling(found)) if each]
+
+
+def _falling(found: CollectiveTimes) -> Iterator[str]:
+    """Yield which algorithms take less time for more data, and why."""
+    for name in found.algorithms:
+        curve = pairwise(zip(found.sizes, found.times(name), strict=True))
+        falls = [each for each in curve if each[0][1] > each[1][1] * LONGER]
+        if falls:
+            less, more = (units.size(each[0]) for each in falls[0])
+            yield (
+                f"With {name}, {less} take longer than {more}: ranks that send one by one fall "
+                "out of step, differently at each size (--injection shared posts all at once)"
+            )

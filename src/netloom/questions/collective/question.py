@@ -13,14 +13,14 @@ from netloom.base.words import counted
 from netloom.mapping import check_rank_file
 from netloom.questions.collective.answer import CollectiveTimes, Point
 from netloom.questions.collective.fields import CollectiveQuestion
-from netloom.questions.collective.order import Reordered, reordered
-from netloom.questions.collective.phased import (
+from netloom.questions.collective.prepared import (
     PHASES,
+    PreparedCollective,
     phase_plans,
+    prepare,
     switch_seconds,
 )
-from netloom.questions.collective.prepared import PreparedCollective, prepare
-from netloom.questions.collective.runs import Algorithm, Runner
+from netloom.questions.collective.runs import Algorithm, Reordered, Runner, reordered
 from netloom.questions.named import mapping_name, provenance_of
 from netloom.questions.outputs import (
     PLOT,

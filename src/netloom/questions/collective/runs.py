@@ -7,16 +7,21 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from netloom.base import units
+from netloom.base.errors import InputError
+from netloom.base.spec import real_number
+from netloom.base.units import parse_bytes
+from netloom.base.words import listed
+from netloom.mapping import search_mapping
 from netloom.simulation.flow import run_flows, run_rounds
-from netloom.workload.programs.collectives.algorithms import (
-    PIPELINED,
-    collective_program,
-    outline,
-)
+from netloom.workload import ProcessGraph, process_graph
+from netloom.workload.programs.collectives.algorithms import PIPELINED, collective_program, outline
 from netloom.workload.programs.collectives.sent import rounds_of
 from netloom.workload.programs.round_programs import as_messages
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from netloom.base.arrays import Bools, Ints
     from netloom.questions.simulate.engines import PreparedFlows
     from netloom.simulation.flow import FlowRun
@@ -24,6 +29,7 @@ if TYPE_CHECKING:
     from netloom.workload.programs.collectives.program import CollectiveProgram
     from netloom.workload.programs.messages import Messages
     from netloom.workload.programs.round_programs import RoundProgram
+
 
 MOST_LISTED = 300_000
 """Most messages that are run as a table. Others are run as rounds, alike ones once."""
@@ -267,3 +273,182 @@ def alike(one: Outline, other: Outline) -> bool:
         and np.array_equal(mine.width * one.chunk_size[0], its.width * other.chunk_size[0])
         for mine, its in zip(one.steps, other.steps, strict=True)
     )
+
+
+FACTOR = 4.0
+"""Between the sizes of a range that says none."""
+
+MOST_SIZES = 64
+
+WANTED = "a size (64MB), several (1KB,1MB), or a range (1KB:1GB, by 4; 1KB:1GB:2, by 2)"
+
+
+def parse_sizes(given: Any) -> tuple[float, ...]:
+    """Return sizes in bytes, rising, none twice.
+
+    Raises
+    ------
+    InputError
+        If one is none or 0, a range falls or its factor is not above 1, or there are too many.
+
+    Examples
+    --------
+    >>> parse_sizes("1KB:64KB"), parse_sizes("1MB,8"), parse_sizes("1:10:3")
+    ((1000.0, 4000.0, 16000.0, 64000.0), (8.0, 1000000.0), (1.0, 3.0, 9.0, 10.0))
+    """
+    some = given.split(",") if isinstance(given, str) else given
+    some = list(some) if isinstance(some, list | tuple) else [some]
+    found: set[float] = set()
+    for each in some:
+        for size in _range(each) if isinstance(each, str) and ":" in each else [_size(each)]:
+            found.add(size)
+            if len(found) > MOST_SIZES:
+                raise InputError("size", f"more than {MOST_SIZES} sizes", WANTED)
+    if not found:
+        raise InputError("size", "none", WANTED)
+    return tuple(sorted(found))
+
+
+def _size(given: Any) -> float:
+    size = parse_bytes(given, where="size")
+    if not size:
+        raise InputError("size", "0", WANTED)
+    return size
+
+
+def _range(given: str) -> Iterator[float]:
+    """Yield the sizes of a range: those by its factor, and its end."""
+    parts = given.split(":")
+    if len(parts) > 3:
+        raise InputError("size", f"'{given}'", WANTED)
+    size, end = _size(parts[0]), _size(parts[1])
+    factor = real_number(parts[2], where="size") if len(parts) == 3 else FACTOR
+    if not size <= end:
+        raise InputError("size", f"'{given}', which falls", WANTED)
+    if not factor > 1:
+        raise InputError("size", f"'{given}', by {factor:g}", "a factor above 1")
+    while size < end * (1 - 1e-9):
+        yield size
+        size *= factor
+    yield end
+
+
+def size_ranges(sizes: list[float], some: list[float]) -> str:
+    """Return in words at which of all sizes something holds.
+
+    Examples
+    --------
+    >>> size_ranges([1e3, 1e4, 1e5], [1e4, 1e5]), size_ranges([1e3, 1e4], [1e3])
+    ('from 10 kB', 'at 1 kB')
+    >>> size_ranges([1.0], [1.0])
+    'at 1 B'
+    >>> size_ranges([1.0, 2.0, 3.0, 4.0], [1.0, 3.0])
+    'at 1 B and 3 B'
+    """
+    if len(some) == 1:
+        return f"at {units.size(some[0])}"
+    if some == sizes:
+        return "at all sizes"
+    first, last = sizes.index(some[0]), sizes.index(some[-1])
+    if some != sizes[first : last + 1]:
+        return f"at {listed([units.size(each) for each in some])}"
+    if last == len(sizes) - 1:
+        return f"from {units.size(some[0])}"
+    if first == 0:
+        return f"up to {units.size(some[-1])}"
+    return f"from {units.size(some[0])} to {units.size(some[-1])}"
+
+
+OBJECTIVES = ("max-channel-load", "hop-bytes")
+"""What is searched for. The order that is quickest when run is taken."""
+
+ROUNDS = 2
+"""Rounds of annealing for each."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reordered:
+    """The best rank order found for an algorithm at a size.
+
+    Attributes
+    ----------
+    algorithm, size
+        For what it was searched.
+    node_of
+        int32[num_ranks], the host of each rank: as given if nothing better was found.
+    given_seconds, found_seconds
+        What the collective takes as given, and so.
+    objective
+        What was minimized. "" if the order stays as given.
+    """
+
+    algorithm: str
+    size: float
+    node_of: Ints
+    given_seconds: float
+    found_seconds: float
+    objective: str
+
+    @property
+    def better(self) -> bool:
+        """Whether it is better than the order given."""
+        return bool(self.objective)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        names = ("algorithm", "size", "given_seconds", "found_seconds", "objective")
+        found = {name: getattr(self, name) for name in names}
+        return found | {"better": self.better, "node_of": self.node_of.tolist()}
+
+
+def graph_of(outline: Outline) -> ProcessGraph:
+    """Return what ranks send each other in all steps together, in parts of a collective's size.
+
+    Examples
+    --------
+    >>> from netloom.workload.programs.collectives.algorithms import outline
+    >>> graph_of(outline("all-reduce", "ring", 4)).bytes.tolist()
+    [1.5, 1.5, 1.5, 1.5]
+    """
+    size = outline.num_ranks
+    key = np.concatenate([each.source * np.int64(size) + each.target for each in outline.steps])
+    sent = np.concatenate([each.width * np.float64(each.times) for each in outline.steps])
+    pairs, place = np.unique(key, return_inverse=True)
+    total = np.bincount(place, weights=sent) * float(outline.chunk_size[0] or 1)
+    name = f"{outline.collective} of {size} ranks"
+    return process_graph(size, pairs // size, pairs % size, bytes=total, name=name)
+
+
+def reordered(
+    algorithm: Algorithm,
+    runner: Runner,
+    size: float,
+    given_seconds: float,
+    *,
+    seed: int,
+) -> Reordered:
+    """Search for a better order of ranks on the hosts that have them, and run it.
+
+    Parameters
+    ----------
+    algorithm, runner, size, given_seconds
+        What is run, as given, and what it takes.
+    seed
+        Of the search.
+    """
+    flows, given = runner.flows, runner.host_of
+    hosts, places = np.unique(given, return_counts=True)
+    graph = graph_of(algorithm.outline(1))
+    found = Reordered(algorithm.name, size, given, given_seconds, given_seconds, "")
+    for objective in OBJECTIVES:
+        placed = search_mapping(
+            graph, flows.topology,
+            routing=flows.routing, objective=objective, nodes=hosts,
+            tasks_per_node=int(places.max()), identity=given, rounds=ROUNDS, seed=seed,
+        ).node_of  # fmt: skip
+        # Each host keeps as many ranks as it was given, also if places are free.
+        placed[np.argsort(placed, kind="stable")] = np.sort(given)
+        seconds = runner.on(placed).timed(algorithm, size).seconds
+        if seconds < found.found_seconds * (1 - 1e-9):
+            found = Reordered(algorithm.name, size, placed, given_seconds, seconds, objective)
+    return found

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from os import PathLike
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
 
-from netloom.base.errors import DeadlockError
+from netloom.base.errors import DeadlockError, InputError
 from netloom.base.progress import patience
 from netloom.base.spec import MAX_ELEMENTS
+from netloom.base.textfiles import write_text
 from netloom.base.words import counted
+from netloom.drawing.save import check_writable, make_folder
 from netloom.models import ConSetCosts, MessageCosts
 from netloom.phases import (
     Capacity,
@@ -26,17 +29,69 @@ from netloom.phases.execute.message_passing import message_passing
 from netloom.phases.plan.connections import connection_order
 from netloom.questions.base import MOST, MOST_WORDS, option
 from netloom.questions.compile.answer import CompiledPhases, SimulatedPhases
-from netloom.questions.compile.files import FILES
 from netloom.questions.fields import BrokenParts, MonitoredParts, Placed, ProgramOnNetwork, Seeded
 from netloom.questions.named import entering, network_of, placed, provenance_of, read_program
-from netloom.questions.register import asks
+from netloom.questions.outputs import Output, picture_output
+from netloom.questions.register import asks, chart_of, record
+from netloom.questions.timelines import PERFETTO
 from netloom.topology import Topology
 from netloom.topology.alike import check_alike, check_direct
 from netloom.workload import ProcessGraph
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
     from netloom.base.arrays import Ints
     from netloom.phases import Connections, Plan, Timetable
+
+
+def _write_plan(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+    make_folder(path.parent)
+    answer.write(path)
+    return f"Plan: {path}"
+
+
+def _check_programs(path: Path) -> None:
+    """Refuse what is neither a .json file nor a folder, or cannot be written."""
+    check_writable(path, folder=path.suffix != ".json")
+    if path.suffix not in ("", ".json"):
+        raise InputError(str(path), f"suffix '{path.suffix}'", "a .json file or a folder")
+
+
+def _write_programs(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+    make_folder(path.parent)
+    programs = answer.programs()
+    if path.suffix == ".json":
+        lines = ",\n ".join(json.dumps(each.to_dict()) for each in programs)
+        write_text(path, f"[\n {lines}\n]\n")
+        return f"Programs: {path}"
+    make_folder(path)
+    width = len(str(len(programs) - 1))
+    for each in programs:
+        write_text(path / f"node-{each.node:0{width}}.txt", f"{each}\n")
+    return f"Programs: {path}"
+
+
+def _phase_map(answer: Any) -> Any:
+    from netloom.questions.compile.chart import phase_map
+
+    return phase_map(record(answer))
+
+
+FILES = (
+    Output("out", "Plan file: phases, routes, times, programs.", _write_plan),
+    Output(
+        "programs",
+        "Programs of the nodes: a .json file, or a folder for a text file per node.",
+        _write_programs,
+        _check_programs,
+    ),
+    picture_output("gantt", "Gantt chart", chart_of, "Gantt chart"),
+    PERFETTO,
+    picture_output("map", "Every phase on the network", _phase_map, "Map"),
+)
+
 
 PROGRAM = "Program"
 HELD = "What the network holds"

@@ -14,7 +14,8 @@ from netloom.drawing.colours import REFERENCE, THIS
 from netloom.drawing.frame import column
 from netloom.drawing.networks import MARKED_IN_GRAPHS, Marked, Tips
 from netloom.drawing.panel import End, Look, looks_of, panel
-from netloom.questions.fabric.verdict import cable_in_words, level_of
+from netloom.questions.fabric.question import level_of
+from netloom.questions.fabric.words import cable_in_words
 from netloom.questions.network_chart import network_chart, topology_of
 from netloom.topology.subnets.names import short_names
 

@@ -21,10 +21,8 @@ from netloom.drawing.line_names import GAP
 from netloom.drawing.networks.letters import width_of
 from netloom.drawing.panel import AFTER, MINE, panel, words
 from netloom.drawing.room import room
-from netloom.questions.analyze.verdict import load_share
-from netloom.questions.analyze.where import carried
-from netloom.questions.map.verdict import between_routers, unit_of
-from netloom.questions.map.words import began
+from netloom.questions.analyze.words import carried, load_share
+from netloom.questions.map.words import began, between_routers, unit_of
 from netloom.questions.network_chart import LOAD, ON, channels_chart, load_title
 
 if TYPE_CHECKING:

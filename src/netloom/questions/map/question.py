@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -9,17 +12,19 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.progress import patience
-from netloom.mapping import FORMATS, check_rank_file, rank_file
+from netloom.contention import load_to_compare
+from netloom.mapping import FORMATS, check_rank_file, find_layout, rank_file, read_hosts
 from netloom.mapping import search_mapping as search
+from netloom.mapping.allocation import allocated_hosts, places_of
 from netloom.mapping.files.rank_files import ranks_on_computers
-from netloom.mapping.judged import (
-    chosen_routes,
-    judged_layout,
-    on_chosen_routes,
-    routes_of_layout,
-)
+from netloom.mapping.judged import chosen_routes, judged_layout, on_chosen_routes, routes_of_layout
+from netloom.mapping.placements import check_room
 from netloom.mapping.search.loads import hosts_count
-from netloom.questions.base import MOST, option
+from netloom.mapping.search.objectives import measure_by, objective_of
+from netloom.mapping.search.starts import random_starts
+from netloom.questions.analyze.mapped import figures
+from netloom.questions.analyze.question import MappedNetwork
+from netloom.questions.base import MOST, ask, option
 from netloom.questions.fields import (
     Allocated,
     BrokenParts,
@@ -29,21 +34,254 @@ from netloom.questions.fields import (
     ProgramFile,
     ProgramOnNetwork,
     Seeded,
+    refuse,
 )
-from netloom.questions.map.answer import ProgramMapping
-from netloom.questions.map.compared import analysis_of, compared_mappings, simulated_mappings
-from netloom.questions.map.gains import mapping_verdict
-from netloom.questions.map.prepared import MappingTask, prepare
-from netloom.questions.named import provenance_of
+from netloom.questions.map.answer import (
+    FIGURES,
+    ProgramMapping,
+    SimulatedMappings,
+    mapping_verdict,
+    paired,
+)
+from netloom.questions.named import network_of, provenance_of, read_program
 from netloom.questions.outputs import PLOT, SAVE_MAPPING, Output, check_in_folder, rank_file_output
-from netloom.questions.register import asks
-from netloom.routing import write_routes
+from netloom.questions.register import asks, kind_of
+from netloom.routing import parse_routing, write_routes
+from netloom.topology.faults import check_working
+from netloom.topology.named_parts import vertex_word
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from netloom.mapping import FoundMapping
+    from netloom.base.arrays import Ints
+    from netloom.contention import Saturation
+    from netloom.mapping import FoundMapping, Layout
+    from netloom.mapping.search.objectives import Measure
+    from netloom.questions.analyze.answer import Analysis
+    from netloom.questions.base import Question
+    from netloom.questions.simulate.load.answer import Simulation
+    from netloom.routing import SourceRoutes
+
+
+@dataclass(frozen=True, eq=False)
+class MappingTask(MappedNetwork):
+    """What a question about a mapping names, read and built once, mapped in order.
+
+    Attributes
+    ----------
+    nodes
+        int32[], the hosts that may be used, ascending.
+    tasks_per_host
+        Most tasks of each.
+    layout
+        None where a mapping is searched for.
+    """
+
+    question: MappingQuestion
+    nodes: Ints
+    tasks_per_host: int
+    layout: Layout | None = None
+
+    @cached_property
+    def value_of(self) -> Measure:
+        """What measures mappings by the objective, scaled as the search does."""
+        objective = objective_of(self.question.objective)
+        weights = self.weights(self.question.weight)
+        return measure_by(
+            objective, self.graph, self.network, self.routing, weights, self.node_of,
+            self.tasks_per_host,
+        )  # fmt: skip
+
+    def mapped(self, node_of: Ints, routes: SourceRoutes | None) -> MappedNetwork:
+        """Return the program under another mapping, perhaps on routes of its own."""
+        routing = self.routing if routes is None else routes
+        return replace(self, node_of=node_of, routing=routing)
+
+    def crosses(self, node_of: Ints) -> bool:
+        """Whether a mapping leaves anything that crosses the network."""
+        return bool(self.value_of.crossing(node_of).any())
+
+
+def prepare(question: MappingQuestion) -> MappingTask:
+    """Read the program, build the network, and find the nodes that may be used."""
+    if question.load is not None and not question.simulate:
+        raise InputError("load", f"{question.load:g} without a simulation", "simulate as well")
+    if question.layout is not None:
+        refuse(question, ("seconds", "rounds", "tasks_per_node"), "a search, with no layout")
+    objective_of(question.objective)
+    graph = read_program(question.app, messages=question.messages, parts=question.parts)
+    network, machine = network_of(question)
+    hosts = None if question.hosts is None else read_hosts(str(question.hosts))
+    allocated = allocated_hosts(question.nodes, network, hosts)
+    places = places_of(allocated, network, question.tasks_per_node)
+    check_room(graph.num_tasks, places.num_groups, question.tasks_per_node, network.name)
+    nodes, tasks_per_host = places.each()
+    routing = question.routing
+    task = MappingTask(
+        graph=graph,
+        network=network,
+        machine=machine,
+        routing=parse_routing(routing, network) if isinstance(routing, str) else routing,
+        node_of=places.at(np.arange(graph.num_tasks)),
+        question=question,
+        nodes=nodes,
+        tasks_per_host=tasks_per_host,
+    )
+    task.weights(question.weight)  # refused now, if there are none
+    if question.layout is None:
+        return task
+    return replace(task, layout=_layout(task, question.layout))
+
+
+def _layout(task: MappingTask, name: str) -> Layout:
+    """Return the layout of this name, if it keeps to the nodes that may be used."""
+    layout = find_layout(name, task.graph, task.network)
+    check_working(task.network, layout.node_of, f"layout '{name}'")
+    outside = ~np.isin(layout.node_of, task.nodes)
+    if outside.any():
+        at = int(np.argmax(outside))
+        name = vertex_word(task.network, int(layout.node_of[at]))
+        found = f"task {at} on node {name}, which is not allocated"
+        raise InputError(f"layout '{name}'", found, "an allocation that has all its nodes")
+    return layout
+
+
+PAIRS = 5
+"""Runs of both mappings that are simulated, each pair with a seed of its own."""
+
+SAME = ("app", "on", "messages", "parts", "failed_channels", "failed_nodes", "routing", "weight",
+        "tasks_per_node", "seed", "count_inside_nodes")  # fmt: skip
+"""What ``analyze`` and ``simulate`` are asked as well."""
+
+IDLE = {name: np.inf if name.startswith("saturation") else 0 for name in FIGURES}
+"""Figures of a mapping with which nothing crosses the network."""
+
+
+def analysis_of(task: MappingTask, node_of: Ints, routes: SourceRoutes | None) -> Analysis | None:
+    """Analyze a mapping. None where it leaves no traffic on the network."""
+    if not task.crosses(node_of):
+        return None
+    kind = kind_of("analyze")
+    asked = ask(kind.question, _same(task, node_of, routes) | {"random_mappings": 0})
+    found: Analysis = kind.find(asked, task.mapped(node_of, routes))
+    return found
+
+
+def _same(task: MappingTask, node_of: Ints, routes: SourceRoutes | None) -> dict[str, Any]:
+    """Return the fields of a question about one mapping."""
+    fields = {name: getattr(task.question, name) for name in SAME}
+    return fields | {"mapping": node_of} | ({} if routes is None else {"routing": routes})
+
+
+def compared_mappings(
+    task: MappingTask, found: FoundMapping, placed: float,
+    before: Analysis | None, after: Analysis | None,
+) -> Iterator[dict[str, Any]]:  # fmt: skip
+    """Yield the figures of all mappings compared: identity first, the result last.
+
+    ``placed`` is the value of what was found without routes of its own. A layout's is in its row.
+    """
+    asked = task.question
+    drawn = random_starts(task.graph.num_tasks, task.nodes, task.tasks_per_host, asked.seed)
+    rows = [_measured(task, node_of) for node_of in drawn]
+    mean = {name: _mean([row[name] for row in rows]) for name in FIGURES}
+    yield _row("identity", found.starts["identity"], before.own if before else IDLE)
+    yield _row("random", found.starts["random"], mean)
+    others = sorted(found.mappings.items(), key=lambda each: each[0] != "random_best")
+    for name, node_of in others:
+        if name != "identity":
+            yield _row(name, found.starts[name], _measured(task, node_of))
+    if asked.routes and asked.layout is None:
+        yield _row("mapping", placed, _measured(task, found.node_of))
+    yield _row("result", found.value, after.own if after else IDLE)
+
+
+def _mean(values: list[float | None]) -> float | None:
+    """Return the mean. None where a figure is not known, as ν where pairs have several paths."""
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if len(known) == len(values) else None
+
+
+def _row(name: str, value: float, own: Mapping[str, Any]) -> dict[str, Any]:
+    return {"mapping": name, "objective": value} | {figure: own[figure] for figure in FIGURES}
+
+
+def _measured(task: MappingTask, node_of: Ints) -> Mapping[str, Any]:
+    """Return the figures of one mapping, without routes of its own."""
+    if not task.crosses(node_of):
+        return IDLE
+    return figures(0, task.graph, task.mapped(node_of, None).measured(task.question.weight))
+
+
+def simulated_mappings(
+    task: MappingTask, found: FoundMapping,
+    before: Analysis | None, after: Analysis | None, routes: SourceRoutes | None,
+) -> SimulatedMappings:  # fmt: skip
+    """Simulate identity and the result at the same pace, in pairs of runs with the same seed.
+
+    What cannot run says why.
+    """
+    if before is None or after is None:
+        which = "before" if before is None else "after"
+        return SimulatedMappings(None, None, None, f"nothing crosses the network {which}")
+    if routes is None and np.array_equal(found.node_of, task.node_of):
+        return SimulatedMappings(None, None, None, "ranks stay in order: nothing to compare")
+    loads = _loads(task.question.load, before.mapped.limit, after.mapped.limit)
+    load = loads["before"]
+    mappings = {"before": (task.node_of, None), "after": (found.node_of, routes)}
+    runs: dict[str, list[Simulation]] = {"before": [], "after": []}
+    ready: dict[str, Any] = {}
+    kind = kind_of("simulate.load")
+    for number in range(PAIRS):
+        for when, (node_of, own) in mappings.items():
+            fields = _same(task, node_of, own) | {"load": loads[when]}
+            fields["seed"] += number
+            try:
+                if when not in ready:
+                    ready[when] = kind.prepare(_with_objects(ask(kind.question, fields), task))
+                network = replace(ready[when], seed=fields["seed"])
+                with warnings.catch_warnings():  # that much is offered on purpose
+                    warnings.simplefilter("ignore", UserWarning)
+                    run = kind.find(ask(kind.question, fields), network)
+            except InputError as error:  # such as routes that can deadlock
+                return _simulations(load, runs, f"{when}: {error}")
+            runs[when].append(run)
+            if run.interrupted:
+                return _simulations(load, runs, f"{when}: interrupted")
+    return _simulations(load, runs, None)
+
+
+def _loads(asked: float | None, before: Saturation, after: Saturation) -> dict[str, float]:
+    """Return the load of each mapping at which the program goes as fast under both.
+
+    A load is of what enters the network, of which one mapping may leave less than the other.
+    """
+    pace = before.mean_weight / after.mean_weight
+    if asked is None:
+        most = min(1.0, 1 / float(before.node_share.max()))
+        asked = min(load_to_compare(before, after) * pace, most)
+    return {"before": asked, "after": asked / pace}
+
+
+def _with_objects(asked: Question, task: MappingTask) -> Question:
+    """Return a question that names what is read and built already."""
+    built: dict[str, Any] = {"app": task.graph, "messages": None, "parts": "network"}
+    if task.machine is None:
+        built |= {"on": task.network, "failed_channels": None, "failed_nodes": None}
+    else:  # its routers are simulated
+        built["on"] = task.machine
+    return asked.model_copy(update=built)
+
+
+def _simulations(
+    load: float, runs: dict[str, list[Simulation]], note: str | None
+) -> SimulatedMappings:
+    """Return what was simulated: the runs of the question's seed, and all pairs compared."""
+    before, after = (next(iter(runs[when]), None) for when in ("before", "after"))
+    compared = None if note else paired(runs["before"], runs["after"])
+    return SimulatedMappings(load, before, after, note, compared)
+
 
 SEARCH = "What is looked for, and how long"
 CHECK = "Simulation of before and after"

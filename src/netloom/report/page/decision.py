@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from netloom.base.words import counted, listed, number
-from netloom.questions.analyze.verdict import load_share
+from netloom.questions.analyze.words import load_share
 from netloom.questions.commands import command_line
 from netloom.questions.register import key_columns, kind_of
 from netloom.questions.shown import ended, percent

@@ -13,6 +13,7 @@ from netloom.base.errors import InputError
 from netloom.base.progress import patience, tell_so_far
 from netloom.base.units import LARGEST, LONGEST_SECONDS, parse_bytes
 from netloom.base.words import listed
+from netloom.drawing.save import make_folder
 from netloom.mapping.allocation import allocated_hosts
 from netloom.mapping.files.rank_files import read_hosts
 from netloom.phases.collectives.in_steps import in_steps
@@ -32,7 +33,6 @@ from netloom.phases.collectives.synthesis import (
 from netloom.phases.collectives.table_times import timed_on_tables
 from netloom.questions.base import Question, argument, option
 from netloom.questions.compile.collective.answer import CollectiveSchedule
-from netloom.questions.compile.collective.files import FILES
 from netloom.questions.fields import (
     BrokenParts,
     HostNames,
@@ -44,17 +44,54 @@ from netloom.questions.fields import (
     refuse,
 )
 from netloom.questions.named import find_network, provenance_of
+from netloom.questions.outputs import PLOT, Output
 from netloom.questions.register import asks
+from netloom.questions.timelines import PERFETTO
 from netloom.questions.timing import assumed_clock
 from netloom.routing import parse_routing
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
     from netloom.base.arrays import Ints
     from netloom.phases.collectives.in_steps import InSteps
     from netloom.phases.collectives.listed import Timed
     from netloom.questions.timing import Clock
     from netloom.routing import Routing
     from netloom.topology import Topology
+
+
+def _write_plan(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+    make_folder(path.parent)
+    answer.write(path)
+    return f"Plan: {path}"
+
+
+def _write_msccl(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+    from netloom.workload.programs.collectives.msccl import write_msccl
+
+    make_folder(path.parent)
+    write_msccl(path, answer.schedule.program)
+    return f"MSCCL XML: {path}"
+
+
+def _refuse_msccl(question: Any, ready: Any, _: Mapping[str, str]) -> None:
+    """Refuse a collective that MSCCL XML has no name for before any work is done."""
+    from netloom.workload.programs.collectives.msccl import NAMES
+
+    del ready
+    if question.collective not in NAMES:
+        raise InputError("msccl", question.collective, f"one of {', '.join(NAMES)}")
+
+
+FILES = (
+    Output("out", "Plan file: messages, times and routes (.json, .json.gz).", _write_plan),
+    Output("msccl", "Program as MSCCL XML.", _write_msccl, refuse=_refuse_msccl),
+    PERFETTO,
+    PLOT,
+)
+
 
 MOST_RANKS = 4096
 """Most ranks of a schedule."""

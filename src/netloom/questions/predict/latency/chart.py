@@ -10,7 +10,7 @@ from netloom.drawing.axes import LOAD_STEPS, axis
 from netloom.drawing.networks import Delays
 from netloom.questions.network_chart import USE, channels_chart
 from netloom.questions.predict.drawn import latency_curve, made_of
-from netloom.questions.predict.shown import routed
+from netloom.questions.predict.shared import routed
 from netloom.questions.verdict import order_named
 
 if TYPE_CHECKING:

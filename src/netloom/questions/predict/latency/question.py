@@ -47,10 +47,12 @@ from netloom.questions.named import (
     read_traffic,
 )
 from netloom.questions.outputs import PLOT
-from netloom.questions.predict.fields import RATES, Simulated
-from netloom.questions.predict.latency.answer import LatencyPrediction
-from netloom.questions.predict.latency.network import LATENCY_FACTOR, PredictedNetwork
-from netloom.questions.predict.points import some_of
+from netloom.questions.predict.latency.answer import (
+    LATENCY_FACTOR,
+    LatencyPrediction,
+    PredictedNetwork,
+)
+from netloom.questions.predict.shared import RATES, Simulated, some_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.load.question import simulate
 from netloom.routing import (
