@@ -9,7 +9,7 @@ from netloom.questions.analyze.words import measure
 from netloom.questions.register import record
 from netloom.report.page import page_of
 from netloom.report.page.curve_verdicts import best_of
-from netloom.report.page.decision import _told
+from netloom.report.page.pages import _told
 from netloom.report.page.sections import varied_in
 
 LAMMPS = "examples/lammps-64.mtx"

@@ -79,7 +79,7 @@ class VerifiedPlan:
 
     def timeline(self) -> Timeline:
         """Return when each connection moves its words, and the phases, on tracks of nodes."""
-        from netloom.questions.compile.answer import phases_timeline
+        from netloom.questions.compile.question import phases_timeline
 
         return phases_timeline(self.file.plan, self.file.timetable, self.file.costs)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from netloom.questions.compile.answer import CompiledPhases
+    from netloom.questions.compile.question import CompiledPhases
 
 
 FILES = {"out": "plan.json", "programs": "nodes/"}

@@ -145,7 +145,7 @@ class VerifiedCollective:
 
     def timeline(self) -> Timeline:
         """Return when each message leaves and arrives, rank by rank."""
-        from netloom.questions.compile.collective.answer import schedule_timeline
+        from netloom.questions.compile.collective.question import schedule_timeline
 
         return schedule_timeline(self.schedule)
 

@@ -10,7 +10,7 @@ from netloom.base import units
 from netloom.base.words import counted, number
 from netloom.phases.collectives.synthesis import BY_TREES
 from netloom.questions.commands import command_line
-from netloom.questions.compile.collective.answer import (
+from netloom.questions.compile.collective.question import (
     MOST_LINES,
     by_prices,
     formula,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from netloom.phases.collectives.in_steps import InSteps
-    from netloom.questions.compile.collective.answer import CollectiveSchedule
+    from netloom.questions.compile.collective.question import CollectiveSchedule
     from netloom.questions.register import Recorded
 
 
