@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from netloom.cli.app import app
-from netloom.cli.pages import page_server
+from netloom.cli.experiment import page_server
 
 ASKED = "analyze ring:8 --on mesh:2x4 --random-mappings 0"
 

@@ -10,8 +10,7 @@ from typer.testing import CliRunner
 
 from netloom.cli.app import app
 from netloom.questions.base import told_of
-from netloom.questions.commands import command_line
-from netloom.questions.register import all_kinds, kind_of
+from netloom.questions.register import all_kinds, command_line, kind_of
 
 SAME = {
     "analyze": [

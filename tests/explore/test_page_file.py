@@ -14,7 +14,7 @@ from netloom.base.errors import InputError
 from netloom.explore.file import MODULES, check_page, render, script
 from netloom.explore.view import View
 from netloom.questions.register import record
-from netloom.questions.verdict import Verdict
+from netloom.questions.shown import Verdict
 from netloom.topology import topology
 from tests.explore.decoded import Network, data_of
 

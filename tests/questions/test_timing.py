@@ -5,8 +5,7 @@ import pytest
 from netloom.base.errors import InputError
 from netloom.machines import machine
 from netloom.questions.base import ask
-from netloom.questions.fields import Timing
-from netloom.questions.timing import clock_of, known_clock
+from netloom.questions.fields import Timing, clock_of, known_clock
 from netloom.topology import mesh, topology
 from netloom.topology.faults import without
 from netloom.topology.graph import graph_topology, to_networkx

@@ -9,7 +9,7 @@ from netloom.base.provenance import Provenance
 from netloom.questions.base import Question, option
 from netloom.questions.columns import Column, Columns
 from netloom.questions.register import Answer, asks
-from netloom.questions.verdict import Verdict
+from netloom.questions.shown import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

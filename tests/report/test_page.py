@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from netloom import predict_torus_broadcast, simulate, simulate_broadcast
 from netloom.base.errors import InputError
 from netloom.base.words import held_together, number
-from netloom.cli.pages import report as report_command
+from netloom.cli.experiment import report as report_command
 from netloom.drawing.colours import COLOURS, DARK_HEAT_COLOURS
 from netloom.drawing.pages import as_json
 from netloom.experiments.findings import Refused

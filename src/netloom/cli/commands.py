@@ -1,25 +1,36 @@
-"""The commands of netloom: one for each question, made when it is asked, and old spellings."""
+"""The commands of netloom: one for each question, made when it is asked, and their help."""
 
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from difflib import get_close_matches
+from functools import cache, partial
 from itertools import groupby
 from pathlib import Path
 from shutil import get_terminal_size
 from textwrap import wrap
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from netloom.base.errors import InputError
 from netloom.base.spec import SPELLINGS
-from netloom.cli.edge import MISTAKE
+from netloom.base.words import listed
+from netloom.cli.edge import INTERRUPTED, MISTAKE
+from netloom.cli.output import FILES, check_apart, compilation_announced, files_written, print_json
 from netloom.questions.register import OTHERS, groups
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+    from pydantic.fields import FieldInfo
+
+    from netloom.questions.base import Question, Told
+    from netloom.questions.outputs import Output
+    from netloom.questions.register import Kind
 
 
 WIDEST = 110
@@ -263,7 +274,6 @@ class Commands(HelpedGroup):
         for count in (2, 1):
             words = ".".join(args[:count])
             if len(args) >= count and words in _all_words():
-                from netloom.cli.ask import command_of
                 from netloom.questions.register import kind_of
 
                 below = self._below(ctx, f"{args[0]} ") if count == 1 else {}
@@ -339,3 +349,344 @@ def _today(args: list[str]) -> list[str]:
 def make_app(**options: Any) -> typer.Typer:
     """Return the application that these commands are in."""
     return typer.Typer(cls=Commands, **options)
+
+
+PLAIN = (bool, int, float, str)
+
+SHORT_HELP: Any = typer.Option(
+    "-h", is_eager=True, expose_value=False, hidden=True, callback=show_short_help
+)
+
+SHORT = ("on", "plot", "as_json")
+"""What the short help of a question shows beside the question's own fields."""
+
+MOST_BELOW = 12
+"""Lines of figures after which the sentence of a verdict is said again."""
+
+PROGRAM_AND_NETWORK = ("app", "on")
+"""Fields that every command takes both ways: by their names, and as words without one."""
+
+NAMED, MORE = "_by_name", "more_words"
+"""What ends the parameter that takes an argument by its name, and the one of further words."""
+
+MOST_OTHERS = 3
+"""Most commands that are named for an option of theirs."""
+
+
+class QuestionCommand(HelpedCommand):
+    """The command that asks a question. An option of another question is named as that."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments of a command."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:  # of Typer, by the name that all its releases have
+            if type(error).__name__ != "NoSuchOption":
+                raise
+            raise _no_such_option(ctx.command_path, error) from None
+
+
+def command_of(kind: Kind, below: Mapping[str, str]) -> QuestionCommand:
+    """Return the command that asks a question. ``below``: the commands whose words go on."""
+    one = typer.Typer(add_completion=False, rich_markup_mode="rich")
+    page = f"More: docs/{kind.page}" if kind.page else ""
+    named = one.command(
+        kind.words.replace(".", " "),
+        cls=QuestionCommand,
+        help=_help(kind, below),
+        epilog=page,
+        context_settings={"help_option_names": ["--help"]},
+    )
+    named(_function(kind))
+    made = typer.main.get_command(one)
+    assert isinstance(made, QuestionCommand)
+    own = vars(kind.question).get("__annotations__", {})
+    required = (name for name, field in kind.question.model_fields.items() if field.is_required())
+    made.short = {*own, *required, *SHORT}
+    return made
+
+
+def _no_such_option(path: str, error: Any) -> InputError:
+    """Return the mistake of an option that a command lacks: who has it, what is spelt like it."""
+    from netloom.questions.register import all_kinds
+
+    flag = error.option_name
+    spelt = [each.lstrip("-") for each in error.possibilities or () if each != flag]
+    wanted = [listed([f"--{each}" for each in get_close_matches(flag.lstrip("-"), spelt)])]
+    others = [
+        f"netloom {kind.words.replace('.', ' ')}"
+        for kind in all_kinds()
+        if any(flag in option.opts for option in command_of(kind, {}).params)
+    ]
+    if others:
+        takes = "takes" if len(others) == 1 else "take"
+        wanted.append(f"{listed(others, MOST_OTHERS)}, which {takes} it")
+    said = ", or ".join(filter(None, wanted))
+    return InputError(flag, f"no such option of {path}", said or f"{path} --help")
+
+
+def outputs_of(kind: Kind) -> tuple[Output, ...]:
+    """Return the files that answers can be written to: an explorer too, where channels are told."""
+    from netloom.explore import EXPLORED
+
+    return (*kind.outputs, _explorer()) if kind.verb in EXPLORED else kind.outputs
+
+
+@cache
+def _explorer() -> Output:
+    """Return the page that any answer about channels can be written to."""
+    from netloom.questions.outputs import Output
+
+    def write(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+        from netloom.explore.file import explore
+
+        return f"Explorer: {explore(answer, path)}"
+
+    def check(path: Path) -> object:
+        from netloom.explore.file import check_page
+
+        return check_page(path)
+
+    return Output("explore", "Page to explore the network in: .html.", write, check)
+
+
+def _example_of(kind: Kind) -> str:
+    return kind.example or f"netloom {kind.words.replace('.', ' ')} --help"
+
+
+def _help(kind: Kind, below: Mapping[str, str]) -> str:
+    """Return an example of a command, what it is for, and the commands below it."""
+    more = "".join(f"\n\nnetloom {words}: {said}" for words, said in below.items())
+    return f"Example: {_example_of(kind)}\n\n{kind.told}{more}"
+
+
+def _function(kind: Kind) -> Callable[..., None]:
+    """Return a function with a parameter for each option, as Typer reads them."""
+
+    def command(ctx: typer.Context, **values: Any) -> None:
+        given = {
+            name: value
+            for name, value in values.items()
+            if (source := ctx.get_parameter_source(name)) and source.name != "DEFAULT"
+        }
+        _answer(kind, values, _named(kind, given))
+
+    parameters = [
+        inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context),
+        *_parameters(kind),
+        _parameter("short_help", Annotated[bool, SHORT_HELP], default=False),
+    ]
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {each.name: each.annotation for each in parameters}
+    return command
+
+
+def _parameters(kind: Kind) -> Iterator[inspect.Parameter]:
+    outputs = outputs_of(kind)
+    asked = {each.asks for each in outputs}
+    taken = {f"--{each.name.replace('_', '-')}" for each in outputs}
+    own = vars(kind.question).get("__annotations__", {})
+    fields = kind.question.model_fields.items()
+    for name, field in sorted(
+        fields, key=lambda each: (not each[1].is_required(), each[0] not in own)
+    ):
+        plain = _plain_type(field.annotation)
+        if plain is not None and name not in asked:
+            yield _of_field(kind.question, name, field, plain, taken)
+    for name in _arguments(kind):
+        by_name = typer.Option(f"--{name.replace('_', '-')}", hidden=True)
+        yield _parameter(name + NAMED, Annotated[str | None, by_name], None)
+    if _without_names(kind) != _arguments(kind):
+        more = Annotated[list[str] | None, typer.Argument(hidden=True)]
+        yield _parameter(MORE, more, None)
+    for output in outputs:
+        option = typer.Option(help=output.said, rich_help_panel=FILES)
+        yield _parameter(output.name, Annotated[Path | None, option], None)
+        for each in output.settings:
+            option = typer.Option(help=each.said, rich_help_panel=FILES)
+            yield _parameter(each.name, Annotated[str, option], each.default)
+    option = typer.Option("--json", help="Print the answer as JSON.")
+    yield _parameter("as_json", Annotated[bool, option], False)
+
+
+def _arguments(kind: Kind) -> list[str]:
+    """Return the fields that the help shows without a name."""
+    from netloom.questions.base import told_of
+
+    return [name for name in kind.question.model_fields if told_of(kind.question, name).argument]
+
+
+def _without_names(kind: Kind) -> list[str]:
+    """Return the fields that words without a name are for, in their order."""
+    known = [name for name in PROGRAM_AND_NETWORK if name in kind.question.model_fields]
+    return list(dict.fromkeys([*_arguments(kind), *known]))
+
+
+def _named(kind: Kind, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was given, all of it by name.
+
+    Words fill the fields that no option gives. If there are fewer words than such fields, those
+    that need not be given get none.
+    """
+    arguments = _arguments(kind)
+    words = [given[name] for name in arguments if name in given] + list(given.get(MORE) or ())
+    found = {name: value for name, value in given.items() if name not in (*arguments, MORE)}
+    found = {name.removesuffix(NAMED): value for name, value in found.items()}
+    free = [name for name in _without_names(kind) if name not in found]
+    if len(words) < len(free):
+        free = [name for name in free if kind.question.model_fields[name].is_required()]
+    if len(words) > len(free):
+        where, wanted = (
+            f"netloom {kind.words.replace('.', ' ')}",
+            listed([each.upper() for each in _without_names(kind)]),
+        )
+        raise InputError(where, f"one word too many, '{words[-1]}'", f"{wanted}, each once")
+    return found | dict(zip(free, words, strict=False))
+
+
+def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, kind, default=default, annotation=annotation)
+
+
+def _of_field(
+    question: type[Question], name: str, field: FieldInfo, plain: Any, taken: set[str]
+) -> inspect.Parameter:
+    """Return the parameter of a field, not spelt as a file is. The question checks its values."""
+    from netloom.questions.base import default_said, description_of, told_of
+
+    told = told_of(question, name)
+    if told.several:
+        plain = list[str]
+    default = None if field.is_required() else _shown(field.default, plain)
+    said: dict[str, Any] = {
+        "help": description_of(question, name),
+        "show_default": default_said(question, name) or False,
+    }
+    if told.panel:
+        said["rich_help_panel"] = told.panel
+    optional = plain if default is not None else plain | None
+    if told.argument:
+        return _parameter(name, Annotated[optional, typer.Argument(**said)], default)
+    if field.is_required():
+        said["help"] += " Required."
+    flags = [each for each in _flags(told, name, field) if each not in taken]
+    return _parameter(name, Annotated[optional, typer.Option(*flags, **said)], default)
+
+
+def _flags(told: Told, name: str, field: FieldInfo) -> tuple[str, ...]:
+    """Return how an option is spelt: what is false without it has no way to say so."""
+    if told.flags:
+        return told.flags
+    own = f"--{name.replace('_', '-')}"
+    return (own,) if field.default is False or _plain_type(field.annotation) is not bool else ()
+
+
+def _plain_type(annotation: Any) -> Any:
+    """Return what a command reads a field as. None where only Python can give it."""
+    origin = get_origin(annotation)
+    if annotation is Any:
+        return str
+    if annotation in PLAIN:
+        return annotation
+    if origin is Literal:
+        return type(get_args(annotation)[0])
+    if origin is Annotated:
+        return _plain_type(get_args(annotation)[0])
+    if origin in (Union, UnionType):
+        members = [each for each in get_args(annotation) if each is not type(None)]
+        found = [each for each in map(_plain_type, members) if each is not None]
+        return None if not found else str if str in found else found[0]
+    return None
+
+
+def _shown(default: Any, plain: Any) -> Any:
+    """Return a default as the command's type has it: it is only shown."""
+    if default is None or isinstance(default, plain if isinstance(plain, type) else list):
+        return default
+    if isinstance(default, list | tuple):
+        return ",".join(map(str, default))
+    return str(default) if plain is str else plain(default)
+
+
+def _answer(kind: Kind, values: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    """Ask what was given, write the files that were asked for, and show the answer."""
+    outputs = outputs_of(kind)
+    files = {each: values[each.name] for each in outputs if values[each.name] is not None}
+    settings = {each.name: values[each.name] for output in outputs for each in output.settings}
+    as_json = bool(values["as_json"])
+    for output, path in files.items():
+        output.check(path)
+    check_apart(files.values())
+    with compilation_announced():
+        from netloom.questions.base import ask
+
+        question = ask(kind.question, _complete(kind, _fields(kind, given, files)))
+        ready = kind.prepare(question)
+        for output in outputs:
+            if output.refuse and (
+                output in files or given.keys() & {s.name for s in output.settings}
+            ):
+                output.refuse(question, ready, settings)
+        answer = kind.find(question, ready)
+    figures = answer.to_dict()
+    writers = [partial(each.write, answer, path, settings) for each, path in files.items()]
+    with files_written(writers, quiet=as_json):
+        if as_json:
+            print_json(figures)
+        else:
+            _show(kind, answer, figures, files)
+    if answer.interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _show(
+    kind: Kind, answer: Any, figures: Mapping[str, Any], files: Mapping[Output, Path]
+) -> None:
+    """Print the verdict, then the figures that it rests on. After many of them its sentence again.
+
+    People read the first line, or the last one that is still on the screen. The next command is
+    left out if all that it adds is a file that was asked for already.
+    """
+    from netloom.cli.show import console, show_again, show_verdict
+    from netloom.questions.shown import inside_nodes, show
+
+    screen, found = console(), kind.verdict(figures)
+    subject = filter(None, (found.of, *inside_nodes(figures)))
+    found = replace(found, of="; ".join(subject))
+    written = {f"--{each.name.replace('_', '-')}" for each in files}
+    again = found.next.startswith(f"netloom {kind.words.replace('.', ' ')} ")
+    if again and written & set(found.next.split()):
+        found = replace(found, next="")
+    show_verdict(screen, found)
+    screen.print()
+    with screen.capture() as figures_shown:
+        show(kind.lines(answer), screen)
+    below = figures_shown.get()
+    screen.file.write(below)
+    if below.count("\n") > MOST_BELOW:
+        screen.print()
+        show_again(screen, found)
+
+
+def _fields(kind: Kind, given: Mapping[str, Any], files: Mapping[Output, Path]) -> dict[str, Any]:
+    """Return the fields of the question that were given, or that a file asks for."""
+    known = kind.question.model_fields
+    fields = {name: value for name, value in given.items() if name in known}
+    for name, value in fields.items():
+        if isinstance(value, list) and len(value) == 1:
+            fields[name] = value[0]
+    return fields | {each.asks: True for each in files if each.asks}
+
+
+def _complete(kind: Kind, fields: dict[str, Any]) -> dict[str, Any]:
+    """Return fields, if none lacks that must be given. The mistake names an example."""
+    from netloom.questions.base import description_of, told_of
+
+    for name, field in kind.question.model_fields.items():
+        if field.is_required() and name not in fields:
+            told = told_of(kind.question, name)
+            flag = name.upper() if told.argument else _flags(told, name, field)[0]
+            said = description_of(kind.question, name).rstrip(".")
+            raise InputError(flag, "nothing", f"{said}; for example: {_example_of(kind)}")
+    return fields

@@ -16,8 +16,7 @@ from netloom.base.words import counted
 from netloom.experiments.findings import COSTS, SEED, over_seeds
 from netloom.questions.columns import Column, Columns
 from netloom.questions.register import key_columns
-from netloom.questions.shown import WIDTH, show, table_of
-from netloom.questions.verdict import STYLES
+from netloom.questions.shown import STYLES, WIDTH, show, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from netloom.experiments.findings import Results
     from netloom.experiments.runner import Estimate
     from netloom.machines import Machine
-    from netloom.questions.verdict import Verdict
+    from netloom.questions.shown import Verdict
 
 
 def console() -> Console:

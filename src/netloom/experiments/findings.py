@@ -15,7 +15,7 @@ from netloom.base.words import counted, give_or_take
 from netloom.experiments.file import find_inputs, renamed
 from netloom.experiments.store import Store
 from netloom.questions.register import to_pandas
-from netloom.questions.verdict import Verdict
+from netloom.questions.shown import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -34,7 +34,7 @@ from netloom.experiments.workers import (
     worker_count,
 )
 from netloom.questions.register import by_verb
-from netloom.questions.verdict import Verdict
+from netloom.questions.shown import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -14,14 +14,14 @@ from netloom.explore.network import MOST_HOPS, loads_of, ways_of
 from netloom.explore.view import Flows, Frames, View
 from netloom.questions.analyze.words import delays_from, unit
 from netloom.questions.collective.answer import fastest_run
-from netloom.questions.commands import command_line
 from netloom.questions.fabric.words import FAIR
 from netloom.questions.map.words import unit_of
 from netloom.questions.named import entering
 from netloom.questions.network_chart import at_last, topology_of
+from netloom.questions.register import command_line
+from netloom.questions.shown import IN_ORDER, Verdict, order_named, short_name
 from netloom.questions.simulate.engines import PreparedFlows
 from netloom.questions.simulate.timelines import crossed_links, moved_rows
-from netloom.questions.verdict import IN_ORDER, Verdict, order_named, short_name
 from netloom.routing import Paths
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ from netloom.drawing.panel import MINE, End, Look, Panel, panel
 from netloom.questions.analyze.words import delays_from, limit_if_split, load_share
 from netloom.questions.named import mapping_name
 from netloom.questions.network_chart import LOAD, channels_chart, load_title
-from netloom.questions.shown import percent
-from netloom.questions.verdict import subject
+from netloom.questions.shown import percent, subject
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

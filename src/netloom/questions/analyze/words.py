@@ -9,10 +9,16 @@ from rich.markup import escape
 
 from netloom.base.units import seconds, size
 from netloom.base.words import counted, listed, number
-from netloom.questions.commands import command_line
-from netloom.questions.register import kind_of
-from netloom.questions.shown import percent, plain_table, size_of
-from netloom.questions.verdict import Measure, Verdict, arrow, mapped_program
+from netloom.questions.register import command_line, kind_of
+from netloom.questions.shown import (
+    Measure,
+    Verdict,
+    arrow,
+    mapped_program,
+    percent,
+    plain_table,
+    size_of,
+)
 from netloom.topology.subnets.names import short_switch_name
 
 if TYPE_CHECKING:
@@ -20,7 +26,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from netloom.questions.analyze.answer import Analysis
+    from netloom.questions.analyze.question import Analysis
 
 
 CLOSE = 1.005

@@ -16,12 +16,12 @@ from netloom.base.words import counted
 from netloom.questions.collective.prepared import PHASES
 from netloom.questions.collective.runs import MOST_LISTED, Runner, size_ranges
 from netloom.questions.columns import Column, Columns
+from netloom.questions.fields import ASSUMED, assumed
 from netloom.questions.register import Answer, by_verb
 from netloom.questions.shown import percent
 from netloom.questions.simulate.engines import FLOWS, PreparedFlows
 from netloom.questions.simulate.timelines import crossed_links
 from netloom.questions.timelines import Happened, timeline_of
-from netloom.questions.timing import ASSUMED, assumed
 from netloom.workload.programs.collectives.costs import bus_factor, least_steps
 from netloom.workload.programs.collectives.sent import rounds_of
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from netloom.phases.collectives.least_time import LeastTime
     from netloom.questions.collective.cycles import InCycles
     from netloom.questions.collective.runs import Algorithm, Reordered, Timed
-    from netloom.questions.verdict import Verdict
+    from netloom.questions.shown import Verdict
     from netloom.simulation.flow import FlowRun
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph

@@ -15,7 +15,7 @@ from netloom.drawing.bars import bars as bars_of
 from netloom.drawing.colours import BEST, COLOURS, REFERENCE
 from netloom.drawing.panel import End, Look, looks_of, panel
 from netloom.questions.collective.prepared import PHASES
-from netloom.questions.verdict import order_named
+from netloom.questions.shown import order_named
 from netloom.workload.programs.collectives.costs import bus_factor
 
 if TYPE_CHECKING:

@@ -28,10 +28,9 @@ from netloom.questions.collective.runs import (
     parse_sizes,
     refusal,
 )
-from netloom.questions.fields import refuse
+from netloom.questions.fields import assumed_clock, refuse
 from netloom.questions.named import computing, find_network
 from netloom.questions.simulate.engines import PreparedFlows
-from netloom.questions.timing import assumed_clock
 from netloom.routing import VirtualChannelRouting, parse_routing
 from netloom.simulation.flow import flow_network
 from netloom.topology import Cube, Topology
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
     from netloom.machines import Machine
     from netloom.phases import Connections, Plan, Timetable
     from netloom.phases.collectives.least_time import LeastTime
-    from netloom.questions.timing import Clock
+    from netloom.questions.fields import Clock
 
 
 PHASES = "phases"

@@ -10,10 +10,8 @@ from netloom.base import units
 from netloom.base.words import counted, listed, number
 from netloom.phases.collectives.synthesis import SYNTHESISED
 from netloom.questions.collective.prepared import PHASES
-from netloom.questions.commands import command_line
-from netloom.questions.register import kind_of
-from netloom.questions.shown import ended, percent, plain_table, size_of
-from netloom.questions.verdict import Verdict, arrow, subject
+from netloom.questions.register import command_line, kind_of
+from netloom.questions.shown import Verdict, arrow, ended, percent, plain_table, size_of, subject
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from netloom.base import units
 from netloom.base.words import counted
 from netloom.phases.collectives.schedules import least_latency
-from netloom.questions.verdict import Verdict, short_name
+from netloom.questions.shown import Verdict, short_name
 
 if TYPE_CHECKING:
     from netloom.questions.compile.collective.verified import VerifiedCollective, VerifiedProgram

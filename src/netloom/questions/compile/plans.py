@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from netloom.phases import PlanFile
     from netloom.phases.execute.node_programs import NodeProgram
     from netloom.phases.execute.runtime import Delivery
-    from netloom.questions.verdict import Verdict
+    from netloom.questions.shown import Verdict
 
 
 VERIFIED = Columns(

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from netloom.phases.execute.execution import Execution
     from netloom.phases.execute.message_passing import MessagePassing
     from netloom.phases.execute.node_programs import NodeProgram
-    from netloom.questions.verdict import Verdict
+    from netloom.questions.shown import Verdict
 
 
 SURELY = 1.03

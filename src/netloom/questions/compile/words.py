@@ -8,10 +8,8 @@ from rich.markup import escape
 
 from netloom.base.units import seconds
 from netloom.base.words import counted, number
-from netloom.questions.commands import command_line
-from netloom.questions.register import kind_of
-from netloom.questions.shown import figures_table, pairs, percent, size_of
-from netloom.questions.verdict import Verdict, mapped_program
+from netloom.questions.register import command_line, kind_of
+from netloom.questions.shown import Verdict, figures_table, mapped_program, pairs, percent, size_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from netloom.base.words import counted, folded, listed, number, rounded
-from netloom.questions.commands import command_line
 from netloom.questions.fabric.question import FAIR, UNEVEN, level_of
-from netloom.questions.register import kind_of
-from netloom.questions.shown import ended, percent, plain_table
-from netloom.questions.verdict import MARKS, Measure, Verdict, short_name
+from netloom.questions.register import command_line, kind_of
+from netloom.questions.shown import MARKS, Measure, Verdict, ended, percent, plain_table, short_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

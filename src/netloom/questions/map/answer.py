@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from netloom.questions.analyze.answer import PATH_CONTENTION
 from netloom.questions.analyze.mapped import CHANNELS as ANALYSED_CHANNELS
 from netloom.questions.analyze.mapped import FIGURES as ANALYSED
+from netloom.questions.analyze.question import PATH_CONTENTION
 from netloom.questions.columns import Column, Columns, asked, table
 from netloom.questions.named import entering
 from netloom.questions.register import Answer
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Ints
     from netloom.base.provenance import Provenance
     from netloom.mapping import FoundMapping, Layout
-    from netloom.questions.analyze.answer import Analysis
+    from netloom.questions.analyze.question import Analysis
     from netloom.questions.simulate.load.answer import Simulation
     from netloom.routing import Routing, SourceRoutes
     from netloom.topology import Topology

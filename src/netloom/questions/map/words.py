@@ -10,11 +10,18 @@ from rich.markup import escape
 from netloom.base.units import seconds, size
 from netloom.base.words import counted, number
 from netloom.questions.analyze.words import carried, limit_if_split, load_share, shares, unit, where
-from netloom.questions.commands import command_line
 from netloom.questions.map.answer import CLOSE, LATENCY, WORTH
-from netloom.questions.register import kind_of
-from netloom.questions.shown import percent, plain_table, size_of
-from netloom.questions.verdict import IN_ORDER, Measure, Verdict, short_name, subject
+from netloom.questions.register import command_line, kind_of
+from netloom.questions.shown import (
+    IN_ORDER,
+    Measure,
+    Verdict,
+    percent,
+    plain_table,
+    short_name,
+    size_of,
+    subject,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,11 +9,9 @@ from rich.markup import escape
 from netloom.base.units import size
 from netloom.base.words import counted, number
 from netloom.drawing.names import base_names
-from netloom.questions.commands import command_line
 from netloom.questions.fabric.words import CLOSE, PROVED, ports_line
-from netloom.questions.register import kind_of
-from netloom.questions.shown import ended, interval, percent, plain_table
-from netloom.questions.verdict import Verdict, short_name
+from netloom.questions.register import command_line, kind_of
+from netloom.questions.shown import Verdict, ended, interval, percent, plain_table, short_name
 from netloom.topology.subnets.names import short_names
 
 if TYPE_CHECKING:

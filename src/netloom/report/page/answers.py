@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.drawing.room import HALF, NARROW, WIDE, narrow_page
 from netloom.questions.register import key_columns, parts_of
-from netloom.questions.shown import ended
-from netloom.questions.verdict import MARKS, Verdict, short_name
+from netloom.questions.shown import MARKS, Verdict, ended, short_name
 from netloom.report.page.curves import THEMSELVES, said_field
 from netloom.report.page.figure import Figure, make_figure, table_of, units_of
 

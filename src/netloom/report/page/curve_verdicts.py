@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from netloom.base.words import counted, give_or_take, listed, number, share
-from netloom.questions.shown import percent
-from netloom.questions.verdict import Verdict
+from netloom.questions.shown import Verdict, percent
 from netloom.report.page.curves import deviations, name_fields, runs_said
 from netloom.report.page.figure import table_of
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Floats, Ints
     from netloom.questions.register import Recorded
-    from netloom.questions.verdict import Measure
+    from netloom.questions.shown import Measure
     from netloom.report.page.curves import Curve, CurveGroup
     from netloom.report.page.figure import DataTable
 

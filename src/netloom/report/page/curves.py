@@ -9,7 +9,7 @@ import numpy as np
 
 from netloom.base.words import counted, number
 from netloom.drawing.names import base_names
-from netloom.questions.verdict import order_named, short_name
+from netloom.questions.shown import order_named, short_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

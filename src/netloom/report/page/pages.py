@@ -14,11 +14,9 @@ from netloom.base.words import counted, listed, number, rounded
 from netloom.experiments.findings import located
 from netloom.explore.file import MOST_VIEWS, by_network, data_of, named_views, title_of
 from netloom.questions.analyze.words import load_share
-from netloom.questions.commands import command_line
 from netloom.questions.network_chart import one_scale
-from netloom.questions.register import Recorded, key_columns, kind_of
-from netloom.questions.shown import ended, percent
-from netloom.questions.verdict import Verdict, short_name
+from netloom.questions.register import Recorded, command_line, key_columns, kind_of
+from netloom.questions.shown import Verdict, ended, percent, short_name
 from netloom.report.page.answers import name_of
 from netloom.report.page.curve_verdicts import Tile, common_load
 from netloom.report.page.curves import deviations, find_curves, name_fields

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom.base.words import counted, number
-from netloom.questions.verdict import short_name
+from netloom.questions.shown import short_name
 from netloom.report.page.answers import (
     figures_by_part,
     for_all_windows,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from netloom.questions.register import Recorded
-    from netloom.questions.verdict import Verdict
+    from netloom.questions.shown import Verdict
     from netloom.report.page.curve_verdicts import Best
     from netloom.report.page.curves import Curve, CurveGroup
     from netloom.report.page.figure import DataTable, Figure

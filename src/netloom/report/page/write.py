@@ -25,7 +25,7 @@ from netloom.drawing.save import check_address_space, check_writable, make_folde
 from netloom.explore.file import inline as framed
 from netloom.explore.file import shell
 from netloom.questions.register import Recorded, record
-from netloom.questions.verdict import MARKS
+from netloom.questions.shown import MARKS
 from netloom.report.page.figure import turned
 from netloom.report.page.pages import figures_on, page_of
 

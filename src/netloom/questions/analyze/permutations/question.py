@@ -19,13 +19,11 @@ from netloom.mapping.allocation import allocated_hosts
 from netloom.questions.analyze.words import CLOSE
 from netloom.questions.base import option
 from netloom.questions.columns import Column, Columns, table
-from netloom.questions.commands import command_line
 from netloom.questions.fields import BrokenParts, NodeList, OnNetwork, PathRouting, Seeded, refuse
 from netloom.questions.named import network_of, provenance_of
 from netloom.questions.outputs import PLOT
-from netloom.questions.register import Answer, asks, kind_of
-from netloom.questions.shown import percent, plain_table
-from netloom.questions.verdict import Verdict, short_name
+from netloom.questions.register import Answer, asks, command_line, kind_of
+from netloom.questions.shown import Verdict, percent, plain_table, short_name
 from netloom.routing import Routing, parse_routing
 from netloom.topology import Topology
 from netloom.topology.faults import working_nodes

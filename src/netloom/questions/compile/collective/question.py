@@ -44,6 +44,8 @@ from netloom.questions.fields import (
     OnNetwork,
     Seeded,
     Timing,
+    assumed,
+    assumed_clock,
     refuse,
 )
 from netloom.questions.named import find_network, provenance_of
@@ -51,7 +53,6 @@ from netloom.questions.outputs import PLOT, Output
 from netloom.questions.register import Answer, asks, by_verb
 from netloom.questions.shown import percent
 from netloom.questions.timelines import PERFETTO, Crossed, Happened, timeline_of
-from netloom.questions.timing import assumed, assumed_clock
 from netloom.routing import parse_routing
 from netloom.topology.faults import broken_parts
 from netloom.workload.programs.collectives.costs import bus_factor
@@ -72,8 +73,8 @@ if TYPE_CHECKING:
     from netloom.phases.collectives.judged import Judged
     from netloom.phases.collectives.listed import Timed
     from netloom.phases.collectives.schedules import Schedule
-    from netloom.questions.timing import Clock
-    from netloom.questions.verdict import Verdict
+    from netloom.questions.fields import Clock
+    from netloom.questions.shown import Verdict
     from netloom.routing import Routing
     from netloom.topology import Topology
 

@@ -15,8 +15,8 @@ from netloom.phases.collectives.schedule_files import read_schedule
 from netloom.phases.violations import InvalidPlanError, Violation
 from netloom.questions.columns import Column, Columns
 from netloom.questions.compile.plan_verdicts import of_program, of_schedule, part_of, told
+from netloom.questions.shown import short_name
 from netloom.questions.simulate.trace.programs import ProgramFlows, padding
-from netloom.questions.verdict import short_name
 from netloom.workload.programs.collectives.costs import bus_factor
 from netloom.workload.programs.collectives.msccl_parsing import parse_msccl
 from netloom.workload.programs.collectives.msccl_traces import executed
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from netloom.drawing.timelines import Timeline
     from netloom.phases.collectives.judged import Judged
     from netloom.phases.collectives.schedules import Schedule
+    from netloom.questions.shown import Verdict
     from netloom.questions.simulate.trace.flow_answer import FlowReplay
-    from netloom.questions.verdict import Verdict
     from netloom.workload.programs.collectives.msccl_traces import Execution
 
 VERIFIED = Columns(

@@ -9,7 +9,6 @@ from rich.markup import escape
 from netloom.base import units
 from netloom.base.words import counted, number
 from netloom.phases.collectives.synthesis import BY_TREES
-from netloom.questions.commands import command_line
 from netloom.questions.compile.collective.question import (
     MOST_LINES,
     by_prices,
@@ -18,9 +17,8 @@ from netloom.questions.compile.collective.question import (
     proof_lines,
 )
 from netloom.questions.compile.plan_verdicts import NEAR, part_of
-from netloom.questions.register import kind_of
-from netloom.questions.shown import pairs, percent, plain_table, size_of
-from netloom.questions.verdict import Verdict, subject
+from netloom.questions.register import command_line, kind_of
+from netloom.questions.shown import Verdict, pairs, percent, plain_table, size_of, subject
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,7 +11,7 @@ from netloom.drawing.networks import Delays
 from netloom.questions.network_chart import USE, channels_chart
 from netloom.questions.predict.drawn import latency_curve, made_of
 from netloom.questions.predict.shared import routed
-from netloom.questions.verdict import order_named
+from netloom.questions.shown import order_named
 
 if TYPE_CHECKING:
     from netloom.drawing.frame import Part

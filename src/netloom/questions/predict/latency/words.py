@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from netloom.base.words import counted, number
-from netloom.questions.commands import command_line
 from netloom.questions.predict.shared import (
     STEADY,
     checked,
@@ -16,14 +15,13 @@ from netloom.questions.predict.shared import (
     routed,
     worst_checked,
 )
-from netloom.questions.register import kind_of
-from netloom.questions.shown import interruption, pairs, percent, size_of
-from netloom.questions.verdict import Verdict, arrow, subject
+from netloom.questions.register import command_line, kind_of
+from netloom.questions.shown import Verdict, arrow, interruption, pairs, percent, size_of, subject
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from netloom.questions.predict.latency.answer import LatencyPrediction
+    from netloom.questions.predict.latency.question import LatencyPrediction
 
 
 def verdict(figures: Mapping[str, Any]) -> Verdict:
