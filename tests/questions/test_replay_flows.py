@@ -12,7 +12,7 @@ from netloom.cli import main
 from netloom.questions.register import chart_of, kind_of, record
 from netloom.questions.simulate.trace.answer import TraceReplay
 from netloom.questions.simulate.trace.flow_answer import CycleFlowReplay, FlowReplay
-from netloom.report.page.answers import key_table
+from netloom.report.page.sections import key_table
 from netloom.workload.programs.goal import read_timed_goal
 from netloom.workload.programs.trace_files import read_trace, write_trace
 

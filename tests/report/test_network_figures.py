@@ -11,19 +11,19 @@ from netloom.drawing.room import NARROW, WIDE, narrow_page, room
 from netloom.questions.network_chart import network_chart
 from netloom.questions.register import record
 from netloom.report import chart_of
-from netloom.report.page.answers import figures_of
+from netloom.report.page.sections import figures_by_part
 from netloom.topology import topology
 
 
 def figure(on, app="ring:16"):
-    return figures_of(record(nl.analyze(app, on, random_mappings=0)))[0]
+    return next(iter(figures_by_part(record(nl.analyze(app, on, random_mappings=0))).values()))
 
 
 @pytest.mark.parametrize("on", ["leaf-spine:4x2x4", "dragonfly:2x4x2", "hyperx:4x4/1",
                                 "mesh:4x4x2", "jellyfish:8x3x2/1"])  # fmt: skip
 def test_a_figure_says_in_words_and_numbers_what_it_shows(on):
     found = record(nl.analyze("ring:16", on, random_mappings=0))
-    shown = figures_of(found)[0]
+    shown = next(iter(figures_by_part(found).values()))
     net = topology(on)
     assert shown.data.columns[:2] == ("channel", "paths on the channel")
     assert shown.data.total == net.num_channels
@@ -84,7 +84,7 @@ def test_a_map_s_titles_and_colours_are_of_all_channels_those_of_hosts_included(
 
 def test_an_analysis_of_several_paths_has_its_network():
     found = record(nl.analyze("ring:16", "leaf-spine:4x2x4", routing="ecmp", random_mappings=2))
-    names = [figure.title for figure in figures_of(found)]
+    names = [figure.title for figure in list(figures_by_part(found).values())]
     assert "channel" in names[0]
 
 
@@ -98,7 +98,7 @@ def test_an_analysis_of_several_paths_has_its_network():
 )
 def test_permutations_have_a_picture_of_what_was_asked_for(asked, parts):
     found = record(nl.analyze_permutations("leaf-spine:4x2x4", **asked))
-    shown = figures_of(found)
+    shown = list(figures_by_part(found).values())
     assert len(shown) == len(parts)
     for each, words in zip(shown, parts, strict=True):
         assert words in each.title

@@ -22,9 +22,9 @@ from netloom.questions.register import Recorded, record
 from netloom.questions.shown import percent
 from netloom.questions.simulate.load.answer import point_at
 from netloom.report.page import page_of, report, write_report
-from netloom.report.page.curve_charts import MOST_PANELS, panels
 from netloom.report.page.curve_verdicts import decide
 from netloom.report.page.curves import deviations, find_curves
+from netloom.report.page.figure import MOST_PANELS, panels
 from netloom.report.page.pages import figures_on
 from netloom.report.page.write import THEMES, render
 from netloom_papers.questions.predict.torus_broadcast.answer import ENDS_CYCLES

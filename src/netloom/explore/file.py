@@ -255,6 +255,11 @@ def check_page(path: str | Path) -> Path:
     ------
     InputError
         If it is no .html file, or nothing can be written there.
+
+    Examples
+    --------
+    >>> check_page("report.html").name
+    'report.html'
     """
     path = Path(path)
     if path.suffix not in SUFFIXES:

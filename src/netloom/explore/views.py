@@ -14,7 +14,7 @@ from netloom.explore.network import MOST_HOPS, loads_of, ways_of
 from netloom.explore.view import Flows, Frames, View
 from netloom.questions.analyze.words import delays_from, unit
 from netloom.questions.collective.answer import fastest_run
-from netloom.questions.fabric.words import FAIR
+from netloom.questions.fabric.question import FAIR
 from netloom.questions.map.words import unit_of
 from netloom.questions.named import entering
 from netloom.questions.network_chart import at_last, topology_of
@@ -31,11 +31,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.base.arrays import Floats, Ints
+    from netloom.explore.view import Table
     from netloom.questions.fabric.question import Job
     from netloom.questions.register import Answer, Recorded
+    from netloom.questions.simulate.engines import PreparedNetwork
+    from netloom.questions.timelines import Crossed
     from netloom.routing import Routing
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
+
+    Steps: TypeAlias = tuple[tuple[int, int, float, float, str], ...]
 
 
 GONE = "The record does not keep the routes that were chosen with the mapping."
@@ -449,19 +454,6 @@ DELAYS = {
 }
 """By verb, what its figures say of it. Of all others the busiest host's own time decides."""
 
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom.explore.view import Table
-    from netloom.questions.register import Answer, Recorded
-    from netloom.questions.simulate.engines import PreparedNetwork
-    from netloom.questions.timelines import Crossed
-
-    Steps: TypeAlias = tuple[tuple[int, int, float, float, str], ...]
 
 SPANS = 60
 """Parts of the time that are told apart."""

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
 
+    Users = tuple[Ints, Floats]
+
 
 COUNTED = ("path_length", "logical_path_length", "channel_load", "path_contention")
 """Whole numbers, of each path or channel."""
@@ -366,14 +368,6 @@ def _paths_on(loads: ChannelLoads, channel: int) -> float:
     paths = np.append(loads.channel_load, loads.host_channel_load)[channel].item()
     return float(paths) if isinstance(paths, float) else int(paths)
 
-
-if TYPE_CHECKING:
-    from netloom.base.arrays import Floats, Ints
-    from netloom.routing import Paths, Routing
-    from netloom.topology import Topology
-    from netloom.workload import ProcessGraph
-
-    Users = tuple[Ints, Floats]
 
 MOST_HOPS = 2**24
 """Hops of all paths up to which those on the busiest channel are looked for (under a second)."""

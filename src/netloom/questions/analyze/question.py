@@ -59,7 +59,6 @@ from netloom.questions.fields import (
     Seeded,
 )
 from netloom.questions.named import (
-    mapping_name,
     network_of,
     num_places,
     placed,
@@ -211,11 +210,6 @@ class Analysis(Answer):
     causes: dict[str, Any]
     routed: Paths | None
     provenance: Provenance
-
-    @property
-    def mapping_name(self) -> str:
-        """What a person calls the mapping: the name or file that was asked for."""
-        return mapping_name(self.provenance.configuration["mapping"])
 
     @cached_property
     def own(self) -> dict[str, Any]:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from netloom.questions.analyze.question import Analysis
 
+    Figures = Mapping[str, Any]
+
 
 CLOSE = 1.005
 """Times the bound up to which a channel works for no longer than it must."""
@@ -80,11 +82,6 @@ def _times(ratio: float) -> str:
         return f"{number(float(f'{ratio:.2g}'))}×"
     return f"{number(round(100 * ratio))}\u00a0% of"
 
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    Figures = Mapping[str, Any]
 
 LESS = 0.95
 """The busiest channel would carry at most this part of its load, were a cause removed."""
@@ -284,11 +281,6 @@ def _taper(each: dict[str, Any]) -> str:
         f"below and {counted(above, 'uplink')}{rates}."
     )
 
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    Figures = Mapping[str, Any]
 
 ESTIMATE, SAME = "* estimate.", "the same as"
 PERCENT_MEANT = 2

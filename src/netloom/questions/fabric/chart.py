@@ -35,9 +35,6 @@ LED = {"down": "down, to hosts", "up": "up, from hosts", "across": "between swit
 LOOKS = dict(zip(LED, looks_of(LED).values(), strict=True))
 """How channels look by where they lead."""
 
-ONE_LINE = 420.0
-"""Pixels of axes up to which the names of the two ends of a channel stand in two lines."""
-
 MOST_POINTS = 1000
 """Points of a line."""
 

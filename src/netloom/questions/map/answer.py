@@ -211,13 +211,6 @@ class SimulatedMappings:
     note: str | None
     compared: PairedRuns | None = None
 
-    def worst_shares(self) -> tuple[float | None, float | None]:
-        """Return how much of what it offers the worst node gets accepted, before and after."""
-        before, after = (
-            None if run is None else worst_share(run) for run in (self.before, self.after)
-        )
-        return before, after
-
     def to_dict(self) -> dict[str, Any]:
         """Return the figures of both runs as plain data."""
         before, after = (

@@ -24,17 +24,14 @@ from netloom.questions.shown import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from rich.table import Table
 
     from netloom.questions.map.answer import ProgramMapping
 
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     Figures = Mapping[str, Any]
+
 
 NOTHING_KNOWN = 0.005
 """A bound below this share of rank order is shown as a gain of 100 %, and says nothing."""

@@ -17,10 +17,9 @@ from netloom.questions.analyze.words import load_share
 from netloom.questions.network_chart import one_scale
 from netloom.questions.register import Recorded, command_line, key_columns, kind_of
 from netloom.questions.shown import Verdict, ended, percent, short_name
-from netloom.report.page.answers import name_of
 from netloom.report.page.curve_verdicts import Tile, common_load
 from netloom.report.page.curves import deviations, find_curves, name_fields
-from netloom.report.page.sections import Asked, numbers_of, sections_of, varied_in
+from netloom.report.page.sections import Asked, name_of, numbers_of, sections_of, varied_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

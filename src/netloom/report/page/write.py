@@ -22,18 +22,21 @@ from netloom.drawing.colours import (
 )
 from netloom.drawing.pages import Inline, as_json, charts_shown, html_page, own_file
 from netloom.drawing.save import check_address_space, check_writable, make_folder
+from netloom.explore.file import check_page, shell
 from netloom.explore.file import inline as framed
-from netloom.explore.file import shell
 from netloom.questions.register import Recorded, record
 from netloom.questions.shown import MARKS
 from netloom.report.page.figure import turned
 from netloom.report.page.pages import figures_on, page_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from netloom.experiments.findings import Results
     from netloom.report.page.figure import Figure
     from netloom.report.page.pages import Page
+
+    Source: TypeAlias = Recorded | Results
 
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
@@ -197,17 +200,6 @@ def _slug(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:60].strip("-") or "chart"
 
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from netloom.experiments.findings import Results
-    from netloom.report.page.pages import Page
-
-    Source: TypeAlias = Recorded | Results
-
-SUFFIXES = (".html", ".htm")
-
-
 def report(
     results: Any, path: str | Path, *, title: str = "", pictures: str | Path | None = None
 ) -> Path:
@@ -269,25 +261,6 @@ def write_page(page: Page, path: str | Path, pictures: Path | None = None) -> Pa
     if pictures is not None:
         save_pictures(page, pictures)
     return path
-
-
-def check_page(path: str | Path) -> Path:
-    """Return the path of a page to write, or refuse it before any work is done.
-
-    Raises
-    ------
-    InputError
-        If it is no .html file, or nothing can be written there.
-
-    Examples
-    --------
-    >>> check_page("report.html").name
-    'report.html'
-    """
-    path = Path(path)
-    if path.suffix not in SUFFIXES:
-        raise InputError(str(path), f"suffix '{path.suffix}'", "a page, .html")
-    return check_writable(path)
 
 
 def check_folder(path: Path) -> Path:

@@ -29,13 +29,15 @@ from netloom.topology import Topology
 from netloom.topology.faults import working_nodes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     import polars as pl
 
     from netloom.base.arrays import Floats, Ints
     from netloom.base.provenance import Provenance
     from netloom.contention import EffectiveBisection, Shifts
+
+    Figures = Mapping[str, Any]
 
 
 SHIFTS = Columns(
@@ -315,11 +317,6 @@ def _bound(network: Topology, hosts: Ints) -> float | None:
 
     return max(each.time for each in cut_bounds_of(network, blocks()))
 
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    Figures = Mapping[str, Any]
 
 FULL, HALF = 0.95, 0.5
 """Shares of a host's bandwidth from which on pairs get nearly all of it, and half."""
