@@ -7,7 +7,7 @@ import pytest
 import typer
 
 from netloom.base.errors import InputError
-from netloom.cli.output import files_written
+from netloom.cli.edge import files_written
 from tests.cli.test_edge import run
 
 EXAMPLES = Path("examples").resolve()

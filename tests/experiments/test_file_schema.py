@@ -4,7 +4,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from netloom.experiments.file_schema import schema
+from netloom.experiments.file import schema
 from tests.experiments.small import SWEEP
 from tests.experiments.test_file import WRONG
 

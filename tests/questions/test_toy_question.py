@@ -11,7 +11,7 @@ import pytest
 import netloom as nl
 from netloom.cli import main
 from netloom.experiments import load_results, run
-from netloom.experiments.file_schema import schema
+from netloom.experiments.file import schema
 from netloom.questions import register
 from netloom.questions.answer_schema import results_schema
 from netloom.questions.register import record

@@ -13,9 +13,8 @@ from netloom._version import __version__
 from netloom.base.declared import declared
 from netloom.cli import experiment, plans
 from netloom.cli.commands import ADDED, HelpedCommand, make_app
-from netloom.cli.edge import run_guarded
+from netloom.cli.edge import AsJson, advice_shown, print_json, run_guarded
 from netloom.cli.experiment import EXPLORE_EPILOG, REPORT_EPILOG, explore, report
-from netloom.cli.output import AsJson, advice_shown, print_json
 
 DEMO_EPILOG = "Example: netloom demo"
 

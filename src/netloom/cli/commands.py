@@ -19,8 +19,15 @@ from typer.core import TyperCommand, TyperGroup
 from netloom.base.errors import InputError
 from netloom.base.spec import SPELLINGS
 from netloom.base.words import listed
-from netloom.cli.edge import INTERRUPTED, MISTAKE
-from netloom.cli.output import FILES, check_apart, compilation_announced, files_written, print_json
+from netloom.cli.edge import (
+    FILES,
+    INTERRUPTED,
+    MISTAKE,
+    check_apart,
+    compilation_announced,
+    files_written,
+    print_json,
+)
 from netloom.questions.register import OTHERS, groups
 
 if TYPE_CHECKING:

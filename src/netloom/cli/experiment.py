@@ -10,8 +10,16 @@ import typer
 
 from netloom.base.errors import InputError
 from netloom.base.words import counted
-from netloom.cli.edge import FAILED, INTERRUPTED, MISTAKE
-from netloom.cli.output import FILES, AsJson, compilation_announced, files_written, print_json
+from netloom.cli.edge import (
+    FAILED,
+    FILES,
+    INTERRUPTED,
+    MISTAKE,
+    AsJson,
+    compilation_announced,
+    files_written,
+    print_json,
+)
 
 if TYPE_CHECKING:
     from http.server import ThreadingHTTPServer
@@ -168,7 +176,7 @@ def schema(
 
         print_json(results_schema())
         return
-    from netloom.experiments.file_schema import schema as schema_of
+    from netloom.experiments.file import schema as schema_of
 
     print_json(schema_of())
 

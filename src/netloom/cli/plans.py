@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from netloom.cli.edge import FAILED
-from netloom.cli.output import (
+from netloom.cli.edge import (
+    FAILED,
     FILES,
     AsJson,
     Writer,

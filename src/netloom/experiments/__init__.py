@@ -1,7 +1,6 @@
 """Experiments: many questions in one file, asked on all cores, kept in one store."""
 
-from netloom.experiments.file import Experiment, Point, read_experiment
-from netloom.experiments.file_schema import schema
+from netloom.experiments.file import Experiment, Point, read_experiment, schema
 from netloom.experiments.findings import Answered, Results, all_results, load_results, results
 from netloom.experiments.runner import Estimate, estimate, run
 from netloom.experiments.store import Store
