@@ -334,7 +334,7 @@ class PatternTraffic(Question, panel="Traffic"):
 
 
 class Timing(Question, panel="Time"):
-    """How fast and how long channels are, in bytes and seconds. See ``questions.timing``.
+    """How fast and how long channels are, in bytes and seconds. See ``Clock``.
 
     A number, in Python, is bytes/s or seconds.
     """

@@ -506,7 +506,7 @@ class Kind:
         return framed(drawn, said, [*footer(record), origin])
 
     def levels(self, given: Any) -> tuple[float, ...]:
-        """Return the values of ``sweep``, rising: ``LEVELS`` of ``answer.py`` reads them."""
+        """Return the values of ``sweep``, rising: ``LEVELS`` beside the answer reads them."""
         from netloom.questions.base import parse_positive
 
         found: tuple[float, ...] = (self.hook("answer", "LEVELS") or parse_positive)(
