@@ -18,7 +18,7 @@ from netloom.fabrics.program import (
 )
 from netloom.fabrics.program_tables import tables_for_program
 from netloom.fabrics.repair import Repaired, repaired
-from netloom.fabrics.slurm_writing import write_slurm_topology, write_topograph
+from netloom.fabrics.slurm_writing import write_slurm_topology
 from netloom.fabrics.writing import write_lfts
 
 __all__ = [
@@ -50,5 +50,4 @@ __all__ = [
     "write_lfts",
     "write_qos_policy",
     "write_slurm_topology",
-    "write_topograph",
 ]

@@ -1,4 +1,4 @@
-"""Trees as schedulers are told of them: Slurm's ``topology.conf`` and ``.yaml``, topograph's."""
+"""Trees as schedulers are told of them: Slurm's ``topology.conf`` and ``.yaml``."""
 
 from __future__ import annotations
 
@@ -72,16 +72,16 @@ def write_slurm_topology(topology: Topology, path: str | Path) -> int:
             found = f"a switch whose name has {len(switch.name)} letters"
             raise InputError(topology.name, found, f"at most {MOST_LETTERS}, as Slurm takes them")
     if str(path).endswith((".yaml", ".yml")):
+        import yaml
+
         switches = [
             {"switch": each.name}
             | ({"children": folded(each.switches)} if each.switches else {})
             | ({"nodes": folded(each.computers)} if each.computers else {})
             for each in tree
         ]
-        _write_yaml(
-            path,
-            [{"topology": "default", "cluster_default": True, "tree": {"switches": switches}}],
-        )
+        content = [{"topology": "default", "cluster_default": True, "tree": {"switches": switches}}]
+        write_text(path, yaml.safe_dump(content, sort_keys=False, width=2**20))
         return len(tree)
     lines = [
         f"SwitchName={each.name}"
@@ -90,25 +90,6 @@ def write_slurm_topology(topology: Topology, path: str | Path) -> int:
         for each in tree
     ]
     write_text(path, "\n".join(lines) + "\n")
-    return len(tree)
-
-
-def write_topograph(topology: Topology, path: str | Path) -> int:
-    """Write a tree as a model of NVIDIA's topograph. Return how many switches are written.
-
-    Raises
-    ------
-    InputError
-        If ``tree_of`` refuses the network, or the file cannot be written.
-    """
-    tree = tree_of(topology)
-    switches = {
-        each.name: ({"switches": each.switches} if each.switches else {})
-        | ({"nodes": each.computers} if each.computers else {})
-        for each in tree
-    }
-    names = dict.fromkeys(name for each in tree for name in each.computers)
-    _write_yaml(path, {"switches": switches, "nodes": {name: {} for name in names}})
     return len(tree)
 
 
@@ -175,9 +156,3 @@ def _words(names: Iterable[str], network: str) -> list[str]:
         twice = next(name for name in found if found.count(name) > 1)
         raise InputError(network, f"the name '{twice:.40}' twice", "names that Slurm tells apart")
     return found
-
-
-def _write_yaml(path: str | Path, content: object) -> None:
-    import yaml
-
-    write_text(path, yaml.safe_dump(content, sort_keys=False, width=2**20))

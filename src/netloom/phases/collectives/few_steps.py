@@ -132,71 +132,10 @@ class Frontier:
         return point.rounds_per_chunk == self.bound(point.steps).rounds_per_chunk
 
 
-def round_bound(network: RankNetwork, steps: int, root: int | None = None) -> RoundBound:
-    """Return the least rounds per chunk that an all-gather of at most so many steps needs.
-
-    Or, with a root, a broadcast from it.
-
-    Raises
-    ------
-    InputError
-        If ranks are joined by what only forwards, or some rank is more steps away.
-
-    Examples
-    --------
-    >>> from netloom.topology import topology
-    >>> from netloom.phases.collectives.network import rank_network
-    >>> round_bound(rank_network(topology("hypercube:3")), 3)
-    <at least 7/3 rounds per chunk in 3 steps, by prices>
-    """
-    return RoundBound(step_prices(network, steps, root), _best(network, root))
-
-
 def _best(network: RankNetwork, root: int | None) -> Optimum:
     weights = np.zeros(network.num_ranks, np.int64)
     weights[roots_of(network, root)] = 1
     return optimum(network, weights)
-
-
-def few_steps(
-    network: RankNetwork, steps: int, rounds: int, chunks: int, *,
-    root: int | None = None, seconds: float = SECONDS,
-) -> FewSteps:  # fmt: skip
-    """Find an all-gather of so many steps, rounds and chunks, or prove that there is none.
-
-    Parameters
-    ----------
-    network
-        Ranks joined directly to each other.
-    steps, rounds, chunks
-        At least 1 each. Every step lasts at least one round.
-    root
-        Of a broadcast. None for an all-gather.
-    seconds
-        How long to search.
-
-    Raises
-    ------
-    InputError
-        If ranks are joined by what only forwards, some rank is more steps away, or a number is
-        below 1.
-
-    Examples
-    --------
-    >>> from netloom.topology import topology
-    >>> from netloom.phases.collectives.network import rank_network
-    >>> square = rank_network(topology("hypercube:2"))
-    >>> few_steps(square, 2, 3, 2)
-    <(2, 3, 2) schedule>
-    >>> few_steps(square, 2, 4, 3)
-    <(2, 4, 3) impossible: 4/3 rounds per chunk, but all need 3/2>
-    """
-    for name, value in (("steps", steps), ("rounds", rounds), ("chunks", chunks)):
-        if value < 1:
-            raise InputError(name, str(value), "at least 1")
-    possible_sends(network, steps, chunks, root)  # refuses what is too large before pricing
-    bound = round_bound(network, steps, root).rounds_per_chunk
-    return _within(network, root, (steps, rounds, chunks), bound, seconds)
 
 
 def frontier(
@@ -222,7 +161,7 @@ def frontier(
     Raises
     ------
     InputError
-        As ``few_steps`` does.
+        As ``searched`` does, or if chunks are below 1.
 
     Examples
     --------
@@ -249,7 +188,7 @@ def frontier(
             for rounds, chunks in _tried(steps, least, wanted, before):
                 left = (end - perf_counter()) / 2
                 asked = (steps, rounds, chunks)
-                found = _within(network, root, asked, least, max(left, seconds / 100))
+                found = searched(network, root, asked, least, max(left, seconds / 100))
                 if found.outcome == "schedule":
                     points.append(found)
                     break
@@ -274,11 +213,43 @@ def _tried(
     return sorted(found, key=lambda each: (Fraction(*each), each))
 
 
-def _within(
-    network: RankNetwork, root: int | None, asked: tuple[int, int, int], least: Fraction,
-    seconds: float,
-) -> FewSteps:  # fmt: skip
-    """Search for a schedule unless the bound or the steps rule it out."""
+def searched(
+    network: RankNetwork,
+    root: int | None,
+    asked: tuple[int, int, int],
+    least: Fraction,
+    seconds: float = SECONDS,
+) -> FewSteps:
+    """Search for an all-gather unless the bound or the steps rule it out.
+
+    Parameters
+    ----------
+    network
+        Ranks joined directly to each other.
+    root
+        Of a broadcast. None for an all-gather.
+    asked
+        Steps, rounds and chunks. Every step lasts at least one round.
+    least
+        The least rounds per chunk. See ``RoundBound``.
+    seconds
+        How long to search.
+
+    Raises
+    ------
+    InputError
+        If ranks are joined by what only forwards, or some rank is more steps away.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> from netloom.phases.collectives.network import rank_network
+    >>> square = rank_network(topology("hypercube:2"))
+    >>> searched(square, None, (2, 3, 2), Fraction(3, 2))
+    <(2, 3, 2) schedule>
+    >>> searched(square, None, (2, 4, 3), Fraction(3, 2))
+    <(2, 4, 3) impossible: 4/3 rounds per chunk, but all need 3/2>
+    """
     steps, rounds, chunks = asked
     nothing = np.zeros(0, np.int64)
     if Fraction(rounds, chunks) < least:

@@ -109,7 +109,7 @@ def in_steps(
     Raises
     ------
     InputError
-        As ``few_steps`` does, or if no schedule was found in time.
+        As ``frontier`` does, or if no schedule was found in time.
 
     Examples
     --------

@@ -215,25 +215,6 @@ def translatable(network: RankNetwork) -> bool:
     return closed and bool(even)
 
 
-def rounds_program(found: Translates, collective: str = "all-gather") -> CollectiveProgram:
-    """Return the program of an all-gather, or backwards a reduce-scatter, by rounds.
-
-    Raises
-    ------
-    InputError
-        If it has too many messages, or the collective is another.
-
-    Examples
-    --------
-    >>> rounds_program(translates((3, 3)))
-    <all-gather, synthesised: 9 ranks, 36 chunks, 288 messages in 8 steps>
-    """
-    times = found.round_of.astype(np.float64)
-    each = times[found.parent >= 0]
-    program, step, _ = _everywhere(found, collective, 1, each, np.arange(found.parent.shape[1]))
-    return replace(program, step=step.astype(np.int32))
-
-
 def translated(
     network: RankNetwork,
     collective: str,
@@ -289,7 +270,7 @@ def translated(
     rank_of = np.argsort(network.vertices)
     if collective == "reduce-scatter":
         start, end = end.max() - end, end.max() - start
-    program, start, row = _everywhere(found, collective, many, start, rank_of, backwards=True)
+    program, start, row = _everywhere(found, collective, many, start, rank_of)
     _, step = np.unique(start, return_inverse=True)
     channels = _channels(network, program)
     return Timed(
@@ -327,13 +308,10 @@ def _everywhere(
     many: int,
     start: Floats,
     rank_of: Ints,
-    *,
-    backwards: bool = False,
 ) -> tuple[CollectiveProgram, Floats, Ints]:
     """Return the messages of all roots in the order of their starts, and which of one root's.
 
-    ``start``: of each message of root 0. ``backwards``: whether starts of a reduce-scatter are so
-    already. Steps are left 0.
+    ``start``: of each message of root 0. Steps are left 0.
     """
     if collective not in ("all-gather", "reduce-scatter"):
         raise InputError("collective", f"'{collective}'", "all-gather or reduce-scatter")
@@ -342,8 +320,6 @@ def _everywhere(
         wanted = f"at most {MOST_MESSAGES:,}: fewer ranks or chunks"
         raise InputError("schedule", f"{len(start) * vertices:,} messages", wanted)
     sums = collective == "reduce-scatter"
-    if sums and not backwards:
-        start = start.max() - start
     row = np.argsort(start, kind="stable")
     tree, vertex = np.nonzero(found.parent >= 0)
     moved = found.moved()
