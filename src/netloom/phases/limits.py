@@ -11,7 +11,7 @@ from netloom.models import ConSetCosts, MessageCosts, conset_clocks, pattern_mes
 if TYPE_CHECKING:
     from netloom.base.arrays import Floats
     from netloom.phases.plan.plans import Plan
-    from netloom.phases.timetable.timetables import Timetable
+    from netloom.phases.timetables import Timetable
 
 TURNS = 1.25
 """Times the least clocks of processors and channels from which on waiting is what limits."""

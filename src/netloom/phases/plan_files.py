@@ -23,9 +23,8 @@ from netloom.base.errors import InputError
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.textfiles import read_text, write_text
 from netloom.models.messages import ConSetCosts
-from netloom.phases.plan.connections import MOST_WORDS, Connections, ranks
-from netloom.phases.plan.plans import Capacity, Plan
-from netloom.phases.timetable.timetables import Kind, Timetable
+from netloom.phases.plan.plans import MOST_WORDS, Capacity, Connections, Plan, ranks
+from netloom.phases.timetables import Kind, Timetable
 from netloom.phases.violations import InvalidPlanError, Violation, first_wrong
 from netloom.routing import Paths
 from netloom.topology import Cube, Topology, topology

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Bools, Ints
     from netloom.models.messages import ConSetCosts
     from netloom.phases.plan.plans import Plan
-    from netloom.phases.timetable.timetables import Timetable
+    from netloom.phases.timetables import Timetable
 
 SLACK = 1e-9
 """Part of the longest makespan by which times may be off: they are sums of floats."""
@@ -101,7 +101,7 @@ def first_violation(
     Examples
     --------
     >>> import numpy as np
-    >>> from netloom.phases.plan.connections import connections
+    >>> from netloom.phases.plan.plans import connections
     >>> from netloom.phases.plan.plans import Capacity, Plan
     >>> from netloom.routing import DimensionOrder, paths
     >>> from netloom.topology import topology

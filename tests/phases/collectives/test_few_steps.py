@@ -11,11 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netloom.base.errors import InputError
-from netloom.phases.collectives.few_steps import RoundBound, frontier, searched
+from netloom.phases.collectives.few_steps import (
+    RoundBound,
+    frontier,
+    possible_sends,
+    roots_of,
+    searched,
+    step_prices,
+)
 from netloom.phases.collectives.network import rank_network
-from netloom.phases.collectives.optimum import optimum
-from netloom.phases.collectives.step_prices import possible_sends, roots_of, step_prices
-from netloom.phases.collectives.step_proofs import StepProof, proven_rounds
+from netloom.phases.collectives.schedules import StepProof, proven_rounds
+from netloom.phases.collectives.trees import optimum
 from netloom.topology import topology
 from netloom.workload.programs.collectives.checked import check
 from netloom.workload.programs.collectives.msccl import write_msccl

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from netloom.base.errors import InputError
 from netloom.phases.collectives.network import rank_network
-from netloom.phases.collectives.optimum import optimum
 from netloom.phases.collectives.translates import translated, translates
+from netloom.phases.collectives.trees import optimum
 from netloom.topology import topology
 from netloom.workload.programs.collectives.checked import check
 from tests.phases.collectives.boxes import plain

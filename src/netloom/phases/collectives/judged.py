@@ -3,27 +3,27 @@
 Routes are followed channel by channel, and times are compared with what channels can carry. The
 messages are executed on data in the order of their times. A rank may send only what has arrived,
 sums may count no contribution twice, and in the end every rank must have the collective's result.
+Of a schedule of few steps it is asked, too, whether its prices prove that few steps take so long.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from netloom.base.errors import InputError
 from netloom.base.units import rate, seconds
-from netloom.phases.collectives.judged_steps import step_seconds
-from netloom.phases.collectives.prices import priced_seconds
-from netloom.phases.collectives.schedules import cut_seconds
+from netloom.phases.collectives.schedules import cut_seconds, priced_seconds, steps_seconds
 from netloom.phases.violations import InvalidPlanError, Violation, first_wrong
 from netloom.workload.programs.collectives.program import EVERYBODY
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from netloom.base.arrays import Floats, Ints
     from netloom.phases.collectives.schedules import Schedule
+
 
 SLACK = 1e-9
 """Part of the finish by which times may be off: they are sums of floats."""
@@ -76,8 +76,8 @@ def judge(schedule: Schedule) -> Judged:
     --------
     >>> from netloom.topology import topology
     >>> from netloom.phases.collectives.network import rank_network
-    >>> from netloom.phases.collectives.optimum import optimum
-    >>> from netloom.phases.collectives.schedules import schedule_of
+    >>> from netloom.phases.collectives.trees import optimum
+    >>> from netloom.phases.collectives.synthesis import schedule_of
     >>> from netloom.phases.collectives.synthesis import synthesised
     >>> net = rank_network(topology("ring:4"), bytes_per_second=25e9)
     >>> judge(schedule_of(synthesised(net, "all-gather", 1e9), optimum(net))).depth
@@ -293,3 +293,47 @@ def _depth(schedule: Schedule, have: list[dict[int, int]]) -> int:
                 raise _broken("data", f"rank {rank}", found, "all of what the collective means")
             depth = max(depth, got & MOST_HOPS)
     return depth
+
+
+def step_seconds(schedule: Schedule) -> Fraction:
+    """Return what the prices of a schedule of few steps prove, in seconds, latencies left out.
+
+    Raises
+    ------
+    InvalidPlanError
+        If it has more steps than its proof, steps overlap (``timetable``), or its prices do not
+        prove what it says (``bound``).
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> from netloom.phases.collectives.few_steps import in_steps
+    >>> from netloom.phases.collectives.network import rank_network
+    >>> net = rank_network(topology("ring:4"), bytes_per_second=25e9)
+    >>> found = in_steps(net, "all-gather", 1e6, steps=2)
+    >>> step_seconds(found.schedule)
+    Fraction(3, 200000)
+    """
+    few = schedule.few
+    assert few is not None
+    _check_steps(schedule, few.proof.steps)
+    try:
+        proven = steps_seconds(schedule, few.proof)
+    except InputError as error:
+        raise _broken("bound", f"few_steps: {error.where}", error.found, error.wanted) from None
+    if not abs(Fraction(few.seconds) - proven) <= Fraction(SLACK) * proven:
+        found, wanted = (f"{float(each):.12g} s" for each in (few.seconds, proven))
+        raise _broken("bound", "few_steps", found, f"{wanted}, which the prices prove")
+    return proven
+
+
+def _check_steps(schedule: Schedule, most: int) -> None:
+    """Refuse more steps than that, and steps that begin before those before them have ended."""
+    known, step = np.unique(schedule.start, return_inverse=True)
+    if len(known) > most:
+        raise _broken("timetable", "few_steps", f"{len(known)} steps", f"at most {most}")
+    until = np.append(known[1:], np.inf)[step] + SLACK * schedule.finish_seconds
+    if (late := first_wrong(schedule.end > until)) is not None:
+        found = f"an end at {seconds(float(schedule.end[late]), 6)}"
+        wanted = f"by {seconds(float(known[step[late] + 1]), 6)}, when the next step begins"
+        raise _broken("timetable", f"message {late} of step {step[late] + 1}", found, wanted)

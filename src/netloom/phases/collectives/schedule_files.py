@@ -21,9 +21,17 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from netloom.base.errors import InputError
 from netloom.base.textfiles import read_text, replacing
 from netloom.base.words import listed
-from netloom.phases.collectives.prices import MOST_PAID, PRICED, Prices, tables_of
-from netloom.phases.collectives.schedules import Bound, Schedule, ScheduleNetwork, StepBound
-from netloom.phases.collectives.step_proofs import StepProof
+from netloom.phases.collectives.schedules import (
+    MOST_PAID,
+    PRICED,
+    Bound,
+    Prices,
+    Schedule,
+    ScheduleNetwork,
+    StepBound,
+    StepProof,
+    tables_of,
+)
 from netloom.phases.plan_files import mistake
 from netloom.workload.programs.collectives.program import COLLECTIVES, CollectiveProgram
 from netloom.workload.programs.many_lists import Lists

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.phases.collectives.listed import MOST_MESSAGES, Jobs, Servers, Timed, listed
-from netloom.phases.collectives.optimum import optimum
+from netloom.phases.collectives.pipelines import MOST_MESSAGES, Jobs, Servers, Timed, listed
+from netloom.phases.collectives.trees import optimum
 from netloom.topology.cubes import Cube
 from netloom.workload.programs.collectives.program import CollectiveProgram, owners, single
 from netloom.workload.programs.many_lists import Lists
