@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netloom.base.errors import InputError
-from netloom.fabrics.slurm_writing import tree_of, write_slurm_topology
+from netloom.fabrics.writing import tree_of, write_slurm_topology
 from netloom.topology import hop_distances, topology, without
 from netloom.topology.families.trees import xgft
 from tests.topology.subnets.said import read
