@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from netloom.drawing.axes import Axis, axis
+from netloom.drawing.axes import Axis, Panel, axis, words
 from netloom.drawing.colours import REFERENCE
-from netloom.drawing.frame import fitting, layered
-from netloom.drawing.networks.letters import fitted, width_of
-from netloom.drawing.panel import Panel, words
-from netloom.drawing.room import NARROW, room
+from netloom.drawing.frame import NARROW, fitting, layered, room
+from netloom.drawing.names import fitted, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

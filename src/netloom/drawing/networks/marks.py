@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.drawing.networks.letters import SIZE, width_of
+from netloom.drawing.names import SIZE, width_of
 from netloom.drawing.networks.traffic import percent
 
 if TYPE_CHECKING:

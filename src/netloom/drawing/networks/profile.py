@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.drawing.networks.letters import LINE, width_of
+from netloom.drawing.names import LINE, width_of
 from netloom.drawing.networks.scene import Box, Cells, Channels, Scene, Word, named_below
 from netloom.topology import Cube
 from netloom.topology.family import HyperXShape

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from netloom.drawing.networks.letters import LINE, SIZE, fitted, width_of
+from netloom.drawing.names import LINE, SIZE, fitted, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
