@@ -183,8 +183,7 @@ def axis(
                     share=True)  # fmt: skip
     wide = (most - least) or abs(most) or 1.0
     below = 0.0 if zero and least >= 0 else room * wide
-    return Axis(field, title, least - below, least + (1 + room) * wide, whole=whole,
-                share=share)  # fmt: skip
+    return Axis(field, title, least - below, least + (1 + room) * wide, whole=whole, share=share)
 
 
 def _of_decades(low: float, high: float, steps: int) -> list[float]:
@@ -489,8 +488,11 @@ class Panel:
             at = ((place.left + place.right) / 2, down, name)
             drawn += words([at], align="center", colour=colour, bold=colour is not None)
             if place.led and (place.row or colour):
-                lines.append((middle, down + 6, -1.0))
-        return [*_leaders(lines), *drawn]
+                lines.append({"across": middle, "down": down + 6, "until": -1.0})
+        if lines:  # thin, from the words down to the axes
+            leaders = _in_pixels(lines).mark_rule(color=REFERENCE, strokeWidth=1)
+            return [leaders.encode(y2="until:Q"), *drawn]
+        return drawn
 
     def drawn(self, layers: Sequence[alt.Chart], title: str = "") -> alt.LayerChart:
         """Return layers one over the other, under a title.
@@ -498,20 +500,11 @@ class Panel:
         The room beside is taken by words that are not seen, or a wider font than the one that is
         measured would have its names cut off.
         """
-        return layered([*layers, *self._taken()], title, self.width, self.height, self.beside)
-
-    def _taken(self) -> list[alt.Chart]:
-        import altair as alt
-        import polars as pl
-
-        if not self.beside:
-            return []
-        base = alt.Chart(pl.DataFrame({"across": [self.width + self.beside], "down": [0.0]}))
-        across, down = (
-            way(f"{field}:Q", scale=None, axis=None)
-            for way, field in ((alt.X, "across"), (alt.Y, "down"))
-        )
-        return [base.mark_point(opacity=0, size=1).encode(x=across, y=down)]
+        layers = list(layers)
+        if self.beside:
+            taken = _in_pixels([{"across": self.width + self.beside, "down": 0.0}])
+            layers.append(taken.mark_point(opacity=0, size=1))
+        return layered(layers, title, self.width, self.height, self.beside)
 
 
 def panel(
@@ -543,21 +536,24 @@ def words(
     bold: bool = False,
 ) -> list[alt.Chart]:
     """Return words at places in pixels. Without a color of a series they have that of words."""
-    import altair as alt
-    import polars as pl
-
     rows = [{"across": x, "down": y, "said": said} for x, y, said in texts]
     if not rows:
         return []
     style: dict[str, Any] = {"fontSize": 12, "baseline": "middle", "align": align}
     style |= {"style": word_style(colour)} if colour is not None else {}
     style |= {"fontWeight": 600} if bold else {}
-    return [
-        alt.Chart(pl.DataFrame(rows)).mark_text(**style).encode(
-            x=alt.X("across:Q", scale=None, axis=None), y=alt.Y("down:Q", scale=None, axis=None),
-            text="said:N",
-        )
-    ]  # fmt: skip
+    return [_in_pixels(rows).mark_text(**style).encode(text="said:N")]
+
+
+def _in_pixels(rows: Sequence[Mapping[str, Any]]) -> alt.Chart:
+    """Return a chart of rows, each at its place in pixels: ``across`` and ``down``."""
+    import altair as alt
+    import polars as pl
+
+    base: alt.Chart = alt.Chart(pl.DataFrame(rows)).encode(
+        x=alt.X("across:Q", scale=None, axis=None), y=alt.Y("down:Q", scale=None, axis=None)
+    )
+    return base
 
 
 def shades() -> alt.Color:
@@ -595,20 +591,12 @@ def _readable(end: End) -> str | None:
 
 def _sample(end: End, down: float) -> alt.Chart:
     """Return a piece of a line as it looks, or a point, left of names below."""
-    import altair as alt
-    import polars as pl
-
     drawn: alt.Chart
-
-    table = pl.DataFrame({"across": [0.0], "until": [SAMPLE], "down": [down], "shade": [0.0]})
     ramp = isinstance(end.colour, float | int)
-    if ramp:
-        table = table.with_columns(shade=pl.lit(float(end.colour or 0.0)))
+    shade = float(end.colour or 0.0) if ramp else 0.0
     colour: dict[str, Any] = {"color": end.colour} if isinstance(end.colour, str) else {}
     colour |= {} if end.colour is not None else {"style": "bound"}
-    base = alt.Chart(table).encode(
-        x=alt.X("across:Q", scale=None, axis=None), y=alt.Y("down:Q", scale=None, axis=None)
-    )
+    base = _in_pixels([{"across": 0.0, "until": SAMPLE, "down": down, "shade": shade}])
     if not end.dash:
         middle = base.transform_calculate(across=f"{SAMPLE / 2}")
         drawn = middle.mark_circle(size=46, opacity=1, **colour)
@@ -616,23 +604,6 @@ def _sample(end: End, down: float) -> alt.Chart:
         line = base.mark_rule(strokeDash=list(end.dash), strokeWidth=end.width, **colour)
         drawn = line.encode(x2="until:Q")
     return drawn.encode(color=shades()) if ramp else drawn
-
-
-def _leaders(lines: Sequence[tuple[float, float, float]]) -> list[alt.Chart]:
-    """Return thin upright lines: where they are across, and from where to where down."""
-    import altair as alt
-    import polars as pl
-
-    if not lines:
-        return []
-    table = pl.DataFrame(list(lines), schema=["across", "down", "until"], orient="row")
-    drawn = alt.Chart(table).mark_rule(color=REFERENCE, strokeWidth=1)
-    return [
-        drawn.encode(
-            x=alt.X("across:Q", scale=None, axis=None), y=alt.Y("down:Q", scale=None, axis=None),
-            y2="until:Q",
-        )
-    ]  # fmt: skip
 
 
 def _rule(base: alt.Chart, look: Look | None) -> alt.Chart:

@@ -102,8 +102,11 @@ def layered(
     """Return charts one over the other, under a title, which has room also over words beside."""
     import altair as alt
 
-    whole: alt.LayerChart = alt.LayerChart(layer=list(layers))
-    drawn: alt.LayerChart = whole.properties(**_titled(title, width, beside), height=height)
+    fits = fitting(width)
+    lines = in_lines(title, int((fits + beside) / LETTER))
+    drawn: alt.LayerChart = alt.LayerChart(layer=list(layers)).properties(
+        width=fits, title=lines if len(lines) > 1 else title, height=height
+    )
     return drawn
 
 
@@ -130,13 +133,6 @@ def fitting(width: float) -> float:
     400.0
     """
     return min(width, room() - AXES)
-
-
-def _titled(title: str, width: float, beside: float = 0.0) -> dict[str, Any]:
-    """Return the width of a panel, no more than there is room for, and its title in lines."""
-    fits = fitting(width)
-    lines = in_lines(title, int((fits + beside) / LETTER))
-    return {"width": fits, "title": lines if len(lines) > 1 else title}
 
 
 def column(*parts: Part, spacing: float = 26) -> alt.VConcatChart:

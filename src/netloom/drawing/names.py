@@ -221,9 +221,7 @@ def _places(said: str, x: float, y: float, wide: float, height: float) -> list[N
     ]  # fmt: skip
 
 
-def _is_free(
-    box: Box, width: float, height: float, lines: Lines, others: Sequence[Box]
-) -> bool:  # fmt: skip
+def _is_free(box: Box, width: float, height: float, lines: Lines, others: Sequence[Box]) -> bool:
     """Whether a name fits inside of the axes, on no line and on no other name."""
     if box.left < AROUND or box.right > width or box.bottom > height:
         return False

@@ -8,7 +8,6 @@ cost extra, more so round by round, until the busiest channel has come down.
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -548,83 +547,48 @@ class Rules:
 
 
 def descended(
-    problem: Problem,
-    rules: Rules,
-    start: Ints | None = None,
-    frozen: Bools | None = None,
+    problem: Problem, rules: Rules, start: Ints | None = None, frozen: Bools | None = None
 ) -> Iterator[tuple[Ints, float]]:
     """Yield the table after each round, and the time of its busiest channel.
 
     It is the same array every time. ``frozen`` are destinations whose rows stay. Rounds end where
-    one changes nothing.
+    one changes nothing. Paths take all ways from each router, or few in large networks.
     """
+    from netloom.fabrics.kernels.rerouting import reroute
+    from netloom.fabrics.kernels.rerouting_large import count_flows, reroute_large
+
     table = np.full((len(problem.ends), problem.topology.num_routers), -1, np.int32)
     if start is not None:
         table[:] = start
     old = table.copy() if rules.change else table
     turns = rules.turns if frozen is None else rules.turns[~frozen[rules.turns]]
-    rounds = _large_rounds if rules.large else _small_rounds
-    strength = 0.0
-    again = rounds(problem, rules, table, old, turns)
-    next(again)
+    ways, strength = problem.ways, 0.0
+    near = (ways.near, ways.falls, ways.height, problem.row_of_exit)
+    order = rules.order[problem.column[rules.order] >= 0].astype(np.int32)
+    load: NDArray[Any] = np.zeros(len(problem.bandwidth))
+    if rules.large:
+        count_flows(table, problem.ends, problem.sent, problem.wiring[1], load)
+    else:
+        load, of_router = problem.loads(table)
+        own = np.zeros_like(load)
     for number in range(rules.rounds):
         if number >= rules.free:
             strength = max(strength * GROWTH, rules.price)
-        moved, load = again.send(strength)
+        prices = rules.own, strength, rules.aim, rules.change
+        if rules.large:
+            moved = reroute_large(
+                turns, table, old, problem.ends, problem.sent, order, near, problem.wiring, load,
+                problem.bandwidth, prices,
+            )  # fmt: skip
+        else:
+            moved = reroute(
+                turns, table, old, problem.ends, problem.sent, problem.column, order, near,
+                problem.wiring, (load, own, of_router, problem.bandwidth), prices,
+            )  # fmt: skip
         longest = float((load / problem.bandwidth).max(initial=0.0))
         yield table, longest
         if not moved and (longest <= rules.aim or number > rules.free + PATIENCE):
             return
-
-
-Rounds = Generator[tuple[int, "NDArray[Any]"], float, None]
-"""Takes the price of load over the target. Gives how many entries changed, and all loads."""
-
-
-def _small_rounds(
-    problem: Problem,
-    rules: Rules,
-    table: Ints,
-    old: Ints,
-    turns: Ints,
-) -> Rounds:
-    """Change the table round by round, by all ways from each router."""
-    from netloom.fabrics.kernels.rerouting import reroute
-
-    load, of_router = problem.loads(table)
-    order = rules.order[problem.column[rules.order] >= 0].astype(np.int32)
-    ways, own, moved = problem.ways, np.zeros_like(load), 0
-    while True:
-        strength = yield moved, load
-        moved = reroute(
-            turns, table, old, problem.ends, problem.sent, problem.column, order,
-            (ways.near, ways.falls, ways.height, problem.row_of_exit), problem.wiring,
-            (load, own, of_router, problem.bandwidth),
-            (rules.own, strength, rules.aim, rules.change),
-        )  # fmt: skip
-
-
-def _large_rounds(
-    problem: Problem,
-    rules: Rules,
-    table: Ints,
-    old: Ints,
-    turns: Ints,
-) -> Rounds:
-    """Change the table round by round, by few ways from each router."""
-    from netloom.fabrics.kernels.rerouting_large import count_flows, reroute_large
-
-    ways, moved = problem.ways, 0
-    near = (ways.near, ways.falls, ways.height, problem.row_of_exit)
-    load = np.zeros(len(problem.bandwidth))
-    count_flows(table, problem.ends, problem.sent, problem.wiring[1], load)
-    order = rules.order[problem.column[rules.order] >= 0].astype(np.int32)
-    while True:
-        strength = yield moved, load
-        moved = reroute_large(
-            turns, table, old, problem.ends, problem.sent, order, near, problem.wiring, load,
-            problem.bandwidth, (rules.own, strength, rules.aim, rules.change),
-        )  # fmt: skip
 
 
 def exits_of_others(topology: Topology) -> Ints:
@@ -636,10 +600,7 @@ def exits_of_others(topology: Topology) -> Ints:
 
 
 def other_rows(
-    topology: Topology,
-    ways: Ways,
-    old: Ints | None = None,
-    frozen: Bools | None = None,
+    topology: Topology, ways: Ways, old: Ints | None = None, frozen: Bools | None = None
 ) -> Ints | None:
     """Return the rows of end points that run no programs, and of the routers themselves.
 

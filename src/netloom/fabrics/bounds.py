@@ -25,7 +25,7 @@ destinations are divided evenly.
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -95,6 +95,16 @@ class _Arcs:
     room: Floats
     arc: Ints
 
+    def parts(self, kept: Bools, connection: Literal["weak", "strong"]) -> Ints:
+        """Return int64[routers], the part that each is in by these arcs: weak, or strong."""
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import connected_components
+
+        ends = self.source[kept], self.target[kept]
+        graph = csr_array((np.ones(kept.sum()), ends), shape=(self.routers, self.routers))
+        found: Ints = connected_components(graph, connection=connection)[1].astype(np.int64)
+        return found
+
     def distances(self, lengths: Floats, starts: NDArray[np.intp]) -> Floats:
         """Return float64[starts, routers], how far each router is from each of ``starts``."""
         from scipy.sparse import csr_array
@@ -135,12 +145,7 @@ def busiest_bound(topology: Topology, *, hosts: Ints | None = None) -> Bound:
     return _ALL_TO_ALL[topology]
 
 
-def traffic_bound(
-    topology: Topology,
-    sources: Ints,
-    targets: Ints,
-    weights: Floats,
-) -> Bound:
+def traffic_bound(topology: Topology, sources: Ints, targets: Ints, weights: Floats) -> Bound:
     """Return what the busiest channel carries at least under this traffic and any table.
 
     The table forwards by destination alone. What the hosts of a router send to one host of another
@@ -199,7 +204,8 @@ def _bound(topology: Topology, demand: Floats, unit: str) -> Bound:
     """Return the largest bound for what routers send each other."""
     arcs = _arcs_of(topology)
     np.fill_diagonal(demand, 0.0)
-    candidates = list(_cuts(topology, arcs, demand, unit))
+    parts = _parts(topology, arcs, demand)
+    candidates = [cut for each in parts for cut in _cuts_of(arcs, demand, unit, *each)]
     if arcs.routers * len(arcs.source) <= MOST_HOPS and demand.any():
         even = np.ones(len(arcs.source))
         starts = np.flatnonzero(demand.any(axis=1))
@@ -250,18 +256,8 @@ def _by_lengths(arcs: _Arcs, demand: Floats, lengths: Floats) -> float:
     return float(sent[sent > 0] @ far[sent > 0]) / float(arcs.room @ lengths)
 
 
-def _cuts(topology: Topology, arcs: _Arcs, demand: Floats, unit: str) -> Iterator[Bound]:
-    """Yield the tightest cut of each kind of part, out of it or into it."""
-    for part, name_of in _parts(topology, arcs, demand):
-        yield from _cuts_of(arcs, demand, unit, part, name_of)
-
-
 def _cuts_of(
-    arcs: _Arcs,
-    demand: Floats,
-    unit: str,
-    part: Ints,
-    name_of: Callable[[int], str],
+    arcs: _Arcs, demand: Floats, unit: str, part: Ints, name_of: Callable[[int], str]
 ) -> Iterator[Bound]:
     """Yield the tightest cut out of one of these parts, and into one; -1 is in none."""
     count = int(part.max(initial=-1)) + 1
@@ -292,14 +288,9 @@ def _pieces(
     topology: Topology, arcs: _Arcs, full: tuple[int, ...]
 ) -> tuple[Ints, Callable[[int], str]]:
     """Return what the network falls into without these channels."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
     kept = np.ones(len(arcs.source), np.bool_)
     kept[arcs.arc[list(full)]] = False
-    ends = arcs.source[kept], arcs.target[kept]
-    graph = csr_array((np.ones(kept.sum()), ends), shape=(arcs.routers, arcs.routers))
-    part = connected_components(graph, connection="strong")[1].astype(np.int64)
+    part = arcs.parts(kept, "strong")
     return part, _together(topology, part)
 
 
@@ -307,19 +298,13 @@ def _parts(
     topology: Topology, arcs: _Arcs, demand: Floats
 ) -> Iterator[tuple[Ints, Callable[[int], str]]]:
     """Yield sets of routers: those of a family, and what hangs together below each level."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
     for _, part, name_of in router_sets(topology):
         yield part, name_of
     edge: Bools = np.logical_or(demand.any(axis=0), demand.any(axis=1))
     rank = _ranks(arcs, edge)
     for height in range(int(rank.max())):
         low = rank <= height
-        kept = low[arcs.source] & low[arcs.target]
-        ends = arcs.source[kept], arcs.target[kept]
-        graph = csr_array((np.ones(kept.sum()), ends), shape=(arcs.routers, arcs.routers))
-        part = connected_components(graph, connection="weak")[1].astype(np.int64)
+        part = arcs.parts(low[arcs.source] & low[arcs.target], "weak")
         part[~low] = -1
         several = np.flatnonzero(np.bincount(part[low], minlength=part.max() + 1) > 1)
         part = np.where(np.isin(part, several), np.searchsorted(several, part), -1)
@@ -390,11 +375,7 @@ def _best_lengths(arcs: _Arcs, demand: Floats) -> Floats | None:
 
 
 def _indivisible(
-    topology: Topology,
-    entry: Ints,
-    leave: Ints,
-    targets: Ints,
-    weights: Floats,
+    topology: Topology, entry: Ints, leave: Ints, targets: Ints, weights: Floats
 ) -> Bound:
     """Return the bound of flows that cannot be split: from a router to a host, by one channel.
 

@@ -278,10 +278,7 @@ class Ways(NamedTuple):
 
 
 def ways_of(
-    topology: Topology,
-    table: ForwardingTable,
-    taking: Ints,
-    rows: Sequence[int] | None = None,
+    topology: Topology, table: ForwardingTable, taking: Ints, rows: Sequence[int] | None = None
 ) -> Ways:
     """Return the paths of an all-to-all of some hosts, to all of them or to some rows of a table.
 

@@ -47,12 +47,7 @@ class Flows(NamedTuple):
     volume: Floats
 
 
-def flows_of(
-    topology: Topology,
-    source: Ints,
-    target: Ints,
-    volume: Floats,
-) -> Flows:
+def flows_of(topology: Topology, source: Ints, target: Ints, volume: Floats) -> Flows:
     """Return what hosts send through the network, given messages between hosts.
 
     What stays inside a node does not. See ``Topology.local_group``.

@@ -154,7 +154,7 @@ def repaired(
         differs = np.concatenate([differs, chosen.others != installed.others])
     return Repaired(
         chosen, int(differs.sum()), int(needed.sum()), _blocks(topology, differs), best[0][1]
-    )  # fmt: skip
+    )
 
 
 def _missing(ends: Ints, shortest: Ways, table: Ints) -> Bools:

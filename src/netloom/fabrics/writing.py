@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from netloom.base.arrays import Ints
     from netloom.routing.forwarding.tables import ForwardingTable
     from netloom.topology import Topology
 
@@ -111,15 +110,12 @@ def with_others(topology: Topology, table: ForwardingTable) -> ForwardingTable:
     if table.lanes is not None:
         entered = entered & (table.lanes.level[: len(entered)] == 0)
     use_ways(at_hosts, entered, graph)
-    fill_ways(rows, every.router.astype(np.int32), ends, _order(topology.routers), graph)
-    return replace(table, next_channel=at_hosts, others=rows[len(at_hosts) :])
-
-
-def _order(inside: Topology) -> Ints:
-    """Return the place of each router in an order: those with most neighbours first."""
+    inside = topology.routers
     pairs = np.unique(np.stack([inside.channel_source, inside.channel_target]), axis=1)
     neighbours = np.bincount(pairs[0], minlength=inside.num_vertices)
-    return np.argsort(np.argsort(-neighbours, kind="stable"), kind="stable")
+    order = np.argsort(np.argsort(-neighbours, kind="stable"), kind="stable")  # most of them first
+    fill_ways(rows, every.router.astype(np.int32), ends, order, graph)
+    return replace(table, next_channel=at_hosts, others=rows[len(at_hosts) :])
 
 
 MOST_PAIRS = 2**24

@@ -32,9 +32,11 @@ from netloom.drawing.networks.scene import (
     Channels,
     Scene,
     Word,
+    as_squares,
     bent,
     discs_on,
     named_below,
+    squares_at,
 )
 from netloom.topology.family import StagesShape, TreeShape
 
@@ -120,7 +122,8 @@ class _Placed:
 
 def columns_scene(traffic: Traffic, laid: Columns, width: float) -> Scene:
     """Return the scene of a network in columns, ``width`` pixels wide."""
-    tall = _height(laid)
+    many = max(len(laid.columns[at].routers) for at in (0, -1))
+    tall = float(np.clip(STEP * many, 230, 620))  # more for many routers, but not without end
     head = 2 * LINE + 8
     placed = _placed(traffic, laid, width, tall, head)
     shown = traffic.between
@@ -129,8 +132,10 @@ def columns_scene(traffic: Traffic, laid: Columns, width: float) -> Scene:
     note = ""
     if merged:
         hot = shown[traffic.weight[shown] > max(HOT * traffic.most, traffic.mean)]
-        many, shown = len(hot), hot[-MOST_HOT:]
-        note = _note(len(shown), many)
+        shown, note = hot[-MOST_HOT:], "grey: bundles of cables"
+        if len(hot):
+            some = f"{len(shown):,} of {len(hot):,}" if len(shown) < len(hot) else f"{len(hot):,}"
+            note = f"colored: {some} above {100 * HOT:.0f} % of the busiest; {note}"
     drawn = _curves(traffic, laid, placed, shown)
     boxes = [box for each in placed for box in _boxes(each)]
     rim = _rim(traffic, placed)
@@ -182,47 +187,30 @@ def every_curve(traffic: Traffic, laid: Columns, width: float, tall: float) -> t
     return scene, np.concatenate(places)
 
 
-def _note(shown: int, many: int) -> str:
-    if not shown:
-        return "grey: bundles of cables"
-    some = f"{shown:,} of {many:,}" if shown < many else f"{many:,}"
-    return f"colored: {some} above {100 * HOT:.0f} % of the busiest; grey: bundles of cables"
-
-
-def _height(laid: Columns) -> float:
-    """Return the pixels of the columns: more for many routers, but not without end."""
-    many = max(len(laid.columns[at].routers) for at in (0, -1))
-    return float(np.clip(STEP * many, 230, 620))
-
-
 def _placed(
     traffic: Traffic, laid: Columns, width: float, tall: float, head: float
 ) -> list[_Placed]:
     """Return where the routers of each column are."""
     last = len(laid.columns) - 1
     most = max(0.19 * width, 78.0)
-    names = [_name_room(traffic, laid.columns[at], most - 12) for at in (0, last)]
-    margin = 12 + max(names) + _rim_room(traffic)
+    outer = (laid.columns[0], laid.columns[last])
+    names = [[*_names(traffic, column), *column.groups] for column in outer]
+    short = [name for each in names for name in without_common(each, most - 12)]
+    margin = 12 + max(map(width_of, short), default=0.0) + _rim_room(traffic)
     inner = np.clip((width - 2 * margin) / (3.2 * max(last, 1)), 12, 84)
     cables = _cables(traffic, laid)
     placed = []
     for at, column in enumerate(laid.columns):
-        outer = at in (0, last)
-        wide = BAR if outer else float(inner)
+        rimmed = at in (0, last)
+        wide = BAR if rimmed else float(inner)
         first, end = margin - BAR, width - margin + BAR
         middle = first + BAR / 2 + (end - first - BAR) * at / max(last, 1)
-        weights = np.ones(len(column.routers)) if outer else cables[at][column.routers]
-        tops, heights = _stacked(weights, column.group, tall, 0.25 if outer else 0.2)
+        weights = np.ones(len(column.routers)) if rimmed else cables[at][column.routers]
+        tops, heights = _stacked(weights, column.group, tall, 0.25 if rimmed else 0.2)
         row_of = np.full(traffic.topology.num_routers, -1)
         row_of[column.routers] = np.arange(len(column.routers))
         placed.append(_Placed(column, middle - wide / 2, wide, head + tops, heights, row_of))
     return placed
-
-
-def _name_room(traffic: Traffic, column: Column, most: float) -> float:
-    """Return the pixels of the longest name of a column, ``most`` at most."""
-    names = [*_names(traffic, column), *column.groups]
-    return max(map(width_of, without_common(names, most)), default=0.0)
 
 
 def _names(traffic: Traffic, column: Column) -> list[str]:
@@ -705,9 +693,7 @@ def uplink_matrices(
         y = top + HEAD + (0.0 if aside else place * (rows * cell + HEAD + 10))
         lower, upper = ends[place], ends[1 - place]
         cells = _busiest(traffic, here, row_of[lower], column_of[upper], columns)
-        side = np.full(len(cells.channel), cell - (0.5 if cell > 3.5 else 0.0))
-        squares = np.stack([x + cells.column * cell, y + cells.row * cell, side], axis=1)
-        parts.append((cells.channel, squares))
+        parts.append((cells.channel, squares_at(x, y, cells.row, cells.column, cell)))
         boxes.append(Box(x, y, columns * cell, rows * cell))
         words += row_words(names, x, y, cell)
         heading = " → ".join(who[:: 1 - 2 * place])
@@ -715,8 +701,7 @@ def uplink_matrices(
         fits = (room / 2 if aside else room) - margin - 14
         words.append(Word(x, y - HEAD + 1.5 * LINE, fitted(across, fits)))
     channel, squares = (np.concatenate(each) for each in zip(*parts, strict=True))
-    order = np.argsort(traffic.weight[channel], kind="stable")
-    drawn = Channels(channel[order], squares=squares[order], again=True)
+    drawn = as_squares(traffic, channel, squares, again=True)
     return Matrices(drawn, tuple(boxes), tuple(words), y + rows * cell + 4)
 
 
@@ -729,10 +714,7 @@ def _row_names(traffic: Traffic, routers: Ints, *, pods: bool, rows: int, per: i
     return without_common(names[::per], NAMES)
 
 
-def _busiest(
-    traffic: Traffic, here: Bools, row: Ints, column: Ints,
-    columns: int,
-) -> _Cells:  # fmt: skip
+def _busiest(traffic: Traffic, here: Bools, row: Ints, column: Ints, columns: int) -> _Cells:
     """Return the busiest of some channels by row and column."""
     shown = traffic.between[here[traffic.between]]  # the busiest last
     keys = row[shown] * columns + column[shown]

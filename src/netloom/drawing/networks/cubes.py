@@ -35,8 +35,11 @@ from netloom.drawing.networks.scene import (
     Disc,
     Scene,
     Word,
+    as_squares,
     discs_on,
     named_below,
+    squares_at,
+    straight_points,
 )
 from netloom.topology import Cube
 from netloom.topology.family import HyperXShape
@@ -185,20 +188,14 @@ def _lines(topology: Topology, width: float) -> _Lines:
     return _Lines(place, way, far, source, target, folded)
 
 
-def _number(lines: _Lines, channel: int) -> str:
-    """Return the number of the far node of a stub: its column or row, or its own."""
-    column, row = lines.place[lines.target[channel]].astype(int)
-    if lines.way[channel, 1]:
-        return str(row)
-    return str(lines.target[channel]) if lines.folded else str(column)
-
-
 def _said(lines: _Lines, channel: int) -> str:
-    """Return what stands at the end of a stub."""
-    number, (right, down) = _number(lines, channel), lines.way[channel]
-    if right:
-        return f"→{number}" if right > 0 else f"{number}←"
-    return f"{'↓' if down > 0 else '↑'}{number}"
+    """Return what stands at the end of a stub: the far node's column or row, or its number."""
+    column, row = lines.place[lines.target[channel]].astype(int)
+    right, down = lines.way[channel]
+    if down:
+        return f"{'↓' if down > 0 else '↑'}{row}"
+    number = lines.target[channel] if lines.folded else column
+    return f"→{number}" if right > 0 else f"{number}←"
 
 
 def _margins(lines: _Lines) -> tuple[float, float, float, float]:
@@ -233,8 +230,7 @@ def _drawn(traffic: Traffic, lines: _Lines, corner: Floats, pitch: float) -> Cha
     start = corner + pitch * lines.place[lines.source[channel]] + aside * right
     stub = min(STUB * max(pitch, 28), STUB * PITCH) if pitch > LEAST_PITCH / 2 else 8.0
     long = np.where(lines.far[channel], stub, pitch)[:, None]
-    end = start + long * way
-    points = np.stack([start, start + (end - start) / 3, end - (end - start) / 3, end], axis=1)
+    points = straight_points(start, start + long * way)
     return Channels(channel, points=points, thickest=float(np.clip(1.7 * aside, 2.5, 5.0)))
 
 
@@ -420,11 +416,7 @@ def with_key(traffic: Traffic, scene: Scene, width: float) -> Scene:
     listed = [disc.y for disc in scene.discs][-len(traffic.busiest) :]
     top = listed[0] - LINE / 2 if width >= ASIDE else scene.height + 4
     left = min(scene.width, width) - WIDE - 40 if width >= ASIDE else 24.0
-    return _with(traffic, scene, (left, top + LINE))
-
-
-def _with(traffic: Traffic, scene: Scene, at: tuple[float, float]) -> Scene:
-    """Return a scene with the key at a place."""
+    at = left, top + LINE
     cube = traffic.topology.routers
     assert isinstance(cube, Cube)
     axes = [axis for axis, side in enumerate(cube.sides) if side > 1]
@@ -451,9 +443,8 @@ def _with(traffic: Traffic, scene: Scene, at: tuple[float, float]) -> Scene:
     first, last = placed(np.stack([start, end]))
     way = (last - first) / max(float(np.hypot(*(last - first))), 1e-9)
     last = first + max(float(np.hypot(*(last - first))), 14.0) * way
-    third = (last - first) / 3
     hot = Channels(
-        np.array([channel]), points=np.array([[first, first + third, last - third, last]]),
+        np.array([channel]), points=straight_points(first[None], last[None]),
         thinnest=3.0, thickest=4.5, again=True,
     )  # fmt: skip
     across = np.array([-way[1], way[0]])
@@ -482,9 +473,7 @@ def _planes(most: Floats, placed: Placing) -> Bundles:
     ]
     lines += [((0, *corner), (z, *corner)) for corner in corners]
     start, end = (placed(np.array([line[side] for line in lines])) for side in (0, 1))
-    third = (end - start) / 3
-    points = np.stack([start, start + third, end - third, end], axis=1)
-    return Bundles(points, np.full(len(lines), 1.0))
+    return Bundles(straight_points(start, end), np.full(len(lines), 1.0))
 
 
 def _axes(most: Floats, placed: Placing) -> list[Word]:
@@ -547,14 +536,10 @@ def cube_scene(traffic: Traffic, width: float) -> Scene | None:
         row, column = np.divmod(np.arange(many * len(nodes)), len(nodes))
         channel = rows.channel[:, nodes].ravel()
         here = (channel >= 0) & ~np.isnan(traffic.time[channel])
-        side = np.full(len(row), cell - (0.5 if cell > 3.5 else 0.0))
-        places = np.stack([margin + column * cell, y + row * cell, side], axis=1)
         channels.append(channel[here])
-        squares.append(places[here])
+        squares.append(squares_at(margin, y, row, column, cell)[here])
         top = y + many * cell + 6
-    channel, places = np.concatenate(channels), np.concatenate(squares)
-    rank = np.argsort(traffic.weight[channel], kind="stable")
-    drawn = Channels(channel[rank], squares=places[rank])
+    drawn = as_squares(traffic, np.concatenate(channels), np.concatenate(squares))
     discs = beside_squares(traffic, drawn, words, (width, top))
     bars, said, line, top = _busiest(traffic, rows, top + 4, width)
     listed, names, below = named_below(traffic, top + 8, width)

@@ -20,8 +20,11 @@ from netloom.drawing.networks.scene import (
     Disc,
     Scene,
     Word,
+    as_squares,
     discs_on,
     named_below,
+    squares_at,
+    straight_points,
 )
 
 if TYPE_CHECKING:
@@ -119,15 +122,15 @@ class _Parts:
     def add(self, panel: Panel, x: float, y: float, cell: float) -> None:
         """Add a panel, its top left corner at a place."""
         self.boxes.append(Box(x, y, panel.columns * cell, panel.rows * cell))
-        side = np.full(len(panel.channel), cell - (0.5 if cell > 3.5 else 0.0))
-        places = [x + panel.column * cell, y + panel.row * cell, side]
         self.channel.append(panel.channel)
-        self.squares.append(np.stack(places, axis=1))
+        self.squares.append(squares_at(x, y, panel.row, panel.column, cell))
 
 
 def panels_scene(traffic: Traffic, bands: Sequence[Band], look: Look) -> Scene | None:
     """Return bands of panels as a scene. None if squares would be too small."""
-    margin = _margin(bands, look)
+    margin = max((width_of(band.heading) for band in bands), default=0) + 8 if look.beside else 0.0
+    if look.rim:
+        margin += width_of(str(max(panel.rows for band in bands for panel in band.panels) - 1)) + 5
     cell = _cell(bands, look, margin)
     if cell < LEAST:
         return None
@@ -141,7 +144,9 @@ def panels_scene(traffic: Traffic, bands: Sequence[Band], look: Look) -> Scene |
             top = _row(traffic, parts, band, row, (margin, top), cell, look)
         if look.rim and look.beside and band is bands[-1]:
             top = _numbered(parts, row, (margin, top - GAP), cell)
-    drawn = _channels(traffic, parts)
+    channel, squares = np.concatenate(parts.channel), np.concatenate(parts.squares)
+    there = ~np.isnan(traffic.time[channel])
+    drawn = as_squares(traffic, channel[there], squares[there])
     discs = beside_squares(traffic, drawn, parts.words, (look.width, top))
     listed, names, below = named_below(traffic, top + 4, look.width)
     words = [*parts.words, *names]
@@ -152,16 +157,6 @@ def panels_scene(traffic: Traffic, bands: Sequence[Band], look: Look) -> Scene |
         tuple(words), (*discs, *listed), cells=tuple(parts.cells), note=look.note,
         marks=marked_squares(traffic, drawn),
     )  # fmt: skip
-
-
-def _margin(bands: Sequence[Band], look: Look) -> float:
-    """Return the pixels at the left of all panels."""
-    margin = 0.0
-    if look.beside:
-        margin = max((width_of(band.heading) for band in bands), default=0) + 8
-    if look.rim:
-        margin += width_of(str(max(panel.rows for band in bands for panel in band.panels) - 1)) + 5
-    return margin
 
 
 def _row(
@@ -224,14 +219,6 @@ def _means(traffic: Traffic, panel: Panel, x: float, y: float, cell: float) -> C
             else:
                 places.append((x + along, y + panel.rows * cell + BETWEEN, side, STRIP))
     return Cells(np.array(places), np.array(time), tuple(words))
-
-
-def _channels(traffic: Traffic, parts: _Parts) -> Channels:
-    channel, squares = np.concatenate(parts.channel), np.concatenate(parts.squares)
-    there = ~np.isnan(traffic.time[channel])
-    channel, squares = channel[there], squares[there]
-    order = np.argsort(traffic.weight[channel], kind="stable")
-    return Channels(channel[order], squares=squares[order])
 
 
 def _cell(bands: Sequence[Band], look: Look, margin: float) -> float:
@@ -298,12 +285,7 @@ MOST_BLOCKS = 64
 
 
 def pooled(
-    traffic: Traffic,
-    row: Ints,
-    column: Ints,
-    many: int,
-    *,
-    diagonal: bool = True,
+    traffic: Traffic, row: Ints, column: Ints, many: int, *, diagonal: bool = True
 ) -> tuple[Ints, Ints, Ints, int]:
     """Return the busiest channel of each row and column, their rows and columns, and how many.
 
@@ -404,9 +386,8 @@ def straight(channel: Ints, start: Floats, end: Floats, pitch: float) -> Channel
 
     ``pitch`` is the distance in pixels from one to the next.
     """
-    third = (end - start) / 3
     thick = float(np.clip(0.8 * pitch, 0.7, 4.0))
-    points = np.stack([start, start + third, end - third, end], axis=1)
+    points = straight_points(start, end)
     return Channels(channel, points=points, thinnest=thick, thickest=thick)
 
 
@@ -426,11 +407,9 @@ def with_hosts(traffic: Traffic, scene: Scene | None, width: float) -> Scene | N
         every = "" if len(shown) == len(traffic.hosts) else ", the busiest of each router"
         words.append(Word(0, top + LINE / 2, f"{said}{every}", style="network-heading"))
         top += LINE + 2
-        size = np.full(len(row), side - (0.5 if side > 3.5 else 0.0))
-        squares.append(np.stack([column * side, top + row * side, size], axis=1))
+        squares.append(squares_at(0.0, top, row, column, side))
         top += side * (int(row.max(initial=-1)) + 1) + 6
-    rank = np.argsort(traffic.weight[shown], kind="stable")
-    drawn = Channels(shown[rank], squares=np.concatenate(squares)[rank])
+    drawn = as_squares(traffic, shown, np.concatenate(squares))
     return replace(
         scene,
         height=top,

@@ -329,18 +329,7 @@ def step_prices(network: RankNetwork, steps: int, root: int | None = None) -> St
     wanted[sends.roots] = True
     np.fill_diagonal(wanted, val=False)
     worth[wanted] = found.eqlin.marginals
-    return _exact(sends, root, worth, price, forwarding)
-
-
-def _exact(
-    sends: Sends,
-    root: int | None,
-    worth: Floats,
-    price: Floats,
-    forwarding: Floats,
-) -> StepPrices:
-    """Round prices to fractions, then lower the worths until all holds."""
-    net, steps = sends.network, sends.steps
+    # rounded to fractions, then the worths are lowered until all holds
     parts = [
         [Fraction(float(value)).limit_denominator(FINEST) for value in array.ravel()]
         for array in (np.maximum(price, 0), worth, np.maximum(forwarding, 0))
@@ -352,17 +341,17 @@ def _exact(
         np.array([int(value * whole) for value in array], np.int64).reshape(like.shape)
         for array, like in zip(parts, (price, worth, forwarding), strict=True)
     )
-    whole = max(whole, int((net.capacity[:, None] * prices).sum(axis=0).max()))
+    whole = max(whole, int((network.capacity[:, None] * prices).sum(axis=0).max()))
     rank, link, step = sends.origin[sends.chunk], sends.link, sends.step
-    enabled = np.zeros((net.num_ranks, net.num_ranks, steps + 1), np.int64)
-    np.add.at(enabled, (rank, net.source[link], step), held[rank, link, step])
+    enabled = np.zeros((network.num_ranks, network.num_ranks, steps + 1), np.int64)
+    np.add.at(enabled, (rank, network.source[link], step), held[rank, link, step])
     later = enabled[:, :, ::-1].cumsum(axis=2)[:, :, ::-1]
-    value = worths[rank, net.target[link]] + later[rank, net.target[link], step + 1]
-    most = np.zeros_like(worths)
+    value = worths[rank, network.target[link]] + later[rank, network.target[link], step + 1]
+    excess = np.zeros_like(worths)
     own = held[:, :, ::-1].cumsum(axis=2)[:, :, ::-1]
     over = value - prices[link, step] - own[rank, link, step]
-    np.maximum.at(most, (rank, net.target[link]), over)
-    return StepPrices(net, steps, root, whole, worths - most, prices, held)
+    np.maximum.at(excess, (rank, network.target[link]), over)
+    return StepPrices(network, steps, root, whole, worths - excess, prices, held)
 
 
 SECONDS = 60.0
@@ -460,12 +449,6 @@ class Frontier:
         return point.rounds_per_chunk == self.bound(point.steps).rounds_per_chunk
 
 
-def _best(network: RankNetwork, root: int | None) -> Optimum:
-    weights = np.zeros(network.num_ranks, np.int64)
-    weights[roots_of(network, root)] = 1
-    return optimum(network, weights)
-
-
 def frontier(
     network: RankNetwork, *,
     most_steps: int, most_chunks: int, root: int | None = None, seconds: float = SECONDS,
@@ -506,7 +489,9 @@ def frontier(
     undecided: list[FewSteps] = []
     first = int(priceable_sends(network, most_steps, root).distance.max())
     possible_sends(network, most_steps, most_chunks, root)  # refuses too many chunks now
-    cut = _best(network, root)
+    weights = np.zeros(network.num_ranks, np.int64)
+    weights[roots_of(network, root)] = 1
+    cut = optimum(network, weights)
     for steps in range(first, most_steps + 1):
         bounds.append(RoundBound(step_prices(network, steps, root), cut))
         least, end = bounds[-1].rounds_per_chunk, perf_counter() + seconds

@@ -231,9 +231,7 @@ def joint(network: RankNetwork) -> Joint:
     return Joint(network, upper, trees, out_trees, in_trees, Fraction(common, scale), prices)
 
 
-def solved(
-    network: RankNetwork,
-) -> tuple[float, Floats, Floats, Prices]:
+def solved(network: RankNetwork) -> tuple[float, Floats, Floats, Prices]:
     """Return the linear program's optimum, weights, out-trees' share of links, and its prices.
 
     The optimum is in units of the network's capacity. Weights are float64[num_ranks], shares
@@ -424,9 +422,9 @@ def _pair_jobs(
         before = np.concatenate(
             [before, np.repeat(ends, len(starts)), ranks - 1 + below[below >= 0]]
         )
-        after = np.concatenate([
-            after, ranks - 1 + np.tile(starts, len(ends)), ranks - 1 + place[others][below >= 0]
-        ])  # fmt: skip
+        after = np.concatenate(
+            [after, ranks - 1 + np.tile(starts, len(ends)), ranks - 1 + place[others][below >= 0]]
+        )
         route = np.append(first_into + into.route[up, others], out.route[down, others])
         base = first + 2 * (ranks - 1) * np.arange(parts)[:, None]
         chunk = np.repeat(len(sizes) + np.arange(parts), 2 * (ranks - 1))

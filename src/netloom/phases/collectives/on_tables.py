@@ -207,32 +207,25 @@ def _timed(routes: Paths, room: Ints, parent: Ints, chunks: int) -> tuple[Ints, 
         height[layer] = depth
         layer = above[np.unique(layer[~own[layer]])]
     keys = (depth - height)[:, None] + np.arange(chunks) * (depth + 1)
+    # the channel by which each rank sends to all others, −1 if there are several
+    away = ~np.eye(ranks, dtype=bool).ravel()
+    starts = routes.channels[routes.offsets[:-1][away]].reshape(ranks, ranks - 1)
+    exits = np.where((starts == starts[:, :1]).all(axis=1), starts[:, 0], -1).astype(np.int64)
     messages, num_keys = ranks * ranks * chunks, chunks * (depth + 1)
     remaining = np.bincount(parent[parent >= 0], minlength=ranks) * chunks
     round_of = np.full(messages, -1, np.int64)
     lists = np.zeros((2, ranks, num_keys), np.int64)
     rounds = timetable(
         routes.offsets, routes.channels, room, parent, keys.ravel(), chunks,
-        np.zeros(len(room), np.int64), _exits(routes, ranks), remaining, np.zeros(ranks, np.int64),
+        np.zeros(len(room), np.int64), exits, remaining, np.zeros(ranks, np.int64),
         np.zeros(SPREAD + 1, np.int64), np.zeros(ranks, np.bool_), lists[0], lists[1],
         np.zeros(messages, np.int64), child_first, child, round_of, np.zeros(messages, np.int64),
     )  # fmt: skip
     return round_of, int(rounds), depth
 
 
-def _exits(routes: Paths, ranks: int) -> Ints:
-    """Return the channel by which each rank sends to all others, −1 if there are several."""
-    away = ~np.eye(ranks, dtype=bool).ravel()
-    starts = routes.channels[routes.offsets[:-1][away]].reshape(ranks, ranks - 1)
-    return np.where((starts == starts[:, :1]).all(axis=1), starts[:, 0], -1).astype(np.int64)
-
-
 def _program(
-    collective: str,
-    parent: Ints,
-    round_of: Ints,
-    rounds: int,
-    chunks: int,
+    collective: str, parent: Ints, round_of: Ints, rounds: int, chunks: int
 ) -> tuple[CollectiveProgram, Ints]:
     """Return the messages in the order of rounds, and the pair of ranks whose route each takes."""
     ranks = len(parent)
@@ -276,9 +269,7 @@ def timed_on_tables(found: TableSchedule, size_bytes: float) -> Timed:
     shared, route = _servers(found, routes)
     offsets, before = waits(program, stepwise=False)
     after = np.repeat(np.arange(program.num_messages), np.diff(offsets))
-    jobs = Jobs(
-        route, program.message_size, program.chunks.values, program.sums, before, after
-    )  # fmt: skip
+    jobs = Jobs(route, program.message_size, program.chunks.values, program.sums, before, after)
     start, end = listed(shared, jobs, program.step, size_bytes)
     lasting = shared.seconds(jobs, size_bytes) + shared.latency[route]
     longest = np.zeros(program.num_steps)

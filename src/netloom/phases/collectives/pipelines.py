@@ -404,18 +404,9 @@ def along_trees(
     best = optimum(used, weights)
     trees = forest(best)
     bound = best.seconds(size_bytes)
-    return _best(used, trees, collective, root, size_bytes, bound, chunks, until)
-
-
-def _best(
-    network: RankNetwork, trees: Forest, collective: str, root: int, size_bytes: float,
-    bound: float, chunks: Sequence[int], until: float,
-) -> Timed:  # fmt: skip
-    """Return the schedule that ends first of all that are tried."""
-    backwards = collective in BACKWARDS
-    shared = [servers(network, trees.routes)]
+    shared = [servers(used, trees.routes)]
     if (trees.routes.lengths > 1).any():
-        shared.append(servers(network, trees.routes, slices_of(trees)))
+        shared.append(servers(used, trees.routes, slices_of(trees)))
 
     def cut(many: int) -> tuple[Jobs, CollectiveProgram, Floats]:
         return tree_jobs(trees, chunks_of(trees, many), collective, root)
@@ -424,10 +415,7 @@ def _best(
     alike = each if each <= FEW_TREES else 1  # then all chunks have one size
     ladder = [alike * many for many in chunks]
     jobs, times, program = fastest(shared, cut, ladder, size_bytes, bound, until)
-    backwards = collective in BACKWARDS
-    return timed(
-        network, trees.routes, jobs, times, program, size_bytes, bound, backwards=backwards
-    )
+    return timed(used, trees.routes, jobs, times, program, size_bytes, bound, backwards=backwards)
 
 
 def fastest(
@@ -475,7 +463,9 @@ def fastest(
             if ends[order, how] < finish * (1 - GAIN):
                 finish, best = ends[order, how], (jobs, times, program)
             done += len(jobs)
-            left = _left(len(jobs), many, chunks[number + 1 :]) * len(ways)
+            later = (len(jobs) * more / many for more in chunks[number + 1 :])
+            left = len(jobs) + sum(count for count in later if count <= MANY_MESSAGES)
+            left *= len(ways)
             tell_so_far(
                 f"{100 * min(bound / finish, 1):.3g} % of the bound so far; another "
                 f"{left * (perf_counter() - begun) / done:.0f} s at most"
@@ -490,12 +480,6 @@ def fastest(
             ways = list(dict.fromkeys([*ranked[:2], *first])) if wide else ranked[:1]
     assert best is not None
     return best
-
-
-def _left(messages: int, many: int, later: Sequence[int]) -> float:
-    """Return the messages of all that may still be tried, from those of so many chunks."""
-    each = [messages * more / many for more in later]
-    return messages + sum(count for count in each if count <= MANY_MESSAGES)
 
 
 def chunks_of(trees: Forest, many: int) -> Ints:

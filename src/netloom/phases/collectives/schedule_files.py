@@ -100,7 +100,13 @@ def schedule_text(schedule: Schedule, provenance: Mapping[str, Any]) -> str:
         },
     }  # fmt: skip
     if bound.prices is not None:
-        fields["bound"]["prices"] = _prices_record(bound.prices)
+        prices = bound.prices
+        fields["bound"]["prices"] = {
+            "num_channels": _column(prices.channels.lengths),
+            "channels": prices.channels.values.tolist(),
+            "price": _column(prices.price),
+            "level": _column(prices.level.ravel()),
+        }
     if (few := schedule.few) is not None:
         proof = few.proof
         fields["few_steps"] = {
@@ -304,15 +310,6 @@ def _network(record: _File) -> ScheduleNetwork:
     return found
 
 
-def _prices_record(prices: Prices) -> dict[str, Any]:
-    return {
-        "num_channels": _column(prices.channels.lengths),
-        "channels": prices.channels.values.tolist(),
-        "price": _column(prices.price),
-        "level": _column(prices.level.ravel()),
-    }
-
-
 def _prices(record: _File, network: ScheduleNetwork) -> Prices | None:
     """Return the prices of a bound. There are none beside a cut, or of other collectives."""
     given, ranks = record.bound.prices, record.ranks
@@ -369,9 +366,8 @@ def _schedule(record: _File) -> Schedule:
         _filled("chunks.final_owner", owner[1], chunks, np.int32, ranks),
     )  # fmt: skip
     inside = _filled(
-        "bound.inside", record.bound.inside, len(record.bound.inside), np.int32,
-        len(network.labels),
-    )  # fmt: skip
+        "bound.inside", record.bound.inside, len(record.bound.inside), np.int32, len(network.labels)
+    )
     prices = _prices(record, network)
     bound = Bound(record.bound.seconds, record.bound.why, inside, prices)
     return Schedule(

@@ -21,7 +21,7 @@ the price of all sends, and a step of length t costs at most t · Σ rate · pri
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -76,10 +76,12 @@ class ScheduleNetwork:
     @property
     def digest(self) -> str:
         """What changes if anything of the network changes: 16 hexadecimal digits."""
-        seen = sha256("\n".join((self.name, *self.labels)).encode())
-        kinds = ("<i4", "<i4", "<i4", "<f8", "<f8")
-        columns = (self.host, self.source, self.target, self.rate, self.latency)
-        for values, kind in zip(columns, kinds, strict=True):
+        every = [getattr(self, each.name) for each in fields(self)]
+        texts = [each for each in every if not isinstance(each, np.ndarray)]
+        lines = (line for each in texts for line in (each if isinstance(each, tuple) else [each]))
+        seen = sha256("\n".join(map(str, lines)).encode())
+        for values in (each for each in every if isinstance(each, np.ndarray)):
+            kind = "<f8" if values.dtype.kind == "f" else "<i4"
             seen.update(b"|" + np.ascontiguousarray(values, kind).tobytes())
         return seen.hexdigest()[:16]
 
@@ -179,9 +181,8 @@ class Schedule:
 
 
 def cut_seconds(
-    network: ScheduleNetwork, collective: str, root: int, size_bytes: float,
-    inside: Ints,
-) -> float:  # fmt: skip
+    network: ScheduleNetwork, collective: str, root: int, size_bytes: float, inside: Ints
+) -> float:
     """Return what a collective takes at least, as data has to cross the border of some vertices.
 
     All-gather: what the n ranks inside have leaves once, n/N of the size. Reduce-scatter: n/N of
@@ -332,6 +333,9 @@ def priced_seconds(
     >>> priced_seconds(net, "all-to-all", 3.0, same)
     3.0
     """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
     assert collective in PRICED, "a collective whose bound is that of a cut"
     ranks = len(network.host)
     ends = network.source.astype(np.int64) * len(network.labels) + network.target
@@ -346,13 +350,17 @@ def priced_seconds(
         np.minimum.at(least, link, each)
         return least
 
-    def apart(each: Ints, rank: int | None, *, back: bool = False) -> Ints:
+    def apart(each: Ints, some: Ints, *, back: bool = False) -> Ints:
+        """Return the distances from some ranks to all ranks: int64[…, num_ranks]."""
         ends = (links[1], links[0]) if back else links
-        return _distances(each, ends, len(network.labels), ranks, rank)
+        graph = csr_array((each.astype(np.float64), ends), shape=(len(network.labels),) * 2)
+        found = dijkstra(graph, indices=some)[:, :ranks]
+        assert np.isfinite(found).all(), "ranks that cannot reach each other"
+        return found.astype(np.int64)
 
     if collective == "all-to-all":
         cost = table(0)
-        paid = sum(sum(row.tolist()) for row in apart(cost, None))
+        paid = sum(sum(row.tolist()) for row in apart(cost, np.arange(ranks)))
         return _seconds(Fraction(size_bytes) * paid / ranks, cost[link], network.rate)
     roots = np.zeros(ranks, np.int64)
     cost = np.zeros(len(pairs), np.int64)
@@ -362,25 +370,10 @@ def priced_seconds(
         for rank in range(ranks):
             each = table(kind * ranks + rank)
             if each.any():
-                roots += apart(each, rank, back=kind == 0)[0]
+                roots += apart(each, np.array([rank]), back=kind == 0)[0]
                 summed += each
         cost = np.maximum(cost, summed)
     return _seconds(Fraction(size_bytes) * int(roots.min()), cost[link], network.rate)
-
-
-def _distances(
-    price: Ints, links: tuple[Ints, Ints], vertices: int,
-    ranks: int, rank: int | None,
-) -> Ints:  # fmt: skip
-    """Return the distances from one rank, or from each, to all ranks: int64[…, num_ranks]."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import dijkstra
-
-    graph = csr_array((price.astype(np.float64), links), shape=(vertices, vertices))
-    some = np.arange(ranks) if rank is None else np.array([rank])
-    found = dijkstra(graph, indices=some)[:, :ranks]
-    assert np.isfinite(found).all(), "ranks that cannot reach each other"
-    return found.astype(np.int64)
 
 
 def _seconds(paid: Fraction, cost: Ints, rate: Floats) -> float:

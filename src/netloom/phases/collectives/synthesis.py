@@ -130,7 +130,12 @@ def proven(timed: Timed) -> Schedule:
     """
     network, program = timed.network, timed.program
     if program.collective == "all-reduce":
-        return schedule_of(timed, why=_holds_any(timed) or BY_TREES)
+        held = least_time(  # what holds any all-reduce back as much as pairs of trees, if known
+            "all-reduce", network.topology, network.vertices[: network.num_ranks],
+            bytes_per_second=network.bytes_per_second, by_node=len(network.inside) > 0,
+        )  # fmt: skip
+        known = held.per_byte * timed.size_bytes >= timed.bound_seconds * (1 - FUZZ)
+        return schedule_of(timed, why=(held.why if known else "") or BY_TREES)
     if program.collective == "all-to-all":
         return schedule_of(timed, why="A linear program over all flows has no better solution.")
     weights = np.ones(network.num_ranks, np.int64)
@@ -138,17 +143,6 @@ def proven(timed: Timed) -> Schedule:
         weights = (np.arange(network.num_ranks) == program.root).astype(np.int64)
     used = network.reversed() if program.collective in BACKWARDS else network
     return schedule_of(timed, optimum(used, weights))
-
-
-def _holds_any(timed: Timed) -> str:
-    """Return what holds any all-reduce back as much as pairs of trees. "" if nothing is known."""
-    network = timed.network
-    found = least_time(
-        "all-reduce", network.topology, network.vertices[: network.num_ranks],
-        bytes_per_second=network.bytes_per_second, by_node=len(network.inside) > 0,
-    )  # fmt: skip
-    held = found.per_byte * timed.size_bytes >= timed.bound_seconds * (1 - FUZZ)
-    return found.why if held else ""
 
 
 def schedule_of(timed: Timed, best: Optimum | None = None, why: str = "") -> Schedule:
@@ -234,9 +228,8 @@ def _price_words(network: ScheduleNetwork, prices: Prices) -> str:
 
 
 def _cut_words(
-    network: ScheduleNetwork, collective: str, root: int, size_bytes: float,
-    inside: Ints,
-) -> str:  # fmt: skip
+    network: ScheduleNetwork, collective: str, root: int, size_bytes: float, inside: Ints
+) -> str:
     """Return the bottleneck in a sentence, of the side that has fewer ranks."""
     held = np.zeros(len(network.labels), np.bool_)
     held[inside] = True

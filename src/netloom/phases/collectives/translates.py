@@ -151,9 +151,9 @@ def _directions(sides: tuple[int, ...], steps: Ints, many: int) -> tuple[Ints, I
             np.concatenate([np.full(len(others), source), vertex, vertices + np.arange(ways)]),
             np.concatenate([others, vertices + way, np.full(ways, sink)]),
         )
-        room = np.concatenate([
-            np.full(len(others) + len(vertex), many), np.full(ways, most)
-        ]).astype(np.int32)  # fmt: skip
+        room = np.concatenate(
+            [np.full(len(others) + len(vertex), many), np.full(ways, most)]
+        ).astype(np.int32)
         graph = coo_array((room, ends), shape=(sink + 1,) * 2).tocsr()
         found = maximum_flow(graph, source, sink)
         if found.flow_value == (vertices - 1) * many:
@@ -303,11 +303,7 @@ def _template(network: RankNetwork, found: Translates, many: int) -> tuple[Jobs,
 
 
 def _everywhere(
-    found: Translates,
-    collective: str,
-    many: int,
-    start: Floats,
-    rank_of: Ints,
+    found: Translates, collective: str, many: int, start: Floats, rank_of: Ints
 ) -> tuple[CollectiveProgram, Floats, Ints]:
     """Return the messages of all roots in the order of their starts, and which of one root's.
 

@@ -289,7 +289,12 @@ def split_off(network: RankNetwork, capacity: Ints, trees: Ints) -> Ways:
     ways: Shares = {(u, v): [(most, (link,))] for link, (u, v, most) in enumerate(ends) if most}
     room = graph_of(network.num_vertices + 1, 4 * network.num_links + 64 + network.num_ranks)
     for switch in range(network.num_ranks, network.num_vertices):
-        _check_even(network, left, switch)  # of all before the first, which needs it of the others
+        # of all before the first, which needs it of the others
+        enters, leaves = int(left[:, switch].sum()), int(left[switch].sum())
+        if enters != leaves:
+            found = f"switch {network.name_of(switch)} with {enters} in and {leaves} out"
+            wanted = "as much bandwidth into each switch as out of it"
+            raise InputError(network.topology.name, found, wanted)
     for switch in range(network.num_ranks, network.num_vertices):
         for after in np.flatnonzero(left[switch]).tolist():
             before = np.flatnonzero(left[:, switch]).tolist()
@@ -308,33 +313,7 @@ def split_off(network: RankNetwork, capacity: Ints, trees: Ints) -> Ways:
     return Ways(left[:ranks, :ranks].copy(), ways)
 
 
-def tree_units(found: Optimum, trees: int | None = None) -> tuple[Ints, int]:
-    """Return what each link carries in trees, int64[num_links], and the trees of a weight of 1.
-
-    With more trees than the least number, or fewer, capacities are rounded down if need be.
-    """
-    many = found.trees if trees is None else trees
-    per_tree = found.rate / many
-    units = [int(each / per_tree) for each in found.network.capacity.tolist()]
-    return np.array(units, np.int64), many
-
-
-def _check_even(network: RankNetwork, left: Ints, switch: int) -> None:
-    enters, leaves = int(left[:, switch].sum()), int(left[switch].sum())
-    if enters != leaves:
-        found = f"switch {network.name_of(switch)} with {enters} in and {leaves} out"
-        wanted = "as much bandwidth into each switch as out of it"
-        raise InputError(network.topology.name, found, wanted)
-
-
-def _move(
-    left: Ints,
-    ways: Shares,
-    before: int,
-    through: int,
-    after: int,
-    moved: int,
-) -> None:
+def _move(left: Ints, ways: Shares, before: int, through: int, after: int, moved: int) -> None:
     """Make a link of so much of the ways through a switch. A way back to its start is dropped."""
     left[before, through] -= moved
     left[through, after] -= moved
@@ -430,7 +409,11 @@ def forest(found: Optimum, trees: int | None = None) -> Forest:
     >>> forest(optimum(rank_network(topology("torus:4x4"))))
     <37 batches of 64 trees, depth 7, 16 ranks>
     """
-    capacity, each = tree_units(found, trees)
+    each = found.trees if trees is None else trees
+    per_tree = found.rate / each
+    capacity = np.array(
+        [int(most / per_tree) for most in found.network.capacity.tolist()], np.int64
+    )
     rate = float(found.rate * found.network.unit) * found.network.bytes_per_second / each
     return packed(found.network, capacity, found.weights * each, rate)
 
@@ -449,9 +432,7 @@ def packed(network: RankNetwork, capacity: Ints, trees: Ints, rate: float) -> Fo
 
 
 def _grown(
-    links: tuple[Ints, Ints, Ints],
-    left: Ints,
-    trees: Ints,
+    links: tuple[Ints, Ints, Ints], left: Ints, trees: Ints
 ) -> list[tuple[int, int, Ints, Ints]]:
     """Return batches: root, multiplicity, order of joining, and the link by which each joined."""
     ranks, waiting = len(trees), trees.copy()

@@ -160,13 +160,7 @@ def _bounds(
         yield _leaving(given, topology, capacity, inside)
 
 
-def _at_node(
-    ends: Ints,
-    places: Ints,
-    limit: int,
-    topology: Topology,
-    what: str,
-) -> PhaseBound:
+def _at_node(ends: Ints, places: Ints, limit: int, topology: Topology, what: str) -> PhaseBound:
     """Return the bound of the node with the most connections for its places."""
     needed = -(-ends // np.maximum(1, limit * places))
     node = int(np.argmax(needed))

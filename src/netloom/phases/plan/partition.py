@@ -248,7 +248,8 @@ def permutations(
         fill phases better. None is returned where a side is odd.
     """
     even = all(side % 2 == 0 for side in topology.sides if side > 1)
-    closed = all(map(_closed, topology.sides, topology.wraps))
+    shape = zip(topology.sides, topology.wraps, strict=True)
+    closed = all(wraps or side <= 2 for side, wraps in shape)  # all nodes have like neighbours
     alike = list(_alike(given, topology)) if closed and not len(given.before) else []
     if sum(map(len, alike)) < len(given) or (halved and not even):
         return None
@@ -264,7 +265,9 @@ def permutations(
             sets.append(one[part])
             on_nodes, on_channels = _counts(given, topology, one[part], hops[part])
             held.append(on_nodes.sum(0) if capacity.per == "node" else on_channels)
-            busy.append(_clocks(given, one[0], on_nodes[0], on_nodes[1], on_channels, costs))
+            access = on_nodes[:2].ravel() if costs.both_ways else on_nodes[0] + on_nodes[1]
+            each = access * costs.clocks_per_word, on_channels * costs.channel_clocks_per_word
+            busy.append(np.concatenate(each) * given.words[one[0]])
     offsets = np.cumsum([0, *map(len, routed)])
     channels = np.concatenate(routed).astype(np.int32)
     sizes, weights = (  # in one layout, so that the kernel is compiled once
@@ -304,11 +307,6 @@ def pack_permutations(
     for members, number in zip(sets.members, numbers.tolist(), strict=True):
         phase[members] = number
     return Plan(topology, given, capacity, phase, sets.routes, "symmetric")
-
-
-def _closed(side: int, wraps: bool) -> bool:  # noqa: FBT001  # one of two columns
-    """Whether all nodes of a dimension have the same neighbours around them."""
-    return wraps or side <= 2
 
 
 def _alike(given: Connections, topology: Cube) -> Iterator[Ints]:
@@ -358,21 +356,6 @@ def _counts(given: Connections, topology: Cube, one: Ints, hops: Ints) -> tuple[
     between = np.bincount(topology.channel_target[hops[:, :-1]].ravel(), minlength=nodes)
     on_channels = np.bincount(hops.ravel(), minlength=topology.num_channels)
     return np.array([*ends, between]), on_channels
-
-
-def _clocks(
-    given: Connections,
-    one: np.int64,
-    sends: Ints,
-    arrivals: Ints,
-    on_channels: Ints,
-    costs: ConSetCosts,
-) -> Floats:
-    """Return the clocks for which processors, then channels, are busy with a set's words."""
-    ends = [sends, arrivals] if costs.both_ways else [sends + arrivals]
-    access = np.concatenate(ends) * costs.clocks_per_word
-    clocks = np.concatenate([access, on_channels * costs.channel_clocks_per_word])
-    return np.asarray(clocks * given.words[one], np.float64)
 
 
 ROUNDS = 60
@@ -496,12 +479,7 @@ def negotiated(
 
 
 def sequential(
-    given: Connections,
-    topology: Topology,
-    capacity: Capacity,
-    num_phases: int,
-    *,
-    seed: int = 1,
+    given: Connections, topology: Topology, capacity: Capacity, num_phases: int, *, seed: int = 1
 ) -> Plan | None:
     """Return a plan of so many phases by the paper's APR. None where it finds none.
 
@@ -559,15 +537,7 @@ def state_of(task: Task, plan: Plan) -> State:
     return state
 
 
-def _route(
-    task: Task,
-    state: State,
-    turn: Ints,
-    limit: int,
-    home: Ints,
-    *,
-    first_fit: bool,
-) -> int:
+def _route(task: Task, state: State, turn: Ints, limit: int, home: Ints, *, first_fit: bool) -> int:
     """Route what has no route or a crowded one. Return how many find none."""
     from netloom.phases.kernels.route import route
 

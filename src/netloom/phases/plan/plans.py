@@ -186,9 +186,7 @@ def ranks(given: Connections) -> Ints:
 
 
 def _order_of(
-    app: ProcessGraph,
-    apart: Ints,
-    order: Sequence[tuple[Edge, Edge]],
+    app: ProcessGraph, apart: Ints, order: Sequence[tuple[Edge, Edge]]
 ) -> tuple[Ints, Ints]:
     """Return the numbers of the connections that come before, and after, each other."""
     edge_of = {
