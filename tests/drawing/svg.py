@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from math import cos, radians, sin
 
-from netloom.drawing.networks.letters import width_of
+from netloom.drawing.names import width_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 MEASURED, LEAST = 0.86, 0.72

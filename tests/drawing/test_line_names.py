@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from netloom.drawing.line_names import AROUND, BESIDE, GAP, crosses, named
+from netloom.drawing.names import AROUND, BESIDE, GAP, crosses, named
 
 WIDTH, HEIGHT = 430.0, 300.0
 

@@ -7,8 +7,7 @@ from zlib import crc32
 import pytest
 
 import netloom as nl
-from netloom.drawing.pages import Inline, html_page
-from netloom.drawing.save import save_chart
+from netloom.drawing.save import Inline, html_page, save_chart
 from netloom.report import chart_of
 from tests.browser import Visit
 

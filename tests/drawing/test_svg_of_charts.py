@@ -7,11 +7,9 @@ import polars as pl
 import pytest
 import vl_convert
 
-from netloom.drawing.axes import axis
+from netloom.drawing.axes import axis, looks_of, panel
 from netloom.drawing.bars import Bar, bars
-from netloom.drawing.frame import framed
-from netloom.drawing.panel import looks_of, panel
-from netloom.drawing.room import NARROW, narrow_page
+from netloom.drawing.frame import NARROW, framed, narrow_page
 from netloom.questions.recorded import record
 from netloom.report import parts_of
 from tests.drawing.svg import labels_of_axes, outside, overlapping, read

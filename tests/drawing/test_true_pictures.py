@@ -9,8 +9,7 @@ import vl_convert
 
 import netloom as nl
 from netloom.drawing.colours import DELAYED
-from netloom.drawing.frame import framed
-from netloom.drawing.room import narrow_page
+from netloom.drawing.frame import framed, narrow_page
 from netloom.drawing.save import save_chart
 from netloom.questions.network_chart import network_chart
 from netloom.questions.recorded import parts_of, record

@@ -8,13 +8,11 @@ import vl_convert
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netloom.drawing.above import APART, places
-from netloom.drawing.axes import axis
+from netloom.drawing.axes import DASHED, DOTTED, SOLID, End, Look, axis, ordered, panel
 from netloom.drawing.bars import Bar, bars, stacked
 from netloom.drawing.colours import BEST, REFERENCE, STYLES, THIS
-from netloom.drawing.frame import framed
-from netloom.drawing.panel import DASHED, DOTTED, SOLID, End, Look, ordered, panel
-from netloom.drawing.room import narrow_page
+from netloom.drawing.frame import framed, narrow_page
+from netloom.drawing.names import APART, places
 from tests.drawing.svg import labels_of_axes, outside, overlapping, read
 
 WANTED = st.lists(st.tuples(st.floats(0, 250), st.floats(20, 150)), min_size=1, max_size=5)

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from netloom.contention import effective_bisection, shift_loads
 from netloom.fabrics import bounds
-from netloom.fabrics.bisection_bounds import crossing
-from netloom.fabrics.bounds import bisection_bound, busiest_bound, traffic_bound
+from netloom.fabrics.bounds import bisection_bound, busiest_bound, crossing, traffic_bound
 from netloom.routing import DModK, parse_routing, paths
 from netloom.routing.forwarding.tables import ForwardingTable, exits
 from netloom.topology import topology, without

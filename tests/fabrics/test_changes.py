@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.fabrics.changes import table_changes, write_changes
-from netloom.fabrics.other_ends import with_others
-from netloom.fabrics.writing import write_lfts
+from netloom.fabrics.repair import table_changes, write_changes
+from netloom.fabrics.writing import with_others, write_lfts
 from netloom.routing.forwarding.addresses import NO_PORT, addresses, port_table
 from netloom.routing.forwarding.lfts import table_of_ports
 from netloom.routing.forwarding.min_hop import minhop

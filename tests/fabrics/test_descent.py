@@ -6,8 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from netloom.contention import effective_bisection, shift_loads
-from netloom.fabrics.balancing import balanced
-from netloom.fabrics.descent import Rules, descended, judge_of, problem_of
+from netloom.fabrics.balancing import Rules, balanced, descended, judge_of, problem_of
 from netloom.fabrics.levels import Ways, shortest_ways, tree_ways, wiring_of
 from netloom.routing.forwarding.tables import ForwardingTable, exits
 from netloom.topology import Topology, topology

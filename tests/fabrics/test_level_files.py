@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.fabrics.level_files import write_levels, write_qos_policy
-from netloom.fabrics.writing import write_lfts
+from netloom.fabrics.writing import write_levels, write_lfts, write_qos_policy
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used, layered
 from netloom.routing.forwarding.lfts import read_lfts
 from netloom.routing.forwarding.min_hop import minhop

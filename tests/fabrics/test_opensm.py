@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 from netloom.fabrics.balancing import balanced
-from netloom.fabrics.level_files import write_qos_policy
-from netloom.fabrics.other_ends import with_others
-from netloom.fabrics.writing import write_lfts
+from netloom.fabrics.writing import with_others, write_lfts, write_qos_policy
 from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used, layered
 from netloom.routing.forwarding.lfts import read_lfts

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netloom.fabrics.other_ends import with_others
+from netloom.fabrics.writing import with_others
 from netloom.routing import paths
 from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.lanes import lane_circle, layered

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from netloom import check_fabric, route_fabric
 from netloom.base.errors import InputError
 from netloom.fabrics.balancing import balanced
-from netloom.fabrics.level_files import write_levels
-from netloom.fabrics.writing import write_lfts
+from netloom.fabrics.writing import write_levels, write_lfts
 from netloom.routing import find_deadlock
 from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.lanes import lane_circle

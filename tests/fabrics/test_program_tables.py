@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from netloom.fabrics.balancing import balanced
 from netloom.fabrics.bounds import traffic_bound
-from netloom.fabrics.program import flows_of
-from netloom.fabrics.program_tables import FEW, busiest_time, in_lanes, tables_for_program
+from netloom.fabrics.program import FEW, busiest_time, flows_of, in_lanes, tables_for_program
 from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used
 from netloom.routing.forwarding.tables import exits

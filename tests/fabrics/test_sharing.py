@@ -7,10 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 from netloom.fabrics.bounds import busiest_bound
-from netloom.fabrics.causes import cause_of
-from netloom.fabrics.figures import table_figures
-from netloom.fabrics.program import flows_of
-from netloom.fabrics.sharing import sharing
+from netloom.fabrics.figures import cause_of, table_figures
+from netloom.fabrics.program import flows_of, sharing
 from netloom.routing import parse_routing, paths
 from netloom.topology import topology, without
 from netloom.topology.cabling import way_back

@@ -15,7 +15,7 @@ from netloom.models import ConSetCosts, MessageCosts
 from netloom.phases import Capacity, Plan, first_violation, least_clocks, least_phases, partition
 from netloom.phases.execute.execution import execute
 from netloom.phases.execute.message_passing import message_passing
-from netloom.phases.plan.balance import phase_clocks
+from netloom.phases.plan.partition import phase_clocks
 from netloom.phases.plan_files import read_plan
 from netloom.routing import Paths
 from netloom.topology import Topology, topology

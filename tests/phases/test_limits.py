@@ -5,7 +5,7 @@ import pytest
 
 from netloom.models import ConSetCosts, MessageCosts
 from netloom.phases import Capacity, Plan, Timetable, connections
-from netloom.phases.limits import limit_of, plan_break_even_words
+from netloom.phases.timetables import limit_of, plan_break_even_words
 from netloom.routing import DimensionOrder, paths
 from netloom.topology import mesh
 from netloom.workload import process_graph

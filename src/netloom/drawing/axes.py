@@ -1,17 +1,24 @@
-"""One axis of a chart: where it begins and ends, and the few ticks that have labels."""
+"""Axes: where each begins and ends, and pairs of them whose lines have their names at their ends.
+
+So they need no legend. An axis has few ticks that have labels.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, floor, isfinite, log10
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from netloom.base.words import number
+from netloom.drawing.colours import BEST, BOUND_DASH, COLOURS, REFERENCE, THIS, word_style
+from netloom.drawing.frame import layered, room
+from netloom.drawing.names import GAP, NAME_LINE, fitted, look_alike, named, places, width_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
     import altair as alt
+    import polars as pl
 
     Way = TypeVar("Way", bound=alt.X | alt.Y)
 
@@ -176,8 +183,7 @@ def axis(
                     share=True)  # fmt: skip
     wide = (most - least) or abs(most) or 1.0
     below = 0.0 if zero and least >= 0 else room * wide
-    return Axis(field, title, least - below, least + (1 + room) * wide, whole=whole,
-                share=share)  # fmt: skip
+    return Axis(field, title, least - below, least + (1 + room) * wide, whole=whole, share=share)
 
 
 def _of_decades(low: float, high: float, steps: int) -> list[float]:
@@ -193,3 +199,418 @@ def _of_decades(low: float, high: float, steps: int) -> list[float]:
     powers = range(floor(log10(low)), last + 1)
     between = [float(f"{size * 10.0**power:.12g}") for power in powers for size in (1, 2, 5)]
     return [each for each in between if low * (1 - 1e-9) <= each <= high * (1 + 1e-9)] or [low]
+
+
+WIDTH, HEIGHT = 430.0, 300.0
+
+BESIDE = 78.0
+"""Pixels beside the axes, for the numbers and the title of the vertical one."""
+
+NARROWEST = 190.0
+"""Pixels of axes that have names beside them. Of narrower ones names stand below."""
+
+FEW_STEPS = 4
+"""Steps between the ticks of narrow axes."""
+
+BELOW = 54.0
+"""Pixels from the horizontal axis to names below."""
+
+SAMPLE = 26.0
+"""Pixels of a piece of a line before its name."""
+
+SOLID, DASHED, DOTTED = (1, 0), (6, 4), (2, 3)
+
+
+class Look(NamedTuple):
+    """How a line looks.
+
+    Attributes
+    ----------
+    colour, dash, width
+        Of the line. A number from 0 to 1 is a color of the ramp of ordered series.
+    named
+        Whether its name stands at its end.
+    """
+
+    colour: str | float = THIS
+    dash: tuple[int, ...] = SOLID
+    width: float = 2.2
+    named: bool = True
+
+
+MINE, OTHERS, AFTER = Look(THIS), Look(REFERENCE), Look(BEST)
+MODEL = Look(THIS, DASHED)
+"""What is asked about, what it is compared with, what is best, and what a model has for it."""
+
+DASHES = (SOLID, DASHED, DOTTED, (10, 3, 2, 3), (4, 2), (1, 2))
+"""Of series, beside their colors."""
+
+
+def looks_of(names: Iterable[str]) -> dict[str, Look]:
+    """Return how series look that nothing tells apart but their names: by color and by dash."""
+    return {
+        name: Look(COLOURS[at % len(COLOURS)], DASHES[at % len(DASHES)])
+        for at, name in enumerate(names)
+    }
+
+
+def ordered(names: Sequence[str]) -> dict[str, Look]:
+    """Return how series in an order look: from light to dark, and told apart by dashes."""
+    last = max(len(names) - 1, 1)
+    return {name: Look(at / last, DASHES[at % len(DASHES)]) for at, name in enumerate(names)}
+
+
+class End(NamedTuple):
+    """The end of a line: its name, where it is, and how it looks.
+
+    Without a color it has that of words. Without dashes it is a point.
+    """
+
+    name: str
+    x: float
+    y: float
+    colour: str | float | None = None
+    dash: tuple[int, ...] = SOLID
+    width: float = 2.2
+
+    @property
+    def said(self) -> str:
+        """The name as it stands at the end: that of points after a point."""
+        return self.name if self.dash else f"● {self.name}"
+
+    @classmethod
+    def of_bound(cls, name: str, x: float, y: float) -> End:
+        """Return the end of a bound."""
+        return cls(name, x, y, None, tuple(BOUND_DASH), 1.5)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A pair of axes of some pixels, and room for names beside them or below: see ``panel``."""
+
+    x: Axis
+    y: Axis
+    width: float
+    height: float
+    beside: float = 0.0
+    below: bool = False
+
+    def chart(self, table: pl.DataFrame, **more: Any) -> alt.Chart:
+        """Return a chart of a table with these axes."""
+        import altair as alt
+
+        base: alt.Chart = alt.Chart(table).encode(
+            x=self.x.encoding(alt.X), y=self.y.encoding(alt.Y), **more
+        )
+        return base
+
+    def lines(
+        self, table: pl.DataFrame, by: str, looks: Mapping[str, Look], *, points: float = 32,
+        **mark: Any,
+    ) -> list[alt.Chart]:  # fmt: skip
+        """Return the lines of a table, one for each name of its column ``by``, and their points."""
+        drawn = []
+        for name, look in looks.items():
+            mine = {name: look}
+            line: dict[str, Any] = {"strokeDash": list(look.dash), "strokeWidth": look.width}
+            drawn += self._marks(table, by, mine, "line", **line, **mark)
+            if points:
+                size = points if look.width > 2 else points / 2
+                drawn += self._marks(table, by, mine, "circle", opacity=1, size=size)
+        return drawn
+
+    def areas(
+        self, table: pl.DataFrame, by: str, looks: Mapping[str, Look], upper: str
+    ) -> list[alt.Chart]:
+        """Return the intervals from the vertical axis' column to ``upper``, of each series."""
+        return self._marks(table, by, looks, "area", y2=f"{upper}:Q", opacity=0.2)
+
+    def hollow(self, table: pl.DataFrame, by: str, looks: Mapping[str, Look]) -> list[alt.Chart]:
+        """Return hollow points, of what is not known well."""
+        return self._marks(table, by, looks, "point", filled=False, size=60, strokeWidth=2)
+
+    def _marks(
+        self, table: pl.DataFrame, by: str, looks: Mapping[str, Look], kind: str,
+        y2: str | None = None, **mark: Any,
+    ) -> list[alt.Chart]:  # fmt: skip
+        import altair as alt
+
+        drawn = []
+        table, there = _shaded(table, by, looks), set(table[by].to_list())
+        more = {} if y2 is None else {"y2": y2}
+        for name in (name for name in looks if name in there):
+            base = self.chart(table, detail=f"{by}:N", tooltip=table.columns, **more)
+            base = base.transform_filter(alt.FieldEqualPredicate(field=by, equal=name))
+            drawn.append(_coloured(base, looks[name], kind, clip=True, **mark))
+        return drawn
+
+    def ends(
+        self, ends: Iterable[End], lines: Iterable[Sequence[tuple[float, float]]] = ()
+    ) -> list[alt.Chart]:
+        """Return names at the ends of lines, moved apart if they would touch.
+
+        Those of lines that end near the right side stand beside the axes, and so do those that
+        would stand on ``lines``, which are in pixels. On narrow pages all stand below, in the order
+        of the lines.
+        """
+        if self.below:
+            return self._names_below(sorted(ends, key=lambda each: -self.y.at(each.y)))
+        ends = list(ends)
+        found = named([(each.said, *self._pixels(each.x, each.y)) for each in ends],
+                      self.width, self.height, lines)  # fmt: skip
+        drawn = []
+        for each, place in zip(ends, found, strict=True):
+            drawn += words([(place.x, place.y, place.said)], colour=_readable(each), bold=True)
+        return drawn
+
+    def _drawn_at(self, x: float, y: float) -> tuple[float, float]:
+        """Return where a point is in pixels, also outside of the axes."""
+        return self.width * self.x.at(x), self.height * (1 - self.y.at(y))
+
+    def _pixels(self, x: float, y: float) -> tuple[float, float]:
+        """Return where a point is in pixels, or the side of the axes that it is beyond."""
+        across, down = self._drawn_at(x, y)
+        return min(max(across, 0.0), self.width), min(max(down, 0.0), self.height)
+
+    def _names_below(self, ends: Sequence[End]) -> list[alt.Chart]:
+        """Return names below the axes, one below the other, each after a piece of its line."""
+        drawn = []
+        for at, each in enumerate(ends):
+            down = self.height + BELOW + NAME_LINE * at
+            name = fitted(each.name, room() - SAMPLE - 24, bold=True)
+            drawn += [_sample(each, down)]
+            drawn += words([(SAMPLE + 6.0, down, name)], colour=_readable(each), bold=True)
+        return drawn
+
+    def ends_of(
+        self, table: pl.DataFrame, by: str, looks: Mapping[str, Look], more: Sequence[End] = (),
+        upright: Iterable[float] = (),
+    ) -> list[alt.Chart]:  # fmt: skip
+        """Return the names of the lines of a table at their last points, and ``more``.
+
+        Names stand on no line of the table, and on none of the ``upright`` lines. Lines that lie on
+        each other have their names together, each after the first with "=", or "≈" if they only
+        look like one.
+        """
+        found: list[tuple[list[tuple[float, float]], list[End]]] = []
+        ends = (self.y.low, self.y.high)
+        lines = [[self._drawn_at(x, y) for y in ends] for x in upright]
+        for name, look in looks.items():
+            mine = table.filter(table[by] == name).drop_nulls([self.x.field, self.y.field])
+            mine = mine.sort(self.x.field)
+            if not mine.height:
+                continue
+            line = [
+                self._drawn_at(*each) for each in mine.select(self.x.field, self.y.field).rows()
+            ]
+            lines.append(line)
+            if look.named:
+                x, y = self._last_seen(mine)
+                known = (each for each in found if look_alike(line, each[0]))
+                first, alike = next(known, (line, []))
+                sign = ("= " if line == first else "≈ ") if alike else ""
+                alike.append(End(f"{sign}{name}", x, y, look.colour, look.dash, look.width))
+                if len(alike) == 1:
+                    found.append((line, alike))
+        return self.ends([*(end for _, alike in found for end in alike), *more], lines)
+
+    def _last_seen(self, table: pl.DataFrame) -> tuple[float, float]:
+        """Return where a line ends, or leaves the axes at the top."""
+        xs, ys = table[self.x.field].to_list(), table[self.y.field].to_list()
+        for at in range(1, len(ys)):
+            if ys[at] > self.y.high >= ys[at - 1]:
+                part = (self.y.high - ys[at - 1]) / (ys[at] - ys[at - 1])
+                return xs[at - 1] + part * (xs[at] - xs[at - 1]), self.y.high
+        return float(xs[-1]), float(ys[-1])
+
+    def across(self, value: float, look: Look | None = None) -> list[alt.Chart]:
+        """Return a line across. Without a look it is a bound: in ink, with dashes and dots."""
+        import altair as alt
+        import polars as pl
+
+        if not self.y.low <= value <= self.y.high:
+            return []
+        base = alt.Chart(pl.DataFrame({self.y.field: [float(value)]}))
+        return [_rule(base, look).encode(y=self.y.encoding(alt.Y))]
+
+    def upright(self, marks: Mapping[str, float], look: Look | None = None) -> list[alt.Chart]:
+        """Return upright lines at values, by their words, which stand above the axes."""
+        shown = {name: at for name, at in marks.items() if self.x.low <= at <= self.x.high}
+        rules = [rule for at in shown.values() for rule in self.rule(at, look)]
+        return [*rules, *self.above({name: (at, at) for name, at in shown.items()})]
+
+    def rule(self, value: float, look: Look | None = None) -> list[alt.Chart]:
+        """Return an upright line. Without a look it is a bound."""
+        import altair as alt
+        import polars as pl
+
+        base = alt.Chart(pl.DataFrame({self.x.field: [float(value)]}))
+        return [_rule(base, look).encode(x=self.x.encoding(alt.X))]
+
+    def band(self, low: float, high: float) -> list[alt.Chart]:
+        """Return a shaded interval of the horizontal axis, with its edges."""
+        import altair as alt
+        import polars as pl
+
+        low, high = max(low, self.x.low), min(high, self.x.high)
+        if low > high:
+            return []
+        table = pl.DataFrame({self.x.field: [float(low)], "until": [float(high)]})
+        base = alt.Chart(table).encode(x=self.x.encoding(alt.X))
+        edges = [
+            alt.Chart(pl.DataFrame({self.x.field: [float(edge)]}))
+            .mark_rule(color=REFERENCE, strokeWidth=1)
+            .encode(x=self.x.encoding(alt.X))
+            for edge in sorted({low, high})
+        ]
+        return [base.mark_rect(color=REFERENCE, opacity=0.18).encode(x2="until:Q"), *edges]
+
+    def above(
+        self, spans: Mapping[str, tuple[float, float]], colours: Mapping[str, str] | None = None
+    ) -> list[alt.Chart]:
+        """Return words above the axes, over the middle of intervals, in rows if they would touch.
+
+        Words of the same interval stand side by side. Those that have a color are bold. A line
+        leads from these, and from upper rows, down to what they name.
+        """
+        together: dict[tuple[float, float], list[str]] = {}
+        for name, span in spans.items():
+            together.setdefault(span, []).append(name)
+        said = {", ".join(names): (colours or {}).get(names[0]) for names in together.values()}
+        middles = [
+            self.width * min(max(self.x.at((low + high) / 2), 0.0), 1.0) for low, high in together
+        ]
+        wide = [width_of(name, bold=colour is not None) for name, colour in said.items()]
+        drawn, lines = [], []
+        found = places(list(zip(middles, wide, strict=True)), self.width)
+        for (name, colour), middle, place in zip(said.items(), middles, found, strict=True):
+            down = -10 - NAME_LINE * place.row
+            at = ((place.left + place.right) / 2, down, name)
+            drawn += words([at], align="center", colour=colour, bold=colour is not None)
+            if place.led and (place.row or colour):
+                lines.append({"across": middle, "down": down + 6, "until": -1.0})
+        if lines:  # thin, from the words down to the axes
+            leaders = _in_pixels(lines).mark_rule(color=REFERENCE, strokeWidth=1)
+            return [leaders.encode(y2="until:Q"), *drawn]
+        return drawn
+
+    def drawn(self, layers: Sequence[alt.Chart], title: str = "") -> alt.LayerChart:
+        """Return layers one over the other, under a title.
+
+        The room beside is taken by words that are not seen, or a wider font than the one that is
+        measured would have its names cut off.
+        """
+        layers = list(layers)
+        if self.beside:
+            taken = _in_pixels([{"across": self.width + self.beside, "down": 0.0}])
+            layers.append(taken.mark_point(opacity=0, size=1))
+        return layered(layers, title, self.width, self.height, self.beside)
+
+
+def panel(
+    x: Axis, y: Axis, names: Iterable[str] = (), width: float = WIDTH, height: float = HEIGHT
+) -> Panel:
+    """Return a pair of axes that leaves room for names at the ends of its lines.
+
+    Examples
+    --------
+    >>> from netloom.drawing.axes import Axis
+    >>> panel(Axis("x", "", 0, 1), Axis("y", "", 0, 1), ["worst node"]).width
+    430.0
+    """
+    beside = max((GAP + width_of(each, bold=True) for each in names), default=0.0)
+    fits = min(width, room() - BESIDE - beside)
+    below = fits < NARROWEST
+    if below:
+        beside, fits = 0.0, min(width, room() - BESIDE)
+    if fits < 1.2 * NARROWEST:
+        x = replace(x, steps=FEW_STEPS)
+    return Panel(x, y, fits, height, beside, below)
+
+
+def words(
+    texts: Iterable[tuple[float, float, str]],
+    *,
+    align: str = "left",
+    colour: str | None = None,
+    bold: bool = False,
+) -> list[alt.Chart]:
+    """Return words at places in pixels. Without a color of a series they have that of words."""
+    rows = [{"across": x, "down": y, "said": said} for x, y, said in texts]
+    if not rows:
+        return []
+    style: dict[str, Any] = {"fontSize": 12, "baseline": "middle", "align": align}
+    style |= {"style": word_style(colour)} if colour is not None else {}
+    style |= {"fontWeight": 600} if bold else {}
+    return [_in_pixels(rows).mark_text(**style).encode(text="said:N")]
+
+
+def _in_pixels(rows: Sequence[Mapping[str, Any]]) -> alt.Chart:
+    """Return a chart of rows, each at its place in pixels: ``across`` and ``down``."""
+    import altair as alt
+    import polars as pl
+
+    base: alt.Chart = alt.Chart(pl.DataFrame(rows)).encode(
+        x=alt.X("across:Q", scale=None, axis=None), y=alt.Y("down:Q", scale=None, axis=None)
+    )
+    return base
+
+
+def shades() -> alt.Color:
+    """Return the colors of ordered series, by a column ``shade`` of numbers from 0 to 1."""
+    import altair as alt
+
+    scale = alt.Scale(domain=[0, 1], range="ordinal", interpolate="rgb")
+    return alt.Color("shade:Q", scale=scale, legend=None)
+
+
+def _shaded(table: pl.DataFrame, by: str, looks: Mapping[str, Look]) -> pl.DataFrame:
+    """Return a table with the shades of ordered series, or as it is if there are none."""
+    import polars as pl
+
+    found = {name: look.colour for name, look in looks.items() if not isinstance(look.colour, str)}
+    if not found:
+        return table
+    return table.with_columns(
+        shade=pl.col(by).replace_strict(found, default=0.0, return_dtype=pl.Float64)
+    )
+
+
+def _coloured(base: alt.Chart, look: Look, kind: str, **mark: Any) -> alt.Chart:
+    """Return marks of a kind in the color of a look."""
+    ramp = not isinstance(look.colour, str)
+    colour = {} if ramp else {"color": look.colour}
+    drawn: alt.Chart = getattr(base, f"mark_{kind}")(**mark, **colour)
+    return drawn.encode(color=shades()) if ramp else drawn
+
+
+def _readable(end: End) -> str | None:
+    """Return the color of the name of a line. Those of ramps are too light or dark for words."""
+    return end.colour if isinstance(end.colour, str) else None
+
+
+def _sample(end: End, down: float) -> alt.Chart:
+    """Return a piece of a line as it looks, or a point, left of names below."""
+    drawn: alt.Chart
+    ramp = isinstance(end.colour, float | int)
+    shade = float(end.colour or 0.0) if ramp else 0.0
+    colour: dict[str, Any] = {"color": end.colour} if isinstance(end.colour, str) else {}
+    colour |= {} if end.colour is not None else {"style": "bound"}
+    base = _in_pixels([{"across": 0.0, "until": SAMPLE, "down": down, "shade": shade}])
+    if not end.dash:
+        middle = base.transform_calculate(across=f"{SAMPLE / 2}")
+        drawn = middle.mark_circle(size=46, opacity=1, **colour)
+    else:
+        line = base.mark_rule(strokeDash=list(end.dash), strokeWidth=end.width, **colour)
+        drawn = line.encode(x2="until:Q")
+    return drawn.encode(color=shades()) if ramp else drawn
+
+
+def _rule(base: alt.Chart, look: Look | None) -> alt.Chart:
+    """Return rules: of a look, or of a bound."""
+    drawn: alt.Chart = base.mark_rule(style="bound")
+    if look is not None:
+        drawn = base.mark_rule(
+            color=str(look.colour), strokeDash=list(look.dash), strokeWidth=min(look.width, 1.4)
+        )
+    return drawn

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from netloom.drawing.axes import Axis, axis
+from netloom.drawing.axes import Axis, Panel, axis, words
 from netloom.drawing.colours import REFERENCE
-from netloom.drawing.frame import fitting, layered
-from netloom.drawing.networks.letters import fitted, width_of
-from netloom.drawing.panel import Panel, words
-from netloom.drawing.room import NARROW, room
+from netloom.drawing.frame import NARROW, fitting, layered, room
+from netloom.drawing.names import fitted, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,7 +81,8 @@ def bars(
         return stacked([], title, unit, width=width)
     right = max(width_of(row.said) for row in rows) + 2 * GAP
     names = [row.name for row in rows]
-    over = not _fit_beside(names, right)  # on narrow pages names stand above their bars
+    # on narrow pages names that have no room beside their bars stand above them
+    over = room() <= NARROW and max(map(width_of, names)) > room() - NARROWEST - right - 14
     names = names if over else short_names(names, right, longest)
     step = STEP + (OVER if over else 0.0)
     left = 14.0 if over else max(map(width_of, names)) + 14
@@ -119,11 +118,6 @@ def bars(
     if bound:
         layers += [*where.rule(bound[1]), *where.above({bound[0]: (bound[1], bound[1])})]
     return layered(layers, title, fits, height, right + left / 2)
-
-
-def _fit_beside(names: Sequence[str], right: float) -> bool:
-    """Whether there is room for whole names left of bars, or the page is wide."""
-    return room() > NARROW or max(map(width_of, names)) <= room() - NARROWEST - right - 14
 
 
 def short_names(names: Sequence[str], beside: float, longest: float = LONGEST_NAME) -> list[str]:

@@ -1,23 +1,20 @@
-"""What every picture has round its parts: what it shows, in words, and its background."""
+"""What every picture has round its parts, and how much room it has.
+
+What it shows, in words, and its background: on a page in a wide window, or in a narrow one.
+"""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from netloom.base.words import folded
-from netloom.drawing.colours import (
-    CHANGE_COLOURS,
-    GREY,
-    HEAT_COLOURS,
-    ORDER_COLOURS,
-    STYLES,
-)
-from netloom.drawing.names import base_names
-from netloom.drawing.networks.letters import width_of
-from netloom.drawing.room import NARROW, room
+from netloom.drawing.colours import CHANGE_COLOURS, GREY, HEAT_COLOURS, ORDER_COLOURS, STYLES
+from netloom.drawing.names import base_names, width_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import altair as alt
 
@@ -105,8 +102,11 @@ def layered(
     """Return charts one over the other, under a title, which has room also over words beside."""
     import altair as alt
 
-    whole: alt.LayerChart = alt.LayerChart(layer=list(layers))
-    drawn: alt.LayerChart = whole.properties(**_titled(title, width, beside), height=height)
+    fits = fitting(width)
+    lines = in_lines(title, int((fits + beside) / LETTER))
+    drawn: alt.LayerChart = alt.LayerChart(layer=list(layers)).properties(
+        width=fits, title=lines if len(lines) > 1 else title, height=height
+    )
     return drawn
 
 
@@ -135,13 +135,6 @@ def fitting(width: float) -> float:
     return min(width, room() - AXES)
 
 
-def _titled(title: str, width: float, beside: float = 0.0) -> dict[str, Any]:
-    """Return the width of a panel, no more than there is room for, and its title in lines."""
-    fits = fitting(width)
-    lines = in_lines(title, int((fits + beside) / LETTER))
-    return {"width": fits, "title": lines if len(lines) > 1 else title}
-
-
 def column(*parts: Part, spacing: float = 26) -> alt.VConcatChart:
     """Return parts one below the other, each with its own colors and legends."""
     import altair as alt
@@ -149,3 +142,33 @@ def column(*parts: Part, spacing: float = 26) -> alt.VConcatChart:
     above: Any = alt.vconcat(*parts, spacing=spacing)
     drawn: alt.VConcatChart = above.resolve_scale(color="independent", stroke="independent")
     return drawn
+
+
+WIDE, HALF, NARROW = 1040.0, 500.0, 328.0
+"""Pixels that one part may take: on a page of 1,180 pixels, beside another there, and on 390."""
+
+_ROOM: ContextVar[float] = ContextVar("room", default=WIDE)
+
+
+def room() -> float:
+    """Return how many pixels a part of a picture may be wide.
+
+    Examples
+    --------
+    >>> with narrow_page():
+    ...     room()
+    328.0
+    >>> room()
+    1040.0
+    """
+    return _ROOM.get()
+
+
+@contextmanager
+def narrow_page(pixels: float = NARROW) -> Iterator[None]:
+    """Have all parts drawn for a narrow window, or for so many pixels, meanwhile."""
+    before = _ROOM.set(pixels)
+    try:
+        yield
+    finally:
+        _ROOM.reset(before)

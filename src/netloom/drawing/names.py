@@ -1,8 +1,335 @@
-"""Names as pictures and pages show them: of a file its name, without the folders it lies in."""
+"""Names on pictures: how wide they are, where they stand, and what of them fits.
+
+At the ends of lines they stand on no line and apart from one another. Above axes each has a line
+down to what it names. Of files pictures show the names, without the folders they lie in.
+"""
 
 from __future__ import annotations
 
 import re
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    Point = tuple[float, float]
+    Lines = Iterable[Sequence[Point]]
+
+SIZE = 12
+"""Pixels of the smallest text of a picture."""
+
+LINE = 16
+"""Pixels from line to line."""
+
+_WIDTHS = (
+    dict.fromkeys("ijlI|.,:;'!` \u00a0", 0.34)
+    | dict.fromkeys('frt()[]/\\-"', 0.43)
+    | dict.fromkeys("mwMW@%#+=<>~&", 0.92)
+    | dict.fromkeys("→←", 1.02)
+    | dict.fromkeys("ABCDEFGHJKLNOPQRSTUVXYZ", 0.72)
+)
+"""Widths of letters in ems: of a wide sans serif, so that no other needs more room."""
+
+
+def width_of(text: str, *, bold: bool = False, size: float = SIZE) -> float:
+    """Return how many pixels a line of text takes, at most.
+
+    Examples
+    --------
+    >>> round(width_of("leaf 3"), 1), round(width_of("leaf 3", bold=True), 1)
+    (36.4, 40.7)
+    """
+    ems = sum(_WIDTHS.get(sign, 0.64) for sign in text)
+    return ems * size * (1.12 if bold else 1.0)
+
+
+def fitted(text: str, room: float, *, bold: bool = False) -> str:
+    """Return a text that fits into some pixels: what it lacks is in the middle.
+
+    Examples
+    --------
+    >>> fitted("MF0;A09-P1-IBLEAF-01-01", 90)
+    'MF0;A…-01-01'
+    """
+    if width_of(text, bold=bold) <= room:
+        return text
+    for kept in range(len(text) - 1, 1, -1):
+        short = f"{text[: kept - (kept + 1) // 2]}…{text[len(text) - (kept + 1) // 2 :]}"
+        if width_of(short, bold=bold) <= room:
+            return short
+    return "…"
+
+
+def without_common(names: Sequence[str], room: float) -> list[str]:
+    """Return names that fit into some pixels: first they lose the parts that all have.
+
+    Examples
+    --------
+    >>> without_common(["MF0;A09-LEAF-01", "MF0;B09-LEAF-02"], 70)
+    ['A09-01', 'B09-02']
+    >>> without_common(["leaf0", "leaf1"], 70)
+    ['leaf0', 'leaf1']
+    """
+    if len(names) > 1 and max(map(width_of, names)) > room:
+        parts = [re.findall(r"[0-9A-Za-z]*[^0-9A-Za-z]*", name)[:-1] for name in names]
+        many = {len(each) for each in parts}
+        if len(many) == 1:
+            kept = [
+                place for place in range(many.pop()) if len({each[place] for each in parts}) > 1
+            ]
+            short = ["".join(each[place] for place in kept).rstrip("-_;:./ ") for each in parts]
+            names = short if all(short) else names
+    return [fitted(name, room) for name in names]
+
+
+NAME_LINE = 15.0
+"""Pixels from name to name."""
+
+GAP = 9.0
+"""Pixels from the end of a line to its name."""
+
+AROUND = 2.0
+"""Pixels round a name that no line crosses."""
+
+BESIDE = 0.85
+"""Part of the width from which on names stand beside the axes."""
+
+SAME = 2.0
+"""Pixels up to which two lines look like one."""
+
+
+class Box(NamedTuple):
+    """A rectangle."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+class Name(NamedTuple):
+    """A bold name: what it says, where it begins, and in the middle of which height."""
+
+    said: str
+    x: float
+    y: float
+
+    @property
+    def box(self) -> Box:
+        """What it covers."""
+        half = NAME_LINE / 2 - 1
+        wide = width_of(self.said, bold=True)
+        return Box(self.x, self.y - half, self.x + wide, self.y + half)
+
+
+def named(
+    ends: Sequence[tuple[str, float, float]], width: float, height: float, lines: Lines = ()
+) -> list[Name]:
+    """Return the names of lines that end at places in pixels, in the order of ``ends``.
+
+    A line that ends near the right side has its name beside the axes. Others have it at their ends,
+    where neither a line nor another name is. If there is no such place, it stands beside the axes.
+
+    Examples
+    --------
+    >>> [each.x for each in named([("one", 100, 50), ("two", 400, 50)], 400, 300)]
+    [104.5, 409.0]
+    """
+    across = [list(line) for line in lines]
+    found: dict[int, Name] = {}
+    beside = []
+    for at, (said, x, y) in sorted(enumerate(ends), key=lambda each: each[1][2]):
+        others = [each.box for each in found.values()]
+        wide = width_of(said, bold=True)
+        free = (
+            each for each in _places(said, x, y, wide, height)
+            if _is_free(each.box, width, height, across, others)
+        )  # fmt: skip
+        inside = x + GAP + wide < BESIDE * width
+        place = next(free, None) if inside else None
+        if place is None:
+            beside.append(at)
+        else:
+            found[at] = place
+    tops = apart([ends[at][2] for at in beside], height)
+    found |= {at: Name(ends[at][0], width + GAP, y) for at, y in zip(beside, tops, strict=True)}
+    return [found[at] for at in range(len(ends))]
+
+
+def apart(places: Sequence[float], most: float, line: float = NAME_LINE) -> list[float]:
+    """Return places of labels from the top on, moved so that no two touch.
+
+    Examples
+    --------
+    >>> apart([0.0, 2.0, 90.0, 99.0], 100.0, 10.0)
+    [0.0, 10.0, 90.0, 100.0]
+    """
+    found = list[float]()
+    for each in places:
+        found.append(max(each, found[-1] + line) if found else each)
+    for number in range(len(found) - 1, -1, -1):
+        below = most if number == len(found) - 1 else found[number + 1] - line
+        found[number] = min(found[number], below)
+    return found
+
+
+def look_alike(one: Sequence[Point], other: Sequence[Point]) -> bool:
+    """Whether two lines have points at the same places across, and look like one line.
+
+    Examples
+    --------
+    >>> look_alike([(0, 1), (5, 9)], [(0, 2), (5, 8)]), look_alike([(0, 1)], [(0, 1), (5, 9)])
+    (True, False)
+    """
+    return [x for x, _ in one] == [x for x, _ in other] and all(
+        abs(mine - theirs) <= SAME for (_, mine), (_, theirs) in zip(one, other, strict=True)
+    )
+
+
+def crosses(box: Box, one: Point, other: Point) -> bool:
+    """Whether a straight line from one point to another goes through a rectangle.
+
+    Examples
+    --------
+    >>> crosses(Box(0, 0, 10, 10), (-5, 5), (20, 6)), crosses(Box(0, 0, 10, 10), (-5, 5), (5, 20))
+    (True, False)
+    """
+    first, last = 0.0, 1.0
+    for start, end, low, high in (
+        (one[0], other[0], box.left, box.right), (one[1], other[1], box.top, box.bottom)
+    ):  # fmt: skip
+        if start == end:
+            if not low <= start <= high:
+                return False
+            continue
+        near, far = sorted(((low - start) / (end - start), (high - start) / (end - start)))
+        first, last = max(first, near), min(last, far)
+    return first <= last
+
+
+def _places(said: str, x: float, y: float, wide: float, height: float) -> list[Name]:
+    """Return where a name may stand: right of the end, left, and lower on both sides."""
+    above = max(y - NAME_LINE / 2, NAME_LINE / 2)
+    level, below = (
+        min(each, height - NAME_LINE / 2) for each in (max(y, NAME_LINE / 2), y + NAME_LINE)
+    )
+    right, left = x + GAP, x - GAP - wide
+    return [
+        Name(said, right - GAP / 2, above), Name(said, right, level), Name(said, left, above),
+        Name(said, left, level), Name(said, right, below),
+    ]  # fmt: skip
+
+
+def _is_free(box: Box, width: float, height: float, lines: Lines, others: Sequence[Box]) -> bool:
+    """Whether a name fits inside of the axes, on no line and on no other name."""
+    if box.left < AROUND or box.right > width or box.bottom > height:
+        return False
+    if any(
+        box.left < other.right and other.left < box.right
+        and box.top < other.bottom and other.top < box.bottom
+        for other in others
+    ):  # fmt: skip
+        return False
+    room = Box(box.left - AROUND, box.top - AROUND, box.right + AROUND, box.bottom + AROUND)
+    return not any(
+        crosses(room, line[at], line[at + 1]) for line in lines for at in range(len(line) - 1)
+    )
+
+
+APART = 16.0
+"""Pixels between two words of a row, at least."""
+
+SIDE = 2.0
+"""Pixels from a line to the nearer end of words that stand on one side of it."""
+
+MOST_SEARCHED = 6
+"""Words of which all places are looked through. More are set one after the other."""
+
+
+class Place(NamedTuple):
+    """Where words stand: from which pixel to which, and in which row from the axes upwards.
+
+    ``led`` is whether a line can lead down from them without crossing others.
+    """
+
+    left: float
+    right: float
+    row: int
+    led: bool = True
+
+
+def places(wanted: Sequence[tuple[float, float]], most: float) -> list[Place]:
+    """Return where words stand above axes.
+
+    They are in as few rows as possible. If lines down to what they name would cross others
+    however they stand, no line leads down.
+
+    Parameters
+    ----------
+    wanted
+        The place that each is about and its width, in pixels.
+    most
+        The width of the axes.
+
+    Examples
+    --------
+    >>> [(place.left, place.row) for place in places([(50, 60), (150, 60)], 200)]
+    [(20.0, 0), (120.0, 0)]
+    >>> [(place.left, place.row) for place in places([(150, 60), (160, 60)], 300)]
+    [(92.0, 0), (130.0, 1)]
+    """
+    if len(wanted) <= MOST_SEARCHED:
+        for rows in range(1, len(wanted) + 1):
+            found = next(_search(wanted, most, rows, []), None)
+            if found:
+                return found
+    return _one_by_one(wanted, most)
+
+
+def _search(
+    wanted: Sequence[tuple[float, float]], most: float, rows: int, before: list[Place]
+) -> Iterator[list[Place]]:
+    """Yield places of all words that go on from those of the first few."""
+    at = len(before)
+    if at == len(wanted):
+        yield before
+        return
+    middle, wide = wanted[at]
+    for row, before_it in product(range(rows), (wide / 2, SIDE, wide - SIDE)):
+        mine = _place(middle, wide, before_it, row, most)
+        if all(_clear(mine, middle, other, wanted[place][0]) for place, other in enumerate(before)):
+            yield from _search(wanted, most, rows, [*before, mine])
+
+
+def _place(middle: float, wide: float, before_it: float, row: int, most: float) -> Place:
+    """Return where words stand of which so many pixels are left of what they name."""
+    left = max(min(middle - before_it, most - wide), 0.0)
+    return Place(left, left + wide, row)
+
+
+def _clear(one: Place, mine: float, other: Place, its: float) -> bool:
+    """Whether two words do not touch, and the line of the upper one does not cross the lower."""
+    if one.row == other.row:
+        return one.right + APART <= other.left or other.right + APART <= one.left
+    lower, line = (other, mine) if one.row > other.row else (one, its)
+    return not lower.left < line < lower.right
+
+
+def _one_by_one(wanted: Sequence[tuple[float, float]], most: float) -> list[Place]:
+    """Return places each in the lowest row where it touches none before."""
+    found: list[Place] = []
+    for middle, wide in wanted:
+        row = 0
+        while any(
+            each.row == row and each.left - APART < right and left < each.right + APART
+            for left, right, *_ in [_place(middle, wide, wide / 2, row, most)]
+            for each in found
+        ):
+            row += 1
+        found.append(_place(middle, wide, wide / 2, row, most)._replace(led=False))
+    return found
+
 
 _PATH = re.compile(
     r"(?<![\w/.~])"  # not within another word or path

@@ -1,13 +1,9 @@
 """Real subnets: how good their routing tables are, better ones, and the files that they go to."""
 
 from netloom.fabrics.balancing import Balanced, Candidate, balanced
-from netloom.fabrics.bisection_bounds import bisection_bound
-from netloom.fabrics.bounds import Bound, busiest_bound, traffic_bound
-from netloom.fabrics.changes import Changes, table_changes, write_changes
+from netloom.fabrics.bounds import Bound, bisection_bound, busiest_bound, traffic_bound
 from netloom.fabrics.few_lanes import in_few_lanes
 from netloom.fabrics.figures import BusyChannel, TableFigures, table_figures
-from netloom.fabrics.level_files import write_levels, write_qos_policy
-from netloom.fabrics.other_ends import with_others
 from netloom.fabrics.program import (
     Flows,
     ProgramTable,
@@ -15,11 +11,16 @@ from netloom.fabrics.program import (
     flows_of,
     for_program,
     program_times,
+    tables_for_program,
 )
-from netloom.fabrics.program_tables import tables_for_program
-from netloom.fabrics.repair import Repaired, repaired
-from netloom.fabrics.slurm_writing import write_slurm_topology, write_topograph
-from netloom.fabrics.writing import write_lfts
+from netloom.fabrics.repair import Changes, Repaired, repaired, table_changes, write_changes
+from netloom.fabrics.writing import (
+    with_others,
+    write_levels,
+    write_lfts,
+    write_qos_policy,
+    write_slurm_topology,
+)
 
 __all__ = [
     "Balanced",
@@ -50,5 +51,4 @@ __all__ = [
     "write_lfts",
     "write_qos_policy",
     "write_slurm_topology",
-    "write_topograph",
 ]

@@ -9,7 +9,7 @@ cost extra, more so round by round, until the busiest channel has come down.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -17,25 +17,22 @@ from netloom.base.errors import InputError
 from netloom.base.progress import counting
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.fabrics.bounds import busiest_bound
-from netloom.fabrics.descent import (
-    Judge,
-    Problem,
-    Rules,
-    descended,
-    judge_of,
-    other_rows,
-    problem_of,
-)
 from netloom.fabrics.few_lanes import in_few_lanes
-from netloom.fabrics.levels import costs_nothing, shortest_ways, tree_ways
+from netloom.fabrics.levels import costs_nothing, shortest_ways, tree_ways, wiring_of
 from netloom.routing.forwarding.lanes import MOST_COUNTED, lanes_used, layered
-from netloom.routing.forwarding.tables import ForwardingTable
+from netloom.routing.forwarding.tables import ForwardingTable, exits, senders
+from netloom.routing.hosted import legs
+from netloom.topology.faults import working_nodes
 
 if TYPE_CHECKING:
-    from netloom.base.arrays import Bools, Ints
-    from netloom.fabrics.levels import Ways
-    from netloom.routing.forwarding.tables import Lanes
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from netloom.base.arrays import Bools, Floats, Ints
+    from netloom.fabrics.levels import Ways, Wiring
     from netloom.topology import Topology
+
 
 Objective = Literal["all-to-all", "shifts", "permutations"]
 
@@ -123,7 +120,16 @@ class Candidate:
     bisection: float
     shift_max: float
     shift_mean: float
-    lanes: int
+    lanes: int = 1
+
+    def surpasses(self, other: Candidate) -> bool:
+        """Whether this is as good as another in all respects but the mean of shifts."""
+        return (
+            self.all_to_all <= other.all_to_all
+            and self.bisection >= other.bisection
+            and self.shift_max <= other.shift_max
+            and self.lanes <= other.lanes
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,31 +201,20 @@ def balanced(
         wanted = f"one that needs at most {search.lanes} lanes"
         raise InputError(topology.name, "no table without a circle", wanted)
     fresh = judge_of(search.judge.problem, seed + 1, 1000)
-    found = sorted(search.found, key=lambda each: (each.longest, -each.share))
-    front = _unsurpassed([_candidate(each, fresh, others) for each in found])
-    return Balanced(_chosen(front, objective, fresh.problem.least_shift()).table, front)
-
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """A table on the way, its lanes (None for one), and how it is judged."""
-
-    table: Ints
-    longest: float
-    share: float
-    shift: float
-    count: int = 1
-    lanes: Lanes | None = None
-    others: Ints | None = None
-
-    def surpasses(self, other: Found) -> bool:
-        """Whether this is as good as another in all respects."""
-        return (
-            self.longest <= other.longest
-            and self.share >= other.share
-            and self.shift <= other.shift
-            and self.count <= other.count
+    front: list[Candidate] = []
+    judged = [
+        fresh.judged(
+            each.table if each.table.others is not None else replace(each.table, others=others),
+            each.all_to_all,
+            each.lanes,
         )
+        for each in sorted(search.found, key=lambda each: (each.all_to_all, -each.bisection))
+    ]
+    for new in sorted(judged, key=lambda each: (each.all_to_all, -each.bisection)):
+        if not any(each.surpasses(new) for each in front):
+            front.append(new)
+    chosen = _chosen(front, objective, fresh.problem.least_shift())
+    return Balanced(chosen.table, tuple(front))
 
 
 @dataclass(eq=False)
@@ -230,9 +225,9 @@ class Search:
     judge: Judge
     lanes: int
     others: Ints | None
-    found: list[Found] = field(default_factory=list)
+    found: list[Candidate] = field(default_factory=list)
     bound: float | None = None
-    waiting: list[Found] = field(default_factory=list)
+    waiting: list[Candidate] = field(default_factory=list)
 
     def descend(
         self,
@@ -253,7 +248,7 @@ class Search:
                 tell(number)
                 rules = plan(problem, seed, number, bound)
                 for turn, (table, longest) in enumerate(descended(problem, rules, start, frozen)):
-                    least = min((each.longest for each in self.found), default=np.inf)
+                    least = min((each.all_to_all for each in self.found), default=np.inf)
                     if longest <= least * WORTH or turn == max(rules.free - 1, 0):
                         self.look_at(table, longest, one_lane=not ways.plain)
                 for new in self.waiting:
@@ -261,54 +256,48 @@ class Search:
                 self.waiting = []
                 if rules.large:
                     start = table
-                least = min((each.longest for each in self.found), default=np.inf)
+                least = min((each.all_to_all for each in self.found), default=np.inf)
                 if self.bound is None and least > bound * REACHED:
                     self.bound = busiest_bound(self.topology).value
                     bound = max(bound, self.bound)
                 if number and any(
-                    each.longest <= bound * NEAR and each.shift <= floor for each in self.found
+                    each.all_to_all <= bound * NEAR and each.shift_max <= floor
+                    for each in self.found
                 ):
                     return
 
-    def asked(self) -> Ints | None:
-        """Return the rows of other end points, where there are any: they share the lanes."""
-        cabling = self.topology.cabling
-        return self.others if cabling is not None and len(cabling.others) else None
-
     def add(self, table: ForwardingTable) -> None:
         """Judge a table from elsewhere, and keep it if no other surpasses it."""
-        problem, rows = self.judge.problem, table.next_channel
-        longest = float((problem.loads(rows.copy())[0] / problem.bandwidth).max(initial=0.0))
-        share = float(self.judge.permuted(self.judge.matchings, rows)[1].mean())
-        shift = float(self.judge.permuted(self.judge.shifts, rows)[0].max(initial=0.0))
-        new = Found(rows, longest, share, shift, lanes_used(table), table.lanes, table.others)
-        self.keep(new)
+        problem = self.judge.problem
+        load = problem.loads(table.next_channel.copy())[0]
+        longest = float((load / problem.bandwidth).max(initial=0.0))
+        self.keep(self.judge.judged(table, longest, lanes_used(table)))
 
     def look_at(self, table: Ints, longest: float, *, one_lane: bool) -> None:
         """Judge a table, and keep it if no other surpasses it."""
-        judge = self.judge
-        share = float(judge.permuted(judge.matchings, table)[1].mean())
-        shift = float(judge.permuted(judge.shifts, table)[0].max(initial=0.0))
-        new = Found(table, longest, share, shift)
+        new = self.judge.judged(ForwardingTable("balanced", table), longest)
         if any(each.surpasses(new) for each in [*self.found, *self.waiting]):
             return
-        new = replace(new, table=table.copy())
+        new = replace(new, table=ForwardingTable("balanced", table.copy()))
         if one_lane:
             self.keep(new)
-        elif judge.problem.size <= SMALL:
+        elif self.judge.problem.size <= SMALL:
             self.keep(self.in_lanes(new))
         else:
             self.waiting = [each for each in self.waiting if not new.surpasses(each)] + [new]
 
-    def in_lanes(self, found: Found) -> Found:
-        """Return a table with the lanes that it needs."""
-        lanes = layered(self.topology, found.table, others=self.asked(), most=MOST_COUNTED)
+    def in_lanes(self, found: Candidate) -> Candidate:
+        """Return a table with the lanes that it needs. They are shared with other end points."""
+        cabling, rows = self.topology.cabling, found.table.next_channel
+        asked = self.others if cabling is not None and len(cabling.others) else None
+        lanes = layered(self.topology, rows, others=asked, most=MOST_COUNTED)
         count = int(lanes.level.max(initial=0)) + 1
-        return replace(found, count=count, lanes=lanes if count > 1 else None)
+        table = replace(found.table, lanes=lanes if count > 1 else None)
+        return replace(found, table=table, lanes=count)
 
-    def keep(self, new: Found) -> None:
+    def keep(self, new: Candidate) -> None:
         """Keep a table in few enough lanes if no other surpasses it."""
-        if new.count > self.lanes or any(each.surpasses(new) for each in self.found):
+        if new.lanes > self.lanes or any(each.surpasses(new) for each in self.found):
             return
         self.found = [each for each in self.found if not new.surpasses(each)] + [new]
 
@@ -333,32 +322,7 @@ def plan(problem: Problem, seed: int, number: int, bound: float) -> Rules:
     return Rules(turns, order, own, aim * bound, rounds=rounds, free=free, price=price, large=large)
 
 
-def _candidate(found: Found, judge: Judge, others: Ints | None) -> Candidate:
-    share = judge.permuted(judge.matchings, found.table)[1]
-    shift = judge.permuted(judge.shifts, found.table)[0]
-    rows = others if found.others is None else found.others
-    table = ForwardingTable("balanced", found.table, rows, found.lanes)
-    return Candidate(
-        table, found.longest, float(share.mean()), float(shift.max(initial=0.0)),
-        float(shift.mean()), found.count,
-    )  # fmt: skip
-
-
-def _unsurpassed(candidates: list[Candidate]) -> tuple[Candidate, ...]:
-    """Return the candidates than which no other is as good in all respects."""
-    kept: list[Candidate] = []
-    for new in sorted(candidates, key=lambda each: (each.all_to_all, -each.bisection)):
-        if not any(
-            each.bisection >= new.bisection
-            and each.shift_max <= new.shift_max
-            and each.lanes <= new.lanes
-            for each in kept
-        ):
-            kept.append(new)
-    return tuple(kept)
-
-
-def _chosen(front: tuple[Candidate, ...], objective: Objective, floor: float) -> Candidate:
+def _chosen(front: list[Candidate], objective: Objective, floor: float) -> Candidate:
     if objective == "permutations":
         return max(front, key=lambda each: (each.bisection, -each.all_to_all))
     if objective == "shifts":
@@ -380,3 +344,277 @@ def _chosen(front: tuple[Candidate, ...], objective: Objective, floor: float) ->
         if each.bisection >= best - (MORE if each.shift_max == shift == floor else NOISE)
     ]
     return min(alike, key=lambda each: (each.shift_max, -each.bisection))
+
+
+MATCHINGS = 250
+"""Random permutations by which tables are chosen."""
+
+MOST_MATCHED, FEWEST = 2**19, 50
+"""Pairs of hosts of all matchings, and how many matchings there are at least."""
+
+GROWTH = 1.3
+"""How the price of load over the target grows from round to round."""
+
+PATIENCE = 8
+"""Rounds with a growing price after which one that changes nothing is the last."""
+
+MOST_SHIFTED = 2**18
+"""Pairs of hosts of all shifts that are looked at."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A network and the ways that paths may take, as the kernels want them.
+
+    ``ends`` is the router of each destination. ``sent``, ``column``: see the kernel ``reroute``.
+    """
+
+    topology: Topology
+    ways: Ways
+    wiring: Wiring
+    ends: Ints
+    row_of_exit: Ints
+    sent: Ints
+    column: Ints
+    bandwidth: Floats
+
+    @property
+    def size(self) -> int:
+        """Destinations × channels."""
+        return max(len(self.ends) * len(self.bandwidth), 1)
+
+    def loads(self, table: Ints) -> tuple[Ints, Ints]:
+        """Return the paths on each channel, and how many go over it from a host of each router.
+
+        Entries that lead nowhere are taken out of the table.
+        """
+        from netloom.fabrics.kernels.rerouting import count_paths
+
+        load = np.zeros(len(self.bandwidth), np.int64)
+        of_router = np.zeros((len(load), max(int(self.column.max()) + 1, 1)), np.int32)
+        count_paths(
+            table, self.ends, self.sent, self.column, self.wiring[1], np.zeros_like(load),
+            of_router, load,
+        )  # fmt: skip
+        return load, of_router
+
+    def least_longest(self) -> float:
+        """Return a lower bound on the busiest channel's time.
+
+        Whatever enters the network at a router, or leaves it there, has to share its channels, and
+        all paths together, at their shortest, share all channels.
+        """
+        source, target = self.wiring[0], self.wiring[1]
+        routers = len(self.column)
+        left, received, hops = np.zeros(routers), np.zeros(routers), 0.0
+        for end, row in zip(self.ways.exits.tolist(), self.ways.near, strict=True):
+            mine = np.flatnonzero(self.ends == end)
+            if not len(mine):
+                continue
+            sent = self.sent[:, mine % self.sent.shape[1]].sum(axis=1) * (row > 0)
+            left += sent
+            received[end] = sent.sum()
+            hops += float(sent @ row)
+        shares = [hops / max(float(self.bandwidth.sum()), 1e-300)]
+        for paths, side in ((left, source), (received, target)):
+            rate = np.bincount(side, self.bandwidth, routers)
+            shares += (paths[rate > 0] / rate[rate > 0]).tolist()
+        return max(shares)
+
+    def least_shift(self) -> float:
+        """Return the time that some shift takes at best where a router's hosts all send away."""
+        rates = np.bincount(self.wiring[0], self.bandwidth, len(self.column))
+        hosts = self.sent.max(axis=1)
+        fits = (hosts > 0) & (rates > 0) & (2 * hosts <= hosts.sum())
+        return float(np.ceil((hosts[fits] / rates[fits]).max(initial=0.0)))
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Permutations of hosts as packets meet them: ``permuted`` says what of it is what."""
+
+    firsts: Ints
+    entry: Ints
+    row: Ints
+    alone: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """What tables are judged by: the same random matchings, and shifts, for all."""
+
+    problem: Problem
+    matchings: Draws
+    shifts: Draws
+
+    def judged(self, table: ForwardingTable, longest: float, lanes: int = 1) -> Candidate:
+        """Return how good a table is, whose busiest channel takes so long."""
+        rows = table.next_channel
+        share = self.permuted(self.matchings, rows)[1]
+        shift = self.permuted(self.shifts, rows)[0]
+        ends = float(share.mean()), float(shift.max(initial=0.0)), float(shift.mean())
+        return Candidate(table, longest, *ends, lanes)
+
+    def permuted(self, draws: Draws, table: Ints) -> tuple[Floats, ...]:
+        """Return the longest time and the mean share of each permutation, under a table."""
+        from netloom.fabrics.kernels.drawn import permuted
+
+        found: tuple[Floats, ...] = permuted(
+            table, draws.firsts, draws.entry, draws.row, draws.alone,
+            self.problem.wiring[1], self.problem.bandwidth,
+        )  # fmt: skip
+        return found
+
+
+def problem_of(topology: Topology, ways: Ways, order: Ints | None = None) -> Problem:
+    """Return what the kernels want of a network.
+
+    Of equal ways the one to the router that is first in ``order`` is taken.
+    """
+    sent = senders(topology)
+    column = np.full(topology.num_routers, -1, np.int32)
+    bearing = np.flatnonzero(sent.max(axis=1))
+    column[bearing] = np.arange(len(bearing))
+    row_of_exit = np.empty(topology.num_routers, np.int32)
+    row_of_exit[ways.exits] = np.arange(len(ways.exits))
+    return Problem(
+        topology, ways, wiring_of(topology, order), exits(topology), row_of_exit,
+        np.ascontiguousarray(sent), column,
+        np.ascontiguousarray(topology.routers.channel_bandwidth, np.float64),
+    )  # fmt: skip
+
+
+def judge_of(problem: Problem, seed: int, most: int = MATCHINGS) -> Judge:
+    """Return a judge whose matchings come from ``seed``. At most so many, fewer of many hosts."""
+    hosts = working_nodes(problem.topology)
+    matchings = int(np.clip(MOST_MATCHED // len(hosts), min(FEWEST, most), most))
+    rng = np.random.default_rng(seed)
+    half, count = len(hosts) // 2, len(hosts)
+    drawn = np.array([rng.permutation(hosts)[: 2 * half] for _ in range(matchings)])
+    ahead = np.unique(
+        np.linspace(1, count - 1, max(min(MOST_SHIFTED // count, count - 1), 1), dtype=np.int64)
+    )
+    shifted = (np.arange(count) + ahead[:, None]) % count
+    return Judge(
+        problem,
+        _draws(problem.topology, drawn[:, :half], drawn[:, half:]),
+        _draws(problem.topology, np.tile(hosts, (len(ahead), 1)), hosts[shifted]),
+    )
+
+
+def _draws(topology: Topology, source: Ints, target: Ints) -> Draws:
+    found = legs(topology, source.ravel(), target.ravel())
+    firsts = np.arange(len(source) + 1, dtype=np.int64) * source.shape[1]
+    if topology.direct:
+        return Draws(firsts, found.entry, found.exit, np.ones(source.size))
+    rate = topology.channel_bandwidth
+    alone = np.minimum(rate[found.injection], rate[found.ejection])
+    row = found.ejection - topology.num_network_channels - topology.num_ports
+    return Draws(firsts, found.entry, row.astype(np.int32), alone)
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """How rounds go.
+
+    Attributes
+    ----------
+    turns, order
+        Destinations and routers, in the order in which they choose.
+    own
+        How much of a source's own paths does not count as colliding; 1 is exact.
+    aim
+        The load over bandwidth above which a channel costs extra.
+    rounds, free
+        How many rounds there are, and how many of them do without the target.
+    price
+        Of load over the target in the first round with it. ``GROWTH`` times as much in each next.
+    change
+        Price of an entry that is not that of the table to start with.
+    large
+        Whether hosts choose among few ways, for large networks (``rerouting_large``).
+    """
+
+    turns: Ints
+    order: Ints
+    own: float
+    aim: float
+    rounds: int = 30
+    free: int = 4
+    price: float = 1.0
+    change: float = 0.0
+    large: bool = False
+
+
+def descended(
+    problem: Problem, rules: Rules, start: Ints | None = None, frozen: Bools | None = None
+) -> Iterator[tuple[Ints, float]]:
+    """Yield the table after each round, and the time of its busiest channel.
+
+    It is the same array every time. ``frozen`` are destinations whose rows stay. Rounds end where
+    one changes nothing. Paths take all ways from each router, or few in large networks.
+    """
+    from netloom.fabrics.kernels.rerouting import reroute
+    from netloom.fabrics.kernels.rerouting_large import count_flows, reroute_large
+
+    table = np.full((len(problem.ends), problem.topology.num_routers), -1, np.int32)
+    if start is not None:
+        table[:] = start
+    old = table.copy() if rules.change else table
+    turns = rules.turns if frozen is None else rules.turns[~frozen[rules.turns]]
+    ways, strength = problem.ways, 0.0
+    near = (ways.near, ways.falls, ways.height, problem.row_of_exit)
+    order = rules.order[problem.column[rules.order] >= 0].astype(np.int32)
+    load: NDArray[Any] = np.zeros(len(problem.bandwidth))
+    if rules.large:
+        count_flows(table, problem.ends, problem.sent, problem.wiring[1], load)
+    else:
+        load, of_router = problem.loads(table)
+        own = np.zeros_like(load)
+    for number in range(rules.rounds):
+        if number >= rules.free:
+            strength = max(strength * GROWTH, rules.price)
+        prices = rules.own, strength, rules.aim, rules.change
+        if rules.large:
+            moved = reroute_large(
+                turns, table, old, problem.ends, problem.sent, order, near, problem.wiring, load,
+                problem.bandwidth, prices,
+            )  # fmt: skip
+        else:
+            moved = reroute(
+                turns, table, old, problem.ends, problem.sent, problem.column, order, near,
+                problem.wiring, (load, own, of_router, problem.bandwidth), prices,
+            )  # fmt: skip
+        longest = float((load / problem.bandwidth).max(initial=0.0))
+        yield table, longest
+        if not moved and (longest <= rules.aim or number > rules.free + PATIENCE):
+            return
+
+
+def exits_of_others(topology: Topology) -> Ints:
+    """Return the routers of a table's other rows: those of other end points, then all."""
+    routers = np.arange(topology.num_routers, dtype=np.int32)
+    if topology.cabling is None:
+        return routers
+    return np.concatenate([topology.cabling.others.router, routers]).astype(np.int32)
+
+
+def other_rows(
+    topology: Topology, ways: Ways, old: Ints | None = None, frozen: Bools | None = None
+) -> Ints | None:
+    """Return the rows of end points that run no programs, and of the routers themselves.
+
+    Entries of ``old`` stay where these ways admit them, ``frozen`` rows in any case. None where the
+    network is not of a subnet.
+    """
+    if topology.cabling is None:
+        return None
+    ends, routers = exits_of_others(topology), np.arange(topology.num_routers)
+    problem = replace(
+        problem_of(topology, ways), ends=ends, column=routers.astype(np.int32),
+        sent=np.ones((len(routers), 1), np.int64),
+    )  # fmt: skip
+    change = 0.0 if old is None else float(len(ends) * len(routers)) ** 2
+    rules = Rules(np.arange(len(ends)), routers, 1.0, np.inf, rounds=2, change=change, large=True)
+    *_, (table, _) = descended(problem, rules, old, frozen)
+    return table

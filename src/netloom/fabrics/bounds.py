@@ -12,19 +12,27 @@ load of a cut. The best lengths are the dual of a linear program, the least load
 channel if the traffic of each pair may be split. See Shahrokhi & Matula, *The maximum concurrent
 flow problem*, 1990. Bounds are computed from the lengths, so they hold for every tolerance of the
 solver.
+
+In a random matching, each of the n pairs whose paths cross a channel gets at most its bandwidth /
+n. So together they get at most its bandwidth, and nothing if there are none. A router hence gives
+the pairs that leave it at most the sum of bandwidths of its *busy* channels. A table that forwards
+by destination alone divides the destinations among the channels of a router. A channel with n
+destinations is busy if any host of the router sends to one of these. The probability of this
+follows from n by counting, and grows more slowly for larger n. The most channels are busy if
+destinations are divided evenly.
 """
 
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from netloom.base.errors import InputError
 from netloom.base.words import counted
 from netloom.contention.cuts import router_sets
-from netloom.fabrics.bisection_bounds import bisection_bound
 from netloom.routing.hosted import PAIRS_AT_ONCE, legs
 from netloom.topology.faults import working_nodes
 
@@ -36,7 +44,6 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Bools, Floats, Ints
     from netloom.topology import Topology
 
-__all__ = ["Bound", "bisection_bound", "busiest_bound", "traffic_bound"]
 
 MOST_VALUES = 2**18
 """Largest number of coefficients of a linear program that is solved (a few seconds)."""
@@ -88,6 +95,16 @@ class _Arcs:
     room: Floats
     arc: Ints
 
+    def parts(self, kept: Bools, connection: Literal["weak", "strong"]) -> Ints:
+        """Return int64[routers], the part that each is in by these arcs: weak, or strong."""
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import connected_components
+
+        ends = self.source[kept], self.target[kept]
+        graph = csr_array((np.ones(kept.sum()), ends), shape=(self.routers, self.routers))
+        found: Ints = connected_components(graph, connection=connection)[1].astype(np.int64)
+        return found
+
     def distances(self, lengths: Floats, starts: NDArray[np.intp]) -> Floats:
         """Return float64[starts, routers], how far each router is from each of ``starts``."""
         from scipy.sparse import csr_array
@@ -128,12 +145,7 @@ def busiest_bound(topology: Topology, *, hosts: Ints | None = None) -> Bound:
     return _ALL_TO_ALL[topology]
 
 
-def traffic_bound(
-    topology: Topology,
-    sources: Ints,
-    targets: Ints,
-    weights: Floats,
-) -> Bound:
+def traffic_bound(topology: Topology, sources: Ints, targets: Ints, weights: Floats) -> Bound:
     """Return what the busiest channel carries at least under this traffic and any table.
 
     The table forwards by destination alone. What the hosts of a router send to one host of another
@@ -192,7 +204,8 @@ def _bound(topology: Topology, demand: Floats, unit: str) -> Bound:
     """Return the largest bound for what routers send each other."""
     arcs = _arcs_of(topology)
     np.fill_diagonal(demand, 0.0)
-    candidates = list(_cuts(topology, arcs, demand, unit))
+    parts = _parts(topology, arcs, demand)
+    candidates = [cut for each in parts for cut in _cuts_of(arcs, demand, unit, *each)]
     if arcs.routers * len(arcs.source) <= MOST_HOPS and demand.any():
         even = np.ones(len(arcs.source))
         starts = np.flatnonzero(demand.any(axis=1))
@@ -243,18 +256,8 @@ def _by_lengths(arcs: _Arcs, demand: Floats, lengths: Floats) -> float:
     return float(sent[sent > 0] @ far[sent > 0]) / float(arcs.room @ lengths)
 
 
-def _cuts(topology: Topology, arcs: _Arcs, demand: Floats, unit: str) -> Iterator[Bound]:
-    """Yield the tightest cut of each kind of part, out of it or into it."""
-    for part, name_of in _parts(topology, arcs, demand):
-        yield from _cuts_of(arcs, demand, unit, part, name_of)
-
-
 def _cuts_of(
-    arcs: _Arcs,
-    demand: Floats,
-    unit: str,
-    part: Ints,
-    name_of: Callable[[int], str],
+    arcs: _Arcs, demand: Floats, unit: str, part: Ints, name_of: Callable[[int], str]
 ) -> Iterator[Bound]:
     """Yield the tightest cut out of one of these parts, and into one; -1 is in none."""
     count = int(part.max(initial=-1)) + 1
@@ -285,14 +288,9 @@ def _pieces(
     topology: Topology, arcs: _Arcs, full: tuple[int, ...]
 ) -> tuple[Ints, Callable[[int], str]]:
     """Return what the network falls into without these channels."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
     kept = np.ones(len(arcs.source), np.bool_)
     kept[arcs.arc[list(full)]] = False
-    ends = arcs.source[kept], arcs.target[kept]
-    graph = csr_array((np.ones(kept.sum()), ends), shape=(arcs.routers, arcs.routers))
-    part = connected_components(graph, connection="strong")[1].astype(np.int64)
+    part = arcs.parts(kept, "strong")
     return part, _together(topology, part)
 
 
@@ -300,19 +298,13 @@ def _parts(
     topology: Topology, arcs: _Arcs, demand: Floats
 ) -> Iterator[tuple[Ints, Callable[[int], str]]]:
     """Yield sets of routers: those of a family, and what hangs together below each level."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
     for _, part, name_of in router_sets(topology):
         yield part, name_of
     edge: Bools = np.logical_or(demand.any(axis=0), demand.any(axis=1))
     rank = _ranks(arcs, edge)
     for height in range(int(rank.max())):
         low = rank <= height
-        kept = low[arcs.source] & low[arcs.target]
-        ends = arcs.source[kept], arcs.target[kept]
-        graph = csr_array((np.ones(kept.sum()), ends), shape=(arcs.routers, arcs.routers))
-        part = connected_components(graph, connection="weak")[1].astype(np.int64)
+        part = arcs.parts(low[arcs.source] & low[arcs.target], "weak")
         part[~low] = -1
         several = np.flatnonzero(np.bincount(part[low], minlength=part.max() + 1) > 1)
         part = np.where(np.isin(part, several), np.searchsorted(several, part), -1)
@@ -383,11 +375,7 @@ def _best_lengths(arcs: _Arcs, demand: Floats) -> Floats | None:
 
 
 def _indivisible(
-    topology: Topology,
-    entry: Ints,
-    leave: Ints,
-    targets: Ints,
-    weights: Floats,
+    topology: Topology, entry: Ints, leave: Ints, targets: Ints, weights: Floats
 ) -> Bound:
     """Return the bound of flows that cannot be split: from a router to a host, by one channel.
 
@@ -414,3 +402,145 @@ def _indivisible(
             what = "what one host gets" if together == 1 else f"what {together} hosts get each"
             best = Bound(value, f"{what} from {name} takes one channel")
     return best
+
+
+def bisection_bound(topology: Topology, *, hosts: Ints | None = None) -> float:
+    """Return what the effective bisection bandwidth of no forwarding table exceeds, at most 1.
+
+    See ``contention.effective_bisection``. Chance is taken into account exactly: the mean is that
+    over all matchings. If hosts have several ports, then any paths may share a router's channels
+    evenly.
+
+    Parameters
+    ----------
+    topology
+        The network.
+    hosts
+        Those that take part, at least two. All that work by default.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two hosts.
+
+    Examples
+    --------
+    Two leaves of two hosts on one uplink: in a third of all matchings both pairs share it.
+
+    >>> from netloom.topology import topology
+    >>> round(bisection_bound(topology("leaf-spine:2x1x2")), 4)
+    0.8333
+    """
+    taking = working_nodes(topology) if hosts is None else np.asarray(hosts, np.int32)
+    count = len(taking)
+    if count < 2:
+        raise InputError(topology.name, f"{count} hosts", "at least two for a bisection")
+    inside, half = topology.routers, count // 2
+    rate = topology.channel_bandwidth[: topology.num_network_channels] / _alone(topology, taking)
+    bounds = []
+    for way, ends in (("out", inside.channel_source), ("in", inside.channel_target)):
+        own, alone = _routers_of(topology, taking, way)
+        total, known = float(half), {}
+        for router in np.unique(own[own >= 0]).tolist():
+            here = int((own == router).sum())
+            rooms = np.sort(rate[ends == router])[::-1]
+            key = here, tuple(rooms.tolist())
+            if key not in known:
+                leaving = crossing(count, here)
+                parted = way == "out" and alone
+                known[key] = float(leaving @ np.arange(len(leaving))) - (
+                    _parted(count, here, leaving, rooms) if parted else _shared(leaving, rooms)
+                )
+            total -= known[key]
+        bounds.append(total / half)
+    return min(*bounds, 1.0)
+
+
+def _alone(topology: Topology, hosts: Ints) -> float:
+    """Return the least bandwidth that a host could have alone: a share is of that, or of more."""
+    if topology.direct:
+        return 1.0
+    taken = np.isin(topology.port_host, hosts)
+    first, ports = topology.num_network_channels, topology.num_ports
+    rates = topology.channel_bandwidth[first:].reshape(2, ports)[:, taken]
+    return float(rates.min())
+
+
+def _routers_of(topology: Topology, hosts: Ints, way: str) -> tuple[Ints, bool]:
+    """Return the router of each host, -1 where it has several, and whether none has."""
+    if topology.direct:
+        return hosts.astype(np.int64), True
+    router = topology.injection_router if way == "out" else topology.ejection_router
+    many = np.diff(topology.port_offsets)
+    first = router[np.minimum(topology.port_offsets[:-1], len(router) - 1)]
+    own = np.where(many == 1, first, -1)[hosts].astype(np.int64)
+    return own, bool((own >= 0).all())
+
+
+def crossing(count: int, here: int) -> Floats:
+    """Return how likely 0, 1, 2 … pairs lead from a set of hosts to others, in a random matching.
+
+    float64[here + 1]. Of ``count`` hosts half are drawn to send, and half to receive, each from one
+    of the former. ``here`` of them are in the set.
+
+    Examples
+    --------
+    >>> crossing(4, 2).round(4).tolist()
+    [0.5, 0.3333, 0.1667]
+    """
+    half = count // 2
+    chance = _drawn(count, here, half)
+    found = np.zeros(here + 1)
+    for senders in np.flatnonzero(chance).tolist():
+        staying = _drawn(count - half, senders, here - senders)
+        found[: senders + 1] += chance[senders] * staying[::-1]
+    return found
+
+
+def _drawn(count: int, marked: int, drawn: int) -> Floats:
+    """Return how likely 0, 1 … of the ``marked`` items of all are among those drawn."""
+    hits = np.arange(marked + 1, dtype=np.float64)
+    ways = _log_choices(np.array([float(marked)]), hits)
+    ways = ways + _log_choices(np.array([float(count - marked)]), drawn - hits)
+    found: Floats = np.exp(ways - _log_choices(np.array([float(count)]), np.array([float(drawn)])))
+    return found
+
+
+def _log_choices(items: Floats, taken: Floats) -> Floats:
+    """Return the logarithm of how many ways there are to take some of the items."""
+    from scipy.special import gammaln
+
+    possible = (taken >= 0) & (items >= taken)
+    left = np.where(possible, items - taken, 0)
+    whole, part = gammaln(items + 1), gammaln(np.where(possible, taken, 0) + 1)
+    return np.where(possible, whole - part - gammaln(left + 1), -np.inf)
+
+
+def _shared(leaving: Floats, rooms: Floats) -> float:
+    """Return what the pairs get at most that cross these channels, one each first."""
+    pairs = np.arange(len(leaving))
+    return float(leaving @ np.minimum(pairs, rooms.sum()))
+
+
+def _parted(count: int, here: int, leaving: Floats, rooms: Floats) -> float:
+    """Return what pairs get at most that leave a router, if each destination has one channel."""
+    away = count - here
+    if not len(rooms) or not away:
+        return 0.0
+    idle = _idle(away, leaving, away)
+    gains = np.sort(np.outer(rooms, -np.diff(idle)).ravel())[::-1]
+    return min(float(gains[:away].sum()), _shared(leaving, rooms))
+
+
+def _idle(away: int, leaving: Floats, most: int) -> Floats:
+    """Return how likely none of the pairs that leave leads to n given hosts, n = 0 … most.
+
+    Any of the ``away`` hosts outside is equally likely to be in such a pair.
+    """
+    pairs = np.arange(len(leaving), dtype=np.float64)[:, None]
+    others = away - np.arange(most + 1, dtype=np.float64)
+    reach = np.minimum(pairs, away)  # more pairs than hosts outside have no chance at all
+    all_ways = _log_choices(np.array([float(away)]), reach)
+    missed = np.exp(_log_choices(others, reach) - all_ways)
+    found: Floats = leaving @ missed
+    return found

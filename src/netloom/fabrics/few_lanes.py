@@ -225,6 +225,8 @@ class _Frame:
     """What all searches in one network have in common."""
 
     def __init__(self, topology: Topology) -> None:
+        from scipy.sparse import csr_array
+
         inside = topology.routers
         self.topology = topology
         self.ends = exits(topology).astype(np.int64)
@@ -241,7 +243,8 @@ class _Frame:
             raise InputError(topology.name, f"no way back of {one_way}", "cables of two channels")
         self.sent = np.ascontiguousarray(senders(topology))
         joined = inside.channel_source, inside.channel_target
-        self.joined = _graph(inside.num_vertices, joined)
+        shape = (inside.num_vertices,) * 2
+        self.joined: Any = csr_array((np.ones(inside.num_channels), joined), shape=shape)
         rate = topology.channel_bandwidth[: inside.num_channels]
         self.room = np.ascontiguousarray(rate * self._mean(rate))
 
@@ -290,13 +293,6 @@ class _Frame:
             down = by_ends[before[reached[1:]], reached[1:]]
             tree[down] = tree[self.back[down]] = True
         return parts[1].astype(np.int64), tree
-
-
-def _graph(count: int, joined: tuple[Ints, Ints]) -> Any:
-    """Return which routers are joined, as a sparse matrix."""
-    from scipy.sparse import csr_array
-
-    return csr_array((np.ones(len(joined[0])), joined), shape=(count, count))
 
 
 def _reserve(search: Search, graph: DependencyGraph, sign: int) -> None:

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Bools, Ints
     from netloom.topology import Topology
 
-    Wiring = tuple[Ints, Ints, Ints, Ints,
-                   Ints, Ints]  # fmt: skip
+    Wiring = tuple[Ints, Ints, Ints, Ints, Ints, Ints]
 
 ROOTS = 6
 """Routers that are tried as the root above all others."""
@@ -81,9 +80,7 @@ def wiring_of(topology: Topology, order: Ints | None = None) -> Wiring:
     if order is not None:
         source, target = inside.channel_source[channels], inside.channel_target[channels]
         channels = channels[np.lexsort((channels, order[target], source))]
-    return (
-        inside.channel_source, inside.channel_target, *inside.incoming(), offsets, channels,
-    )  # fmt: skip
+    return (inside.channel_source, inside.channel_target, *inside.incoming(), offsets, channels)
 
 
 def shortest_ways(topology: Topology) -> Ways:

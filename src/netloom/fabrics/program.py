@@ -1,4 +1,4 @@
-"""Forwarding tables for one program: the paths of its own messages, and of nothing else."""
+"""Programs on forwarding tables: their own paths, tables made for them, and what jobs share."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from netloom.base.errors import InputError, NoRouteError
 from netloom.base.provenance import DEFAULT_SEED
-from netloom.routing.forwarding.tables import (
-    ForwardingTable,
-    destinations,
-    exits,
-    forwarded_paths,
-)
+from netloom.fabrics.balancing import MOST_LANES, balanced
+from netloom.fabrics.levels import costs_nothing, shortest_ways, tree_ways
+from netloom.routing.forwarding.lanes import lane_circle, lanes_used, layered
+from netloom.routing.forwarding.tables import ForwardingTable, destinations, exits, forwarded_paths
 from netloom.routing.hosted import legs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from netloom.base.arrays import Bools, Floats, Ints
+    from netloom.fabrics.balancing import Objective
     from netloom.fabrics.levels import Ways
     from netloom.topology import Topology
+
 
 ROUNDS = 24
 """How often each destination of a program chooses its paths."""
@@ -46,12 +47,7 @@ class Flows(NamedTuple):
     volume: Floats
 
 
-def flows_of(
-    topology: Topology,
-    source: Ints,
-    target: Ints,
-    volume: Floats,
-) -> Flows:
+def flows_of(topology: Topology, source: Ints, target: Ints, volume: Floats) -> Flows:
     """Return what hosts send through the network, given messages between hosts.
 
     What stays inside a node does not. See ``Topology.local_group``.
@@ -237,8 +233,7 @@ def best_for_program(
     ``start`` follows ``ways``. Of the installed table those entries are taken that do, too.
     """
     allowed = allowed_channels(topology, ways)
-    ends = legs(topology, flows.source, flows.target)
-    known = np.unique(destinations(topology, flows.target, ends.ejection))
+    known = _sent_to(topology, flows)
     starts = []
     for each in (start, installed):
         table = start.next_channel.copy()
@@ -262,3 +257,260 @@ def fitting(topology: Topology, rows: Ints, allowed: Bools) -> Ints:
     instead = np.append(leaving, np.int32(-1))[first]
     kept = np.take_along_axis(allowed, np.maximum(rows, 0), axis=1) & (rows >= 0)
     return np.where(kept, rows, instead).astype(np.int32)
+
+
+FEW = 1
+"""Descents to the table that a search begins with: all but the program's rows are found anew."""
+
+SAME = 1 + 1e-9
+"""Times that differ by less are the same."""
+
+
+def busiest_time(topology: Topology, table: ForwardingTable, flows: Flows) -> float:
+    """Return how long a program's busiest channel between routers works by a table.
+
+    In bytes over bandwidth. Infinite if the table does not lead to all that the program sends to.
+
+    Examples
+    --------
+    >>> from netloom.fabrics.program import Flows
+    >>> from netloom.routing.forwarding.engines import ENGINES
+    >>> from netloom.topology import topology
+    >>> net = topology("leaf-spine:2x1x2")
+    >>> flows = Flows(np.array([0, 1], np.int32), np.array([2, 2], np.int32), np.array([3.0, 4.0]))
+    >>> busiest_time(net, ENGINES["minhop"](net), flows)
+    7.0
+    """
+    try:
+        return _busiest(topology, table, flows)
+    except NoRouteError:
+        return float("inf")
+
+
+def tables_for_program(
+    topology: Topology,
+    installed: ForwardingTable,
+    flows: Flows,
+    *,
+    lanes: int | None = None,
+    objective: Objective = "all-to-all",
+    seed: int = DEFAULT_SEED,
+) -> ForwardingTable:
+    """Return a table by which a program's busiest channel works shortly, free of credit loops.
+
+    The rows of the hosts that the program sends to are made for it (``best_for_program``). They use
+    shortest paths, or those of a tree if shortest paths need more lanes than there are. Then all
+    other rows are balanced around them. The table is never worse for the program than ``balanced``
+    with ``FEW`` descents. It is never worse than the installed table, unless that needs more lanes.
+
+    Parameters
+    ----------
+    topology, installed
+        The network, and its table, which may have holes and circles.
+    flows
+        What the program sends.
+    lanes, objective, seed
+        As in ``balanced``.
+
+    Examples
+    --------
+    >>> from netloom.fabrics.program import Flows
+    >>> from netloom.routing.forwarding.engines import ENGINES
+    >>> from netloom.topology import topology
+    >>> net = topology("leaf-spine:2x2x2")
+    >>> flows = Flows(np.array([0, 1], np.int32), np.array([2, 3], np.int32), np.array([5.0, 5.0]))
+    >>> busiest_time(net, tables_for_program(net, ENGINES["minhop"](net), flows), flows)
+    5.0
+    """
+    most = lanes or MOST_LANES
+    general = balanced(topology, lanes=lanes, objective=objective, seed=seed, tries=FEW).table
+    shortest = shortest_ways(topology)
+    tree = tree_ways(topology, shortest)
+
+    def around(start: ForwardingTable, rows: Bools) -> ForwardingTable | None:
+        """Return a table with these rows of another, the rest balanced, in few enough lanes."""
+        try:
+            found = balanced(
+                topology, lanes=lanes, objective=objective, seed=seed, frozen=rows, start=start
+            )
+            several = [found.table, *(each.table for each in found.front)]
+        except InputError:  # with these rows, all tables needed more lanes
+            several = []
+        fitting = (in_lanes(topology, each, most) for each in [*several, start])
+        return next((each for each in fitting if each is not None), None)
+
+    def time(table: ForwardingTable) -> float:
+        return busiest_time(topology, table, flows)
+
+    found = [general]
+    one_lane = costs_nothing(topology, tree, shortest)
+    for ways in (tree,) if one_lane else (shortest, tree):
+        if ways is tree and tree.unreached:
+            continue
+        best = best_for_program(topology, general, installed, flows, ways, seed=seed)
+        table = around(best.table, best.rows)
+        if table is not None:
+            found.insert(0, table)
+            break
+    least, kept = min(map(time, found)), time(installed)
+    if kept * SAME < least:
+        rows = np.zeros(len(general.next_channel), np.bool_)
+        rows[_sent_to(topology, flows)] = True
+        mixed = np.where(rows[:, None], installed.next_channel, general.next_channel)
+        whole = _lost(topology, general)
+        kept_rows = replace(general, next_channel=mixed, lanes=None)
+        if _lost(topology, kept_rows) <= whole:
+            found += [each for each in (around(kept_rows, rows),) if each is not None]
+        if _lost(topology, installed) <= whole:
+            found += [each for each in (in_lanes(topology, installed, most),) if each is not None]
+        least = min(map(time, found))
+    return next(each for each in found if time(each) <= least * SAME)
+
+
+def in_lanes(topology: Topology, table: ForwardingTable, most: int) -> ForwardingTable | None:
+    """Return a table with lanes in which no packets wait for each other in a circle.
+
+    Its own lanes if they will do, others if not. None if there are not enough.
+
+    Examples
+    --------
+    >>> from netloom.routing.forwarding.engines import ENGINES
+    >>> from netloom.topology import torus
+    >>> table = ENGINES["minhop"](torus(5))
+    >>> in_lanes(torus(5), table, 1) is None, lanes_used(in_lanes(torus(5), table, 2))
+    (True, 2)
+    """
+    cabling = topology.cabling
+    everyone = cabling is not None and len(cabling.others) > 0
+    try:
+        if lanes_used(table) <= most and not lane_circle(topology, table, everyone=everyone):
+            return table
+        others = table.others if everyone else None
+        lanes = layered(topology, table.next_channel, others=others, most=most)
+    except InputError:
+        return None
+    return replace(table, lanes=lanes)
+
+
+def _lost(topology: Topology, table: ForwardingTable) -> int:
+    """Return from how many end points to how many others packets do not arrive."""
+    from netloom.routing.forwarding.problems import table_problems
+
+    found = table_problems(topology, table)
+    return found.unrouted + found.unrouted_others
+
+
+def _sent_to(topology: Topology, flows: Flows) -> Ints:
+    """Return the rows of the destinations of flows."""
+    ends = legs(topology, flows.source, flows.target)
+    return np.unique(destinations(topology, flows.target, ends.ejection))
+
+
+class SharedChannel(NamedTuple):
+    """A channel that several jobs use.
+
+    Attributes
+    ----------
+    channel
+        Its number.
+    use
+        By job, how long it works for that one, as a share of the time that the job takes alone.
+    """
+
+    channel: int
+    use: dict[int, float]
+
+    @property
+    def together(self) -> float:
+        """How long it works for all of them."""
+        return sum(self.use.values())
+
+
+@dataclass(frozen=True, eq=False)
+class Sharing:
+    """What jobs that run at the same time cost each other.
+
+    Every job sends all its messages once. Alone, it takes the time that its busiest channel works
+    (bytes / bandwidth). This is the unit of time of each job, so that jobs of different sizes are
+    compared as if they sent without pause.
+
+    Attributes
+    ----------
+    times
+        float64[jobs, num_channels], how long each channel works for each job, in bytes over
+        bandwidth.
+    alone
+        float64[jobs], the longest of these; 0 of a job that sends nothing through the network.
+    busiest
+        int64[jobs], the channel where it is longest.
+    use
+        float64[jobs, num_channels], times over alone.
+    """
+
+    times: Floats
+    alone: Floats
+    busiest: Ints
+    use: Floats
+
+    @property
+    def slowdown(self) -> Floats:
+        """float64[jobs]: how many times as long as alone each job takes at most beside the others.
+
+        The time that the busiest of its channels works for all jobs together.
+        """
+        return np.where(self.alone > 0, self._together().max(axis=1, initial=1.0), 1.0)
+
+    @property
+    def slowest(self) -> Ints:
+        """int64[jobs], the channel where that is."""
+        found: Ints = self._together().argmax(axis=1)
+        return found
+
+    def _together(self) -> Floats:
+        return np.where(self.use > 0, self.use.sum(axis=0), 0.0)
+
+    def shared(self) -> list[SharedChannel]:
+        """Return the channels that several jobs use, the busiest first."""
+        several = np.flatnonzero((self.use > 0).sum(axis=0) > 1)
+        order = several[np.argsort(-self.use[:, several].sum(axis=0), kind="stable")]
+        return [
+            SharedChannel(
+                channel,
+                {
+                    int(job): float(self.use[job, channel])
+                    for job in np.flatnonzero(self.use[:, channel])
+                },
+            )
+            for channel in order.tolist()
+        ]
+
+
+def sharing(topology: Topology, table: ForwardingTable, jobs: Sequence[Flows]) -> Sharing:
+    """Return what jobs that run at the same time cost each other.
+
+    Parameters
+    ----------
+    topology, table
+        The network and where its routers forward.
+    jobs
+        What each sends through the network, by pairs that the table routes.
+
+    Examples
+    --------
+    Two jobs on two leaves with one spine:
+
+    >>> from netloom.fabrics.program import flows_of
+    >>> from netloom.routing.forwarding.engines import ENGINES
+    >>> from netloom.topology import topology
+    >>> net = topology("leaf-spine:2x1x2")
+    >>> jobs = [flows_of(net, *np.array([[a], [b]]), np.ones(1)) for a, b in ((0, 2), (1, 3))]
+    >>> found = sharing(net, ENGINES["minhop"](net), jobs)
+    >>> found.slowdown, found.shared()[0]
+    (array([2., 2.]), SharedChannel(channel=0, use={0: 1.0, 1: 1.0}))
+    """
+    times = np.zeros((len(jobs), topology.num_channels))
+    for number, flows in enumerate(jobs):
+        if len(flows.source):
+            times[number] = program_times(topology, table, flows)
+    alone = times.max(axis=1, initial=0.0)
+    return Sharing(times, alone, times.argmax(axis=1), times / np.maximum(alone, 1e-300)[:, None])

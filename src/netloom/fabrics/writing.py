@@ -1,22 +1,30 @@
-"""Forwarding tables as files that a subnet manager takes: ``opensm -R file -U FILE``."""
+"""Tables, service levels and trees as files that subnet managers and schedulers take."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.base.textfiles import replacing
-from netloom.fabrics.other_ends import with_others
+from netloom.base.textfiles import replacing, write_text
 from netloom.routing.forwarding.addresses import NO_PORT, addressed, addresses, port_table
 from netloom.routing.forwarding.addresses import rows_of_lids as owners_of_lids
+from netloom.routing.forwarding.lanes import dependency_graph
+from netloom.topology.hostlists import folded
+from netloom.topology.subnets.names import natural
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from netloom.routing.forwarding.tables import ForwardingTable
     from netloom.topology import Topology
+
 
 KINDS = ("Channel Adapter", "Channel Adapter", "Switch")
 """What OpenSM calls each kind of ``Addresses``."""
@@ -67,3 +75,329 @@ def write_lfts(topology: Topology, table: ForwardingTable, path: str | Path) -> 
             stream.write(f"{len(owner) - 1} lids dumped\n")
             written += len(entries)
     return written
+
+
+def with_others(topology: Topology, table: ForwardingTable) -> ForwardingTable:
+    """Return a table that leads to all end points. One that does already is returned as it is.
+
+    Packets between hosts keep their paths. Packets to other end points and to routers, and packets
+    from other end points, get new ones. These are the shortest that close no circle of packets that
+    wait for each other, if possible. Packets to other end points take service level 0.
+
+    Examples
+    --------
+    >>> from netloom.routing.forwarding.min_hop import minhop
+    >>> from netloom.topology import topology
+    >>> net = topology("leaf-spine:2x2x2")
+    >>> with_others(net, minhop(net)).others.tolist()
+    [[-1, 2, 4, 6], [0, -1, 5, 7], [0, 2, -1, 6], [1, 3, 4, -1]]
+    """
+    if table.others is not None or topology.direct:
+        return table
+    from netloom.fabrics.kernels.other_ends import fill_ways, keep_crossed, use_ways
+
+    every, graph = addresses(topology), dependency_graph(topology)
+    enters = topology.routers.channel_target
+    hosts, ends = np.zeros((2, topology.num_routers), np.bool_)
+    hosts[topology.injection_router] = True
+    ends[every.router[every.kind < 2]] = True
+    rows = np.full((len(every), topology.num_routers), -1, np.int32)
+    at_hosts = rows[: len(table.next_channel)]
+    at_hosts[:] = table.next_channel
+    if (ends & ~hosts).any():
+        keep_crossed(at_hosts, hosts, enters)
+    entered = np.broadcast_to(hosts, at_hosts.shape)
+    if table.lanes is not None:
+        entered = entered & (table.lanes.level[: len(entered)] == 0)
+    use_ways(at_hosts, entered, graph)
+    inside = topology.routers
+    pairs = np.unique(np.stack([inside.channel_source, inside.channel_target]), axis=1)
+    neighbours = np.bincount(pairs[0], minlength=inside.num_vertices)
+    order = np.argsort(np.argsort(-neighbours, kind="stable"), kind="stable")  # most of them first
+    fill_ways(rows, every.router.astype(np.int32), ends, order, graph)
+    return replace(table, next_channel=at_hosts, others=rows[len(at_hosts) :])
+
+
+MOST_PAIRS = 2**24
+"""Most pairs of a host and a LID that a list of service levels has lines for."""
+
+RULE = """\
+    qos-match-rule
+        source: {source}
+        destination: {target}
+        qos-level-name: level-{level}
+    end-qos-match-rule
+"""
+
+LEVEL = """\
+    qos-level
+        name: {name}
+        sl: {level}
+    end-qos-level
+"""
+
+GROUP = """\
+    port-group
+        name: {name}
+        port-guid: {guids}
+    end-port-group
+"""
+
+
+def write_qos_policy(topology: Topology, table: ForwardingTable, path: str | Path) -> int:
+    """Write the levels of a table so that OpenSM gives them to paths. Return how many rules.
+
+    ``opensm -R file -U TABLES -Q -Y FILE``. Path records then have the level that ``table.lanes``
+    says, lanes being levels, as OpenSM's own map has it. Groups of ports are those of a switch's
+    hosts, and of destinations that have a level in common. The first rule that fits counts. The
+    form is that of ``QoS_management_in_OpenSM.txt``.
+
+    Raises
+    ------
+    InputError
+        If the network has no LIDs or GUIDs, the table says lanes in another way, or the file cannot
+        be written.
+    """
+    level = _levels(topology, table, path)
+    every, at = addresses(topology), topology.injection_router
+    groups, rules = {}, []
+    for source, router in _sources(topology, level):
+        sends = every.kind < 2 if source == "all" else np.flatnonzero(at == router)
+        for number in sorted(set(level[:, router].tolist()) - {0}):
+            groups[source] = _guids(every.guid[sends])
+            target = f"{source}-level-{number}"
+            groups[target] = _guids(every.guid[: len(level)][level[:, router] == number])
+            rules.append(RULE.format(source=source, target=target, level=number))
+    lines = ["port-groups\n"]
+    lines += [GROUP.format(name=name, guids=guids) for name, guids in groups.items()]
+    lines.append("end-port-groups\n\nqos-levels\n")
+    for number in sorted({0, *np.unique(level).tolist()}):
+        name = f"level-{number}" if number else "DEFAULT"
+        lines.append(LEVEL.format(name=name, level=number))
+    lines += ["end-qos-levels\n\nqos-match-rules\n", *rules, "end-qos-match-rules\n"]
+    write_text(path, "".join(lines))
+    return len(rules)
+
+
+def _sources(topology: Topology, level: NDArray[np.uint8]) -> list[tuple[str, int]]:
+    """Return groups of hosts whose packets to each destination have one level, and their router."""
+    assert topology.cabling is not None
+    routers = np.unique(topology.injection_router).tolist()
+    if (level[:, routers] == level[:, routers[:1]]).all():
+        return [("all", routers[0])]
+    return [(f"at-{topology.cabling.router_guid[router]:016x}", router) for router in routers]
+
+
+def write_levels(topology: Topology, table: ForwardingTable, path: str | Path) -> int:
+    """Write the service level of each adapter to each LID. Return how many lines.
+
+    ``0xGUID LID LEVEL``, as ``ibdmchk --psl`` takes them, and ``lfts:TABLES,sl2vl:LANES,psl:FILE``.
+    An adapter with ports on several switches has levels for each port, under the port's GUID.
+    ``ibdmchk`` has one level for an adapter and a LID, so it does not know these lines.
+
+    Raises
+    ------
+    InputError
+        If the network has no LIDs or GUIDs, there would be over ``MOST_PAIRS`` lines, or the file
+        cannot be written.
+    """
+    level = _levels(topology, table, path)
+    every, senders = addresses(topology), _named_senders(topology, path)
+    rows = np.flatnonzero(every.lid[: len(level)] > 0)
+    if len(rows) * len(senders) > MOST_PAIRS:
+        found = f"levels of {len(rows) * len(senders)} pairs"
+        raise InputError(
+            str(path), found, f"at most {MOST_PAIRS:,}; a policy of service has groups"
+        )
+    written = 0
+    with replacing(path) as new, new.open("w", encoding="utf-8", newline="\n") as stream:
+        for guid, own, router in senders:
+            said = level[rows, router].tolist()
+            for row, number in zip(rows.tolist(), said, strict=True):
+                if row == own:
+                    continue
+                for lid in range(every.lid[row], every.lid[row] + (1 << every.lmc[row])):
+                    stream.write(f"0x{guid:016x} {lid} {number}\n")
+                    written += 1
+    return written
+
+
+def _named_senders(topology: Topology, path: str | Path) -> list[tuple[int, int, int]]:
+    """Return the GUID of each sender of packets, its own row (-1: several), and its router.
+
+    A sender is an adapter if all its ports are on one switch, and a port otherwise.
+    """
+    cabling, found = topology.cabling, []
+    assert cabling is not None
+    for host in np.unique(topology.port_host).tolist():
+        ports = range(*topology.port_offsets[host : host + 2].tolist())
+        routers = topology.injection_router[ports].tolist()
+        if len(set(routers)) == 1:
+            own = ports[0] if len(ports) == 1 else -1
+            found.append((int(cabling.host_guid[host]), own, routers[0]))
+            continue
+        guids = cabling.port_guid[ports].tolist()
+        if len({*guids} - {0}) < len(ports):
+            name = f"'{topology.name_of(host)}', whose ports on several switches have no GUIDs"
+            raise InputError(str(path), name, "the GUID of each port, as ibnetdiscover prints it")
+        found += zip(guids, ports, routers, strict=True)
+    return found
+
+
+def _levels(topology: Topology, table: ForwardingTable, path: str | Path) -> NDArray[np.uint8]:
+    """Return the level of packets to each end point but routers, from each router."""
+    cabling = addressed(topology, str(path))
+    ends = topology.num_ports + len(cabling.others)
+    level = np.zeros((ends, topology.num_routers), np.uint8)
+    if table.lanes is None:
+        return level
+    if table.lanes.lane_of is not None:
+        found = "a table whose switches have lanes of their own"
+        raise InputError(f"routing {table}", found, "one whose lanes are service levels")
+    said = table.lanes.level
+    level[: len(said)] = said[:ends]
+    return level
+
+
+def _guids(guids: NDArray[np.uint64]) -> str:
+    return ", ".join(f"0x{guid:016x}" for guid in guids.tolist())
+
+
+MOST_LETTERS = 64
+"""Longest name of a switch that Slurm takes."""
+
+_ODD = re.compile(r"[^\w.:;@/+-]", re.ASCII)
+"""What may not stand in a name of Slurm's."""
+
+
+class Switch(NamedTuple):
+    """A switch, what it is called, and the names of the switches and the computers below it."""
+
+    name: str
+    switches: list[str]
+    computers: list[str]
+
+
+def write_slurm_topology(topology: Topology, path: str | Path) -> int:
+    """Write a tree as Slurm's ``topology.yaml``, if the file is called so, or ``topology.conf``.
+
+    Switches are listed from the leaves up, each with the switches, or the computers, that it is
+    joined to below it. A computer with adapters on several
+    leaves is below each of these. Slurm's file has no place for how many cables there are. In names
+    hyphens take the place of blanks, commas, brackets and the like.
+
+    Returns
+    -------
+    int
+        How many switches are written.
+
+    Raises
+    ------
+    InputError
+        If ``tree_of`` refuses the network, a name is longer than Slurm's, or the file cannot be
+        written.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> from netloom.topology import topology
+    >>> file = Path(mkdtemp()) / "topology.conf"
+    >>> write_slurm_topology(topology("leaf-spine:2x2x4"), file)
+    4
+    >>> print(file.read_text().strip())
+    SwitchName=leaf0 Nodes=h[0-3]
+    SwitchName=leaf1 Nodes=h[4-7]
+    SwitchName=spine0 Switches=leaf[0-1]
+    SwitchName=spine1 Switches=leaf[0-1]
+    """
+    tree = tree_of(topology)
+    for switch in tree:
+        if len(switch.name) > MOST_LETTERS:
+            found = f"a switch whose name has {len(switch.name)} letters"
+            raise InputError(topology.name, found, f"at most {MOST_LETTERS}, as Slurm takes them")
+    if str(path).endswith((".yaml", ".yml")):
+        import yaml
+
+        switches = [
+            {"switch": each.name}
+            | ({"children": folded(each.switches)} if each.switches else {})
+            | ({"nodes": folded(each.computers)} if each.computers else {})
+            for each in tree
+        ]
+        content = [{"topology": "default", "cluster_default": True, "tree": {"switches": switches}}]
+        write_text(path, yaml.safe_dump(content, sort_keys=False, width=2**20))
+        return len(tree)
+    lines = [
+        f"SwitchName={each.name}"
+        + (f" Switches={folded(each.switches)}" if each.switches else "")
+        + (f" Nodes={folded(each.computers)}" if each.computers else "")
+        for each in tree
+    ]
+    write_text(path, "\n".join(lines) + "\n")
+    return len(tree)
+
+
+def tree_of(topology: Topology) -> list[Switch]:
+    """Return the switches of a network level by level, those with computers first.
+
+    A switch with computers is a leaf, any other one level above the lowest that it is joined to.
+    What is broken is left out.
+
+    Raises
+    ------
+    InputError
+        If switches of one level are joined, as in a mesh: schedulers know only trees, or if two
+        names are the same once what Slurm does not take is replaced.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> [(each.name, each.switches) for each in tree_of(topology("leaf-spine:2x1x1"))]
+    [('leaf0', []), ('leaf1', []), ('spine0', ['leaf0', 'leaf1'])]
+    """
+    if topology.direct:
+        found = "a network whose nodes are joined directly"
+        raise InputError(topology.name, found, "a tree: Slurm and topograph know no other")
+    inside = topology.routers
+    source, target = inside.channel_source, inside.channel_target
+    level = np.full(topology.num_routers, -1)
+    level[topology.injection_router] = height = 0
+    while True:
+        reached = target[(level[source] == height) & (level[target] < 0)]
+        if not len(reached):
+            break
+        height += 1
+        level[reached] = height
+    same = (level[source] == level[target]) & (level[source] >= 0)
+    if same.any():
+        channel = inside.channel_name(int(np.argmax(same)))
+        found = f"switches of one level that are joined: {channel}"
+        raise InputError(topology.name, found, "a tree: Slurm and topograph know no other")
+    switch_names = _words(map(inside.name_of, range(topology.num_routers)), topology.name)
+    nodes = [topology.computer_name(node) for node in range(topology.num_nodes)]
+    node_names = _words(nodes, topology.name)
+    below: list[set[str]] = [set() for _ in switch_names]
+    computers: list[set[str]] = [set() for _ in switch_names]
+    down = level[source] > level[target]
+    for upper, lower in zip(source[down].tolist(), target[down].tolist(), strict=True):
+        below[upper].add(switch_names[lower])
+    owners = topology.node_of_host[topology.port_host].tolist()
+    for router, node in zip(topology.injection_router.tolist(), owners, strict=True):
+        computers[router].add(node_names[node])
+    order = sorted(
+        np.flatnonzero(level >= 0).tolist(), key=lambda r: (level[r], natural(switch_names[r]))
+    )
+    return [
+        Switch(switch_names[r], sorted(below[r], key=natural), sorted(computers[r], key=natural))
+        for r in order
+    ]
+
+
+def _words(names: Iterable[str], network: str) -> list[str]:
+    """Return names without what Slurm does not take."""
+    found = [_ODD.sub("-", name) for name in names]
+    if len(set(found)) < len(found):
+        twice = next(name for name in found if found.count(name) > 1)
+        raise InputError(network, f"the name '{twice:.40}' twice", "names that Slurm tells apart")
+    return found

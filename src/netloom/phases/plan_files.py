@@ -23,10 +23,9 @@ from netloom.base.errors import InputError
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.textfiles import read_text, write_text
 from netloom.models.messages import ConSetCosts
-from netloom.phases.plan.connections import MOST_WORDS, Connections, ranks
-from netloom.phases.plan.plans import Capacity, Plan
-from netloom.phases.timetable.timetables import Kind, Timetable
-from netloom.phases.violations import InvalidPlanError, Violation, first_wrong
+from netloom.phases.plan.plans import MOST_WORDS, Capacity, Connections, Plan, ranks
+from netloom.phases.timetables import Kind, Timetable
+from netloom.phases.violations import InvalidPlanError, broken, first_wrong
 from netloom.routing import Paths
 from netloom.topology import Cube, Topology, topology
 from netloom.topology.core import attach_hosts
@@ -107,8 +106,13 @@ def write_plan(
         "process_graph": json.dumps(given.name),
         "topology": json.dumps(network.name),
     }
-    if not isinstance(network, Cube):  # whose name says it all, here and now as anywhere later
-        fields["network"] = json.dumps(_network(network))
+    if not isinstance(network, Cube):  # whose name says it all. Others' may not make them again
+        ends = np.stack([network.channel_source, network.channel_target], axis=1)
+        known = {"num_nodes": network.num_vertices, "channels": ends.tolist()}
+        if not network.direct:
+            names = [network.name_of(vertex) for vertex in range(network.num_vertices)]
+            known |= {"num_hosts": network.num_hosts, "labels": names}
+        fields["network"] = json.dumps(known)
     fields |= {
         "capacity": json.dumps(dataclasses.asdict(plan.capacity)),
         "costs": json.dumps(dataclasses.asdict(costs)),
@@ -214,16 +218,6 @@ class _File(_Record):
     order: list[tuple[_Number, _Number]]
     phases: list[_Phase]
     programs: Any = None
-
-
-def _network(network: Topology) -> dict[str, Any]:
-    """Return the channels of a network that its name alone may not make again."""
-    ends = np.stack([network.channel_source, network.channel_target], axis=1)
-    known = {"num_nodes": network.num_vertices, "channels": ends.tolist()}
-    if network.direct:
-        return known
-    names = [network.name_of(vertex) for vertex in range(network.num_vertices)]
-    return known | {"num_hosts": network.num_hosts, "labels": names}
 
 
 def _block(lines: Iterable[str], indent: int) -> str:
@@ -392,13 +386,13 @@ def _check_once(record: _File, lines: list[_Connection], phase: Ints) -> None:
     for index, each in enumerate(record.phases):
         if not each.connections:
             wanted = "at least one"
-            raise InvalidPlanError(Violation("once", f"phase {index}", "no connections", wanted))
+            raise broken("once", f"phase {index}", "no connections", wanted)
     used, first, count = np.unique(number, return_index=True, return_counts=True)
     if (again := first_wrong(count > 1)) is not None:
         at = np.flatnonzero(number == used[again])[:2]
         where = f"phase {phase[at[1]]}, connection {_tasks(lines[at[1]])}"
         found = f"number {used[again]} again, as in phase {phase[at[0]]}"
-        raise InvalidPlanError(Violation("once", where, found, "each connection once"))
+        raise broken("once", where, found, "each connection once")
     every = record.num_connections
     if len(used) and used[-1] >= every:
         line = lines[first[-1]]
@@ -409,7 +403,7 @@ def _check_once(record: _File, lines: list[_Connection], phase: Ints) -> None:
         gap = first_wrong(used != np.arange(len(used)))
         lost = len(used) if gap is None else gap
         found = f"no connection with number {lost}"
-        raise InvalidPlanError(Violation("once", "phases", found, f"all of 0 to {every - 1}"))
+        raise broken("once", "phases", found, f"all of 0 to {every - 1}")
 
 
 def _tasks(line: _Connection) -> str:
@@ -461,7 +455,7 @@ def _routes(network: Topology, lines: list[_Connection], places: list[str], phas
         at = int(np.searchsorted(offsets, apart, side="right")) - 1
         where = f"phase {phase[at]}, connection {_tasks(lines[at])}"
         found = f"a hop from node {left[apart]} to node {entered[apart]}"
-        raise InvalidPlanError(Violation("route", where, found, "nodes that a channel joins"))
+        raise broken("route", where, found, "nodes that a channel joins")
     return Paths(offsets, channels)
 
 

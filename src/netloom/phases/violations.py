@@ -6,7 +6,7 @@ It knows the network, the connections and what a plan says of them, and counts e
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Bools, Ints
     from netloom.models.messages import ConSetCosts
     from netloom.phases.plan.plans import Plan
-    from netloom.phases.timetable.timetables import Timetable
+    from netloom.phases.timetables import Timetable
+
+Rule: TypeAlias = Literal["once", "route", "capacity", "order", "timetable", "data", "bound"]
 
 SLACK = 1e-9
 """Part of the longest makespan by which times may be off: they are sums of floats."""
@@ -40,7 +42,7 @@ class Violation:
         Phase, node and connection (by its tasks); what is there; what would be right.
     """
 
-    rule: Literal["once", "route", "capacity", "order", "timetable", "data", "bound"]
+    rule: Rule
     where: str
     found: str
     wanted: str
@@ -57,6 +59,11 @@ class InvalidPlanError(InputError):
     def __init__(self, violation: Violation) -> None:
         self.violation = violation
         super().__init__(violation.where, violation.found, violation.wanted)
+
+
+def broken(rule: Rule, where: str, found: str, wanted: str) -> InvalidPlanError:
+    """Return the error that a rule is broken."""
+    return InvalidPlanError(Violation(rule, where, found, wanted))
 
 
 def verify(
@@ -101,7 +108,7 @@ def first_violation(
     Examples
     --------
     >>> import numpy as np
-    >>> from netloom.phases.plan.connections import connections
+    >>> from netloom.phases.plan.plans import connections
     >>> from netloom.phases.plan.plans import Capacity, Plan
     >>> from netloom.routing import DimensionOrder, paths
     >>> from netloom.topology import topology
@@ -324,19 +331,16 @@ class _Work(NamedTuple):
     what: str
 
 
-def _accesses(plan: Plan, costs: ConSetCosts) -> list[_Work]:
-    """Return what each processor serves: sends and receives apart where it does both at once."""
+def _processors(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Violation | None:
+    """Judge what each serves: sends and receives apart where it does both at once."""
+    clocks = plan.connections.words * costs.clocks_per_word
     given, every = plan.connections, np.arange(len(plan.connections))
     sent, received = given.source.astype(np.int64), given.target.astype(np.int64)
-    if costs.both_ways:
-        return [_Work(sent, every, "sends"), _Work(received, every, "receives")]
     both = np.concatenate([sent, received]), np.concatenate([every, every])
-    return [_Work(*both, "sends and receives")]
-
-
-def _processors(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Violation | None:
-    clocks = plan.connections.words * costs.clocks_per_word
-    for work in _accesses(plan, costs):
+    works = [_Work(*both, "sends and receives")]
+    if costs.both_ways:
+        works = [_Work(sent, every, "sends"), _Work(received, every, "receives")]
+    for work in works:
         if timetable.kind == "streaming":
             found = _overwork(plan, timetable, work, clocks, "node")
         else:

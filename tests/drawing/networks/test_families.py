@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from netloom.drawing.networks import Traffic, scene_of
-from netloom.drawing.networks.columns import HOT, MOST_HOT
+from netloom.drawing.networks.columns import HOT, MOST_HOT, in_columns
 from netloom.drawing.networks.cubes import gray_order
-from netloom.drawing.networks.levels import in_columns
 from netloom.topology import topology
 
 

@@ -7,9 +7,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from netloom.drawing.names import SIZE
 from netloom.drawing.networks import Traffic, drawn, scene_of
-from netloom.drawing.networks.grid import fits_grid
-from netloom.drawing.networks.letters import SIZE
+from netloom.drawing.networks.cubes import fits_grid
 from netloom.drawing.networks.scene import DISC
 from netloom.topology import Cube, topology, without
 

@@ -10,9 +10,9 @@ import pytest
 import netloom as nl
 from netloom.base.units import size
 from netloom.drawing.colours import CHANGE_COLOURS, HEAT_COLOURS, STYLES
+from netloom.drawing.frame import narrow_page
+from netloom.drawing.names import SIZE, width_of
 from netloom.drawing.networks import Traffic, drawn, scene_of
-from netloom.drawing.networks.letters import SIZE, width_of
-from netloom.drawing.room import narrow_page
 from netloom.questions.analyze.chart import channel_loads
 from netloom.questions.map.chart import networks
 from netloom.questions.network_chart import USE, network_chart

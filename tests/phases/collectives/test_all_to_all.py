@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netloom.base.errors import InputError
-from netloom.phases.collectives.all_to_all import all_to_all, exchange, paths_of
+from netloom.phases.collectives.flows import all_to_all, exchange, paths_of
 from netloom.phases.collectives.network import rank_network
 from netloom.topology import topology
 from netloom.workload.programs.collectives.checked import check

@@ -11,15 +11,50 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netloom.base.errors import InputError
-from netloom.phases.collectives.few_steps import few_steps, frontier, round_bound
+from netloom.phases.collectives.few_steps import (
+    RoundBound,
+    frontier,
+    possible_sends,
+    roots_of,
+    searched,
+    step_prices,
+)
 from netloom.phases.collectives.network import rank_network
-from netloom.phases.collectives.step_prices import check_prices, step_prices
-from netloom.phases.collectives.step_proofs import StepProof, proven_rounds
+from netloom.phases.collectives.schedules import StepProof, proven_rounds
+from netloom.phases.collectives.trees import optimum
 from netloom.topology import topology
 from netloom.workload.programs.collectives.checked import check
 from netloom.workload.programs.collectives.msccl import write_msccl
 from netloom.workload.programs.collectives.msccl_reading import read_msccl
 from tests.phases.collectives.boxes import box, plain
+
+
+def round_bound(network, steps, root=None):
+    """Return the bound of so many steps, as ``frontier`` has it."""
+    weights = np.zeros(network.num_ranks, np.int64)
+    weights[roots_of(network, root)] = 1
+    return RoundBound(step_prices(network, steps, root), optimum(network, weights))
+
+
+def few_steps(network, *asked):
+    """Search for an all-gather of so many steps, rounds and chunks."""
+    return searched(network, None, asked, round_bound(network, asked[0]).rounds_per_chunk)
+
+
+def check_prices(prices):
+    """Refuse prices that do not prove their bound, as the judge sees them."""
+    room = {
+        (source, target): Fraction(capacity)
+        for source, target, capacity in zip(
+            prices.network.source.tolist(),
+            prices.network.target.tolist(),
+            prices.network.capacity.tolist(),
+            strict=True,
+        )
+    }
+    roots = roots_of(prices.network, prices.root).tolist()
+    proven = proven_rounds(prices.proof, prices.network.num_ranks, roots, room)
+    assert proven >= prices.bound
 
 
 def _shape(point):
@@ -120,7 +155,7 @@ def test_a_false_proof_is_found():
     dearer[0, 1] += 1
     with pytest.raises(InputError, match="worth more than it costs"):
         check_prices(replace(proof, worth=dearer))
-    with pytest.raises(InputError, match="which it proves"):
+    with pytest.raises(AssertionError):
         check_prices(replace(proof, price=proof.price + (np.arange(32)[:, None] == 0)))
     with pytest.raises(InputError, match="a price below 0"):
         check_prices(replace(proof, price=proof.price - 1))
@@ -148,9 +183,9 @@ def test_what_is_refused():
     with pytest.raises(InputError, match=r"bandwidths: found some 1.001 times"):
         round_bound(rank_network(odd), 2)
     with pytest.raises(InputError, match="chunks: found 0"):
-        few_steps(box("dgx1"), 2, 2, 0)
+        frontier(box("dgx1"), most_steps=2, most_chunks=0)
     with pytest.raises(InputError, match="ranks x chunks x links x steps"):
-        few_steps(plain("torus:8x8"), 8, 500, 100)
+        possible_sends(plain("torus:8x8"), 8, 100)
 
 
 @pytest.mark.parametrize("spec", ["ring:6", "mesh:2x3", "petersen"])

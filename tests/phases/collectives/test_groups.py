@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import netloom as nl
-from netloom.phases.collectives.groups import weakest_groups
-from netloom.phases.collectives.joint import joint, solved
-from netloom.phases.collectives.least_time import least_time
+from netloom.phases.collectives.flows import joint, solved
+from netloom.phases.collectives.least_time import least_time, weakest_groups
 from netloom.phases.collectives.network import rank_network
 from netloom.topology import topology
 from tests.phases.collectives.boxes import plain

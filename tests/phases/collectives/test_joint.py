@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.phases.collectives.joint import all_reduce, joint
-from netloom.phases.collectives.optimum import optimum
-from netloom.phases.collectives.trees import packed
+from netloom.phases.collectives.flows import all_reduce, joint
+from netloom.phases.collectives.trees import optimum, packed
 from netloom.workload.programs.collectives.checked import check
 from tests.phases.collectives.boxes import a100, box, plain
 from tests.phases.collectives.test_listed import timetable_faults

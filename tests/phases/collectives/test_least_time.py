@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netloom.base.errors import InputError
-from netloom.phases.collectives.all_to_all import exchange
-from netloom.phases.collectives.joint import joint
+from netloom.phases.collectives.flows import exchange, joint
 from netloom.phases.collectives.least_time import least_time
 from netloom.phases.collectives.network import rank_network
 from netloom.topology import graph_topology, topology

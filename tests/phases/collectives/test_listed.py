@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.phases.collectives.listed import Jobs, listed, servers
 from netloom.phases.collectives.network import rank_network
-from netloom.phases.collectives.pipelines import along_trees
+from netloom.phases.collectives.pipelines import Jobs, along_trees, listed, servers
 from netloom.topology import topology
 from netloom.workload.programs.collectives.checked import check
 from netloom.workload.programs.many_lists import lists

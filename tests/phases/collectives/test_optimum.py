@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from netloom.base.errors import InputError
 from netloom.phases.collectives.network import rank_network, whole_numbers
-from netloom.phases.collectives.optimum import optimum
+from netloom.phases.collectives.trees import optimum
 from netloom.topology import topology
 from netloom.topology.faults import without
 from tests.phases.collectives.boxes import a100, box, plain

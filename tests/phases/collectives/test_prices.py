@@ -11,13 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netloom.base.errors import InputError
-from netloom.phases.collectives.all_to_all import all_to_all
-from netloom.phases.collectives.duals import prices_of
-from netloom.phases.collectives.joint import all_reduce
+from netloom.phases.collectives.flows import all_reduce, all_to_all, prices_of
 from netloom.phases.collectives.judged import judge
 from netloom.phases.collectives.network import rank_network
-from netloom.phases.collectives.prices import PRICED, Prices, priced_seconds, tables_of
 from netloom.phases.collectives.schedule_files import read_schedule, schedule_text
+from netloom.phases.collectives.schedules import PRICED, Prices, priced_seconds, tables_of
 from netloom.phases.collectives.synthesis import proven
 from netloom.phases.violations import InvalidPlanError
 from netloom.topology import topology

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from netloom.base.errors import InputError
 from netloom.phases.collectives.network import rank_network
-from netloom.phases.collectives.optimum import optimum
-from netloom.phases.collectives.translates import rounds_program, translated, translates
-from netloom.topology import topology, torus
+from netloom.phases.collectives.translates import translated, translates
+from netloom.phases.collectives.trees import optimum
+from netloom.topology import topology
 from netloom.workload.programs.collectives.checked import check
 from tests.phases.collectives.boxes import plain
 
@@ -24,27 +24,24 @@ def test_rounds_are_the_bound_at_the_least_depth(sides, rounds, depth):
     assert (found.rounds, found.bound, int(found.depth.max())) == (rounds, rounds, depth)
 
 
-def busiest(program):
-    """Return how many messages of a step share a channel, at most."""
-    keys = np.stack([program.step, program.source, program.target])
-    return int(np.unique(keys, axis=1, return_counts=True)[1].max(initial=0))
-
-
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=3), st.sampled_from([None, 1, 2]))
 @settings(deadline=None, max_examples=40)
 def test_any_torus(sides, trees):
-    """Executed on data, every message between neighbours, each channel used once a round."""
+    """Every vertex hangs on a neighbour that had its data, each direction used once a round."""
     if np.prod(sides) < 2:
         sides = [*sides, 2]
     found = translates(sides, trees)
-    net = torus(*sides)
-    cables = set(zip(net.channel_source.tolist(), net.channel_target.tolist(), strict=True))
-    for collective in ("all-gather", "reduce-scatter"):
-        program = rounds_program(found, collective)
-        check(program)
-        assert busiest(program) == 1
-        assert set(zip(program.source.tolist(), program.target.tolist(), strict=True)) <= cables
-        assert program.num_steps == found.rounds >= found.bound
+    at = np.array(np.unravel_index(np.arange(np.prod(sides)), sides)).T
+    for tree, (ways, parents) in enumerate(zip(found.direction, found.parent, strict=True)):
+        for vertex in range(1, len(parents)):
+            step, parent = found.step_of[ways[vertex]], parents[vertex]
+            assert ((at[parent] + step) % sides == at[vertex]).all()
+            assert found.round_of[tree, vertex] > found.round_of[tree, parent]
+            assert found.depth[vertex] == found.depth[parent] + 1
+    below = found.parent >= 0
+    used = np.stack([found.direction[below], found.round_of[below]])
+    assert np.unique(used, axis=1).shape == used.shape
+    assert found.rounds >= found.bound
     assert int(found.depth.max()) == sum(side // 2 for side in sides)
 
 
@@ -77,10 +74,8 @@ def test_what_is_not_alike_is_refused(spec):
 
 def test_other_collectives_and_sizes_are_refused():
     with pytest.raises(InputError, match="all-gather or reduce-scatter"):
-        rounds_program(translates((3, 3)), "broadcast")
+        translated(plain("torus:3x3"), "broadcast", 1e6)
     with pytest.raises(InputError, match="at least 2 vertices"):
         translates((1,))
     with pytest.raises(InputError, match="at least 1"):
         translates((3,), 0)
-    with pytest.raises(InputError, match="fewer ranks or chunks"):
-        rounds_program(translates((8, 8, 16)))

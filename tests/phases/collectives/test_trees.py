@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from netloom.base.errors import InputError
 from netloom.phases.collectives.network import rank_network
-from netloom.phases.collectives.optimum import optimum
-from netloom.phases.collectives.trees import forest
+from netloom.phases.collectives.trees import forest, optimum
 from netloom.topology import topology
 from tests.phases.collectives.boxes import a100, box, plain
 from tests.phases.collectives.verified import faults

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 
 from netloom.models.messages import ConSetCosts
 from netloom.phases import Capacity, Plan, first_violation, least_clocks, phase_clocks
-from netloom.phases.plan.balance import balanced
-from netloom.phases.plan.negotiate import negotiated
+from netloom.phases.plan.partition import balanced, negotiated
 from netloom.routing import DimensionOrder, paths
 from netloom.topology import mesh, torus
 from netloom.workload import read

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from netloom.base.errors import InputError
 from netloom.phases import Connections, connections
-from netloom.phases.plan.connections import MOST_WORDS, ranks
+from netloom.phases.plan.plans import MOST_WORDS, ranks
 from netloom.workload import process_graph, read
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from netloom.phases import Capacity, first_violation, least_phases
 from netloom.phases.kernels.route import rip_up, route
-from netloom.phases.plan.negotiate import (
+from netloom.phases.plan.partition import (
     State,
     negotiated,
     plan_of,

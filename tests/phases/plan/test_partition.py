@@ -15,7 +15,7 @@ from netloom.phases import (
     partition,
     phase_clocks,
 )
-from netloom.phases.plan import balance, symmetric
+from netloom.phases.plan import partition as partitioning
 from netloom.topology import graph_topology, hypercube, mesh, omega, topology, torus, without
 from netloom.workload import read
 from tests.phases.hand_made import joined
@@ -29,9 +29,9 @@ SYMMETRIC = (
 @pytest.fixture(autouse=True, scope="module")
 def _fewer_moves():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(balance, "MOVES", 50)
-        patch.setattr(balance, "LEAST_MOVES", 1000)
-        patch.setattr(symmetric, "TRIES", 100_000)
+        patch.setattr(partitioning, "MOVES", 50)
+        patch.setattr(partitioning, "LEAST_MOVES", 1000)
+        patch.setattr(partitioning, "TRIES", 100_000)
         yield
 
 

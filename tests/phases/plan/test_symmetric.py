@@ -16,8 +16,8 @@ from netloom.phases import (
     least_phases,
     phase_clocks,
 )
-from netloom.phases.plan import symmetric
-from netloom.phases.plan.symmetric import pack_permutations, permutations
+from netloom.phases.plan import partition as partitioning
+from netloom.phases.plan.partition import pack_permutations, permutations
 from netloom.topology import cube, hop_distances, hypercube, mesh, torus
 from netloom.workload import read
 from tests.phases.hand_made import joined
@@ -29,7 +29,7 @@ NAMES = [network.name for network in TORI]
 @pytest.fixture(autouse=True, scope="module")
 def _fewer_tries():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(symmetric, "TRIES", 200_000)
+        patch.setattr(partitioning, "TRIES", 200_000)
         yield
 
 

@@ -1,18 +1,30 @@
 """Routers in columns, and each channel a curve from the column that sends to the one that receives.
 
 A tree is unfolded: sending leaves, spines, receiving leaves, from left to right, so that ways up
-and down never lie on each other, and names are horizontal.
+and down never lie on each other, and names are horizontal. Stages are columns, too, and any graph
+has its routers by their distance from the hosts. Beside trees stand matrices: what goes up from
+each leaf or pod to each top router, and down again.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.drawing.networks.hosts import RIM, ports, receives, shares, straight
-from netloom.drawing.networks.letters import LINE, width_of, without_common
+from netloom.base.words import counted
+from netloom.drawing.names import LINE, fitted, width_of, without_common
+from netloom.drawing.networks.panels import (
+    MOST_BLOCKS,
+    RIM,
+    ports,
+    receives,
+    row_words,
+    shares,
+    straight,
+)
 from netloom.drawing.networks.scene import (
     DISC,
     Box,
@@ -20,17 +32,21 @@ from netloom.drawing.networks.scene import (
     Channels,
     Scene,
     Word,
+    as_squares,
     bent,
     discs_on,
     named_below,
+    squares_at,
 )
-from netloom.drawing.networks.uplinks import uplink_matrices
+from netloom.topology.family import StagesShape, TreeShape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from netloom.base.arrays import Floats, Ints
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.drawing.networks.traffic import Traffic
+    from netloom.topology import Topology
+
 
 MOST_CURVES = 2500
 """Most channels that are drawn one by one. Of more, all but the hottest are merged in bundles."""
@@ -106,7 +122,8 @@ class _Placed:
 
 def columns_scene(traffic: Traffic, laid: Columns, width: float) -> Scene:
     """Return the scene of a network in columns, ``width`` pixels wide."""
-    tall = _height(laid)
+    many = max(len(laid.columns[at].routers) for at in (0, -1))
+    tall = float(np.clip(STEP * many, 230, 620))  # more for many routers, but not without end
     head = 2 * LINE + 8
     placed = _placed(traffic, laid, width, tall, head)
     shown = traffic.between
@@ -115,8 +132,10 @@ def columns_scene(traffic: Traffic, laid: Columns, width: float) -> Scene:
     note = ""
     if merged:
         hot = shown[traffic.weight[shown] > max(HOT * traffic.most, traffic.mean)]
-        many, shown = len(hot), hot[-MOST_HOT:]
-        note = _note(len(shown), many)
+        shown, note = hot[-MOST_HOT:], "grey: bundles of cables"
+        if len(hot):
+            some = f"{len(shown):,} of {len(hot):,}" if len(shown) < len(hot) else f"{len(hot):,}"
+            note = f"colored: {some} above {100 * HOT:.0f} % of the busiest; {note}"
     drawn = _curves(traffic, laid, placed, shown)
     boxes = [box for each in placed for box in _boxes(each)]
     rim = _rim(traffic, placed)
@@ -168,47 +187,30 @@ def every_curve(traffic: Traffic, laid: Columns, width: float, tall: float) -> t
     return scene, np.concatenate(places)
 
 
-def _note(shown: int, many: int) -> str:
-    if not shown:
-        return "grey: bundles of cables"
-    some = f"{shown:,} of {many:,}" if shown < many else f"{many:,}"
-    return f"colored: {some} above {100 * HOT:.0f} % of the busiest; grey: bundles of cables"
-
-
-def _height(laid: Columns) -> float:
-    """Return the pixels of the columns: more for many routers, but not without end."""
-    many = max(len(laid.columns[at].routers) for at in (0, -1))
-    return float(np.clip(STEP * many, 230, 620))
-
-
 def _placed(
     traffic: Traffic, laid: Columns, width: float, tall: float, head: float
 ) -> list[_Placed]:
     """Return where the routers of each column are."""
     last = len(laid.columns) - 1
     most = max(0.19 * width, 78.0)
-    names = [_name_room(traffic, laid.columns[at], most - 12) for at in (0, last)]
-    margin = 12 + max(names) + _rim_room(traffic)
+    outer = (laid.columns[0], laid.columns[last])
+    names = [[*_names(traffic, column), *column.groups] for column in outer]
+    short = [name for each in names for name in without_common(each, most - 12)]
+    margin = 12 + max(map(width_of, short), default=0.0) + _rim_room(traffic)
     inner = np.clip((width - 2 * margin) / (3.2 * max(last, 1)), 12, 84)
     cables = _cables(traffic, laid)
     placed = []
     for at, column in enumerate(laid.columns):
-        outer = at in (0, last)
-        wide = BAR if outer else float(inner)
+        rimmed = at in (0, last)
+        wide = BAR if rimmed else float(inner)
         first, end = margin - BAR, width - margin + BAR
         middle = first + BAR / 2 + (end - first - BAR) * at / max(last, 1)
-        weights = np.ones(len(column.routers)) if outer else cables[at][column.routers]
-        tops, heights = _stacked(weights, column.group, tall, 0.25 if outer else 0.2)
+        weights = np.ones(len(column.routers)) if rimmed else cables[at][column.routers]
+        tops, heights = _stacked(weights, column.group, tall, 0.25 if rimmed else 0.2)
         row_of = np.full(traffic.topology.num_routers, -1)
         row_of[column.routers] = np.arange(len(column.routers))
         placed.append(_Placed(column, middle - wide / 2, wide, head + tops, heights, row_of))
     return placed
-
-
-def _name_room(traffic: Traffic, column: Column, most: float) -> float:
-    """Return the pixels of the longest name of a column, ``most`` at most."""
-    names = [*_names(traffic, column), *column.groups]
-    return max(map(width_of, without_common(names, most)), default=0.0)
 
 
 def _names(traffic: Traffic, column: Column) -> list[str]:
@@ -457,3 +459,266 @@ def _inner_names(traffic: Traffic, each: _Placed) -> list[Word]:
         return []
     x = each.left + each.width / 2
     return [Word(x, float(y), text, "center") for y, text in zip(each.middle, shown, strict=True)]
+
+
+SPREAD = 0.15
+"""Of all routers: how far apart the middles of what they are joined to order those of a level."""
+
+
+def in_columns(topology: Topology) -> Columns:
+    """Return the columns of a network.
+
+    A tree has its levels up to the top, and those down again. A butterfly has its stages. Any other
+    graph the routers with hosts first, then those that are one hop from them, and so on. If routers
+    of the last level are joined, it is there twice, as sender and receiver.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> [len(column.routers) for column in in_columns(topology("leaf-spine:8x4x8")).columns]
+    [8, 4, 8]
+    """
+    family = topology.family
+    if isinstance(family, StagesShape):
+        return _stages(topology, family)
+    if isinstance(family, TreeShape):
+        return unfolded(topology, _tree_levels(topology, family))
+    return unfolded(topology, _by_distance(topology))
+
+
+def _tree_levels(topology: Topology, shape: TreeShape) -> list[Column]:
+    """Return the levels of a tree, pods together, below its top. Planes together at the top."""
+    columns, first = [], 0
+    place = np.arange(topology.num_routers) if shape.router_at is None else shape.router_at
+    hosts = _hosts_at(topology)
+    for level in range(1, shape.levels + 1):
+        many = shape.width(level)
+        number = np.arange(many)
+        if level < shape.levels:
+            group = number // (many // shape.children[-1])
+        else:
+            group = number % prod(shape.parents[:-1])
+            number = np.argsort(group, kind="stable")
+            group = group[number]
+        if shape.levels == 2:
+            group = np.zeros(many, np.int64)
+        routers = np.asarray(place[first + number], np.int64)
+        columns.append(Column(routers, group, *_called(shape, level, hosts[routers], group)))
+        first += many
+    return columns
+
+
+def _called(
+    shape: TreeShape, level: int, hosts: Ints, group: Ints
+) -> tuple[tuple[str, str], tuple[str, ...]]:
+    """Return the heading of a level of a tree, and the names of its groups."""
+    many = shape.width(level)
+    if shape.levels == 2:
+        return (_two_levels(many, level - 1), _hosts(hosts) if level == 1 else ""), ()
+    pods = len(np.unique(group))
+    what = f"level {level}"
+    if level == shape.levels:
+        return (what, counted(many, "router", ",")), ()
+    names = tuple(f"pod {pod}" for pod in range(pods))
+    said = counted(many, "router", ",")
+    if level == 1:
+        said = f"{counted(pods, 'pod')} of {_hosts(hosts[group == 0])}"
+    return (what, said), names
+
+
+def _hosts(hosts: Ints) -> str:
+    return counted(int(hosts.sum()), "host", ",")
+
+
+def _hosts_at(topology: Topology) -> Ints:
+    """Return int64[num_routers], the host ports of each router."""
+    if topology.direct:
+        return np.ones(topology.num_routers, np.int64)
+    ports = np.concatenate([topology.injection_router, topology.ejection_router])
+    return np.asarray((np.bincount(ports, minlength=topology.num_routers) + 1) // 2, np.int64)
+
+
+def _by_distance(topology: Topology) -> list[Column]:
+    """Return the routers by their hops from the next host, near those that they are joined to."""
+    routers = topology.routers
+    hosts = _hosts_at(topology)
+    level = np.where(hosts > 0, 0, -1)
+    source, target = routers.channel_source, routers.channel_target
+    reached = 0
+    while (level == reached).any():
+        for here, there in ((source, target), (target, source)):
+            level[there[(level[here] == reached) & (level[there] < 0)]] = reached + 1
+        reached += 1
+    level[level < 0] = max(reached - 1, 0)
+    place = np.arange(len(level), dtype=np.float64)
+    columns = []
+    for each in range(int(level.max(initial=0)) + 1):
+        mine = np.flatnonzero(level == each)
+        if each:
+            below = (level[source] == each) & (level[target] == each - 1)
+            total = np.bincount(source[below], place[target[below]], minlength=len(level))
+            many = np.bincount(source[below], minlength=len(level))
+            centre = np.where(many > 0, total / np.maximum(many, 1), place)
+            if np.ptp(centre[mine]) > SPREAD * len(level):  # else they are joined to all alike
+                mine = mine[np.argsort(centre[mine], kind="stable")]
+            place[mine] = (np.arange(len(mine)) + 0.5) * len(level) / len(mine)
+        two = reached == 2 and not (level[source] == level[target]).any()
+        columns.append(
+            Column(
+                mine, np.zeros(len(mine), np.int64), _heading(topology, each, hosts[mine], two=two)
+            )
+        )
+    return columns
+
+
+def _heading(topology: Topology, level: int, hosts: Ints, *, two: bool) -> tuple[str, str]:
+    """Return the heading of the routers that are ``level`` hops from the next host."""
+    many = len(hosts)
+    if topology.direct:
+        return counted(many, "node", ","), ""
+    if two:
+        return _two_levels(many, level), _hosts(hosts) if level == 0 else ""
+    said = f"{counted(level, 'hop')} from hosts" if level else _hosts(hosts)
+    return counted(many, "router", ","), said
+
+
+def _two_levels(many: int, level: int) -> str:
+    if level:
+        return counted(many, "spine", ",")
+    return "1 leaf" if many == 1 else f"{many:,} leaves"
+
+
+def unfolded(topology: Topology, levels: Sequence[Column]) -> Columns:
+    """Return levels as columns, up to the top and down again."""
+    routers = topology.routers
+    level = np.zeros(topology.num_routers, np.int64)
+    for at, column in enumerate(levels):
+        level[column.routers] = at
+    top = len(levels) - 1
+    here, there = level[routers.channel_source], level[routers.channel_target]
+    across = (here == top) & (there == top)
+    middle = 2 if across.any() or top == 0 else 1
+    last = 2 * top + middle - 1
+    falling = here > there
+    columns = [*levels, *reversed(levels[: top + middle - 1])]
+    columns[0] = _headed(columns[0], "send")
+    columns[-1] = _headed(columns[-1], "receive")
+    leaves = np.where(falling, last - here, here)
+    enters = np.where(falling | across, last - there, there)
+    return Columns(columns, leaves, enters)
+
+
+def _headed(column: Column, verb: str) -> Column:
+    what, many = column.heading
+    return column._replace(heading=(f"{what} {verb}", many))
+
+
+def _stages(topology: Topology, shape: StagesShape) -> Columns:
+    """Return the stages of a butterfly from left to right."""
+    routers = topology.routers
+    many = topology.num_routers // shape.stages
+    stage = np.arange(topology.num_routers) // many
+    columns = [
+        Column(
+            np.arange(at * many, (at + 1) * many),
+            np.zeros(many, np.int64),
+            (f"stage {at}", counted(many, "router", ",")),
+        )
+        for at in range(shape.stages)
+    ]
+    return Columns(columns, stage[routers.channel_source], stage[routers.channel_target])
+
+
+LEAST, LARGEST = 3.0, 16.0
+"""Pixels of a square."""
+
+HEAD = 2 * LINE + 4
+"""Pixels above a matrix for its words."""
+
+TALL, NAMES = 220.0, 76.0
+"""Pixels of a matrix from top to bottom, and beside it for names, at most."""
+
+
+class Matrices(NamedTuple):
+    """Two matrices, up and down, with their words, and where they end."""
+
+    channels: Channels
+    boxes: tuple[Box, ...]
+    words: tuple[Word, ...]
+    end: float
+
+
+class _Cells(NamedTuple):
+    """The busiest channel of each row and column."""
+
+    channel: Ints
+    row: Ints
+    column: Ints
+
+
+def uplink_matrices(
+    traffic: Traffic, laid: Columns, left: float, top: float, room: float
+) -> Matrices | None:
+    """Return the matrices of a tree, each at most ``room`` / 2 wide. None of other networks.
+
+    Rows are leaves, or pods of trees of more levels. Columns are the top routers. A square is the
+    busiest channel between them. Neighbors share one if they are too many.
+    """
+    if not isinstance(traffic.topology.family, TreeShape) or len(laid.columns) < 3:
+        return None
+    at = len(laid.columns) // 2
+    below, tops = laid.columns[at - 1], laid.columns[at]
+    pods = len(np.unique(below.group)) > 1
+    many = int(below.group.max()) + 1 if pods else len(below.routers)
+    a_row, a_column = -(-many // MOST_BLOCKS), -(-len(tops.routers) // MOST_BLOCKS)
+    rows, columns = -(-many // a_row), -(-len(tops.routers) // a_column)
+    row_of, column_of = np.full((2, traffic.topology.num_routers), -1)
+    row_of[below.routers] = (below.group if pods else np.arange(many)) // a_row
+    column_of[tops.routers] = np.arange(len(tops.routers)) // a_column
+    names = _row_names(traffic, below.routers, pods=pods, rows=rows, per=a_row)
+    margin = max(map(width_of, names), default=0.0) + 7
+    aside = (room / 2 - 14 - margin) / columns >= LEAST
+    cell = min(((room / 2 - 14 if aside else room) - margin) / columns, TALL / rows, LARGEST)
+    if cell < LEAST or min(rows, columns) < 2:
+        return None
+    routers = traffic.topology.routers
+    ends = routers.channel_source.astype(np.int64), routers.channel_target.astype(np.int64)
+    who = ("pods", "top routers") if pods else ("leaves", "spines")
+    ends_of_row = _row_names(traffic, tops.routers[[0, -1]], pods=False, rows=2, per=1)
+    across = " to ".join(ends_of_row)
+    parts, boxes, words = [], [], []
+    y = top + HEAD
+    for place, here in enumerate((laid.enters == at, laid.leaves == at)):
+        x = left + margin + (place * room / 2 if aside else 0.0)
+        y = top + HEAD + (0.0 if aside else place * (rows * cell + HEAD + 10))
+        lower, upper = ends[place], ends[1 - place]
+        cells = _busiest(traffic, here, row_of[lower], column_of[upper], columns)
+        parts.append((cells.channel, squares_at(x, y, cells.row, cells.column, cell)))
+        boxes.append(Box(x, y, columns * cell, rows * cell))
+        words += row_words(names, x, y, cell)
+        heading = " → ".join(who[:: 1 - 2 * place])
+        words.append(Word(x - margin, y - HEAD + LINE / 2, heading, style="network-heading"))
+        fits = (room / 2 if aside else room) - margin - 14
+        words.append(Word(x, y - HEAD + 1.5 * LINE, fitted(across, fits)))
+    channel, squares = (np.concatenate(each) for each in zip(*parts, strict=True))
+    drawn = as_squares(traffic, channel, squares, again=True)
+    return Matrices(drawn, tuple(boxes), tuple(words), y + rows * cell + 4)
+
+
+def _row_names(traffic: Traffic, routers: Ints, *, pods: bool, rows: int, per: int) -> list[str]:
+    """Return the names of rows. Of those that neighbors share, the first."""
+    if pods:
+        return [f"pod {row * per}" for row in range(rows)]
+    topology = traffic.topology
+    names = [topology.name_of(topology.router_vertex(int(each))) for each in routers]
+    return without_common(names[::per], NAMES)
+
+
+def _busiest(traffic: Traffic, here: Bools, row: Ints, column: Ints, columns: int) -> _Cells:
+    """Return the busiest of some channels by row and column."""
+    shown = traffic.between[here[traffic.between]]  # the busiest last
+    keys = row[shown] * columns + column[shown]
+    last = np.full(int(keys.max(initial=-1)) + 1, -1)
+    last[keys] = shown
+    cells = np.flatnonzero(last >= 0)
+    return _Cells(last[cells], cells // columns, cells % columns)

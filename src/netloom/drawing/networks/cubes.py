@@ -1,20 +1,491 @@
-"""Cubes of four dimensions and more, hypercubes too: a matrix of nodes and dimensions."""
+"""Cubes and HyperX: small ones as dots and lines, larger ones as squares by plane or in Gray order.
+
+In a grid of one or two dimensions nodes are dots, and each channel is a line between them. What is
+far in the drawing, such as the way round a torus, is a stub with the far node's number. Larger tori
+are squares, one per channel, by plane, with a key of three dimensions in which the busiest channel
+is. HyperX are squares by line and dimension. Cubes of four dimensions and more, hypercubes too, are
+a matrix of nodes and dimensions.
+"""
 
 from __future__ import annotations
 
-from math import ceil, prod
+from dataclasses import dataclass, replace
+from math import ceil, degrees, prod
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.drawing.networks.letters import LINE, width_of
-from netloom.drawing.networks.panels import beside_squares, marked_squares
-from netloom.drawing.networks.scene import Box, Cells, Channels, Scene, Word, named_below
+from netloom.base.words import counted
+from netloom.drawing.names import LINE, width_of
+from netloom.drawing.networks.panels import (
+    Band,
+    Look,
+    Panel,
+    beside_squares,
+    marked_squares,
+    panels_scene,
+)
+from netloom.drawing.networks.scene import (
+    DISC,
+    Arrow,
+    Box,
+    Bundles,
+    Cells,
+    Channels,
+    Disc,
+    Scene,
+    Word,
+    as_squares,
+    discs_on,
+    named_below,
+    squares_at,
+    straight_points,
+)
 from netloom.topology import Cube
+from netloom.topology.family import HyperXShape
 
 if TYPE_CHECKING:
-    from netloom.base.arrays import Ints
+    from collections.abc import Callable, Sequence
+    from typing import TypeAlias
+
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.drawing.networks.traffic import Traffic
+    from netloom.topology import Topology
+
+    Placing: TypeAlias = Callable[[Floats], Floats]
+
+MOST_SIDE = 16
+"""Nodes of a row or column at most: of more, squares are easier to read."""
+
+MOST_NODES = 300
+"""Nodes of a network of one dimension at most."""
+
+PITCH, LEAST_PITCH = 46.0, 20.0
+"""Pixels from node to node at most, and at least in rows of a folded line."""
+
+STUB, SIDE = 0.42, 0.12
+"""Of the pitch: how long stubs are, and how far a channel is to the right of its direction."""
+
+RIM = 8.0
+"""Pixels between what stands beside each other at the rim."""
+
+WAYS = {(1, 0): "left", (-1, 0): "right", (0, 1): "center", (0, -1): "center"}
+"""The directions of stubs, and how what stands at their ends is aligned."""
+
+SLIM = 420.0
+"""Pixels of the narrowest picture with names, if there is room: its title needs them."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Lines:
+    """The channels of a grid, in its own units.
+
+    Attributes
+    ----------
+    place
+        float64[num_nodes, 2]: column and row of each node.
+    way
+        float64[num_channels, 2]: where each channel leaves to, a step long.
+    far
+        bool[num_channels]: those that are stubs.
+    source, target
+        int64[num_channels], nodes.
+    folded
+        Whether it is one long line in several rows.
+    """
+
+    place: Floats
+    way: Floats
+    far: Bools
+    source: Ints
+    target: Ints
+    folded: bool
+
+    @property
+    def columns(self) -> int:
+        return int(self.place[:, 0].max()) + 1
+
+    @property
+    def rows(self) -> int:
+        return int(self.place[:, 1].max()) + 1
+
+    @property
+    def row_names(self) -> list[str]:
+        """What rows are called: by their number, or by their first node."""
+        step = self.columns if self.folded else 1
+        return [str(row * step) for row in range(self.rows)] if self.rows > 1 else []
+
+    def stubs(self, way: tuple[int, int]) -> Ints:
+        """Return the stubs that leave in a direction."""
+        return np.flatnonzero(self.far & (self.way == way).all(axis=1))
+
+
+def fits_grid(cube: Cube) -> bool:
+    """Whether the channels of a network are drawn as lines."""
+    sides = [side for side in cube.sides if side > 1]
+    return (len(sides) == 2 and max(sides) <= MOST_SIDE) or (
+        len(sides) == 1 and sides[0] <= MOST_NODES
+    )
+
+
+BELOW = 24.0
+"""Pixels below a network for the discs of its last row."""
+
+
+def grid_scene(traffic: Traffic, width: float, *, named: bool = True) -> Scene:
+    """Return the scene of a network of lines, at most ``width`` pixels wide.
+
+    Without names it is one of many small pictures.
+    """
+    lines = _lines(traffic.topology, width)
+    left, right, top, bottom = _margins(lines) if named else _bare(lines)
+    pitch = (width - left - right) / max(lines.columns - 1, 1)
+    pitch = min(pitch, PITCH if named else width / 4)
+    across = left + right + pitch * (lines.columns - 1)
+    corner = np.array([left, top])
+    drawn = _drawn(traffic, lines, corner, pitch)
+    dots = _dots(corner + pitch * lines.place, pitch)
+    tall = top + pitch * (lines.rows - 1) + bottom
+    if not named:
+        return Scene(across, tall, (drawn,), dots=(dots,))
+    words = [*_rim(lines, corner, pitch), *_ends(lines, corner, pitch)]
+    arrows, beside = _heads(traffic, drawn, pitch)
+    discs = discs_on(traffic, (drawn,), words, beside)
+    wide = max(across, min(width, SLIM))
+    listed, names, below = named_below(traffic, tall + BELOW, wide)
+    note = "a node's number: its row's and its column's added; " if lines.folded else ""
+    note += "lines lie right of their direction"
+    note += ", stubs lead to the number at their end" if lines.far.any() else ""
+    return Scene(
+        wide, tall + BELOW + below, (drawn,), words=(*words, *names), discs=(*discs, *listed),
+        dots=(dots,), arrows=arrows, note=note,
+    )  # fmt: skip
+
+
+def _lines(topology: Topology, width: float) -> _Lines:
+    """Return where nodes are, and which way channels leave. Long lines are folded into rows."""
+    cube = topology.routers
+    assert isinstance(cube, Cube)
+    axes = [axis for axis, side in enumerate(cube.sides) if side > 1]
+    nodes = np.arange(cube.num_vertices)
+    at = {axis: nodes // cube.strides[axis] % cube.sides[axis] for axis in axes}
+    across = at[axes[-1]].astype(float)
+    down = at[axes[0]].astype(float) if len(axes) > 1 else np.zeros(len(nodes))
+    if len(axes) == 1:
+        fits = max(int(width / LEAST_PITCH) - 4, 4)
+        a_row = ceil(len(nodes) / ceil(len(nodes) / fits))
+        across, down = across % a_row, across // a_row
+    place = np.stack([across, down], axis=1)
+    source, target = cube.channel_source.astype(np.int64), cube.channel_target.astype(np.int64)
+    way = np.zeros((len(source), 2))
+    for axis in axes:
+        step = (1, 0) if axis == axes[-1] else (0, 1)
+        first, second = (int(base) for base in cube.line_base[axis])
+        size = second - first
+        way[first:second], way[second : second + size] = step, np.negative(step)
+    far = (np.abs(place[target] - place[source] - way) > 1e-9).any(axis=1)
+    folded = len(axes) == 1 and bool(down.any())
+    return _Lines(place, way, far, source, target, folded)
+
+
+def _said(lines: _Lines, channel: int) -> str:
+    """Return what stands at the end of a stub: the far node's column or row, or its number."""
+    column, row = lines.place[lines.target[channel]].astype(int)
+    right, down = lines.way[channel]
+    if down:
+        return f"{'↓' if down > 0 else '↑'}{row}"
+    number = lines.target[channel] if lines.folded else column
+    return f"→{number}" if right > 0 else f"{number}←"
+
+
+def _margins(lines: _Lines) -> tuple[float, float, float, float]:
+    """Return pixels at the left, right, top and bottom of the nodes, for numbers and stubs."""
+    column = max(width_of(str(lines.columns - 1), bold=True) / 2, 6.0)
+
+    def room(way: tuple[int, int]) -> float:
+        stubs = lines.stubs(way)
+        words = max((width_of(_said(lines, int(each))) for each in stubs), default=0.0)
+        return words + STUB * PITCH + 4 if len(stubs) else column
+
+    names = [width_of(name, bold=True) for name in lines.row_names]
+    rows = max(names) + RIM if names else 0.0
+    up, down = (LINE + STUB * PITCH if len(lines.stubs(way)) else 6.0 for way in ((0, -1), (0, 1)))
+    return rows + room((-1, 0)), room((1, 0)), LINE + 2 + up, down
+
+
+def _bare(lines: _Lines) -> tuple[float, float, float, float]:
+    """Return pixels round the nodes of a picture without names."""
+    left, right, top, bottom = (
+        14.0 if len(lines.stubs(way)) else 5.0 for way in ((-1, 0), (1, 0), (0, -1), (0, 1))
+    )
+    return left, right, top, bottom
+
+
+def _drawn(traffic: Traffic, lines: _Lines, corner: Floats, pitch: float) -> Channels:
+    """Return the channels, each on the right of its direction."""
+    channel = traffic.between
+    aside = max(SIDE * pitch, 2.2)
+    way = lines.way[channel]
+    right = np.stack([-way[:, 1], way[:, 0]], axis=1)
+    start = corner + pitch * lines.place[lines.source[channel]] + aside * right
+    stub = min(STUB * max(pitch, 28), STUB * PITCH) if pitch > LEAST_PITCH / 2 else 8.0
+    long = np.where(lines.far[channel], stub, pitch)[:, None]
+    points = straight_points(start, start + long * way)
+    return Channels(channel, points=points, thickest=float(np.clip(1.7 * aside, 2.5, 5.0)))
+
+
+def _dots(places: Floats, pitch: float) -> Bundles:
+    """Return the nodes."""
+    points = np.repeat(places[:, None, :], 4, axis=1)
+    points[:, 3, 0] += 0.1
+    size = float(np.clip(0.17 * pitch, 3.0, 7.0))
+    return Bundles(points, np.full(len(places), size), style="network-rim", cap="round")
+
+
+def _rim(lines: _Lines, corner: Floats, pitch: float) -> list[Word]:
+    """Return the numbers of columns above the nodes, and of rows at their left."""
+    every = max(1, ceil((width_of(str(lines.columns - 1), bold=True) + 4) / pitch))
+    words = [
+        Word(corner[0] + pitch * at, LINE / 2, str(at), "center", "network-heading")
+        for at in range(0, lines.columns, every)
+    ]
+    names = lines.row_names
+    right = max((width_of(name, bold=True) for name in names), default=0.0)
+    every = max(1, ceil(LINE / pitch))
+    return words + [
+        Word(right, corner[1] + pitch * at, names[at], "right", "network-heading")
+        for at in range(0, len(names), every)
+    ]
+
+
+def _ends(lines: _Lines, corner: Floats, pitch: float) -> list[Word]:
+    """Return where stubs lead, at their ends. Every second if there is no room, and so on."""
+    words = []
+    for way, align in WAYS.items():
+        stubs = lines.stubs(way)
+        if not len(stubs):
+            continue
+        place = lines.place[lines.source[stubs]]
+        stubs = stubs[np.lexsort((place[:, 0], place[:, 1]))]
+        widest = max(width_of(_said(lines, int(each))) for each in stubs)
+        every = max(1, ceil((LINE if way[0] else widest + 4) / pitch))
+        for each in stubs[::every].tolist():
+            x, y = corner + pitch * lines.place[lines.source[each]]
+            away = STUB * PITCH + 3
+            if way[1]:
+                away += LINE / 2
+            aside = max(SIDE * pitch, 2.2)
+            x, y = x + way[0] * away - way[1] * aside, y + way[1] * away + way[0] * aside
+            words.append(Word(float(x), float(y), _said(lines, each), align))
+    return words
+
+
+def _heads(
+    traffic: Traffic, drawn: Channels, pitch: float
+) -> tuple[tuple[Arrow, ...], dict[int, Floats]]:
+    """Return the heads of the busiest channels, and where their discs may be beside them."""
+    arrows, beside = [], {}
+    assert drawn.points is not None
+    for channel in traffic.busiest:
+        (row,) = np.flatnonzero(drawn.channel == channel)
+        start, end = drawn.points[row, 0], drawn.points[row, 3]
+        long = float(np.hypot(*(end - start)))
+        way = (end - start) / long
+        at = end - min(0.28 * pitch, 11.0) * way
+        turn = degrees(float(np.arctan2(way[0], -way[1])))
+        arrows.append(Arrow(float(at[0]), float(at[1]), turn))
+        right = np.array([-way[1], way[0]])
+        middle = start + 0.36 * (end - start)
+        off = DISC + 3.0
+        away = 1.0, -1.6, 2.2, -2.8, 0.0
+        beside[channel] = np.array([middle + each * off * right for each in away])
+    return tuple(arrows), beside
+
+
+RASTER_TALL, COLUMN = 600.0, 500.0
+"""Pixels of a picture from top to bottom, about. Of many lines twice as many below this width."""
+
+AXES = "xyz"
+"""What the dimensions of a cube are called, the last first."""
+
+ARROWS = {"x+": "x+ →", "x-": "x− ←", "y+": "y+ ↓", "y-": "y− ↑", "z+": "z+", "z-": "z−"}
+"""The directions of a cube, as panels name them."""
+
+
+def planes_scene(traffic: Traffic, width: float, tall: float = RASTER_TALL) -> Scene | None:
+    """Return the scene of a cube of two or three dimensions: a raster a direction and plane.
+
+    A square is the channel that leaves the node there in that direction. None where squares would
+    be too small.
+    """
+    cube = traffic.topology.routers
+    assert isinstance(cube, Cube)
+    axes = [axis for axis, side in enumerate(cube.sides) if side > 1]
+    *across, down, along = axes
+    shape = cube.sides[down], cube.sides[along]
+    panels: dict[int, list[Panel]] = {}
+    for name, axis in zip(AXES, reversed(axes), strict=False):
+        for way, sign in enumerate("+-"):
+            first = int(cube.line_base[axis, way])
+            channel = first + np.arange(int(cube.direction_channels[axis]))
+            node = cube.channel_source[channel]
+            at = [node // cube.strides[each] % cube.sides[each] for each in (*across, down, along)]
+            plane = at[0] if across else np.zeros_like(node)
+            for each in range(cube.sides[across[0]] if across else 1):
+                here = plane == each
+                places = channel[here], at[-2][here], at[-1][here]
+                panels.setdefault(each, []).append(Panel(ARROWS[name + sign], *places, *shape))
+    named = [f"z = {each}" if across else "" for each in panels]
+    bands = [Band(heading, each) for heading, each in zip(named, panels.values(), strict=True)]
+    if across:
+        bands = [
+            Band(
+                band.heading,
+                band.panels if place == 0 else [p._replace(label="") for p in band.panels],
+            )
+            for place, band in enumerate(bands)
+        ]
+    node_at = "(z,y,x)" if across else "(y,x)"
+    note = f"a square is the channel that leaves node {node_at}: row y, column x"
+    note += "" if across else "; strips are means of rows and columns"
+    look = Look(width, tall, note, beside=bool(across), means=not across, rim=True)
+    scene = panels_scene(traffic, bands, look)
+    if scene is None or not across:
+        return scene
+    return with_key(traffic, scene, width)
+
+
+def hyperx_scene(traffic: Traffic, width: float, tall: float = RASTER_TALL) -> Scene | None:
+    """Return the scene of a HyperX: a matrix of senders and receivers a line and dimension.
+
+    Of several lanes the busiest is shown. None where squares would be too small.
+    """
+    shape = traffic.topology.family
+    assert isinstance(shape, HyperXShape)
+    routers, sides = traffic.topology.routers, shape.sides
+    strides = [prod(sides[axis + 1 :]) for axis in range(len(sides))]
+    shown = traffic.between  # the busiest last
+    source = routers.channel_source[shown].astype(np.int64)
+    target = routers.channel_target[shown].astype(np.int64)
+    bands = []
+    for axis in reversed(range(len(sides))):
+        side, stride = sides[axis], strides[axis]
+        row, column = (end // stride % side for end in (source, target))
+        mine = (source - row * stride == target - column * stride) & (source != target)
+        line = source // (stride * side) * stride + source % stride
+        keys = (line * side + row) * side + column
+        last = np.full(prod(sides) * side, -1)
+        last[keys[mine]] = shown[mine]
+        panels = []
+        for number in range(prod(sides) // side):
+            cells = np.arange(number * side**2, (number + 1) * side**2)
+            cells = cells[last[cells] >= 0]
+            cells = cells[np.argsort(traffic.weight[last[cells]], kind="stable")]
+            at = cells // side % side, cells % side
+            label = _line(number, axis, sides)
+            panels.append(Panel(label, last[cells], *at, side, side))
+        bands.append(
+            Band(f"dimension {axis}: {counted(len(panels), 'line', ',')} of {side}", panels)
+        )
+    lanes = "; the busiest of the lanes" if shape.lanes > 1 else ""
+    note = f"in each matrix rows send, columns receive, along the ·{lanes}"
+    return panels_scene(traffic, bands, Look(width, tall if width > COLUMN else 2 * tall, note))
+
+
+def _line(number: int, axis: int, sides: Sequence[int]) -> str:
+    """Return the name of a line: the coordinates of its routers, a dot for the one that differs."""
+    rest = [side for place, side in enumerate(sides) if place != axis]
+    at = [str(each) for each in np.unravel_index(number, rest)] if rest else []
+    return "(" + ",".join([*at[:axis], "·", *at[axis:]]) + ")"
+
+
+WIDE, HIGH = 170.0, 110.0
+"""Pixels of the key, without its words."""
+
+SLANT = np.array([[0.0, 1.0], [-0.5, 0.42], [1.0, 0.0]])
+"""Steps along z, y and x: planes lie below each other, as the panels do."""
+
+ASIDE = 560.0
+"""Pixels of the narrowest picture that has its key beside the list of the busiest channels."""
+
+
+def with_key(traffic: Traffic, scene: Scene, width: float) -> Scene:
+    """Return a scene of a network of three dimensions with its key, beside or below its names."""
+    if not traffic.busiest:
+        return scene
+    listed = [disc.y for disc in scene.discs][-len(traffic.busiest) :]
+    top = listed[0] - LINE / 2 if width >= ASIDE else scene.height + 4
+    left = min(scene.width, width) - WIDE - 40 if width >= ASIDE else 24.0
+    at = left, top + LINE
+    cube = traffic.topology.routers
+    assert isinstance(cube, Cube)
+    axes = [axis for axis, side in enumerate(cube.sides) if side > 1]
+    most = np.array([cube.sides[axis] for axis in axes]) - 1.0
+    ends = np.array(
+        [[most[0], most[1], most[2]], [0, 0, 0], [most[0], most[1], 0], [0, 0, most[2]]]
+    )
+    flat = ends @ SLANT
+    low, span = flat.min(axis=0), np.ptp(flat, axis=0)
+    scale = np.array([WIDE, HIGH]) / span
+    corner = np.array(at)
+
+    def placed(points: Floats) -> Floats:
+        return np.asarray(corner + scale * (points @ SLANT - low), np.float64)
+
+    channel = traffic.busiest[0]
+    node = cube.channel_source[channel], cube.channel_target[channel]
+    start, end = (
+        np.array([n // cube.strides[a] % cube.sides[a] for a in axes], float) for n in node
+    )
+    step = end - start
+    if np.abs(step).max() > 1:  # the way round: a stub that leaves the network
+        end = start - 0.5 * np.sign(step)
+    first, last = placed(np.stack([start, end]))
+    way = (last - first) / max(float(np.hypot(*(last - first))), 1e-9)
+    last = first + max(float(np.hypot(*(last - first))), 14.0) * way
+    hot = Channels(
+        np.array([channel]), points=straight_points(first[None], last[None]),
+        thinnest=3.0, thickest=4.5, again=True,
+    )  # fmt: skip
+    across = np.array([-way[1], way[0]])
+    x, y = (first + last) / 2 + (DISC + 6) * across
+    disc = Disc(float(x), float(y), 1)
+    arrow = Arrow(float(last[0]), float(last[1]), degrees(float(np.arctan2(way[0], -way[1]))))
+    return replace(
+        scene,
+        height=max(scene.height, at[1] + HIGH + 2 * DISC + 6),
+        channels=(*scene.channels, hot),
+        bundles=(*scene.bundles, _planes(most, placed)),
+        arrows=(*scene.arrows, arrow),
+        discs=(disc, *scene.discs),
+        words=(*scene.words, *_axes(most, placed)),
+    )
+
+
+def _planes(most: Floats, placed: Placing) -> Bundles:
+    """Return the outlines of the planes, and the edges between them."""
+    z, y, x = most
+    corners = np.array([[0, 0], [0, x], [y, x], [y, 0]])
+    lines = [
+        ((plane, *corners[at]), (plane, *corners[(at + 1) % 4]))
+        for plane in range(int(z) + 1)
+        for at in range(4)
+    ]
+    lines += [((0, *corner), (z, *corner)) for corner in corners]
+    start, end = (placed(np.array([line[side] for line in lines])) for side in (0, 1))
+    return Bundles(straight_points(start, end), np.full(len(lines), 1.0))
+
+
+def _axes(most: Floats, placed: Placing) -> list[Word]:
+    """Return the names of the axes at the ends of edges, and what the key is."""
+    z, y, x = most
+    ends = placed(np.array([[0, 0, x], [0, y, 0], [z, y, 0], [0, 0, 0]]))
+    heads = ends + np.array([[10, 0], [-10, 0], [-10, 0], [0, 0]])
+    words = [Word(float(at), float(up), name, "center")
+             for (at, up), name in zip(heads, "xyz", strict=False)]  # fmt: skip
+    left, top = ends[1, 0] - 14, ends[3, 1] - LINE
+    return [*words, Word(float(left), float(top), "the busiest channel", style="network-heading")]
+
 
 TALL = 640.0
 """Pixels of all lines of nodes together, about."""
@@ -65,14 +536,10 @@ def cube_scene(traffic: Traffic, width: float) -> Scene | None:
         row, column = np.divmod(np.arange(many * len(nodes)), len(nodes))
         channel = rows.channel[:, nodes].ravel()
         here = (channel >= 0) & ~np.isnan(traffic.time[channel])
-        side = np.full(len(row), cell - (0.5 if cell > 3.5 else 0.0))
-        places = np.stack([margin + column * cell, y + row * cell, side], axis=1)
         channels.append(channel[here])
-        squares.append(places[here])
+        squares.append(squares_at(margin, y, row, column, cell)[here])
         top = y + many * cell + 6
-    channel, places = np.concatenate(channels), np.concatenate(squares)
-    rank = np.argsort(traffic.weight[channel], kind="stable")
-    drawn = Channels(channel[rank], squares=places[rank])
+    drawn = as_squares(traffic, np.concatenate(channels), np.concatenate(squares))
     discs = beside_squares(traffic, drawn, words, (width, top))
     bars, said, line, top = _busiest(traffic, rows, top + 4, width)
     listed, names, below = named_below(traffic, top + 8, width)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.drawing.networks.letters import SIZE, width_of
+from netloom.drawing.names import SIZE, width_of
 from netloom.drawing.networks.traffic import percent
 
 if TYPE_CHECKING:
@@ -37,7 +37,16 @@ def drawn(scene: Scene, traffic: Traffic, when: str = "") -> alt.LayerChart:
     some.sort(key=lambda each: each.squares is not None)
     tables = _tables(some, traffic)
     marks = [
-        _channels(part, tables[part.again], place, traffic, heat) for place, part in enumerate(some)
+        _stroked(
+            tables[part.again],
+            _tooltip(traffic),
+            fill=None,
+            strokeCap="round" if part.squares is None else "square",
+            clip=part.squares is not None,
+        )
+        .transform_filter(f"datum.layer == {place}")
+        .encode(stroke=heat)
+        for place, part in enumerate(some)
     ]
     curves = sum(part.squares is None for part in some)
     layers += [*marks[:curves], *_boxes(scene.boxes), *marks[curves:]]
@@ -62,8 +71,17 @@ def drawn(scene: Scene, traffic: Traffic, when: str = "") -> alt.LayerChart:
     return chart
 
 
-def _place(field: str) -> dict[str, Any]:
-    return {"scale": None, "axis": None, "field": field, "type": "quantitative"}
+def _placed(rows: Sequence[dict[str, Any]], kind: str, **mark: Any) -> alt.Chart:
+    """Return marks of a kind, each at the place of its row."""
+    import altair as alt
+    import polars as pl
+
+    table = pl.DataFrame(rows)
+    numbers = pl.col([name for name in table.columns if name != "text"])
+    base = alt.Chart(table.with_columns(numbers.cast(pl.Float64).round(1)))
+    made: alt.Chart = getattr(base, f"mark_{kind}")(**mark)
+    at: Any = {"scale": None, "axis": None, "type": "quantitative"}
+    return made.encode(x=alt.X(field="x", **at), y=alt.Y(field="y", **at))
 
 
 def colour(traffic: Traffic, room: float) -> alt.Stroke:
@@ -198,14 +216,9 @@ def _tables(parts: Sequence[Channels], traffic: Traffic) -> dict[bool, pl.DataFr
         path, thick = _strokes(part, traffic)
         table = {"path": path, "thick": np.round(thick, 2), "layer": np.full(len(path), place)}
         rows.setdefault(part.again, []).append(pl.DataFrame(table | _table(part, traffic)))
-    return {again: _busiest_last(pl.concat(each), traffic) for again, each in rows.items()}
-
-
-def _busiest_last(table: pl.DataFrame, traffic: Traffic) -> pl.DataFrame:
-    import polars as pl
-
     none = 0.5 if traffic.shown == "change" else 0.0
-    return table.sort((pl.col("heat") - none).abs(), maintain_order=True)
+    heat = (pl.col("heat") - none).abs()  # the busiest last
+    return {again: pl.concat(each).sort(heat, maintain_order=True) for again, each in rows.items()}
 
 
 def _strokes(part: Channels, traffic: Traffic) -> tuple[list[str], Floats]:
@@ -220,32 +233,18 @@ def _strokes(part: Channels, traffic: Traffic) -> tuple[list[str], Floats]:
     return [f"M{x:g},{y:g}h0.01" for x, y in middles], side  # a point with a square cap
 
 
-def _channels(
-    part: Channels, table: pl.DataFrame, layer: int, traffic: Traffic, heat: alt.Stroke
-) -> alt.Chart:
+def _stroked(table: pl.DataFrame, tooltip: Any, **mark: Any) -> alt.Chart:
+    """Return paths as strokes, as thick as a column says."""
     import altair as alt
 
-    made: alt.Chart = (
-        alt.Chart(table)
-        .mark_point(
-            filled=False,
-            size=4,
-            opacity=1,
-            fill=None,
-            strokeCap="round" if part.squares is None else "square",
-            clip=part.squares is not None,
-        )
-        .transform_filter(f"datum.layer == {layer}")
-        .encode(
-            x=alt.value(0),
-            y=alt.value(0),
-            shape=alt.Shape("path:N", scale=None),
-            strokeWidth=alt.StrokeWidth("thick:Q", scale=None),
-            stroke=heat,
-            tooltip=_tooltip(traffic),
-        )
+    made: alt.Chart = alt.Chart(table).mark_point(filled=False, size=4, opacity=1, **mark)
+    return made.encode(
+        x=alt.value(0),
+        y=alt.value(0),
+        shape=alt.Shape("path:N", scale=None),
+        strokeWidth=alt.StrokeWidth("thick:Q", scale=None),
+        tooltip=tooltip,
     )
-    return made
 
 
 def _bundles(bundles: Bundles) -> alt.Chart:
@@ -254,18 +253,8 @@ def _bundles(bundles: Bundles) -> alt.Chart:
 
     table = {"path": paths(bundles.points), "thick": np.round(bundles.width, 2)}
     told = {"bundle": bundles.words} if bundles.words else {}
-    made: alt.Chart = (
-        alt.Chart(pl.DataFrame(table | told))
-        .mark_point(filled=False, size=4, style=bundles.style, opacity=1, strokeCap=bundles.cap)
-        .encode(
-            x=alt.value(0),
-            y=alt.value(0),
-            shape=alt.Shape("path:N", scale=None),
-            strokeWidth=alt.StrokeWidth("thick:Q", scale=None),
-            tooltip=[f"{each}:N" for each in told] or alt.value(None),
-        )
-    )
-    return made
+    tooltip = [f"{each}:N" for each in told] or alt.value(None)
+    return _stroked(pl.DataFrame(table | told), tooltip, style=bundles.style, strokeCap=bundles.cap)
 
 
 def _cells(cells: Cells, traffic: Traffic, heat: alt.Stroke) -> alt.Chart:
@@ -283,19 +272,9 @@ def _cells(cells: Cells, traffic: Traffic, heat: alt.Stroke) -> alt.Chart:
         "channels": [word for word, here in zip(cells.words, known, strict=True) if here],
         "load": (100 if traffic.shown == "use" else 1) * cells.time[known],
     })  # fmt: skip
-    made: alt.Chart = (
-        alt.Chart(table)
-        .mark_point(filled=False, size=4, opacity=1, fill=None, strokeCap="butt", clip=True)
-        .encode(
-            x=alt.value(0),
-            y=alt.value(0),
-            shape=alt.Shape("path:N", scale=None),
-            strokeWidth=alt.StrokeWidth("thick:Q", scale=None),
-            stroke=heat,
-            tooltip=["channels:N", alt.Tooltip("load:Q", format=",.4~g", title=_measured(traffic))],
-        )
-    )
-    return made
+    tooltip = ["channels:N", alt.Tooltip("load:Q", format=",.4~g", title=_measured(traffic))]
+    drawn = _stroked(table, tooltip, fill=None, strokeCap="butt", clip=True)
+    return drawn.encode(stroke=heat)
 
 
 def _arrows(scene: Scene) -> list[alt.Chart]:
@@ -304,17 +283,10 @@ def _arrows(scene: Scene) -> list[alt.Chart]:
 
     if not scene.arrows:
         return []
-    rows = [{"x": each.x, "y": each.y, "angle": each.angle} for each in scene.arrows]
-    made: alt.Chart = (
-        alt.Chart(_frame(rows))
-        .mark_point(filled=True, shape="triangle-up", size=110, style="network-disc", opacity=1)
-        .encode(
-            x=alt.X(**_place("x")),
-            y=alt.Y(**_place("y")),
-            angle=alt.Angle("angle:Q", scale=None),
-        )
-    )
-    return [made]
+    look: dict[str, Any] = {"filled": True, "style": "network-disc", "opacity": 1}
+    rows = [each._asdict() for each in scene.arrows]
+    drawn = _placed(rows, "point", shape="triangle-up", size=110, **look)
+    return [drawn.encode(angle=alt.Angle("angle:Q", scale=None))]
 
 
 def paths(points: Floats) -> list[str]:
@@ -329,13 +301,7 @@ def paths(points: Floats) -> list[str]:
     return ["M{:g},{:g}C{:g},{:g},{:g},{:g},{:g},{:g}".format(*each) for each in rounded]
 
 
-def _hollow(style: str) -> dict[str, Any]:
-    return {"filled": False} if style == "network-mark" else {}
-
-
 def _boxes(boxes: Sequence[Box]) -> list[alt.Chart]:
-    import altair as alt
-
     layers = []
     for style in dict.fromkeys(box.style for box in boxes):
         rows = [
@@ -343,11 +309,9 @@ def _boxes(boxes: Sequence[Box]) -> list[alt.Chart]:
             for box in boxes
             if box.style == style
         ]
-        layers.append(
-            alt.Chart(_frame(rows))
-            .mark_rect(style=style, tooltip=None, **_hollow(style))
-            .encode(x=alt.X(**_place("x")), y=alt.Y(**_place("y")), x2="x2:Q", y2="y2:Q")
-        )
+        hollow = {"filled": False} if style == "network-mark" else {}
+        drawn = _placed(rows, "rect", style=style, tooltip=None, **hollow)
+        layers.append(drawn.encode(x2="x2:Q", y2="y2:Q"))
     return layers
 
 
@@ -368,33 +332,14 @@ def _words(scene: Scene) -> list[alt.Chart]:
 
 
 def _text(rows: Sequence[dict[str, Any]], style: str, align: Any) -> alt.Chart:
-    import altair as alt
-
-    made: alt.Chart = (
-        alt.Chart(_frame(rows))
-        .mark_text(style=style, align=align, baseline="middle", fontSize=SIZE)
-        .encode(x=alt.X(**_place("x")), y=alt.Y(**_place("y")), text="text:N")
-    )
-    return made
+    look = {"style": style, "align": align, "baseline": "middle", "fontSize": SIZE}
+    return _placed(rows, "text", **look).encode(text="text:N")
 
 
 def _discs(scene: Scene) -> list[alt.Chart]:
-    import altair as alt
-
     if not scene.discs:
         return []
+    look: dict[str, Any] = {"filled": True, "style": "network-disc", "opacity": 1}
     rows = [{"x": disc.x, "y": disc.y, "text": str(disc.number)} for disc in scene.discs]
-    round_ones = (
-        alt.Chart(_frame(rows))
-        .mark_point(filled=True, shape="circle", size=230, style="network-disc", opacity=1)
-        .encode(x=alt.X(**_place("x")), y=alt.Y(**_place("y")))
-    )
+    round_ones = _placed(rows, "point", shape="circle", size=230, **look)
     return [round_ones, _text(rows, "network-number", "center")]
-
-
-def _frame(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
-    import polars as pl
-
-    table = pl.DataFrame(rows)
-    numbers = [name for name in table.columns if name != "text"]
-    return table.with_columns(pl.col(numbers).cast(pl.Float64).round(1))

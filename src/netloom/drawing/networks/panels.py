@@ -1,14 +1,17 @@
-"""Panels of squares side by side, one square per channel, with what stands at their rims."""
+"""Channels as squares: panels side by side, matrices, and what stands at their rims.
+
+The channels of hosts are a thin rim at what they join, or squares below a picture without a rim.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.drawing.networks.letters import LINE, width_of
+from netloom.drawing.names import LINE, width_of
 from netloom.drawing.networks.scene import (
     DISC,
     Box,
@@ -17,15 +20,19 @@ from netloom.drawing.networks.scene import (
     Disc,
     Scene,
     Word,
+    as_squares,
     discs_on,
     named_below,
+    squares_at,
+    straight_points,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from netloom.base.arrays import Floats, Ints
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.drawing.networks.traffic import Traffic
+
 
 LEAST, LARGEST = 2.0, 24.0
 """Pixels of the smallest and of the largest square."""
@@ -115,15 +122,15 @@ class _Parts:
     def add(self, panel: Panel, x: float, y: float, cell: float) -> None:
         """Add a panel, its top left corner at a place."""
         self.boxes.append(Box(x, y, panel.columns * cell, panel.rows * cell))
-        side = np.full(len(panel.channel), cell - (0.5 if cell > 3.5 else 0.0))
-        places = [x + panel.column * cell, y + panel.row * cell, side]
         self.channel.append(panel.channel)
-        self.squares.append(np.stack(places, axis=1))
+        self.squares.append(squares_at(x, y, panel.row, panel.column, cell))
 
 
 def panels_scene(traffic: Traffic, bands: Sequence[Band], look: Look) -> Scene | None:
     """Return bands of panels as a scene. None if squares would be too small."""
-    margin = _margin(bands, look)
+    margin = max((width_of(band.heading) for band in bands), default=0) + 8 if look.beside else 0.0
+    if look.rim:
+        margin += width_of(str(max(panel.rows for band in bands for panel in band.panels) - 1)) + 5
     cell = _cell(bands, look, margin)
     if cell < LEAST:
         return None
@@ -137,7 +144,9 @@ def panels_scene(traffic: Traffic, bands: Sequence[Band], look: Look) -> Scene |
             top = _row(traffic, parts, band, row, (margin, top), cell, look)
         if look.rim and look.beside and band is bands[-1]:
             top = _numbered(parts, row, (margin, top - GAP), cell)
-    drawn = _channels(traffic, parts)
+    channel, squares = np.concatenate(parts.channel), np.concatenate(parts.squares)
+    there = ~np.isnan(traffic.time[channel])
+    drawn = as_squares(traffic, channel[there], squares[there])
     discs = beside_squares(traffic, drawn, parts.words, (look.width, top))
     listed, names, below = named_below(traffic, top + 4, look.width)
     words = [*parts.words, *names]
@@ -148,16 +157,6 @@ def panels_scene(traffic: Traffic, bands: Sequence[Band], look: Look) -> Scene |
         tuple(words), (*discs, *listed), cells=tuple(parts.cells), note=look.note,
         marks=marked_squares(traffic, drawn),
     )  # fmt: skip
-
-
-def _margin(bands: Sequence[Band], look: Look) -> float:
-    """Return the pixels at the left of all panels."""
-    margin = 0.0
-    if look.beside:
-        margin = max((width_of(band.heading) for band in bands), default=0) + 8
-    if look.rim:
-        margin += width_of(str(max(panel.rows for band in bands for panel in band.panels) - 1)) + 5
-    return margin
 
 
 def _row(
@@ -222,14 +221,6 @@ def _means(traffic: Traffic, panel: Panel, x: float, y: float, cell: float) -> C
     return Cells(np.array(places), np.array(time), tuple(words))
 
 
-def _channels(traffic: Traffic, parts: _Parts) -> Channels:
-    channel, squares = np.concatenate(parts.channel), np.concatenate(parts.squares)
-    there = ~np.isnan(traffic.time[channel])
-    channel, squares = channel[there], squares[there]
-    order = np.argsort(traffic.weight[channel], kind="stable")
-    return Channels(channel[order], squares=squares[order])
-
-
 def _cell(bands: Sequence[Band], look: Look, margin: float) -> float:
     """Return the pixels of a square: as large as the picture has room for."""
     room = look.width - margin
@@ -287,3 +278,143 @@ def beside_squares(
             inside = ((middle >= DISC) & (middle <= np.array(size) - [DISC, 0])).all(axis=1)
             places[channel] = middle[inside]
     return discs_on(traffic, (), words, places)
+
+
+MOST_BLOCKS = 64
+"""Rows of a matrix at most. Of more, neighbours share one."""
+
+
+def pooled(
+    traffic: Traffic, row: Ints, column: Ints, many: int, *, diagonal: bool = True
+) -> tuple[Ints, Ints, Ints, int]:
+    """Return the busiest channel of each row and column, their rows and columns, and how many.
+
+    If there are too many rows, neighbours are taken together.
+
+    Parameters
+    ----------
+    row, column
+        int64[num_network_channels], 0 … many - 1.
+    diagonal
+        Whether channels from a row to itself count.
+    """
+    per = -(-many // MOST_BLOCKS)
+    shown = traffic.between  # the busiest last
+    if not diagonal:
+        shown = shown[row[shown] != column[shown]]
+    blocks = -(-many // per)
+    keys = row[shown] // per * blocks + column[shown] // per
+    last = np.full(blocks * blocks, -1)
+    last[keys] = shown
+    cells = np.flatnonzero(last >= 0)
+    cells = cells[np.argsort(traffic.weight[last[cells]], kind="stable")]
+    return last[cells], cells // blocks, cells % blocks, blocks
+
+
+def row_words(names: Sequence[str], left: float, top: float, cell: float) -> list[Word]:
+    """Return the names of rows beside a matrix, as many as have room."""
+    every = max(1, int(np.ceil(15 / cell)))
+    return [
+        Word(left - 5, top + (at + 0.5) * cell, names[at], "right")
+        for at in range(0, len(names), every)
+    ]
+
+
+def matrix_words(names: Sequence[str], left: float, top: float, cell: float) -> list[Word]:
+    """Return the names of rows and of columns beside a matrix, as many as have room."""
+    wide = max(1, int(np.ceil((max(map(width_of, names), default=0) + 7) / cell)))
+    return row_words(names, left, top, cell) + [
+        Word(left + (at + 0.5) * cell, top - 9, names[at], "center")
+        for at in range(0, len(names), wide)
+    ]
+
+
+RIM = 9.0
+"""Pixels of a rim."""
+
+MOST_ALONE = 2500
+"""Channels of hosts that are drawn one by one. Of more the busiest of each router."""
+
+LEAST_PORT, LARGEST_PORT, TALL = 3.0, 14.0, 60.0
+"""Pixels of a square at least and at most, and of all of one way from top to bottom, about."""
+
+WAYS = ("hosts to routers", "routers to hosts")
+
+
+def ports(traffic: Traffic) -> tuple[Ints, Ints]:
+    """Return the channels of hosts that are drawn, the busiest last, and at which router each is.
+
+    All, or of each router and way the busiest.
+    """
+    network, shown = traffic.topology, traffic.hosts
+    router_of = np.concatenate([network.injection_router, network.ejection_router])
+    router = router_of[shown - network.num_network_channels].astype(np.int64)
+    if len(shown) > MOST_ALONE:
+        last = np.full(2 * network.num_routers, -1)
+        last[router + network.num_routers * receives(traffic, shown)] = np.arange(len(shown))
+        kept = np.sort(last[last >= 0])
+        shown, router = shown[kept], router[kept]
+    return shown, router
+
+
+def receives(traffic: Traffic, channel: Ints) -> Bools:
+    """Return bool[n], which channels of hosts lead to hosts."""
+    network = traffic.topology
+    return np.asarray(channel >= network.num_network_channels + network.num_ports, np.bool_)
+
+
+def shares(group: Ints, channel: Ints) -> tuple[Floats, Floats]:
+    """Return where in its group each channel is, 0 … 1, by number, and the part that it has.
+
+    Examples
+    --------
+    >>> place, part = shares(np.array([4, 4, 7]), np.array([9, 8, 1]))
+    >>> place.tolist(), part.tolist()
+    ([0.75, 0.25, 0.5], [0.5, 0.5, 1.0])
+    """
+    order = np.lexsort((channel, group))
+    first = np.flatnonzero(np.append(True, np.diff(group[order]) != 0)[: len(order)])
+    counts = np.diff(np.append(first, len(order)))
+    place, part = np.empty(len(order)), np.empty(len(order))
+    part[order] = 1 / np.repeat(counts, counts)
+    place[order] = (np.arange(len(order)) - np.repeat(first, counts) + 0.5) * part[order]
+    return place, part
+
+
+def straight(channel: Ints, start: Floats, end: Floats, pitch: float) -> Channels:
+    """Return channels as straight lines that are as thick as they have room, whatever they carry.
+
+    ``pitch`` is the distance in pixels from one to the next.
+    """
+    thick = float(np.clip(0.8 * pitch, 0.7, 4.0))
+    points = straight_points(start, end)
+    return Channels(channel, points=points, thinnest=thick, thickest=thick)
+
+
+def with_hosts(traffic: Traffic, scene: Scene | None, width: float) -> Scene | None:
+    """Return a scene with the channels of hosts as squares below it, by number, if any is known."""
+    shown = np.sort(ports(traffic)[0]) if len(traffic.hosts) else traffic.hosts
+    if scene is None or not len(shown):
+        return scene
+    into = receives(traffic, shown)
+    side = float(
+        np.clip(np.sqrt(width * TALL / max(into.sum(), (~into).sum())), LEAST_PORT, LARGEST_PORT)
+    )
+    a_line = max(int(width / side), 1)
+    top, words, squares = scene.height + 8, list[Word](), []
+    for way, said in zip((False, True), WAYS, strict=True):
+        row, column = np.divmod(np.arange((into == way).sum()), a_line)
+        every = "" if len(shown) == len(traffic.hosts) else ", the busiest of each router"
+        words.append(Word(0, top + LINE / 2, f"{said}{every}", style="network-heading"))
+        top += LINE + 2
+        squares.append(squares_at(0.0, top, row, column, side))
+        top += side * (int(row.max(initial=-1)) + 1) + 6
+    drawn = as_squares(traffic, shown, np.concatenate(squares))
+    return replace(
+        scene,
+        height=top,
+        channels=(*scene.channels, drawn),
+        words=(*scene.words, *words),
+        discs=(*beside_squares(traffic, drawn, words, (width, top)), *scene.discs),
+        marks=(*scene.marks, *marked_squares(traffic, drawn)),
+    )

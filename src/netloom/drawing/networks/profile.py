@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.drawing.networks.letters import LINE, width_of
+from netloom.drawing.names import LINE, width_of
 from netloom.drawing.networks.scene import Box, Cells, Channels, Scene, Word, named_below
 from netloom.topology import Cube
 from netloom.topology.family import HyperXShape
@@ -147,18 +147,14 @@ def _matrix(
     words = [Word(0, top + LINE / 2, sums.heading, style="network-heading")]
     words += [Word(margin - 6, y + (at + 0.5) * high, name, "right")
               for at, name in enumerate(sums.rows)]  # fmt: skip
-    every = _step(sums.columns, (width_of(str(sums.columns - 1)) + 6) / side)
+    least = (width_of(str(sums.columns - 1)) + 6) / side
+    steps: list[int] = [base * 10**power for power in range(7) for base in (1, 2, 5)]
+    every = next(step for step in steps if step >= least or step >= sums.columns)
     words += [
         Word(margin + (at + 0.5) * side, top + 1.5 * LINE + 3, str(at), "center")
         for at in range(0, sums.columns, every)
     ]
     return Cells(places, mean, said), words, y + many * high
-
-
-def _step(many: int, least: float) -> int:
-    """Return every how many numbers stand at a rim: 1, 2, 5, 10 and so on."""
-    steps: list[int] = [base * 10**power for power in range(7) for base in (1, 2, 5)]
-    return next(step for step in steps if step >= least or step >= many)
 
 
 def _profile(traffic: Traffic, top: float, width: float) -> tuple[Cells, list[Word], Box, float]:
@@ -190,11 +186,10 @@ def _profile(traffic: Traffic, top: float, width: float) -> tuple[Cells, list[Wo
     )
     foot = head + TALL + 3
     words = [
-        Word(0, top + LINE / 2, f"all {len(falling):,} channels, {order}",
-             style="network-heading"),
+        Word(0, top + LINE / 2, f"all {len(falling):,} channels, {order}", style="network-heading"),
         Word(margin - 6, head + SHIFT, most, "right"),
         Word(margin - 6, head + TALL - SHIFT, last, "right"),
-    ]  # fmt: skip
+    ]
     words += [Word(margin - 6, zero, "0", "right")] if changed else []
     words += [
         Word(margin + step * len(parts) * at / 100, foot + LINE / 2, f"{at} %", "center")

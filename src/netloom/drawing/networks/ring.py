@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.drawing.networks.hosts import ports, shares, straight
-from netloom.drawing.networks.letters import LINE, width_of
-from netloom.drawing.networks.matrices import matrix_words, pooled
-from netloom.drawing.networks.panels import marked_squares
+from netloom.drawing.names import LINE, width_of
+from netloom.drawing.networks.panels import (
+    marked_squares,
+    matrix_words,
+    pooled,
+    ports,
+    shares,
+    straight,
+)
 from netloom.drawing.networks.scene import (
     Box,
     Bundles,

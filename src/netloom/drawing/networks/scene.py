@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from netloom.drawing.networks.letters import LINE, SIZE, fitted, width_of
+from netloom.drawing.names import LINE, SIZE, fitted, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -170,6 +170,26 @@ def points_on(points: Floats, at: float) -> Floats:
     """Return float64[n, 2], where curves are after a part of their way, 0 … 1."""
     weights = (1 - at) ** 3, 3 * at * (1 - at) ** 2, 3 * at**2 * (1 - at), at**3
     return np.asarray(sum(w * points[:, k] for k, w in enumerate(weights)), np.float64)
+
+
+def straight_points(start: Floats, end: Floats) -> Floats:
+    """Return float64[n, 4, 2], straight lines as curves."""
+    third = (end - start) / 3
+    return np.stack([start, start + third, end - third, end], axis=1)
+
+
+def squares_at(x: float, y: float, row: Ints, column: Ints, cell: float) -> Floats:
+    """Return float64[n, 3], the squares of a matrix whose top left corner is at a place."""
+    side = np.full(len(row), cell - (0.5 if cell > 3.5 else 0.0))
+    return np.stack([x + column * cell, y + row * cell, side], axis=1)
+
+
+def as_squares(
+    traffic: Traffic, channel: Ints, squares: Floats, *, again: bool = False
+) -> Channels:
+    """Return channels as squares, the busiest last."""
+    order = np.argsort(traffic.weight[channel], kind="stable")
+    return Channels(channel[order], squares=squares[order], again=again)
 
 
 def bent(start: Floats, end: Floats, share: float = 0.45) -> Floats:

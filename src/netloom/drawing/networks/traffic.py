@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -182,7 +182,7 @@ class Traffic:
         """The time of the busiest channel, of all pictures that are compared."""
         if self.scale is not None:
             return self.scale[1]
-        return float(self.weight[self.there[-1]]) if len(self.there) else 0.0
+        return self.highest
 
     @property
     def last(self) -> float:
@@ -223,8 +223,8 @@ class Traffic:
     @property
     def uneven(self) -> bool:
         """Whether some channel is clearly busier than the mean."""
-        highest = float(self.weight[self.there[-1]]) if len(self.there) else 0.0
-        return highest > EVEN * self.own_mean or (self.shown == "change" and highest > 0)
+        least = 0.0 if self.shown == "change" else EVEN * self.own_mean
+        return self.highest > least
 
     def heat(self, time: Floats | float) -> Floats:
         """Return colors, 0 … 1, by ``stops``."""
@@ -293,24 +293,19 @@ class Traffic:
         load: Floats,
         unit: str,
         scale: tuple[float, float] | None = None,
-        *,
-        shown: Shown = "load",
-        before: Floats | None = None,
-        paths: Floats | None = None,
-        marked: Marked | None = None,
-        tips: Tips | None = None,
-        delays: Delays | None = None,
+        **more: Any,
     ) -> Traffic:
         """Return the traffic of loads, as long as ``time``. Of use, in flits/cycle.
 
-        Times are loads where all channels between routers have one bandwidth, whichever. Use is
-        always a share of a channel's bandwidth.
+        ``more`` are the other attributes. Those ``before`` are loads, too. Times are loads where
+        all channels between routers have one bandwidth, whichever. Use is always a share of a
+        channel's bandwidth.
         """
-        found = cls(topology, load, unit, scale, shown, before, paths, marked, tips, delays)
-        if (found.even and shown != "use") or shown == "marked":
+        found = cls(topology, load, unit, scale, **more)
+        if (found.even and found.shown != "use") or found.shown == "marked":
             return found
         rate = topology.channel_bandwidth[: len(load)]
-        start = None if before is None else before / rate
+        start = None if found.before is None else found.before / rate
         return replace(found, time=load / rate, before=start)
 
     def _load(self, channel: int, time: float) -> str:
@@ -402,7 +397,7 @@ class Traffic:
         if not many:
             return f"{self.topology.name}: no channel is left"
         last = int(self.there[-1])
-        highest, mean = float(self.weight[last]), self.own_mean
+        highest, mean = self.highest, self.own_mean
         if self.shown == "change":
             changed = f"{self.name(last)} carries {self._changed(last)}, the largest change"
             return changed if highest else "No channel carries more or less than before"

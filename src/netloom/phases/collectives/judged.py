@@ -3,27 +3,27 @@
 Routes are followed channel by channel, and times are compared with what channels can carry. The
 messages are executed on data in the order of their times. A rank may send only what has arrived,
 sums may count no contribution twice, and in the end every rank must have the collective's result.
+Of a schedule of few steps it is asked, too, whether its prices prove that few steps take so long.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.base.errors import InputError
 from netloom.base.units import rate, seconds
-from netloom.phases.collectives.judged_steps import step_seconds
-from netloom.phases.collectives.prices import priced_seconds
-from netloom.phases.collectives.schedules import cut_seconds
-from netloom.phases.violations import InvalidPlanError, Violation, first_wrong
+from netloom.phases.collectives.schedules import cut_seconds, priced_seconds, steps_seconds
+from netloom.phases.violations import broken, first_wrong
 from netloom.workload.programs.collectives.program import EVERYBODY
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from netloom.base.arrays import Floats, Ints
     from netloom.phases.collectives.schedules import Schedule
+
 
 SLACK = 1e-9
 """Part of the finish by which times may be off: they are sums of floats."""
@@ -76,8 +76,8 @@ def judge(schedule: Schedule) -> Judged:
     --------
     >>> from netloom.topology import topology
     >>> from netloom.phases.collectives.network import rank_network
-    >>> from netloom.phases.collectives.optimum import optimum
-    >>> from netloom.phases.collectives.schedules import schedule_of
+    >>> from netloom.phases.collectives.trees import optimum
+    >>> from netloom.phases.collectives.synthesis import schedule_of
     >>> from netloom.phases.collectives.synthesis import synthesised
     >>> net = rank_network(topology("ring:4"), bytes_per_second=25e9)
     >>> judge(schedule_of(synthesised(net, "all-gather", 1e9), optimum(net))).depth
@@ -109,17 +109,8 @@ def _proven(schedule: Schedule) -> float:
         return 0.0
     if not -SLACK * bound <= stated.seconds - bound <= over * bound or not bound:
         found, wanted = (f"{each:.17g} s" for each in (stated.seconds, bound))
-        raise _broken("bound", "bound", found, f"{wanted}, which {what}")
+        raise broken("bound", "bound", found, f"{wanted}, which {what}")
     return bound
-
-
-def _broken(
-    rule: Literal["route", "timetable", "capacity", "order", "data", "bound"],
-    where: str,
-    found: str,
-    wanted: str,
-) -> InvalidPlanError:
-    return InvalidPlanError(Violation(rule, where, found, wanted))
 
 
 def _message(schedule: Schedule, number: int) -> str:
@@ -138,7 +129,7 @@ def _check_meaning(schedule: Schedule) -> None:
         "all-reduce": (EVERYBODY, EVERYBODY), "all-to-all": ("each", "each"),
     }  # fmt: skip
     if program.collective not in kinds:
-        raise _broken("data", "collective", program.collective, ", ".join(kinds))
+        raise broken("data", "collective", program.collective, ", ".join(kinds))
     parts = 1
     shares = np.zeros(program.num_chunks, np.int64)
     for what, owner, kind in zip(
@@ -147,7 +138,7 @@ def _check_meaning(schedule: Schedule) -> None:
         wrong = owner < 0 if kind == "each" else owner != kind
         if (chunk := first_wrong(wrong)) is not None:
             wanted = "a rank" if kind == "each" else str(kind)
-            raise _broken("data", f"{what} owner of chunk {chunk}", str(owner[chunk]), wanted)
+            raise broken("data", f"{what} owner of chunk {chunk}", str(owner[chunk]), wanted)
         if kind == "each":
             shares, parts = shares * ranks + owner, parts * ranks
     sizes = np.bincount(shares, program.chunk_size, minlength=parts)
@@ -157,14 +148,14 @@ def _check_meaning(schedule: Schedule) -> None:
         off[:: ranks + 1] &= sizes[:: ranks + 1] > 0
     if (place := first_wrong(off)) is not None:
         where = "chunks" if parts == 1 else f"chunks of rank {place // (parts // ranks)}"
-        raise _broken("data", where, f"{sizes[place]:.9g} of the size", f"{share:.9g}")
+        raise broken("data", where, f"{sizes[place]:.9g} of the size", f"{share:.9g}")
 
 
 def _check_routes(schedule: Schedule) -> None:
     """Refuse routes that are no way from their source to their target, or lead through ranks."""
     network, program, routes = schedule.network, schedule.program, schedule.routes
     if (empty := first_wrong(routes.lengths == 0)) is not None:
-        raise _broken("route", _message(schedule, empty), "no channels", "at least one")
+        raise broken("route", _message(schedule, empty), "no channels", "at least one")
     message = np.repeat(np.arange(program.num_messages), routes.lengths)
     first = np.zeros(len(message), np.bool_)
     first[routes.offsets[:-1]] = True
@@ -180,7 +171,7 @@ def _check_routes(schedule: Schedule) -> None:
         if (place := first_wrong(wrong)) is not None:
             name = network.channel_name(int(routes.values[place]))
             found = f"channel {name}, which {why}"
-            raise _broken("route", _message(schedule, int(message[place])), found, "its way")
+            raise broken("route", _message(schedule, int(message[place])), found, "its way")
 
 
 def _check_rates(schedule: Schedule) -> float:
@@ -197,12 +188,12 @@ def _check_rates(schedule: Schedule) -> float:
     slack = SLACK * finish
     sending, size = schedule.sending, program.message_size * schedule.size_bytes
     if (early := first_wrong(~(schedule.start >= 0))) is not None:
-        raise _broken("timetable", _message(schedule, early), "a start below 0", "0 or later")
+        raise broken("timetable", _message(schedule, early), "a start below 0", "0 or later")
     slowest = np.minimum.reduceat(network.rate[routes.values], routes.offsets[:-1])
     if (fast := first_wrong(~(sending + slack >= size / slowest) | (sending <= 0))) is not None:
         found = f"{seconds(float(sending[fast]), 6)} of sending"
         wanted = f"{seconds(float(size[fast] / slowest[fast]), 6)} at {rate(float(slowest[fast]))}"
-        raise _broken("timetable", _message(schedule, fast), found, wanted)
+        raise broken("timetable", _message(schedule, fast), found, wanted)
     ends = network.source * np.int64(len(network.labels)) + network.target
     _, link = np.unique(ends, return_inverse=True)
     room: Floats = np.bincount(link, network.rate).astype(np.float64)
@@ -215,15 +206,14 @@ def _check_rates(schedule: Schedule) -> float:
         name = network.channel_name(int(routes.values[row]))
         found = f"{rate(used, 6)} on {name} at {seconds(time, 6)}"
         wanted = f"at most {rate(float(room[where[row]]), 6)}"
-        raise _broken("capacity", _message(schedule, int(message[row])), found, wanted)
+        raise broken("capacity", _message(schedule, int(message[row])), found, wanted)
     load = np.bincount(where, size[message], minlength=len(room))
     return float((load / room).max() / finish)
 
 
 def _overfull(
-    begin: Floats, sending: Floats, taken: Floats,
-    where: Ints, room: Floats,
-) -> tuple[int, float, float] | None:  # fmt: skip
+    begin: Floats, sending: Floats, taken: Floats, where: Ints, room: Floats
+) -> tuple[int, float, float] | None:
     """Return the first row at whose beginning a link carries too much, how much, and when."""
     slack = SLACK * float((begin + sending).max())
     stop = np.maximum(begin + sending - slack, begin)
@@ -264,7 +254,7 @@ def _executed(schedule: Schedule) -> int:
                 lost = next(chunk for chunk in carried if chunk not in at)
                 found = f"chunk {lost} sent at {seconds(float(schedule.start[number]), 6)}"
                 wanted = "what has arrived at its source by then"
-                raise _broken("order", _message(schedule, number), found, wanted)
+                raise broken("order", _message(schedule, number), found, wanted)
             on_the_way[number] = [at[chunk] for chunk in carried]
             continue
         at = have[target[number]]
@@ -272,7 +262,7 @@ def _executed(schedule: Schedule) -> int:
             old = at.get(chunk, 0) if sums[number] else 0
             if both := old >> HOPS & new >> HOPS:
                 found = f"the contribution of rank {both.bit_length() - 1} to chunk {chunk} twice"
-                raise _broken("data", _message(schedule, number), found, "every one once")
+                raise broken("data", _message(schedule, number), found, "every one once")
             hops = max(old & MOST_HOPS, (new & MOST_HOPS) + 1)
             at[chunk] = (old | new) >> HOPS << HOPS | hops
     return _depth(schedule, have)
@@ -290,6 +280,50 @@ def _depth(schedule: Schedule, have: list[dict[int, int]]) -> int:
             if got >> HOPS != goal:
                 part = f"{(got >> HOPS).bit_count()} of {goal.bit_count()} contributions"
                 found = f"chunk {chunk} with {part} in the end" if got else f"no chunk {chunk}"
-                raise _broken("data", f"rank {rank}", found, "all of what the collective means")
+                raise broken("data", f"rank {rank}", found, "all of what the collective means")
             depth = max(depth, got & MOST_HOPS)
     return depth
+
+
+def step_seconds(schedule: Schedule) -> Fraction:
+    """Return what the prices of a schedule of few steps prove, in seconds, latencies left out.
+
+    Raises
+    ------
+    InvalidPlanError
+        If it has more steps than its proof, steps overlap (``timetable``), or its prices do not
+        prove what it says (``bound``).
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> from netloom.phases.collectives.few_steps import in_steps
+    >>> from netloom.phases.collectives.network import rank_network
+    >>> net = rank_network(topology("ring:4"), bytes_per_second=25e9)
+    >>> found = in_steps(net, "all-gather", 1e6, steps=2)
+    >>> step_seconds(found.schedule)
+    Fraction(3, 200000)
+    """
+    few = schedule.few
+    assert few is not None
+    _check_steps(schedule, few.proof.steps)
+    try:
+        proven = steps_seconds(schedule, few.proof)
+    except InputError as error:
+        raise broken("bound", f"few_steps: {error.where}", error.found, error.wanted) from None
+    if not abs(Fraction(few.seconds) - proven) <= Fraction(SLACK) * proven:
+        found, wanted = (f"{float(each):.12g} s" for each in (few.seconds, proven))
+        raise broken("bound", "few_steps", found, f"{wanted}, which the prices prove")
+    return proven
+
+
+def _check_steps(schedule: Schedule, most: int) -> None:
+    """Refuse more steps than that, and steps that begin before those before them have ended."""
+    known, step = np.unique(schedule.start, return_inverse=True)
+    if len(known) > most:
+        raise broken("timetable", "few_steps", f"{len(known)} steps", f"at most {most}")
+    until = np.append(known[1:], np.inf)[step] + SLACK * schedule.finish_seconds
+    if (late := first_wrong(schedule.end > until)) is not None:
+        found = f"an end at {seconds(float(schedule.end[late]), 6)}"
+        wanted = f"by {seconds(float(known[step[late] + 1]), 6)}, when the next step begins"
+        raise broken("timetable", f"message {late} of step {step[late] + 1}", found, wanted)

@@ -119,10 +119,10 @@ class RankNetwork:
     def reversed(self) -> RankNetwork:
         """Return the network with every link the other way: gathering becomes scattering."""
         order = np.lexsort((self.source, self.target))
-        return RankNetwork(
-            self.topology, self.num_ranks, self.vertices, self.target[order], self.source[order],
-            self.capacity[order], self.unit, self.single[order], self.channels.taken(order),
-            self.latency[order], self.bytes_per_second, self.by_node, self.inside,
+        return replace(
+            self, source=self.target[order], target=self.source[order],
+            capacity=self.capacity[order], single=self.single[order],
+            channels=self.channels.taken(order), latency=self.latency[order],
         )  # fmt: skip
 
     def __repr__(self) -> str:

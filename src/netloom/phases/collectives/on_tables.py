@@ -3,12 +3,13 @@
 Switches forward by tables that nobody wants to change for one program. A schedule may still choose
 which rank sends to which, and when. Every rank's block enters each router's group of ranks once,
 and is passed on within the group. It takes the route whose busiest channel has the lowest load. A
-timetable of rounds then keeps every channel within its capacity.
+timetable of rounds then keeps every channel within its capacity. In time, it goes round by round,
+or each message leaves as soon as there is room.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,10 +17,13 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.phases.collectives.kernels.on_tables import SPREAD, grow_trees, timetable
 from netloom.phases.collectives.network import whole_numbers
-from netloom.phases.collectives.optimum import Optimum, optimum
+from netloom.phases.collectives.pipelines import Jobs, Servers, Timed, listed
+from netloom.phases.collectives.trees import Optimum, optimum
 from netloom.routing import paths
 from netloom.workload.counter_random import stream_keys
 from netloom.workload.programs.collectives.program import CollectiveProgram, owners, single
+from netloom.workload.programs.collectives.waits import waits
+from netloom.workload.programs.many_lists import Lists
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Ints
     from netloom.phases.collectives.network import RankNetwork
     from netloom.routing import Paths, Routing
+
 
 MOST_RANKS = 2048
 """Most ranks: routes of all pairs are held at once."""
@@ -202,32 +207,25 @@ def _timed(routes: Paths, room: Ints, parent: Ints, chunks: int) -> tuple[Ints, 
         height[layer] = depth
         layer = above[np.unique(layer[~own[layer]])]
     keys = (depth - height)[:, None] + np.arange(chunks) * (depth + 1)
+    # the channel by which each rank sends to all others, −1 if there are several
+    away = ~np.eye(ranks, dtype=bool).ravel()
+    starts = routes.channels[routes.offsets[:-1][away]].reshape(ranks, ranks - 1)
+    exits = np.where((starts == starts[:, :1]).all(axis=1), starts[:, 0], -1).astype(np.int64)
     messages, num_keys = ranks * ranks * chunks, chunks * (depth + 1)
     remaining = np.bincount(parent[parent >= 0], minlength=ranks) * chunks
     round_of = np.full(messages, -1, np.int64)
     lists = np.zeros((2, ranks, num_keys), np.int64)
     rounds = timetable(
         routes.offsets, routes.channels, room, parent, keys.ravel(), chunks,
-        np.zeros(len(room), np.int64), _exits(routes, ranks), remaining, np.zeros(ranks, np.int64),
+        np.zeros(len(room), np.int64), exits, remaining, np.zeros(ranks, np.int64),
         np.zeros(SPREAD + 1, np.int64), np.zeros(ranks, np.bool_), lists[0], lists[1],
         np.zeros(messages, np.int64), child_first, child, round_of, np.zeros(messages, np.int64),
     )  # fmt: skip
     return round_of, int(rounds), depth
 
 
-def _exits(routes: Paths, ranks: int) -> Ints:
-    """Return the channel by which each rank sends to all others, −1 if there are several."""
-    away = ~np.eye(ranks, dtype=bool).ravel()
-    starts = routes.channels[routes.offsets[:-1][away]].reshape(ranks, ranks - 1)
-    return np.where((starts == starts[:, :1]).all(axis=1), starts[:, 0], -1).astype(np.int64)
-
-
 def _program(
-    collective: str,
-    parent: Ints,
-    round_of: Ints,
-    rounds: int,
-    chunks: int,
+    collective: str, parent: Ints, round_of: Ints, rounds: int, chunks: int
 ) -> tuple[CollectiveProgram, Ints]:
     """Return the messages in the order of rounds, and the pair of ranks whose route each takes."""
     ranks = len(parent)
@@ -246,3 +244,66 @@ def _program(
         np.full(len(order), not outward), first, final,
     )  # fmt: skip
     return program, source.astype(np.int64) * ranks + target
+
+
+def timed_on_tables(found: TableSchedule, size_bytes: float) -> Timed:
+    """Return when each message of a schedule in rounds leaves and arrives: what ends first.
+
+    There are two ways. All messages of a round leave together, once those of the round before have
+    arrived. Or each leaves as soon as its data is there and its channels have room, earlier rounds
+    first.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> from netloom.routing import parse_routing
+    >>> from netloom.phases.collectives.network import rank_network
+    >>> from netloom.phases.collectives.on_tables import on_tables
+    >>> net = topology("leaf-spine:4x2x4")
+    >>> given = rank_network(net, bytes_per_second=25e9, latency_seconds=5e-7)
+    >>> timed_on_tables(on_tables(given, parse_routing("d-mod-k", net)), 1e9).efficiency > 0.8
+    True
+    """
+    network, program = found.network, found.program
+    routes = Lists(found.routes.offsets.astype(np.int64), found.routes.channels.astype(np.int32))
+    shared, route = _servers(found, routes)
+    offsets, before = waits(program, stepwise=False)
+    after = np.repeat(np.arange(program.num_messages), np.diff(offsets))
+    jobs = Jobs(route, program.message_size, program.chunks.values, program.sums, before, after)
+    start, end = listed(shared, jobs, program.step, size_bytes)
+    lasting = shared.seconds(jobs, size_bytes) + shared.latency[route]
+    longest = np.zeros(program.num_steps)
+    np.maximum.at(longest, program.step, lasting)
+    if longest.sum() < end.max():
+        start = np.append(0.0, np.cumsum(longest))[program.step]
+        end = start + lasting
+    _, step = np.unique(start, return_inverse=True)
+    order = np.argsort(step, kind="stable")
+    made = replace(
+        program, source=program.source[order], target=program.target[order],
+        step=step[order].astype(np.int32), chunks=program.chunks.taken(order),
+        sums=program.sums[order],
+    )  # fmt: skip
+    bound = found.best.seconds(size_bytes)
+    return Timed(made, network, size_bytes, start[order], end[order], routes.taken(order), bound)
+
+
+def _servers(found: TableSchedule, routes: Lists) -> tuple[Servers, Ints]:
+    """Return how messages share channels, and the route of each: one per pair of ranks."""
+    network, program = found.network, found.program
+    topology = network.topology
+    pair = program.source.astype(np.int64) * network.num_ranks + program.target
+    _, first, route = np.unique(pair, return_index=True, return_inverse=True)
+    taken = routes.taken(first)
+    latency = np.zeros(topology.num_channels)
+    latency[network.channels.values] = np.repeat(network.latency, network.channels.lengths)
+    rates = topology.channel_bandwidth.astype(np.float64)
+    begin = taken.offsets[:-1]
+    shared = Servers(
+        np.minimum.reduceat(rates[taken.values], begin),
+        np.add.reduceat(latency[taken.values], begin),
+        taken,
+        rates,
+        network.bytes_per_second,
+    )
+    return shared, route.astype(np.int32)

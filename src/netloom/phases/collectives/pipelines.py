@@ -1,35 +1,326 @@
-"""Collectives along trees, cut into chunks: the best of a few orders and numbers of chunks."""
+"""Collectives in time on real cables: messages in an order, the best of a few orders and chunks.
+
+A message leaves when it is ready and there is room for it. It runs at the rate of the slowest link
+of its route, and takes that much of each for as long as it is sent. It arrives a latency later.
+Ranks pass on a chunk as soon as it has arrived. Nothing is in step: the finish is that of the last
+arrival, and no rate is shared.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from itertools import product
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.progress import tell_so_far
-from netloom.phases.collectives.listed import (
-    NUM_PRIORITIES,
-    Jobs,
-    Servers,
-    Timed,
-    listed,
-    priorities,
-    servers,
-    timed,
-)
-from netloom.phases.collectives.optimum import optimum
-from netloom.phases.collectives.trees import Forest, forest
+from netloom.phases.collectives.kernels.listing import run_list
+from netloom.phases.collectives.trees import Forest, forest, optimum
 from netloom.workload.programs.collectives.program import EVERYBODY, CollectiveProgram
-from netloom.workload.programs.many_lists import lists
+from netloom.workload.programs.many_lists import Lists, lists
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from netloom.base.arrays import Floats, Ints
+    from numpy.typing import NDArray
+
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.phases.collectives.network import RankNetwork
+    from netloom.phases.collectives.schedules import Prices
+
+
+MOST_MESSAGES = 3_000_000
+"""A schedule of more messages is refused."""
+
+NUM_PRIORITIES = 3
+"""Orders of ``priorities``."""
+
+
+@dataclass(frozen=True, eq=False)
+class Jobs:
+    """Messages to be scheduled, and what they wait for.
+
+    Attributes
+    ----------
+    route
+        int32[num_messages], the route of each.
+    part
+        float64[num_messages], the part of the collective's size that each carries.
+    chunk
+        int32[num_messages], the chunk that each carries.
+    sums
+        bool[num_messages], whether the target adds it to what it has.
+    before, after
+        int64[…], pairs of messages: the first must have arrived before the second leaves.
+    """
+
+    route: Ints
+    part: Floats
+    chunk: Ints
+    sums: Bools
+    before: Ints
+    after: Ints
+
+    def __len__(self) -> int:
+        return len(self.route)
+
+    def longest(self, seconds: Floats) -> Floats:
+        """float64[num_messages], the longest way from each to the end, itself included.
+
+        ``seconds``: float64[num_messages], what each takes. Ones count messages.
+        """
+        found = seconds.copy()
+        waiting = np.bincount(self.before, minlength=len(self))
+        offsets, values = _grouped(self.after, self.before, len(self))
+        earlier_of = Lists(offsets, values.astype(np.int32))
+        ready = np.flatnonzero(waiting == 0)
+        while len(ready):
+            pairs = earlier_of.taken(ready)
+            earlier = pairs.values
+            np.maximum.at(found, earlier, np.repeat(found[ready], pairs.lengths) + seconds[earlier])
+            np.subtract.at(waiting, earlier, 1)
+            ready = np.unique(earlier[waiting[earlier] == 0])
+        return found
+
+
+class Servers(NamedTuple):
+    """How messages share cables: what each route takes, and how much of it there is.
+
+    ``rate``: float64[num_routes], capacity that a message has. ``latency``: float64[num_routes],
+    seconds. ``taken``: the resources that the messages of a route use at that rate. ``room``:
+    float64[…], the capacity of each resource. ``unit``: bytes/s of capacity 1.
+    """
+
+    rate: Floats
+    latency: Floats
+    taken: Lists
+    room: Floats
+    unit: float
+
+    def seconds(self, jobs: Jobs, size_bytes: float) -> Floats:
+        """Return how long each message is sent, float64[num_messages]."""
+        found: Floats = jobs.part * size_bytes / (self.rate * self.unit)[jobs.route]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Timed:
+    """A program with times on a network, and the bound that no schedule beats.
+
+    Attributes
+    ----------
+    program
+        The messages, in steps: the ranks of their start times.
+    network
+        What it was made for.
+    size_bytes
+        The size of the collective.
+    start, end
+        float64[num_messages], seconds: when each message leaves, and when all of it has arrived.
+    routes
+        The channels of the topology that each message takes, in order.
+    bound_seconds
+        No schedule ends before, whatever latencies.
+    prices
+        Of the network's links, if they prove it.
+    """
+
+    program: CollectiveProgram
+    network: RankNetwork
+    size_bytes: float
+    start: Floats
+    end: Floats
+    routes: Lists
+    bound_seconds: float
+    prices: Prices | None = None
+
+    @property
+    def finish_seconds(self) -> float:
+        """When the last message has arrived."""
+        return float(self.end.max(initial=0.0))
+
+    @property
+    def efficiency(self) -> float:
+        """The bound over the finish."""
+        return self.bound_seconds / self.finish_seconds
+
+    @property
+    def bytes_per_second(self) -> float:
+        """The algorithm bandwidth: size over time."""
+        return self.size_bytes / self.finish_seconds
+
+    def __repr__(self) -> str:
+        return f"<{self.program!r}, {self.efficiency:.4f} of the bound>"
+
+
+def servers(network: RankNetwork, routes: Lists, slices: Floats | None = None) -> Servers:
+    """Return how the messages of routes share the cables of a network.
+
+    Parameters
+    ----------
+    routes
+        Links of the network, by route, in order.
+    slices
+        float64[num_routes], capacity that is kept for each route through switches alone, so that
+        no message waits for two cables to be free at once. None if messages take a cable as a
+        whole, those of slower routes as much of it as they need.
+    """
+    first = routes.offsets[:-1]
+    capacity = network.capacity.astype(np.float64)
+    rate = np.minimum.reduceat(network.single.astype(np.float64)[routes.values], first)
+    latency = np.add.reduceat(network.latency[routes.values], first)
+    unit = float(network.unit) * network.bytes_per_second
+    if slices is None:
+        return Servers(rate, latency, routes, capacity, unit)
+    through = routes.lengths > 1
+    rate = np.where(through, np.minimum(slices, rate), rate)
+    own = np.where(through, network.num_links + np.arange(len(first)), routes.values[first])
+    taken = Lists(np.arange(len(first) + 1, dtype=np.int64), own.astype(np.int32))
+    return Servers(rate, latency, taken, np.append(capacity, slices), unit)
+
+
+def listed(
+    shared: Servers, jobs: Jobs, priority: NDArray[Any], size_bytes: float
+) -> tuple[Floats, Floats]:
+    """Return when each message leaves and arrives, float64[num_messages], seconds.
+
+    Parameters
+    ----------
+    shared
+        The routes. See ``servers``.
+    jobs
+        What to send.
+    priority
+        Of each message. The least goes first, of equal ones the first listed.
+    size_bytes
+        The size of the collective.
+
+    Raises
+    ------
+    InputError
+        If there are more than ``MOST_MESSAGES``.
+    """
+    many, num_routes, taken = len(jobs), len(shared.rate), shared.taken
+    if many > MOST_MESSAGES:
+        wanted = f"at most {MOST_MESSAGES:,}: fewer ranks or chunks"
+        raise InputError("schedule", f"{many:,} messages", wanted)
+    by_priority = np.argsort(priority, kind="stable")
+    place = np.empty(many, np.int64)
+    place[by_priority] = np.arange(many)
+    waits = np.bincount(jobs.after, minlength=many).astype(np.int32)
+    through = np.repeat(np.arange(num_routes), taken.lengths)
+    start, end = np.full(many, -1.0), np.full(many, -1.0)
+    links = len(shared.room)
+    sent = run_list(
+        (jobs.route, shared.seconds(jobs, size_bytes), place, waits, by_priority),
+        _grouped(jobs.before, jobs.after, many),
+        (taken.offsets, taken.values, shared.rate, shared.latency,
+         *_grouped(taken.values, through, links)),
+        shared.room.copy(),
+        (_grouped(jobs.route, jobs.route, num_routes)[0], np.zeros(many, np.int64),
+         np.zeros(num_routes, np.int64)),
+        (np.zeros(2 * many + 2), np.zeros(2 * many + 2, np.int64)),
+        (np.zeros(links + 1, np.int64), np.zeros(links, np.int8)),
+        (start, end),
+    )  # fmt: skip
+    assert sent == many, "messages that wait for each other in a circle"
+    return start, end
+
+
+def timed(
+    network: RankNetwork,
+    routes: Lists,
+    jobs: Jobs,
+    times: tuple[Floats, Floats],
+    program: CollectiveProgram,
+    size_bytes: float,
+    bound_seconds: float,
+    *,
+    backwards: bool = False,
+) -> Timed:
+    """Return a schedule from times: its program with messages, in the order of their starts.
+
+    Parameters
+    ----------
+    program
+        Its chunks. Messages are filled in.
+    backwards
+        Whether time runs backwards: copies on the reversed network become sums on the network.
+    """
+    start, end = times
+    source = network.source[routes.values[routes.offsets[:-1]]][jobs.route]
+    target = network.target[routes.values[routes.offsets[1:] - 1]][jobs.route]
+    sums, links = jobs.sums, routes.taken(jobs.route)
+    taken = Lists(links.offsets, _channels(network, links, start, end))
+    if backwards:
+        start, end = end.max() - end, end.max() - start
+        source, target, sums, network = target, source, np.ones_like(sums), network.reversed()
+        last = np.repeat(taken.offsets[:-1] + taken.offsets[1:] - 1, taken.lengths)
+        taken = Lists(taken.offsets, taken.values[last - np.arange(len(last))])
+    _, step = np.unique(start, return_inverse=True)
+    order = np.lexsort((jobs.chunk, target, source, step))
+    made = replace(
+        program, source=source[order], target=target[order], step=step[order].astype(np.int32),
+        chunks=Lists(np.arange(len(order) + 1, dtype=np.int64), jobs.chunk[order]),
+        sums=sums[order],
+    )  # fmt: skip
+    taken = taken.taken(order)
+    return Timed(made, network, size_bytes, start[order], end[order], taken, bound_seconds)
+
+
+def priorities(
+    shared: Servers, jobs: Jobs, share: Floats, per_block: int, size_bytes: float
+) -> list[Floats]:
+    """Return the orders that are worth trying: late chunks later, long ways to go sooner.
+
+    Chunk by chunk fills the pipe of long collectives, though not before what has far to go. The
+    longest way first alone shortens brief ones.
+
+    Parameters
+    ----------
+    share
+        float64[num_messages], the part of its tree's data that goes before the chunk.
+    per_block
+        Chunks per block.
+    """
+    way = jobs.longest(np.ones(len(jobs)))
+    seconds = jobs.longest(shared.seconds(jobs, size_bytes) + shared.latency[jobs.route])
+    loads = np.zeros(len(shared.room))
+    busy = np.bincount(jobs.route, shared.seconds(jobs, size_bytes) * shared.rate[jobs.route],
+                       minlength=len(shared.rate))  # fmt: skip
+    np.add.at(loads, shared.taken.values, np.repeat(busy, shared.taken.lengths))
+    least = float((loads / shared.room).max())
+    return [share * per_block - way, share * least - 2 * seconds, -seconds]
+
+
+def _channels(network: RankNetwork, links: Lists, start: Floats, end: Floats) -> Ints:
+    """Return the channel for each link that messages take: of parallel ones the least busy."""
+    first = network.channels.offsets[:-1]
+    found: Ints = network.channels.values[first][links.values]
+    several = network.channels.lengths > 1
+    if not several.any():
+        return found
+    message = np.repeat(np.arange(len(start)), links.lengths)
+    places = np.flatnonzero(several[links.values])
+    places = places[np.lexsort((start[message[places]], links.values[places]))]
+    free: dict[int, list[float]] = {}
+    for place in places.tolist():
+        link, row = int(links.values[place]), int(message[place])
+        ends = free.setdefault(link, [0.0] * int(network.channels.lengths[link]))
+        which = min(range(len(ends)), key=ends.__getitem__)
+        ends[which] = float(end[row])
+        found[place] = network.channels.of(link)[which]
+    return found
+
+
+def _grouped(keys: NDArray[Any], values: NDArray[Any], many: int) -> tuple[Ints, Ints]:
+    """Return values by key, as offsets and values."""
+    offsets = np.append(0, np.cumsum(np.bincount(keys, minlength=many)))
+    return offsets.astype(np.int64), values[np.argsort(keys, kind="stable")].astype(np.int64)
+
 
 BACKWARDS = {"reduce-scatter": "all-gather", "reduce": "broadcast"}
 """Collectives that are others with time reversed, on the reversed network."""
@@ -113,18 +404,9 @@ def along_trees(
     best = optimum(used, weights)
     trees = forest(best)
     bound = best.seconds(size_bytes)
-    return _best(used, trees, collective, root, size_bytes, bound, chunks, until)
-
-
-def _best(
-    network: RankNetwork, trees: Forest, collective: str, root: int, size_bytes: float,
-    bound: float, chunks: Sequence[int], until: float,
-) -> Timed:  # fmt: skip
-    """Return the schedule that ends first of all that are tried."""
-    backwards = collective in BACKWARDS
-    shared = [servers(network, trees.routes)]
+    shared = [servers(used, trees.routes)]
     if (trees.routes.lengths > 1).any():
-        shared.append(servers(network, trees.routes, slices_of(trees)))
+        shared.append(servers(used, trees.routes, slices_of(trees)))
 
     def cut(many: int) -> tuple[Jobs, CollectiveProgram, Floats]:
         return tree_jobs(trees, chunks_of(trees, many), collective, root)
@@ -133,10 +415,7 @@ def _best(
     alike = each if each <= FEW_TREES else 1  # then all chunks have one size
     ladder = [alike * many for many in chunks]
     jobs, times, program = fastest(shared, cut, ladder, size_bytes, bound, until)
-    backwards = collective in BACKWARDS
-    return timed(
-        network, trees.routes, jobs, times, program, size_bytes, bound, backwards=backwards
-    )
+    return timed(used, trees.routes, jobs, times, program, size_bytes, bound, backwards=backwards)
 
 
 def fastest(
@@ -184,7 +463,9 @@ def fastest(
             if ends[order, how] < finish * (1 - GAIN):
                 finish, best = ends[order, how], (jobs, times, program)
             done += len(jobs)
-            left = _left(len(jobs), many, chunks[number + 1 :]) * len(ways)
+            later = (len(jobs) * more / many for more in chunks[number + 1 :])
+            left = len(jobs) + sum(count for count in later if count <= MANY_MESSAGES)
+            left *= len(ways)
             tell_so_far(
                 f"{100 * min(bound / finish, 1):.3g} % of the bound so far; another "
                 f"{left * (perf_counter() - begun) / done:.0f} s at most"
@@ -199,12 +480,6 @@ def fastest(
             ways = list(dict.fromkeys([*ranked[:2], *first])) if wide else ranked[:1]
     assert best is not None
     return best
-
-
-def _left(messages: int, many: int, later: Sequence[int]) -> float:
-    """Return the messages of all that may still be tried, from those of so many chunks."""
-    each = [messages * more / many for more in later]
-    return messages + sum(count for count in each if count <= MANY_MESSAGES)
 
 
 def chunks_of(trees: Forest, many: int) -> Ints:

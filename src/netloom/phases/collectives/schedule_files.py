@@ -21,9 +21,17 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from netloom.base.errors import InputError
 from netloom.base.textfiles import read_text, replacing
 from netloom.base.words import listed
-from netloom.phases.collectives.prices import MOST_PAID, PRICED, Prices, tables_of
-from netloom.phases.collectives.schedules import Bound, Schedule, ScheduleNetwork, StepBound
-from netloom.phases.collectives.step_proofs import StepProof
+from netloom.phases.collectives.schedules import (
+    MOST_PAID,
+    PRICED,
+    Bound,
+    Prices,
+    Schedule,
+    ScheduleNetwork,
+    StepBound,
+    StepProof,
+    tables_of,
+)
 from netloom.phases.plan_files import mistake
 from netloom.workload.programs.collectives.program import COLLECTIVES, CollectiveProgram
 from netloom.workload.programs.many_lists import Lists
@@ -92,7 +100,13 @@ def schedule_text(schedule: Schedule, provenance: Mapping[str, Any]) -> str:
         },
     }  # fmt: skip
     if bound.prices is not None:
-        fields["bound"]["prices"] = _prices_record(bound.prices)
+        prices = bound.prices
+        fields["bound"]["prices"] = {
+            "num_channels": _column(prices.channels.lengths),
+            "channels": prices.channels.values.tolist(),
+            "price": _column(prices.price),
+            "level": _column(prices.level.ravel()),
+        }
     if (few := schedule.few) is not None:
         proof = few.proof
         fields["few_steps"] = {
@@ -296,15 +310,6 @@ def _network(record: _File) -> ScheduleNetwork:
     return found
 
 
-def _prices_record(prices: Prices) -> dict[str, Any]:
-    return {
-        "num_channels": _column(prices.channels.lengths),
-        "channels": prices.channels.values.tolist(),
-        "price": _column(prices.price),
-        "level": _column(prices.level.ravel()),
-    }
-
-
 def _prices(record: _File, network: ScheduleNetwork) -> Prices | None:
     """Return the prices of a bound. There are none beside a cut, or of other collectives."""
     given, ranks = record.bound.prices, record.ranks
@@ -361,9 +366,8 @@ def _schedule(record: _File) -> Schedule:
         _filled("chunks.final_owner", owner[1], chunks, np.int32, ranks),
     )  # fmt: skip
     inside = _filled(
-        "bound.inside", record.bound.inside, len(record.bound.inside), np.int32,
-        len(network.labels),
-    )  # fmt: skip
+        "bound.inside", record.bound.inside, len(record.bound.inside), np.int32, len(network.labels)
+    )
     prices = _prices(record, network)
     bound = Bound(record.bound.seconds, record.bound.why, inside, prices)
     return Schedule(

@@ -1,11 +1,27 @@
-"""A schedule of a collective with all that it takes to judge it: network, times, routes and bound.
+"""Schedules of collectives: what a plan file holds, and what anybody can prove of it.
 
-Nothing here refers to how the schedule was made: it is what a plan file holds.
+A schedule has all that it takes to judge it: network, times, routes and bound. Nothing here refers
+to how it was made, and nothing solves a program. Bounds are cuts, or prices, in three kinds.
+
+Let each channel have a price per byte. Data that goes from one rank to another pays at least the
+distance between them under these prices, on any path. Per second, all channels together take at
+most Σ rate × price. So every schedule takes at least (what must be paid) / (what can be paid per
+second). This holds for all prices. A linear program finds those that prove most (Shahrokhi &
+Matula, *The maximum concurrent flow problem*, J. ACM 37, 1990). Prices are whole, distances and
+sums are exact, and the seconds are rounded down.
+
+A schedule of few steps goes in steps, one after the other, and each root's data is 1. A send takes
+data over a link in a step. Its source needs the data earlier, which has *forwarding* values. The
+send uses those of its link from its step on, and provides those of the links from its target in
+later steps. Prices are right if no send makes a profit: (*worth* of the data at its target + what
+it provides) ≤ (*price* of its link in its step + what it uses). Added up over all sends of a
+schedule, at least as much forwarding value is provided as used. So the worth of all data is at most
+the price of all sends, and a step of length t costs at most t · Σ rate · price.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -13,26 +29,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.base.units import rate, size
-from netloom.base.words import counted, listed
-from netloom.phases.collectives.duals import on_channels
-from netloom.phases.collectives.prices import priced_seconds
-from netloom.phases.collectives.step_proofs import proven_rounds
+from netloom.workload.programs.collectives.sent import sizes_in_bytes
+from netloom.workload.programs.collectives.waits import waits
 from netloom.workload.programs.many_lists import Lists
+from netloom.workload.programs.traces import Trace
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from netloom.base.arrays import Floats, Ints
-    from netloom.phases.collectives.listed import Timed
-    from netloom.phases.collectives.optimum import Optimum
-    from netloom.phases.collectives.prices import Prices
-    from netloom.phases.collectives.step_proofs import StepProof
     from netloom.workload.programs.collectives.program import CollectiveProgram
+
 
 INTO = ("reduce-scatter", "reduce")
 """Collectives whose bottleneck is what enters a set of ranks, not what leaves it."""
-
-MOST_NAMED = 4
-"""Most ranks or channels that a sentence names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +76,12 @@ class ScheduleNetwork:
     @property
     def digest(self) -> str:
         """What changes if anything of the network changes: 16 hexadecimal digits."""
-        seen = sha256("\n".join((self.name, *self.labels)).encode())
-        kinds = ("<i4", "<i4", "<i4", "<f8", "<f8")
-        columns = (self.host, self.source, self.target, self.rate, self.latency)
-        for values, kind in zip(columns, kinds, strict=True):
+        every = [getattr(self, each.name) for each in fields(self)]
+        texts = [each for each in every if not isinstance(each, np.ndarray)]
+        lines = (line for each in texts for line in (each if isinstance(each, tuple) else [each]))
+        seen = sha256("\n".join(map(str, lines)).encode())
+        for values in (each for each in every if isinstance(each, np.ndarray)):
+            kind = "<f8" if values.dtype.kind == "f" else "<i4"
             seen.update(b"|" + np.ascontiguousarray(values, kind).tobytes())
         return seen.hexdigest()[:16]
 
@@ -168,82 +180,9 @@ class Schedule:
         return f"<{self.program!r} on {self.network.name}, {part:.4f} of the bound>"
 
 
-def schedule_of(timed: Timed, best: Optimum | None = None, why: str = "") -> Schedule:
-    """Return a timed program as a schedule that stands for itself.
-
-    Parameters
-    ----------
-    timed
-        What was made.
-    best
-        The optimum whose bottleneck cut is the bound. None if another is.
-    why
-        The bound in words, if there is no cut.
-
-    Examples
-    --------
-    >>> from netloom.topology import topology
-    >>> from netloom.phases.collectives.network import rank_network
-    >>> from netloom.phases.collectives.optimum import optimum
-    >>> from netloom.phases.collectives.synthesis import synthesised
-    >>> net = rank_network(topology("ring:4"), bytes_per_second=25e9)
-    >>> found = schedule_of(synthesised(net, "all-gather", 1e9), optimum(net))
-    >>> found.bound.seconds, found.bound.why
-    (0.015, '0 receives 750 MB through 2 channels of 50 GB/s together: 3 -> 0 and 1 -> 0.')
-    """
-    network = timed.network
-    used = np.unique(network.channels.values)
-    number = np.full(network.num_channels, -1, np.int64)
-    link = np.empty(network.num_channels, np.int64)
-    link[network.channels.values] = np.repeat(
-        np.arange(network.num_links), network.channels.lengths
-    )
-    number[used] = np.arange(len(used))
-    link = link[used]
-    kept = ScheduleNetwork(
-        network.topology.name,
-        tuple(network.name_of(vertex) for vertex in range(network.num_vertices)),
-        network.vertices[: network.num_ranks],
-        network.source[link], network.target[link],
-        network.channel_rate[used],
-        network.latency[link],
-    )  # fmt: skip
-    routes = Lists(timed.routes.offsets, number[timed.routes.values].astype(np.int32))
-    nothing = np.zeros(0, np.int32)
-    bound = Bound(timed.bound_seconds, why, nothing)
-    if timed.prices is not None:
-        prices = on_channels(timed.prices, link, network.num_links)
-        seconds = priced_seconds(kept, timed.program.collective, timed.size_bytes, prices)
-        bound = Bound(seconds, f"{why} {_price_words(kept, prices)}", nothing, prices)
-    if best is not None:
-        inside = _inside(best)
-        of = timed.program.collective, timed.program.root, timed.size_bytes
-        seconds = cut_seconds(kept, *of, inside)
-        bound = Bound(seconds, _cut_words(kept, *of, inside), inside)
-    return Schedule(timed.program, timed.size_bytes, kept, timed.start, timed.end, routes, bound)
-
-
-def _inside(best: Optimum) -> Ints:
-    """Return the vertices of a bottleneck cut: what its ranks reach without the links that leave.
-
-    In a network that is reversed this reads backwards, and the cut is the same.
-    """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import dijkstra
-
-    network = best.network
-    stays = np.ones(network.num_links, np.bool_)
-    stays[best.leaving] = False
-    ends = network.source[stays], network.target[stays]
-    graph = csr_array((np.ones(len(ends[0])), ends), shape=(network.num_vertices,) * 2)
-    away = dijkstra(graph, indices=best.inside, min_only=True, unweighted=True)
-    return np.flatnonzero(np.isfinite(away)).astype(np.int32)
-
-
 def cut_seconds(
-    network: ScheduleNetwork, collective: str, root: int, size_bytes: float,
-    inside: Ints,
-) -> float:  # fmt: skip
+    network: ScheduleNetwork, collective: str, root: int, size_bytes: float, inside: Ints
+) -> float:
     """Return what a collective takes at least, as data has to cross the border of some vertices.
 
     All-gather: what the n ranks inside have leaves once, n/N of the size. Reduce-scatter: n/N of
@@ -315,36 +254,313 @@ def least_latency(network: ScheduleNetwork, collective: str, root: int) -> float
     return max(float(dijkstra(graph, indices=one)[:ranks].max()) for one in roots)
 
 
-def _price_words(network: ScheduleNetwork, prices: Prices) -> str:
-    """Return the channels that cost something: they are full in every schedule at the bound."""
-    channels = np.unique(prices.channels.values).tolist()
-    if len(channels) == len(network.rate):
-        return f"All {counted(len(channels), 'channel')} set it."
-    many = counted(len(channels), "channel")
-    names = listed([network.channel_name(channel) for channel in channels], MOST_NAMED)
-    return f"{many} set{'s' * (len(channels) == 1)} it: {names}."
+PRICED = ("all-reduce", "all-to-all")
+"""Collectives whose bounds prices of channels prove."""
+
+MOST_PAID = 2**53
+"""Prices and levels together are at most this, so that every distance is a whole float."""
 
 
-def _cut_words(
-    network: ScheduleNetwork, collective: str, root: int, size_bytes: float,
-    inside: Ints,
-) -> str:  # fmt: skip
-    """Return the bottleneck in a sentence, of the side that has fewer ranks."""
-    held = np.zeros(len(network.labels), np.bool_)
-    held[inside] = True
-    into = collective in INTO
-    ends = (network.target, network.source) if into else (network.source, network.target)
-    channels = np.flatnonzero(held[ends[0]] & ~held[ends[1]])
-    total = float(network.rate[channels].sum())
-    members = np.flatnonzero(held[: len(network.host)])
-    if 2 * len(members) > len(network.host):
-        members, into = np.flatnonzero(~held[: len(network.host)]), not into
-    who = listed([network.labels[rank] for rank in members.tolist()], MOST_NAMED)
-    if len(members) > MOST_NAMED:
-        who = f"{counted(len(members), 'rank')} ({who})"
-    verb = ("receive" if into else "send") + "s" * (len(members) == 1)
-    amount = size(cut_seconds(network, collective, root, size_bytes, inside) * total)
-    ways = listed([network.channel_name(channel) for channel in channels.tolist()], MOST_NAMED)
-    many = "one channel" if len(channels) == 1 else counted(len(channels), "channel")
-    speed = rate(total) + " together" * (len(channels) > 1)
-    return f"{who} {verb} {amount} through {many} of {speed}: {ways}."
+@dataclass(frozen=True, eq=False)
+class Prices:
+    """Tables of prices per byte of channels.
+
+    An all-to-all has one table. An all-reduce of n ranks has 2 n. Table r is for data from the
+    roots of the trees to rank r, table n + r for data from rank r to the roots. Whatever a switch
+    forwards of each kind enters and leaves it. So switches may have levels, one per kind, and a
+    channel takes the fall of the level along it.
+
+    Attributes
+    ----------
+    channels
+        By table, the channels that cost something: int32.
+    price
+        int64[len(channels.values)], at least 0.
+    level
+        int64[2, num_forwarding], of each vertex that is no rank, out and in. All-reduce only.
+    """
+
+    channels: Lists
+    price: Ints
+    level: Ints
+
+    @property
+    def total(self) -> int:
+        """All prices and levels together."""
+        return int(sum(self.price.tolist()) + sum(map(abs, self.level.ravel().tolist())))
+
+
+def tables_of(collective: str, ranks: int) -> int:
+    """Return how many tables of prices a collective has."""
+    return 2 * ranks if collective == "all-reduce" else 1
+
+
+def priced_seconds(
+    network: ScheduleNetwork, collective: str, size_bytes: float, prices: Prices
+) -> float:
+    """Return what a collective takes at least by prices of channels, latencies left out.
+
+    All-to-all: each pair sends size/N over its distance d(s, t), so time is at least
+    size/N · Σ d(s, t) / Σ rate · price.
+
+    All-reduce along pairs of trees: a root r sums a part w of the size, which goes from each rank v
+    to r and back. It pays Σ_v d_v(r, v) + Σ_v d'_v(v, r) per byte, with the distances d_v and d'_v
+    of the tables of v. Out-trees and in-trees use a channel. It costs the higher of both sums of
+    its prices. So time is at least size · min_r (…) / Σ rate · cost.
+
+    Returns 0 if the prices prove nothing.
+
+    Parameters
+    ----------
+    network
+        Ranks that all reach each other, and channels. Those that join the same two vertices count
+        together, at the least of their prices.
+    collective
+        One of ``PRICED``.
+    prices
+        At most ``MOST_PAID`` together.
+
+    Examples
+    --------
+    A ring of three ranks, 1 byte/s a channel, one way round:
+
+    >>> ring, zero = np.arange(3, dtype=np.int32), np.zeros(3)
+    >>> from netloom.phases.collectives.schedules import ScheduleNetwork
+    >>> from netloom.workload.programs.many_lists import Lists
+    >>> net = ScheduleNetwork("ring", ("a", "b", "c"), ring, ring, (ring + 1) % 3, zero + 1, zero)
+    >>> every = Lists(np.array([0, 3]), ring)
+    >>> same = Prices(every, np.ones(3, np.int64), np.zeros((2, 0), np.int64))
+    >>> priced_seconds(net, "all-to-all", 3.0, same)
+    3.0
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    assert collective in PRICED, "a collective whose bound is that of a cut"
+    ranks = len(network.host)
+    ends = network.source.astype(np.int64) * len(network.labels) + network.target
+    pairs, link = np.unique(ends, return_inverse=True)
+    links = pairs // len(network.labels), pairs % len(network.labels)
+
+    def table(number: int) -> Ints:
+        first, last = prices.channels.offsets[number : number + 2]
+        each = np.zeros(len(ends), np.int64)
+        each[prices.channels.values[first:last]] = prices.price[first:last]
+        least = np.full(len(pairs), MOST_PAID, np.int64)
+        np.minimum.at(least, link, each)
+        return least
+
+    def apart(each: Ints, some: Ints, *, back: bool = False) -> Ints:
+        """Return the distances from some ranks to all ranks: int64[…, num_ranks]."""
+        ends = (links[1], links[0]) if back else links
+        graph = csr_array((each.astype(np.float64), ends), shape=(len(network.labels),) * 2)
+        found = dijkstra(graph, indices=some)[:, :ranks]
+        assert np.isfinite(found).all(), "ranks that cannot reach each other"
+        return found.astype(np.int64)
+
+    if collective == "all-to-all":
+        cost = table(0)
+        paid = sum(sum(row.tolist()) for row in apart(cost, np.arange(ranks)))
+        return _seconds(Fraction(size_bytes) * paid / ranks, cost[link], network.rate)
+    roots = np.zeros(ranks, np.int64)
+    cost = np.zeros(len(pairs), np.int64)
+    for kind in (0, 1):
+        height = np.append(np.zeros(ranks, np.int64), prices.level[kind])
+        summed = height[links[1]] - height[links[0]]
+        for rank in range(ranks):
+            each = table(kind * ranks + rank)
+            if each.any():
+                roots += apart(each, np.array([rank]), back=kind == 0)[0]
+                summed += each
+        cost = np.maximum(cost, summed)
+    return _seconds(Fraction(size_bytes) * int(roots.min()), cost[link], network.rate)
+
+
+def _seconds(paid: Fraction, cost: Ints, rate: Floats) -> float:
+    """Return what is paid over what channels take per second, rounded down."""
+    known, place = np.unique(rate, return_inverse=True)
+    taken = [0] * len(known)
+    for number, each in zip(place.tolist(), cost.tolist(), strict=True):
+        taken[number] += each
+    whole = sum(
+        (Fraction(one) * many for one, many in zip(known.tolist(), taken, strict=True)), Fraction(0)
+    )
+    if not whole:
+        return 0.0
+    exact = paid / whole
+    near = float(exact)
+    return near if Fraction(near) <= exact else float(np.nextafter(near, 0.0))
+
+
+Ends = tuple[int, int]
+"""The source and target of a link."""
+
+
+@dataclass(frozen=True, eq=False)
+class StepProof:
+    """Prices that bound every schedule of at most ``steps`` steps. What is not listed is 0.
+
+    Attributes
+    ----------
+    steps
+        Number of steps, numbered from 0.
+    worth
+        int64[…, 3]: a root, a rank, and what the root's data is worth there.
+    price
+        int64[…, 4]: the source and target of a link, a step, and the price.
+    forwarding
+        int64[…, 5]: a root, the source and target of a link, a step, and a value. It is the value
+        of having the root's data at the source for the link up to that step.
+    """
+
+    steps: int
+    worth: Ints
+    price: Ints
+    forwarding: Ints
+
+    @property
+    def count(self) -> int:
+        """How many numbers it takes."""
+        return len(self.worth) + len(self.price) + len(self.forwarding)
+
+    def lines(self, names: Sequence[str]) -> list[str]:
+        """Return the proof as text, a line for each number. ``names`` of vertices.
+
+        Steps are numbered from 1 here.
+        """
+        said = [
+            f"price of {names[a]} -> {names[b]} in step {step + 1}: {value}"
+            for a, b, step, value in self.price.tolist()
+        ]
+        said += [
+            f"worth of data of {names[root]} at {names[rank]}: {value}"
+            for root, rank, value in self.worth.tolist()
+        ]
+        return said + [
+            f"forwarding data of {names[root]} over {names[a]} -> {names[b]} up to step "
+            f"{step + 1}: {value}"
+            for root, a, b, step, value in self.forwarding.tolist()
+        ]
+
+
+def proven_rounds(
+    proof: StepProof, num_ranks: int, roots: Sequence[int], room: Mapping[Ends, Fraction]
+) -> Fraction:
+    """Return how long every schedule of at most ``proof.steps`` steps sends, if each root sends 1.
+
+    Parameters
+    ----------
+    proof
+        The prices.
+    num_ranks
+        Ranks that must have the data of all roots.
+    roots
+        Who has data to send.
+    room
+        How much each link carries per unit of time, by its source and target, ranks both.
+
+    Raises
+    ------
+    InputError
+        Naming the first price that is wrong.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one = StepProof(1, *(np.array(rows, np.int64) for rows in (
+    ...     [[0, 1, 1]], [[0, 1, 0, 1]], np.zeros((0, 5)))))
+    >>> proven_rounds(one, 2, [0], {(0, 1): Fraction(25), (1, 0): Fraction(25)})
+    Fraction(1, 25)
+    """
+    tables = (proof.worth, proof.price, proof.forwarding)
+    worth, price, held = ({tuple(row[:-1]): row[-1] for row in table.tolist()} for table in tables)
+    if len(worth) + len(price) + len(held) != proof.count:
+        raise InputError("proof", "a number twice", "each once")
+    if min((*price.values(), *held.values()), default=0) < 0:
+        raise InputError("proof", "a price below 0", "none")
+    for root, rank in worth:
+        if root not in roots or rank == root or not 0 <= rank < num_ranks:
+            found = f"a worth of data of rank {root} at rank {rank}"
+            raise InputError("proof", found, "data that a rank needs")
+    for *_, source, target, step in (*price, *held):
+        if (source, target) not in room or not 0 <= step < proof.steps:
+            found = f"link {source} -> {target} in step {step + 1}"
+            raise InputError("proof", found, f"a link and one of {proof.steps} steps")
+    for root in roots:
+        mine = {place[1:]: value for place, value in held.items() if place[0] == root}
+        _check_root(proof.steps, root, (worth, price, mine), list(room))
+    cost = [Fraction(0)] * proof.steps
+    for (source, target, step), value in price.items():
+        cost[step] += room[source, target] * value
+    total = sum(worth.values())
+    if total <= 0:
+        return Fraction(0)
+    if not max(cost):
+        raise InputError("proof", f"worths of {total} without a price", "prices")
+    return Fraction(total) / max(cost)
+
+
+def _check_root(
+    steps: int,
+    root: int,
+    prices: tuple[
+        Mapping[tuple[int, ...], int], Mapping[tuple[int, ...], int], Mapping[tuple[int, ...], int]
+    ],
+    links: Sequence[Ends],
+) -> None:
+    """Refuse prices at which a send of this root's data is worth more than it costs."""
+    worth, price, held = prices
+    came = {root: 0}
+    for step in range(steps):
+        for source, target in links:
+            if came.get(source, steps) <= step:
+                came.setdefault(target, step + 1)
+    used: dict[tuple[int, ...], int] = {}
+    enabled: dict[int, int] = {}
+    for step in reversed(range(steps)):
+        for place, value in held.items():
+            if place[2] == step:
+                used[place[:2]] = used.get(place[:2], 0) + value
+        sends = [(a, b) for a, b in links if came.get(a, steps) <= step and b != root]
+        for source, target in sends:
+            own = 0 if source == root else used.get((source, target), 0)
+            pays = worth.get((root, target), 0) + enabled.get(target, 0)
+            if pays > price.get((source, target, step), 0) + own:
+                said = f"proof, data of rank {root}, link {source} -> {target}, step {step + 1}"
+                raise InputError(said, "a send worth more than it costs", "no such send")
+        for source, target in sends:
+            more = held.get((source, target, step), 0)
+            enabled[source] = enabled.get(source, 0) + more
+
+
+def schedule_trace(schedule: Schedule, name: str) -> Trace:
+    """Return a schedule as a trace in bytes and seconds, whose tasks are ranks.
+
+    A message is sent at its time, and later if what it carries arrives later.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> from netloom.phases.collectives.network import rank_network
+    >>> from netloom.phases.collectives.synthesis import proven, synthesised
+    >>> net = rank_network(topology("ring:4"), bytes_per_second=25e9)
+    >>> schedule_trace(proven(synthesised(net, "all-gather", 1e9)), "plan.json")
+    <plan.json: 4 tasks, 24 messages, 24 entries>
+    """
+    program, count = schedule.program, schedule.program.num_messages
+    nothing = np.zeros(count)
+    return Trace(
+        name,
+        program.num_ranks,
+        tuple(map(str, range(count))),
+        start=schedule.start,
+        run=nothing,
+        hold=nothing,
+        receive=nothing,
+        source=program.source,
+        flits=sizes_in_bytes(program.message_size, schedule.size_bytes),
+        targets=Lists(np.arange(count + 1), program.target.astype(np.int64)),
+        after=Lists(*waits(program, stepwise=False)),
+        flit_bytes=1,
+        unit="seconds",
+    )

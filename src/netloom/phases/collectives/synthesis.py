@@ -7,19 +7,29 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.phases.collectives.all_to_all import all_to_all
-from netloom.phases.collectives.joint import FUZZ, all_reduce
+from netloom.base.units import rate, size
+from netloom.base.words import counted, listed
+from netloom.phases.collectives.flows import FUZZ, all_reduce, all_to_all, on_channels
 from netloom.phases.collectives.least_time import least_time
-from netloom.phases.collectives.listed import MOST_MESSAGES
-from netloom.phases.collectives.optimum import optimum
-from netloom.phases.collectives.pipelines import BACKWARDS, along_trees
-from netloom.phases.collectives.schedules import schedule_of
+from netloom.phases.collectives.pipelines import BACKWARDS, MOST_MESSAGES, along_trees
+from netloom.phases.collectives.schedules import (
+    INTO,
+    Bound,
+    Schedule,
+    ScheduleNetwork,
+    cut_seconds,
+    priced_seconds,
+)
 from netloom.phases.collectives.translates import translatable, translated
+from netloom.phases.collectives.trees import optimum
+from netloom.workload.programs.many_lists import Lists
 
 if TYPE_CHECKING:
-    from netloom.phases.collectives.listed import Timed
+    from netloom.base.arrays import Ints
     from netloom.phases.collectives.network import RankNetwork
-    from netloom.phases.collectives.schedules import Schedule
+    from netloom.phases.collectives.pipelines import Timed
+    from netloom.phases.collectives.schedules import Prices
+    from netloom.phases.collectives.trees import Optimum
 
 SYNTHESISED = ("all-gather", "reduce-scatter", "broadcast", "reduce", "all-reduce", "all-to-all")
 """Collectives that ``synthesised`` makes schedules of."""
@@ -33,6 +43,9 @@ BY_TREES = "A linear program over pairs of in-trees and out-trees has no better 
 ON_TABLES = "trees over the routes of the routing"
 IN_STEPS = "steps one after the other"
 """What schedules are made of."""
+
+MOST_NAMED = 4
+"""Most ranks or channels that a sentence names."""
 
 
 def method_of(network: RankNetwork, collective: str) -> str:
@@ -117,7 +130,12 @@ def proven(timed: Timed) -> Schedule:
     """
     network, program = timed.network, timed.program
     if program.collective == "all-reduce":
-        return schedule_of(timed, why=_holds_any(timed) or BY_TREES)
+        held = least_time(  # what holds any all-reduce back as much as pairs of trees, if known
+            "all-reduce", network.topology, network.vertices[: network.num_ranks],
+            bytes_per_second=network.bytes_per_second, by_node=len(network.inside) > 0,
+        )  # fmt: skip
+        known = held.per_byte * timed.size_bytes >= timed.bound_seconds * (1 - FUZZ)
+        return schedule_of(timed, why=(held.why if known else "") or BY_TREES)
     if program.collective == "all-to-all":
         return schedule_of(timed, why="A linear program over all flows has no better solution.")
     weights = np.ones(network.num_ranks, np.int64)
@@ -127,12 +145,107 @@ def proven(timed: Timed) -> Schedule:
     return schedule_of(timed, optimum(used, weights))
 
 
-def _holds_any(timed: Timed) -> str:
-    """Return what holds any all-reduce back as much as pairs of trees. "" if nothing is known."""
+def schedule_of(timed: Timed, best: Optimum | None = None, why: str = "") -> Schedule:
+    """Return a timed program as a schedule that stands for itself.
+
+    Parameters
+    ----------
+    timed
+        What was made.
+    best
+        The optimum whose bottleneck cut is the bound. None if another is.
+    why
+        The bound in words, if there is no cut.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> from netloom.phases.collectives.network import rank_network
+    >>> from netloom.phases.collectives.trees import optimum
+    >>> from netloom.phases.collectives.synthesis import synthesised
+    >>> net = rank_network(topology("ring:4"), bytes_per_second=25e9)
+    >>> found = schedule_of(synthesised(net, "all-gather", 1e9), optimum(net))
+    >>> found.bound.seconds, found.bound.why
+    (0.015, '0 receives 750 MB through 2 channels of 50 GB/s together: 3 -> 0 and 1 -> 0.')
+    """
     network = timed.network
-    found = least_time(
-        "all-reduce", network.topology, network.vertices[: network.num_ranks],
-        bytes_per_second=network.bytes_per_second, by_node=len(network.inside) > 0,
+    used = np.unique(network.channels.values)
+    number = np.full(network.num_channels, -1, np.int64)
+    link = np.empty(network.num_channels, np.int64)
+    link[network.channels.values] = np.repeat(
+        np.arange(network.num_links), network.channels.lengths
+    )
+    number[used] = np.arange(len(used))
+    link = link[used]
+    kept = ScheduleNetwork(
+        network.topology.name,
+        tuple(network.name_of(vertex) for vertex in range(network.num_vertices)),
+        network.vertices[: network.num_ranks],
+        network.source[link], network.target[link],
+        network.channel_rate[used],
+        network.latency[link],
     )  # fmt: skip
-    held = found.per_byte * timed.size_bytes >= timed.bound_seconds * (1 - FUZZ)
-    return found.why if held else ""
+    routes = Lists(timed.routes.offsets, number[timed.routes.values].astype(np.int32))
+    nothing = np.zeros(0, np.int32)
+    bound = Bound(timed.bound_seconds, why, nothing)
+    if timed.prices is not None:
+        prices = on_channels(timed.prices, link, network.num_links)
+        seconds = priced_seconds(kept, timed.program.collective, timed.size_bytes, prices)
+        bound = Bound(seconds, f"{why} {_price_words(kept, prices)}", nothing, prices)
+    if best is not None:
+        inside = _inside(best)
+        of = timed.program.collective, timed.program.root, timed.size_bytes
+        seconds = cut_seconds(kept, *of, inside)
+        bound = Bound(seconds, _cut_words(kept, *of, inside), inside)
+    return Schedule(timed.program, timed.size_bytes, kept, timed.start, timed.end, routes, bound)
+
+
+def _inside(best: Optimum) -> Ints:
+    """Return the vertices of a bottleneck cut: what its ranks reach without the links that leave.
+
+    In a network that is reversed this reads backwards, and the cut is the same.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    network = best.network
+    stays = np.ones(network.num_links, np.bool_)
+    stays[best.leaving] = False
+    ends = network.source[stays], network.target[stays]
+    graph = csr_array((np.ones(len(ends[0])), ends), shape=(network.num_vertices,) * 2)
+    away = dijkstra(graph, indices=best.inside, min_only=True, unweighted=True)
+    return np.flatnonzero(np.isfinite(away)).astype(np.int32)
+
+
+def _price_words(network: ScheduleNetwork, prices: Prices) -> str:
+    """Return the channels that cost something: they are full in every schedule at the bound."""
+    channels = np.unique(prices.channels.values).tolist()
+    if len(channels) == len(network.rate):
+        return f"All {counted(len(channels), 'channel')} set it."
+    many = counted(len(channels), "channel")
+    names = listed([network.channel_name(channel) for channel in channels], MOST_NAMED)
+    return f"{many} set{'s' * (len(channels) == 1)} it: {names}."
+
+
+def _cut_words(
+    network: ScheduleNetwork, collective: str, root: int, size_bytes: float, inside: Ints
+) -> str:
+    """Return the bottleneck in a sentence, of the side that has fewer ranks."""
+    held = np.zeros(len(network.labels), np.bool_)
+    held[inside] = True
+    into = collective in INTO
+    ends = (network.target, network.source) if into else (network.source, network.target)
+    channels = np.flatnonzero(held[ends[0]] & ~held[ends[1]])
+    total = float(network.rate[channels].sum())
+    members = np.flatnonzero(held[: len(network.host)])
+    if 2 * len(members) > len(network.host):
+        members, into = np.flatnonzero(~held[: len(network.host)]), not into
+    who = listed([network.labels[rank] for rank in members.tolist()], MOST_NAMED)
+    if len(members) > MOST_NAMED:
+        who = f"{counted(len(members), 'rank')} ({who})"
+    verb = ("receive" if into else "send") + "s" * (len(members) == 1)
+    amount = size(cut_seconds(network, collective, root, size_bytes, inside) * total)
+    ways = listed([network.channel_name(channel) for channel in channels.tolist()], MOST_NAMED)
+    many = "one channel" if len(channels) == 1 else counted(len(channels), "channel")
+    speed = rate(total) + " together" * (len(channels) > 1)
+    return f"{who} {verb} {amount} through {many} of {speed}: {ways}."

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.phases.collectives.listed import MOST_MESSAGES, Jobs, Servers, Timed, listed
-from netloom.phases.collectives.optimum import optimum
+from netloom.phases.collectives.pipelines import MOST_MESSAGES, Jobs, Servers, Timed, listed
+from netloom.phases.collectives.trees import optimum
 from netloom.topology.cubes import Cube
 from netloom.workload.programs.collectives.program import CollectiveProgram, owners, single
 from netloom.workload.programs.many_lists import Lists
@@ -151,9 +151,9 @@ def _directions(sides: tuple[int, ...], steps: Ints, many: int) -> tuple[Ints, I
             np.concatenate([np.full(len(others), source), vertex, vertices + np.arange(ways)]),
             np.concatenate([others, vertices + way, np.full(ways, sink)]),
         )
-        room = np.concatenate([
-            np.full(len(others) + len(vertex), many), np.full(ways, most)
-        ]).astype(np.int32)  # fmt: skip
+        room = np.concatenate(
+            [np.full(len(others) + len(vertex), many), np.full(ways, most)]
+        ).astype(np.int32)
         graph = coo_array((room, ends), shape=(sink + 1,) * 2).tocsr()
         found = maximum_flow(graph, source, sink)
         if found.flow_value == (vertices - 1) * many:
@@ -215,25 +215,6 @@ def translatable(network: RankNetwork) -> bool:
     return closed and bool(even)
 
 
-def rounds_program(found: Translates, collective: str = "all-gather") -> CollectiveProgram:
-    """Return the program of an all-gather, or backwards a reduce-scatter, by rounds.
-
-    Raises
-    ------
-    InputError
-        If it has too many messages, or the collective is another.
-
-    Examples
-    --------
-    >>> rounds_program(translates((3, 3)))
-    <all-gather, synthesised: 9 ranks, 36 chunks, 288 messages in 8 steps>
-    """
-    times = found.round_of.astype(np.float64)
-    each = times[found.parent >= 0]
-    program, step, _ = _everywhere(found, collective, 1, each, np.arange(found.parent.shape[1]))
-    return replace(program, step=step.astype(np.int32))
-
-
 def translated(
     network: RankNetwork,
     collective: str,
@@ -289,7 +270,7 @@ def translated(
     rank_of = np.argsort(network.vertices)
     if collective == "reduce-scatter":
         start, end = end.max() - end, end.max() - start
-    program, start, row = _everywhere(found, collective, many, start, rank_of, backwards=True)
+    program, start, row = _everywhere(found, collective, many, start, rank_of)
     _, step = np.unique(start, return_inverse=True)
     channels = _channels(network, program)
     return Timed(
@@ -322,18 +303,11 @@ def _template(network: RankNetwork, found: Translates, many: int) -> tuple[Jobs,
 
 
 def _everywhere(
-    found: Translates,
-    collective: str,
-    many: int,
-    start: Floats,
-    rank_of: Ints,
-    *,
-    backwards: bool = False,
+    found: Translates, collective: str, many: int, start: Floats, rank_of: Ints
 ) -> tuple[CollectiveProgram, Floats, Ints]:
     """Return the messages of all roots in the order of their starts, and which of one root's.
 
-    ``start``: of each message of root 0. ``backwards``: whether starts of a reduce-scatter are so
-    already. Steps are left 0.
+    ``start``: of each message of root 0. Steps are left 0.
     """
     if collective not in ("all-gather", "reduce-scatter"):
         raise InputError("collective", f"'{collective}'", "all-gather or reduce-scatter")
@@ -342,8 +316,6 @@ def _everywhere(
         wanted = f"at most {MOST_MESSAGES:,}: fewer ranks or chunks"
         raise InputError("schedule", f"{len(start) * vertices:,} messages", wanted)
     sums = collective == "reduce-scatter"
-    if sums and not backwards:
-        start = start.max() - start
     row = np.argsort(start, kind="stable")
     tree, vertex = np.nonzero(found.parent >= 0)
     moved = found.moved()

@@ -16,7 +16,7 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.progress import counting
-from netloom.phases.plan.connections import Connections, ranks
+from netloom.phases.plan.plans import Connections, ranks
 from netloom.routing import ports
 from netloom.routing.virtual_channels import MOST_SLOTS
 from netloom.simulation.kernels.agenda import LAST_CYCLE
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Floats, Ints
     from netloom.models.messages import ConSetCosts
     from netloom.phases.plan.plans import Plan
-    from netloom.phases.timetable.timetables import Timetable
+    from netloom.phases.timetables import Timetable
     from netloom.topology import Topology
 
 MOST_WORDS = 2**30
@@ -346,7 +346,7 @@ def order_within(given: Connections, members: Ints) -> dict[int, set[int]]:
 
     Examples
     --------
-    >>> from netloom.phases.plan.connections import connections
+    >>> from netloom.phases.plan.plans import connections
     >>> from netloom.workload import read
     >>> order = [((0, 1), (1, 2)), ((0, 1), (2, 3))]
     >>> given = connections(read("ring:4"), range(4), 4, order=order)
@@ -378,7 +378,7 @@ def meetings(given: Connections, sequence: Ints, *, both_ways: bool) -> dict[int
 
     Examples
     --------
-    >>> from netloom.phases.plan.connections import connections
+    >>> from netloom.phases.plan.plans import connections
     >>> from netloom.workload import read
     >>> given = connections(read("ring:4"), range(4), 4)  # 0 -> 1, 0 -> 3, 1 -> 0, 1 -> 2 ...
     >>> meetings(given, np.array([0, 1, 2]), both_ways=True)

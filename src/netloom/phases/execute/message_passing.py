@@ -11,7 +11,7 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.progress import counting
 from netloom.base.provenance import DEFAULT_SEED
-from netloom.phases.plan.connections import Connections, ranks
+from netloom.phases.plan.plans import Connections, ranks
 from netloom.routing import virtual_channel_routing
 from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.network.program import NetworkProgram
@@ -112,7 +112,7 @@ def message_passing(
     Examples
     --------
     >>> from netloom.models.messages import MessageCosts
-    >>> from netloom.phases.plan.connections import connections
+    >>> from netloom.phases.plan.plans import connections
     >>> from netloom.topology import topology
     >>> from netloom.workload import read
     >>> given = connections(read("hypercube:1"), [0, 2], 4, words=100)

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.phases.plan.connections import ranks
+from netloom.phases.plan.plans import ranks
 
 if TYPE_CHECKING:
     from netloom.models.messages import ConSetCosts
     from netloom.phases.plan.plans import Plan
-    from netloom.phases.timetable.timetables import Timetable
+    from netloom.phases.timetables import Timetable
 
 Primitive: TypeAlias = Literal["send_element", "receive_element"]
 SEND: Primitive = "send_element"
@@ -87,7 +87,7 @@ def node_programs(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> list[
     --------
     >>> from netloom.models.messages import ConSetCosts
     >>> from netloom.phases import Capacity, Plan, connections
-    >>> from netloom.phases.timetable.timetables import schedule
+    >>> from netloom.phases.timetables import schedule
     >>> from netloom.routing import DimensionOrder, paths
     >>> from netloom.topology import mesh
     >>> from netloom.workload import read

@@ -96,7 +96,7 @@ def run_programs(
     >>> from netloom.models.messages import ConSetCosts
     >>> from netloom.phases import Capacity, Plan, connections
     >>> from netloom.phases.execute.node_programs import node_programs
-    >>> from netloom.phases.timetable.timetables import schedule
+    >>> from netloom.phases.timetables import schedule
     >>> from netloom.routing import DimensionOrder, paths
     >>> from netloom.topology import topology
     >>> from netloom.workload import read

@@ -1,27 +1,34 @@
-"""Connections into phases: which, by which routes, in how few and how short ones."""
+"""Connections into phases: which, by which routes, in how few and how short ones.
+
+Patterns that look alike from every node of a torus are packed as whole permutations: all
+connections over one displacement, one from each node, take the same number of virtual channels of
+every node and load all channels of one direction alike. So a phase is a set of such permutations,
+and what was a routing problem is bin packing. All-to-all on a torus of 8x8 is 63 of them, where the
+general router sees 4,032 connections. Any other connections get routes by negotiation, and move
+between phases afterwards so that these last less long.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.models.messages import ConSetCosts
-from netloom.phases.plan.balance import FEW_MOVES, balanced, phase_clocks
-from netloom.phases.plan.bounds import least_clocks, least_phases
-from netloom.phases.plan.connections import Connections, ranks
-from netloom.phases.plan.negotiate import negotiated, sequential
-from netloom.phases.plan.plans import Capacity, Plan
-from netloom.phases.plan.symmetric import pack_permutations, permutations
+from netloom.phases.plan.bounds import arrivals, hops_to, least_clocks, least_phases, wired
+from netloom.phases.plan.plans import Capacity, Connections, Plan, ranks
 from netloom.routing import Paths
 from netloom.topology import Cube, Topology
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from netloom.base.arrays import Ints
+    from numpy.typing import NDArray
+
+    from netloom.base.arrays import Floats, Ints
 
     Attempt: TypeAlias = Callable[[int], Plan | None]
 
@@ -203,3 +210,444 @@ def _shortest(attempt: Attempt, first: Plan, costs: ConSetCosts, floor: float) -
 def _total(plan: Plan, costs: ConSetCosts) -> float:
     """Return the clocks of all phases and the switches between them."""
     return plan.num_phases * costs.switch_clocks + float(phase_clocks(plan, costs).sum())
+
+
+TRIES = 1_000_000
+"""Moves that annealing tries for the first hundred permutations. In proportion for more."""
+
+PACKING_HEAT, PENALTY = 0.3, 1.0
+"""Of annealing, in largest loads of one permutation: its temperature at first, and the price of a
+virtual channel too many."""
+
+
+@dataclass(frozen=True, eq=False)
+class Permutations:
+    """The connections of a pattern in sets that go into one phase together."""
+
+    # The connections of each set: one from each node, or from each second one.
+    members: list[Ints]
+    # int64[sets, kinds], the virtual channels that each set takes of each kind of node or channel:
+    # those that all sets treat alike are one kind.
+    sizes: Ints
+    # float64[sets, kinds], the clocks for which each set keeps a kind of channel or processor busy.
+    weights: Floats
+    routes: Paths  # the path of every connection
+
+
+def permutations(
+    given: Connections, topology: Cube, capacity: Capacity, costs: ConSetCosts, *, halved: bool
+) -> Permutations | None:
+    """Return a pattern's sets and their routes. None if it does not look alike from every node.
+
+    Paths go by dimension order. Half-way round a ring they go either way, from nodes in turn.
+
+    Parameters
+    ----------
+    halved
+        Whether a set holds the connections of each second node, as on a chessboard. Such halves
+        fill phases better. None is returned where a side is odd.
+    """
+    even = all(side % 2 == 0 for side in topology.sides if side > 1)
+    shape = zip(topology.sides, topology.wraps, strict=True)
+    closed = all(wraps or side <= 2 for side, wraps in shape)  # all nodes have like neighbours
+    alike = list(_alike(given, topology)) if closed and not len(given.before) else []
+    if sum(map(len, alike)) < len(given) or (halved and not even):
+        return None
+    routed: list[Ints] = [np.zeros(0, np.int64)] * len(given)
+    sets, held, busy = [], [], []
+    colour = np.sum(np.unravel_index(given.source, topology.sides), axis=0) % 2
+    for one in alike:
+        hops = _paths(topology, given.source[one], int(given.target[one[0]]))
+        for connection, path in zip(one.tolist(), hops, strict=True):
+            routed[connection] = path
+        parts = [colour[one] == 0, colour[one] == 1] if halved else [np.ones(len(one), bool)]
+        for part in parts:
+            sets.append(one[part])
+            on_nodes, on_channels = _counts(given, topology, one[part], hops[part])
+            held.append(on_nodes.sum(0) if capacity.per == "node" else on_channels)
+            access = on_nodes[:2].ravel() if costs.both_ways else on_nodes[0] + on_nodes[1]
+            each = access * costs.clocks_per_word, on_channels * costs.channel_clocks_per_word
+            busy.append(np.concatenate(each) * given.words[one[0]])
+    offsets = np.cumsum([0, *map(len, routed)])
+    channels = np.concatenate(routed).astype(np.int32)
+    sizes, weights = (  # in one layout, so that the kernel is compiled once
+        np.ascontiguousarray(np.unique(rows, axis=1)) for rows in (np.array(held), np.array(busy))
+    )
+    return Permutations(sets, sizes, weights, Paths(offsets, channels))
+
+
+def pack_permutations(
+    given: Connections,
+    topology: Cube,
+    capacity: Capacity,
+    sets: Permutations,
+    num_phases: int,
+    *,
+    seed: int = 1,
+) -> Plan | None:
+    """Return a plan of so many phases that last as short as could be found. None without one.
+
+    Sets of connections are packed into phases by simulated annealing.
+    """
+    from netloom.phases.kernels.packing import pack
+
+    if num_phases > len(sets.members) or sets.sizes.max() > capacity.virtual_channels:
+        return None
+    unit = max(float(sets.weights.max(axis=1).mean()), 1e-9)
+    rng = np.random.default_rng(seed)
+    phase_of = rng.integers(0, num_phases, len(sets.members))
+    excess = pack(
+        sets.sizes, sets.weights / unit, capacity.virtual_channels, num_phases,
+        TRIES * max(1, len(sets.members) // 100), PACKING_HEAT, PENALTY, rng, phase_of,
+    )  # fmt: skip
+    if excess:
+        return None
+    phase = np.empty(len(given), np.int32)
+    numbers = np.unique(phase_of, return_inverse=True)[1]
+    for members, number in zip(sets.members, numbers.tolist(), strict=True):
+        phase[members] = number
+    return Plan(topology, given, capacity, phase, sets.routes, "symmetric")
+
+
+def _alike(given: Connections, topology: Cube) -> Iterator[Ints]:
+    """Yield the connections of each displacement that start in every node, and carry as much."""
+    ends = [np.array(np.unravel_index(end, topology.sides)) for end in (given.source, given.target)]
+    apart = (ends[1] - ends[0]) % np.array(topology.sides)[:, None]
+    by_node = np.lexsort((given.source, given.words, *apart))
+    kinds = np.vstack([apart, given.words[None]])[:, by_node]
+    changes = np.flatnonzero((kinds[:, 1:] != kinds[:, :-1]).any(axis=0)) + 1
+    everywhere = np.arange(topology.num_hosts)
+    for one in np.split(by_node, changes):
+        if np.array_equal(given.source[one], everywhere):
+            yield one
+
+
+def _paths(topology: Cube, source: Ints, target_of_first: int) -> Ints:
+    """Return int64[nodes, hops], the channels from every node over the displacement of node 0."""
+    at, hops = source.astype(np.int64), []
+    coordinates = np.unravel_index(at, topology.sides)
+    for axis, apart in enumerate(topology.coordinates(target_of_first)):
+        side = topology.sides[axis]
+        falling = np.full(len(at), 2 * apart > side)
+        if 2 * apart == side:
+            falling = coordinates[axis] % 2 == 1
+        leaving = _channel_from(topology, axis)
+        for _ in range(min(apart, side - apart)):
+            hops.append(leaving[falling.astype(np.int64), at])
+            at = topology.channel_target[hops[-1]].astype(np.int64)
+    return np.array(hops, np.int64).reshape(-1, len(at)).T
+
+
+def _channel_from(topology: Cube, axis: int) -> Ints:
+    """Return int64[2, nodes], the channel that leaves each node in each direction; -1: none."""
+    leaving = np.full((2, topology.num_hosts), -1, np.int64)
+    lines = topology.num_hosts // topology.sides[axis]
+    for direction in range(2):
+        first = topology.line_base[axis, direction]
+        channels = np.arange(first, first + lines * topology.line_channels[axis])
+        leaving[direction, topology.channel_source[channels]] = channels
+    return leaving
+
+
+def _counts(given: Connections, topology: Cube, one: Ints, hops: Ints) -> tuple[Ints, Ints]:
+    """Return the sends, arrivals and passages at each node, and the connections on each channel."""
+    nodes = topology.num_hosts
+    ends = [np.bincount(end[one], minlength=nodes) for end in (given.source, given.target)]
+    between = np.bincount(topology.channel_target[hops[:, :-1]].ravel(), minlength=nodes)
+    on_channels = np.bincount(hops.ravel(), minlength=topology.num_channels)
+    return np.array([*ends, between]), on_channels
+
+
+ROUNDS = 60
+"""Most rounds of negotiation for one number of phases."""
+
+STALE_ROUNDS = 12
+"""Rounds without progress after which negotiation gives up."""
+
+FIRST_PRESSURE, PRESSURE_GROWTH, MOST_PRESSURE = 0.5, 1.3, 50.0
+"""The price of a place too full, as a multiple, and its growth from round to round."""
+
+HISTORY_GROWTH = 0.3
+"""What a place's price gains for good with each round and each path too many."""
+
+RIP_UPS, RIPPED = 10, 0.25
+"""Rounds of ripping up and rerouting in sequential routing, and the share ripped up in each."""
+
+FEW = 16
+"""Most connections without a route for which another round is tried although the last one left no
+fewer. If there are more, random retries do not find room for all of them."""
+
+
+class State(NamedTuple):
+    """Routes so far, and what they make places cost.
+
+    ``use``, ``price`` and ``history`` have a row per phase and a column per place. The price of a
+    place is (1 + history) × ``table[use]``. ``phase`` is -1 without a route. The first
+    ``lengths[i]`` of ``routes[i]`` are the channels of connection i.
+    """
+
+    use: Ints
+    price: Floats
+    history: Floats
+    table: Floats
+    phase: Ints
+    routes: Ints
+    lengths: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What kernels know: the network, who is to be joined, and in which order."""
+
+    # Ends and outgoing channels, places, and distances; see ``kernels.priced_paths``.
+    net: tuple[NDArray[np.generic], ...]
+    ends: tuple[Ints, Ints]  # sources and targets
+    # before, after: for each connection those that come before and after it, as ragged arrays.
+    before: tuple[Ints, Ints]
+    after: tuple[Ints, Ints]
+    # int64[n], the order in which connections are routed: in their own order, the longest first.
+    turn: Ints
+    hops: int  # most hops of a path
+    places: int  # how many places have a capacity
+
+
+def task_of(given: Connections, topology: Topology, capacity: Capacity, seed: int) -> Task:
+    """Return what kernels need."""
+    distance, net = hops_to(topology), wired(topology)
+    target = (given.target + arrivals(topology)).astype(np.int32)
+    hops = distance[target, given.source].astype(np.int64)
+    offsets, channels = net.outgoing()
+    nodes = np.arange(net.num_vertices)
+    per_node = capacity.per == "node"
+    enters = topology.channel_target if per_node else np.arange(topology.num_channels)
+    starts = nodes % topology.num_vertices if per_node else np.full_like(nodes, -1)
+    longest = int(distance[np.isfinite(distance)].max(initial=1))
+    ends = net.channel_source, net.channel_target
+    places = enters.astype(np.int64), starts.astype(np.int64)
+    tie = np.random.default_rng(seed).random(len(given))
+    return Task(
+        net=(*ends, offsets, channels, *places, distance),
+        ends=(given.source, target),
+        before=ragged(given.after, given.before, len(given)),
+        after=ragged(given.before, given.after, len(given)),
+        turn=np.lexsort((tie, -hops, ranks(given))),
+        hops=min(net.num_vertices, 3 * longest + 4),
+        places=capacity.places(topology),
+    )
+
+
+def negotiated(
+    given: Connections,
+    topology: Topology,
+    capacity: Capacity,
+    num_phases: int,
+    *,
+    seed: int = 1,
+    home: Ints | None = None,
+) -> Plan | None:
+    """Return a plan of so many phases, found by negotiated congestion. None where it gives up.
+
+    All connections are routed, each by its cheapest path, though places become too full. Then
+    those through such places are routed again, round by round, while the prices of these places
+    rise with every round in which they stay too full (PathFinder: McMurchie & Ebeling 1995),
+    over the copies of the network that the phases are (Feldmann et al. 1993, section 4.4.1).
+
+    ``seed`` is of the order in which connections are routed. ``home``: int64[n], the phase that
+    each connection should be in, if that costs little.
+    """
+    task = task_of(given, topology, capacity, seed)
+    state = _state(task, len(given), num_phases)
+    rng, limit = np.random.default_rng(seed), capacity.virtual_channels
+    turn, pressure, least, since = task.turn, FIRST_PRESSURE, np.inf, 0
+    home = np.full(len(given), -1) if home is None else home
+    for _ in range(ROUNDS):
+        state.table[:] = 1.0 + pressure * np.maximum(0, np.arange(len(state.table)) + 1 - limit)
+        state.price[:] = (1.0 + state.history) * state.table[state.use]
+        lost = _route(task, state, turn, limit, home, first_fit=False)
+        assert lost == 0, "every place can be had at a price"
+        over = np.maximum(0, state.use - limit)
+        if not over.any():
+            return plan_of(given, topology, capacity, state, "negotiated")
+        state.history[:] += HISTORY_GROWTH * over
+        since = 0 if over.sum() < least else since + 1
+        least = min(least, int(over.sum()))
+        if since > STALE_ROUNDS:
+            break
+        pressure = min(pressure * PRESSURE_GROWTH, MOST_PRESSURE)
+        turn = turn if len(given.before) else rng.permutation(turn)
+    return None
+
+
+def sequential(
+    given: Connections, topology: Topology, capacity: Capacity, num_phases: int, *, seed: int = 1
+) -> Plan | None:
+    """Return a plan of so many phases by the paper's APR. None where it finds none.
+
+    One connection after the other takes the cheapest path of all phases. A place costs 1 and one
+    more for each path through it. A full place cannot be used. Then, several times, some
+    connections are ripped up and rerouted after those without a route, as long as that leaves
+    fewer, or few, without one. This is algorithm APR of Feldmann et al. 1993, section 4.4.1, which
+    leaves costs and order open. These costs, with the longest first, are the best of those tried.
+    Connections that come in an order take the first phase that has room for them, not the cheapest.
+
+    ``seed`` is of the order in which connections of one length are routed.
+    """
+    from netloom.phases.kernels.route import rip_up
+
+    task = task_of(given, topology, capacity, seed)
+    state = _state(task, len(given), num_phases)
+    rng, limit, ordered = np.random.default_rng(seed), capacity.virtual_channels, len(given.before)
+    state.table[:] = 1.0 + np.arange(len(state.table))
+    state.table[limit:] = np.inf
+    state.price[:] = 1.0
+    turn, nowhere, most = task.turn, np.full(len(given), -1), np.inf
+    for again in range(RIP_UPS + 1):
+        left = _route(task, state, turn, limit, nowhere, first_fit=bool(ordered))
+        if left == 0:
+            return plan_of(given, topology, capacity, state, "sequential")
+        if ordered or again == RIP_UPS or left >= most:
+            break
+        most = max(FEW, left)
+        lost = state.phase < 0
+        rip_up(task.net, task.ends, tuple(state), np.flatnonzero(rng.random(len(lost)) < RIPPED))
+        turn = np.concatenate([task.turn[lost[task.turn]], task.turn[~lost[task.turn]]])
+    return None
+
+
+def _state(task: Task, connections: int, num_phases: int) -> State:
+    """Return a state without routes."""
+    places = num_phases, task.places
+    return State(
+        use=np.zeros(places, np.int32),
+        price=np.ones(places),
+        history=np.zeros(places),
+        table=np.ones(connections + 2),
+        phase=np.full(connections, -1, np.int32),
+        routes=np.zeros((connections, task.hops), np.int32),
+        lengths=np.zeros(connections, np.int32),
+    )
+
+
+def state_of(task: Task, plan: Plan) -> State:
+    """Return the state that a plan is. Its prices are those of empty places."""
+    state = _state(task, len(plan.connections), plan.num_phases)
+    state.use[:] = plan.use()
+    state.phase[:], state.lengths[:] = plan.phase, plan.routes.lengths
+    state.routes[np.arange(task.hops) < state.lengths[:, None]] = plan.routes.channels
+    return state
+
+
+def _route(task: Task, state: State, turn: Ints, limit: int, home: Ints, *, first_fit: bool) -> int:
+    """Route what has no route or a crowded one. Return how many find none."""
+    from netloom.phases.kernels.route import route
+
+    free = np.zeros(len(task.net[0]))
+    lost: int = route(
+        task.net, scratch_of(task), task.ends, tuple(state), turn, task.before, task.after, limit,
+        free, home, first_fit,
+    )  # fmt: skip
+    return lost
+
+
+def plan_of(
+    given: Connections, topology: Topology, capacity: Capacity, state: State, method: str
+) -> Plan:
+    """Return the plan of a state in which all is well. Phases without connections are left out."""
+    offsets = np.append(0, np.cumsum(state.lengths, dtype=np.int64))
+    channels = state.routes[np.arange(state.routes.shape[1]) < state.lengths[:, None]]
+    phase = np.unique(state.phase, return_inverse=True)[1].astype(np.int32)
+    return Plan(topology, given, capacity, phase, Paths(offsets, channels), method)
+
+
+def scratch_of(task: Task) -> tuple[NDArray[np.generic], ...]:
+    """Return room for one search."""
+    nodes, channels = len(task.net[-1]), len(task.net[0])
+    return (
+        np.zeros(nodes), np.zeros(nodes, np.int64), np.zeros(nodes, np.int64),
+        np.zeros(channels + nodes + 1), np.zeros(channels + nodes + 1, np.int64),
+        np.zeros(nodes, np.bool_), np.zeros(task.hops, np.int32),
+    )  # fmt: skip
+
+
+def ragged(keys: Ints, values: Ints, groups: int) -> tuple[Ints, Ints]:
+    """Return the values of each key, one group after the other."""
+    offsets = np.append(0, np.cumsum(np.bincount(keys, minlength=groups)))
+    return offsets.astype(np.int64), values[np.argsort(keys, kind="stable")].astype(np.int64)
+
+
+MOVES = 1000
+"""Moves that are tried for each connection, ..."""
+
+LEAST_MOVES, MOST_MOVES, FEW_MOVES = 40_000, 1_000_000, 100_000
+"""... but at least and at most so many in all. Few where plans are only compared."""
+
+BALANCING_HEAT = 0.05
+"""Of annealing at first, in clocks of a mean connection."""
+
+
+def phase_clocks(plan: Plan, costs: ConSetCosts) -> Floats:
+    """Return float64[num_phases], the clocks of each phase's busiest processor or channel.
+
+    No timetable of the phase can be shorter. Words of many connections interleaved come close.
+    """
+    longest: Floats = _busy(plan, costs)[0].max(axis=1, initial=0.0)
+    return longest
+
+
+def balanced(
+    plan: Plan, costs: ConSetCosts, *, seed: int = 1, most_moves: int = MOST_MOVES
+) -> Plan:
+    """Return a plan of as many phases or fewer that last less long, or the same plan.
+
+    Connections are moved to other phases and routes, or change places, by simulated annealing of
+    the sum over all phases of what their busiest processor or channel has to do.
+
+    The plan keeps all capacities. At most ``most_moves`` are tried.
+    """
+    from netloom.phases.kernels.balance import balance
+
+    given, topology = plan.connections, plan.topology
+    busy, receivers = _busy(plan, costs)
+    before = float(busy.max(axis=1, initial=0.0).sum())
+    if plan.num_phases < 1 or before <= least_clocks(given, topology, costs):
+        return plan
+    task = task_of(given, topology, plan.capacity, seed)
+    state = state_of(task, plan)
+    state.table[plan.capacity.virtual_channels :] = np.inf
+    state.price[:] = state.table[state.use]
+    words = given.words.astype(np.float64)
+    heights, unit = np.zeros(plan.num_phases), max(1e-9, float(busy.sum()) / plan.num_phases)
+    load = busy, heights, (busy**2).sum(axis=1), np.ones(plan.num_phases, np.bool_), unit
+    work = np.zeros(topology.num_channels), np.zeros((3, task.hops), np.int32)
+    balance(
+        task.net, scratch_of(task), task.ends,
+        (receivers - arrivals(topology), _processors(topology, costs)),
+        (words * costs.clocks_per_word, words * costs.channel_clocks_per_word), tuple(state),
+        task.before, task.after, load, work,
+        min(most_moves, max(LEAST_MOVES, MOVES * len(given))),
+        BALANCING_HEAT * float(words.mean()) * costs.clocks_per_word, np.random.default_rng(seed),
+    )  # fmt: skip
+    after = plan_of(given, topology, plan.capacity, state, plan.method)
+    return after if heights.sum() < before else plan
+
+
+def _processors(topology: Topology, costs: ConSetCosts) -> int:
+    """Return how many processors, or halves of them, work side by side."""
+    return topology.num_hosts * (2 if costs.both_ways else 1)
+
+
+def _busy(plan: Plan, costs: ConSetCosts) -> tuple[Floats, int]:
+    """Return float64[phases, processors + channels] in clocks, and where receivers begin."""
+    given, topology = plan.connections, plan.topology
+    processors = _processors(topology, costs)
+    receivers = processors - topology.num_hosts
+    clocks = given.words * costs.clocks_per_word
+    hops, width = plan.routes.lengths, processors + topology.num_channels
+    start = plan.phase.astype(np.int64) * width
+    channels = np.repeat(start, hops) + processors + plan.routes.channels
+    at = np.concatenate([start + given.source, start + receivers + given.target, channels])
+    on_channels = np.repeat(given.words * costs.channel_clocks_per_word, hops)
+    busy = np.bincount(
+        at, np.concatenate([clocks, clocks, on_channels]), minlength=plan.num_phases * width
+    )
+    return busy.astype(np.float64).reshape(-1, width), receivers

@@ -8,7 +8,7 @@ from netloom.phases import Capacity, Plan, connections, schedule
 from netloom.routing import DimensionOrder, paths
 from netloom.topology import torus
 from netloom.workload import read
-from tests.phases.timetable.test_timetable import plan_of
+from tests.phases.test_timetables import plan_of
 
 IWARP = ConSetCosts()
 

@@ -1,15 +1,21 @@
-"""All-reduce with in-trees and out-trees at once: up to 1.5 times reduce-scatter, then all-gather.
+"""All-reduce and all-to-all by linear programs: schedules, and the prices that prove their bounds.
 
+An all-reduce has in-trees and out-trees at once: up to 1.5 times reduce-scatter, then all-gather.
 One collective after the other is not the best if hosts differ (the corners of meshes, odd boxes).
 Then it is better to use roots in the middle, and to divide links unevenly between both directions.
 A linear program finds the weights of the roots and the shares of each link for out-trees and for
 in-trees. Every rank must be able to receive from all roots and send to all. Trees are packed in
 both, one pair per unit of weight, and pipelined. If reduce-scatter followed by all-gather already
 meets the bound of the weakest groups of ranks, no program is solved.
+
+In an all-to-all, what a rank sends to all others is one commodity, for only totals matter on the
+links: N · links variables instead of N² · links. The program's flows are peeled into paths. Each is
+a chain of messages from rank to rank.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import gcd, lcm
@@ -19,12 +25,24 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.words import counted
-from netloom.phases.collectives.duals import prices_of
-from netloom.phases.collectives.groups import MOST_GROUPED, group_prices, least_out, weakest_groups
-from netloom.phases.collectives.listed import Jobs, Timed, servers, timed
-from netloom.phases.collectives.optimum import optimum
-from netloom.phases.collectives.pipelines import CHUNKS, FEW_TREES, fastest, slices_of
-from netloom.phases.collectives.trees import Forest, packed
+from netloom.phases.collectives.least_time import (
+    MOST_GROUPED,
+    group_prices,
+    least_out,
+    weakest_groups,
+)
+from netloom.phases.collectives.pipelines import (
+    CHUNKS,
+    FEW_TREES,
+    Jobs,
+    Timed,
+    fastest,
+    servers,
+    slices_of,
+    timed,
+)
+from netloom.phases.collectives.schedules import Prices
+from netloom.phases.collectives.trees import Forest, optimum, packed
 from netloom.workload.programs.collectives.program import EVERYBODY, CollectiveProgram
 from netloom.workload.programs.many_lists import Lists, lists
 
@@ -35,7 +53,78 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Floats, Ints
     from netloom.phases.collectives.network import RankNetwork
-    from netloom.phases.collectives.prices import Prices
+
+
+FINEST_PRICES = 5040
+"""Largest common denominator of prices that is looked for."""
+
+EXACT = 1e-9
+"""Part of the highest price by which small fractions may be off what the solver found."""
+
+MOST_EXACT = 2.0**51
+"""All prices together, if they are no small fractions: the finest that stay exact in sums."""
+
+
+def prices_of(tables: Floats, level: Floats) -> Prices:
+    """Return prices as whole numbers. Any prices are valid, and these prove what the duals do.
+
+    Parameters
+    ----------
+    tables
+        float64[num_tables, num_links]. What is below 0 by rounding counts as 0.
+    level
+        float64[2, num_forwarding].
+
+    Examples
+    --------
+    >>> found = prices_of(np.array([[0.5, 0.25, 0.0], [0.0, 0.0, 0.75]]), np.zeros((2, 0)))
+    >>> found.price, found.channels.of(0), found.channels.of(1)
+    (array([2, 1, 3]), array([0, 1], dtype=int32), array([2], dtype=int32))
+    """
+    given = np.append(np.maximum(tables, 0.0).ravel(), level.ravel())
+    found = _whole(given)
+    table, levels = found[: tables.size].reshape(tables.shape), found[tables.size :]
+    row, link = np.nonzero(table)
+    offsets = np.append(0, np.cumsum((table > 0).sum(axis=1), dtype=np.int64))
+    return Prices(
+        Lists(offsets, link.astype(np.int32)), table[row, link], levels.reshape(level.shape)
+    )
+
+
+def _whole(values: Floats) -> Ints:
+    """Return numbers in the ratios of some: exactly if these are small, else as fine as fits."""
+    most = float(np.abs(values).max(initial=0.0))
+    if not most:
+        return np.zeros(len(values), np.int64)
+    known, place = np.unique(np.round(values / most, 12), return_inverse=True)
+    near = [Fraction(each).limit_denominator(FINEST_PRICES) for each in known.tolist()]
+    scale = lcm(*(each.denominator for each in near))
+    if scale > FINEST_PRICES or np.abs([float(each) for each in near] - known).max() > EXACT:
+        found = np.rint(values * (MOST_EXACT / float(np.abs(values).sum())))
+        return found.astype(np.int64)
+    parts = np.array([int(each * scale) for each in near], np.int64)
+    return parts[place] // max(int(np.gcd.reduce(parts)), 1)
+
+
+def on_channels(prices: Prices, link: Ints, num_links: int) -> Prices:
+    """Return prices of links as those of their channels.
+
+    Parameters
+    ----------
+    link
+        int64[num_channels], the link that each channel is part of.
+    """
+    channels, price = [], []
+    for number in range(len(prices.channels.offsets) - 1):
+        first, last = prices.channels.offsets[number : number + 2]
+        each = np.zeros(num_links, np.int64)
+        each[prices.channels.values[first:last]] = prices.price[first:last]
+        some = np.flatnonzero(each[link])
+        channels.append(some.astype(np.int32))
+        price.append(each[link[some]])
+    offsets = np.append(0, np.cumsum([len(each) for each in channels], dtype=np.int64))
+    return Prices(Lists(offsets, np.concatenate(channels)), np.concatenate(price), prices.level)
+
 
 MOST_VARIABLES = 400_000
 """A linear program of more is refused."""
@@ -142,9 +231,7 @@ def joint(network: RankNetwork) -> Joint:
     return Joint(network, upper, trees, out_trees, in_trees, Fraction(common, scale), prices)
 
 
-def solved(
-    network: RankNetwork,
-) -> tuple[float, Floats, Floats, Prices]:
+def solved(network: RankNetwork) -> tuple[float, Floats, Floats, Prices]:
     """Return the linear program's optimum, weights, out-trees' share of links, and its prices.
 
     The optimum is in units of the network's capacity. Weights are float64[num_ranks], shares
@@ -335,9 +422,9 @@ def _pair_jobs(
         before = np.concatenate(
             [before, np.repeat(ends, len(starts)), ranks - 1 + below[below >= 0]]
         )
-        after = np.concatenate([
-            after, ranks - 1 + np.tile(starts, len(ends)), ranks - 1 + place[others][below >= 0]
-        ])  # fmt: skip
+        after = np.concatenate(
+            [after, ranks - 1 + np.tile(starts, len(ends)), ranks - 1 + place[others][below >= 0]]
+        )
         route = np.append(first_into + into.route[up, others], out.route[down, others])
         base = first + 2 * (ranks - 1) * np.arange(parts)[:, None]
         chunk = np.repeat(len(sizes) + np.arange(parts), 2 * (ranks - 1))
@@ -358,3 +445,253 @@ def _pair_jobs(
         Lists(np.zeros(1, np.int64), empty), np.zeros(0, np.bool_), every, every.copy(),
     )  # fmt: skip
     return jobs, program, share
+
+
+MOST_FLOWS = 400_000
+"""A linear program of more variables is refused."""
+
+
+@dataclass(frozen=True, eq=False)
+class Exchange:
+    """The optimum of an all-to-all: the rate of each pair, and flows that reach it.
+
+    Attributes
+    ----------
+    network
+        The ranks and links.
+    rate
+        x, of each pair, in units of the network's capacity.
+    flow
+        float64[num_ranks, num_links], what of each rank crosses each link, in the same units.
+    prices
+        Of links: they prove that no rate is higher.
+    """
+
+    network: RankNetwork
+    rate: float
+    flow: Floats
+    prices: Prices
+
+    @property
+    def bandwidth(self) -> float:
+        """Algorithm bandwidth, relative to the network's reference rate: size over time."""
+        return self.rate * self.network.num_ranks * float(self.network.unit)
+
+    @property
+    def bytes_per_second(self) -> float:
+        """Algorithm bandwidth. No all-to-all moves a rank's buffer faster."""
+        return self.bandwidth * self.network.bytes_per_second
+
+    @property
+    def full(self) -> Ints:
+        """int32[…], the links that are full in this solution, the bottleneck among them."""
+        used = self.flow.sum(axis=0)
+        return np.flatnonzero(used > self.network.capacity * (1 - 1e-6)).astype(np.int32)
+
+    def __repr__(self) -> str:
+        return f"<all-to-all {self.bandwidth:.6g} on {self.network.topology.name}>"
+
+
+def exchange(network: RankNetwork) -> Exchange:
+    """Return the best rate of an all-to-all of equal blocks on a network.
+
+    Raises
+    ------
+    InputError
+        If the network is too large, or in pieces.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> from netloom.phases.collectives.network import rank_network
+    >>> exchange(rank_network(topology("torus:4x4")))
+    <all-to-all 2 on torus:4x4>
+    """
+    from scipy.optimize import linprog
+    from scipy.sparse import coo_array
+
+    optimum(network)  # refuses networks in pieces
+    ranks, links, vertices = network.num_ranks, network.num_links, network.num_vertices
+    flows = ranks * links
+    if flows > MOST_FLOWS:
+        found = f"{ranks} ranks and {links} links"
+        raise InputError(network.topology.name, found, f"at most {MOST_FLOWS:,} flows in all")
+    source, number = np.repeat(np.arange(ranks), links), np.arange(flows)
+    one = np.ones(flows)
+    places = (source * vertices + np.tile(end, ranks) for end in (network.target, network.source))
+    ends = np.concatenate(list(places))
+    wanted = np.zeros((ranks, vertices))
+    wanted[:, :ranks] = -1.0
+    wanted[np.arange(ranks), np.arange(ranks)] = ranks - 1.0
+    rows = np.flatnonzero(wanted)
+    equal = coo_array(
+        (np.concatenate([one, -one, wanted.ravel()[rows]]),
+         (np.append(ends, rows), np.concatenate([number, number, np.full(len(rows), flows)]))),
+        shape=(ranks * vertices, flows + 1),
+    )  # fmt: skip
+    shared = coo_array((one, (number % links, number)), shape=(links, flows + 1))
+    gain = np.zeros(flows + 1)
+    gain[-1] = -1
+    solve: Any = linprog  # whose types know no sparse arrays
+    result = solve(
+        gain, A_ub=shared.tocsr(), b_ub=network.capacity.astype(np.float64), A_eq=equal.tocsr(),
+        b_eq=np.zeros(ranks * vertices), method="highs" if flows < 10_000 else "highs-ipm",
+    )  # fmt: skip
+    assert result.status == 0, result.message
+    prices = prices_of(-result.ineqlin.marginals[None], np.zeros((2, 0)))
+    return Exchange(network, float(result.x[-1]), result.x[:-1].reshape(ranks, links), prices)
+
+
+def paths_of(found: Exchange) -> list[tuple[int, int, float, list[int]]]:
+    """Return source, target, part of the pair's block and links of each path of the flows."""
+    network = found.network
+    leaving: list[list[int]] = [[] for _ in range(network.num_vertices)]
+    for link, vertex in enumerate(network.source.tolist()):
+        leaving[vertex].append(link)
+    target = network.target.tolist()
+    peeled = []
+    for source in range(network.num_ranks):
+        left = (found.flow[source] / found.rate).tolist()
+        lacks = dict.fromkeys((rank for rank in range(network.num_ranks) if rank != source), 1.0)
+        got: dict[int, list[tuple[float, list[int]]]] = {rank: [] for rank in lacks}
+        open_ranks = dict(lacks)
+        while open_ranks:
+            links = _nearest(source, open_ranks, left, leaving, target)
+            if not links:
+                break
+            end = target[links[-1]]
+            amount = min(open_ranks[end], *(left[link] for link in links))
+            for link in links:
+                left[link] -= amount
+            got[end].append((amount, links))
+            open_ranks[end] -= amount
+            if open_ranks[end] <= FUZZ:
+                del open_ranks[end]
+        for end, ways in got.items():
+            total = sum(amount for amount, _ in ways)
+            assert abs(total - 1) < 1e-3, "flows that do not arrive"
+            peeled += [(source, end, amount / total, links) for amount, links in ways]
+    return peeled
+
+
+def _nearest(
+    source: int,
+    wanted: dict[int, float],
+    left: list[float],
+    leaving: list[list[int]],
+    target: list[int],
+) -> list[int]:
+    """Return the links of a shortest way with flow to a rank that lacks some. Empty if none."""
+    came = {source: -1}
+    queue = deque([source])
+    parent: dict[int, int] = {source: -1}
+    while queue:
+        here = queue.popleft()
+        if here in wanted:
+            links = []
+            while came[here] >= 0:
+                links.append(came[here])
+                here = parent[here]
+            return links[::-1]
+        for link in leaving[here]:
+            there = target[link]
+            if left[link] > FUZZ and there not in came:
+                came[there], parent[there] = link, here
+                queue.append(there)
+    return []
+
+
+def all_to_all(
+    network: RankNetwork,
+    size_bytes: float,
+    *,
+    parts: Sequence[int] = (1, 2, 4, 8, 16),
+    until: float = np.inf,
+) -> Timed:
+    """Return a schedule of an all-to-all of equal blocks, and the bound of the linear program.
+
+    Parameters
+    ----------
+    size_bytes
+        The whole buffer of a rank, what it keeps for itself included.
+    parts
+        Into how many parts each path's data is cut, to try.
+    until
+        As ``fastest`` has it.
+
+    Raises
+    ------
+    InputError
+        As ``exchange`` does, or if the size is none.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> from netloom.phases.collectives.network import rank_network
+    >>> net = rank_network(topology("mesh:3x3"), bytes_per_second=25e9, latency_seconds=1e-6)
+    >>> all_to_all(net, 1e9).efficiency > 0.98
+    True
+    """
+    if not size_bytes > 0:
+        raise InputError("size", f"{size_bytes}", "above 0 bytes")
+    found = exchange(network)
+    bound = size_bytes / found.bytes_per_second
+    peeled = paths_of(found)
+    hops = [_hops(network, links) for _, _, _, links in peeled]
+    numbers: dict[tuple[int, ...], int] = {}
+    route = [[numbers.setdefault(hop, len(numbers)) for hop in each] for each in hops]
+    routes = lists(numbers, np.int32)
+    shared = [servers(network, routes)]
+    if (routes.lengths > 1).any():
+        used = np.zeros(len(numbers))
+        for (_, _, part, _), along in zip(peeled, route, strict=True):
+            used[along] += part * found.rate
+        shared.append(servers(network, routes, used))
+
+    def cut(many: int) -> tuple[Jobs, CollectiveProgram, Floats]:
+        return _path_jobs(network.num_ranks, peeled, route, many)
+
+    jobs, times, program = fastest(shared, cut, parts, size_bytes, bound, until)
+    made = timed(network, routes, jobs, times, program, size_bytes, bound)
+    return replace(made, prices=found.prices)
+
+
+def _hops(network: RankNetwork, links: list[int]) -> list[tuple[int, ...]]:
+    """Return a way in parts that lead from rank to rank: ranks pass on what they have received."""
+    found: list[tuple[int, ...]] = []
+    since: list[int] = []
+    for link in links:
+        since.append(link)
+        if network.target[link] < network.num_ranks:
+            found.append(tuple(since))
+            since = []
+    return found
+
+
+def _path_jobs(
+    ranks: int, peeled: list[tuple[int, int, float, list[int]]], route: list[list[int]], many: int
+) -> tuple[Jobs, CollectiveProgram, Floats]:
+    """Return the messages of all paths, each in so many parts. Chunks that stay come last."""
+    length = np.repeat([len(along) for along in route], many)
+    path = np.repeat(np.arange(len(route)), many)  # of each chunk
+    number = np.tile(np.arange(many), len(route))
+    first = np.cumsum(length) - length
+    chunk = np.repeat(np.arange(len(path)), length)
+    hop = np.arange(len(chunk)) - np.repeat(first, length)
+    offsets = np.append(0, np.cumsum([len(along) for along in route]))
+    all_routes = np.array([each for along in route for each in along], np.int32)
+    size = np.array([part for _, _, part, _ in peeled])[path] / (ranks * many)
+    later = np.flatnonzero(hop > 0)
+    jobs = Jobs(
+        all_routes[offsets[path[chunk]] + hop], size[chunk], chunk.astype(np.int32),
+        np.zeros(len(chunk), np.bool_), later - 1, later,
+    )  # fmt: skip
+    own = np.arange(ranks, dtype=np.int32)
+    ends = [np.array([each[side] for each in peeled], np.int32)[path] for side in (0, 1)]
+    empty = np.zeros(0, np.int32)
+    program = CollectiveProgram(
+        "all-to-all", "synthesised", ranks, np.append(size, np.full(ranks, 1 / ranks)), 0, empty,
+        empty, empty, Lists(np.zeros(1, np.int64), empty), np.zeros(0, np.bool_),
+        np.append(ends[0], own), np.append(ends[1], own),
+    )  # fmt: skip
+    return jobs, program, (number / many)[chunk]

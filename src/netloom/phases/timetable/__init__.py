@@ -1,1 +1,0 @@
-"""Timetables: when each connection of a phase moves its words."""
