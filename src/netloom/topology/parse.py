@@ -14,16 +14,7 @@ from netloom.base.errors import InputError
 from netloom.base.spec import parse_sides, split_spec, whole_number
 from netloom.base.words import or_near
 from netloom.topology.cubes import Cube, cube, hypercube, mesh, torus
-from netloom.topology.families import (
-    butterflies,
-    dragonflies,
-    hyperx,
-    jellyfish,
-    rails,
-    slim_fly,
-)
 from netloom.topology.families.butterflies import butterfly_of
-from netloom.topology.families.concentrated import SIDES as CONCENTRATED
 from netloom.topology.families.concentrated import with_hosts
 from netloom.topology.families.dragonflies import dragonfly_of, dragonfly_plus_of
 from netloom.topology.families.hyperx import hyperx_of
@@ -31,14 +22,7 @@ from netloom.topology.families.jellyfish import jellyfish_of
 from netloom.topology.families.rails import rail_of
 from netloom.topology.families.sides import by_name, in_order, in_words
 from netloom.topology.families.slim_fly import slim_fly_of
-from netloom.topology.families.trees import (
-    FAT_TREE,
-    LEAF_SPINE,
-    XGFT,
-    fat_tree_of,
-    leaf_spine_of,
-    xgft_of,
-)
+from netloom.topology.families.trees import fat_tree_of, leaf_spine_of, xgft_of
 from netloom.topology.families.twisted import twisted_torus_of
 from netloom.topology.graph import graph_topology, read_graph
 from netloom.topology.omegas import Omega, omega
@@ -63,7 +47,7 @@ class Spec(NamedTuple):
     make
         From what stands behind the colon, and the whole spec for messages.
     sides
-        The names of the numbers: see ``families.sides``. "" for those of files.
+        The names of the numbers: see ``sides_of``. "" for those of files.
     """
 
     forms: tuple[str, ...]
@@ -211,6 +195,8 @@ def _fabric(argument: str, spec: str) -> Topology:
     return found
 
 
+CONCENTRATED = "sides / hosts per router?"
+
 SPECS: dict[str, Spec] = {
     "mesh": Spec(
         ("mesh:8x8", "mesh:4x4/4"),
@@ -258,61 +244,65 @@ SPECS: dict[str, Spec] = {
         ("fat-tree:4x3", "fat-tree:k=8"),
         "k and n of a k-ary n-tree; `k=8`: three levels of 8-port switches",
         fat_tree_of,
-        FAT_TREE,
+        "ports each way, levels",
     ),
     "xgft": Spec(
         ("xgft:4x4x4/1x2x4", "xgft:4x4/1x2/1x2"),
         "children of each level from the hosts up / parents / parallel links",
         xgft_of,
-        XGFT,
+        "children / parents / parallel?",
     ),
     "leaf-spine": Spec(
         ("leaf-spine:8x4x8", "leaf-spine:8x4x8/2"),
         "leaves, spines, hosts per leaf; `/2` cables between each leaf and spine",
         leaf_spine_of,
-        LEAF_SPINE,
+        "leaves, spines, hosts per leaf / cables between each leaf and spine?",
     ),
     "rail": Spec(
         ("rail:2x4x8x4", "rail:2x4x8x4/2"),
         "units, computers per unit, rails (NICs of a computer, leaves of a unit), spines; `/2` "
         "cables between each leaf and spine",
         rail_of,
-        rails.SIDES,
+        "units, computers per unit, rails, spines / cables between each leaf and spine?",
     ),
     "dragonfly": Spec(
         ("dragonfly:2x4x2", "dragonfly:2x4x2/9/palmtree"),
         "hosts per router, routers per group, global links per router; `/9` groups (as many as can "
         "be, if not given); wiring `absolute` (if not given), `palmtree` or `circulant`",
         dragonfly_of,
-        dragonflies.SIDES,
+        "hosts per router, routers per group, global links per router / groups? / wiring?",
     ),
     "dragonfly+": Spec(
         ("dragonfly+:4x4x4x4", "dragonfly+:4x4x4x4/9"),
         "leaves and spines per group, hosts per leaf, global links per spine; groups and wiring as "
         "for `dragonfly`",
         dragonfly_plus_of,
-        dragonflies.PLUS_SIDES,
+        "leaves per group, spines per group, hosts per leaf, global links per spine / groups? "
+        "/ wiring?",
     ),
     "hyperx": Spec(
         ("hyperx:4x4/4", "hyperx:4x4/4/2"),
         "sides / hosts per router / links between two routers",
         hyperx_of,
-        hyperx.SIDES,
+        "sides / hosts per router / lanes between two routers?",
     ),
     "slim-fly": Spec(
-        ("slim-fly:5/4",), "q, a power of a prime / hosts per router", slim_fly_of, slim_fly.SIDES
+        ("slim-fly:5/4",),
+        "q, a power of a prime / hosts per router",
+        slim_fly_of,
+        "q / hosts per router",
     ),
     "jellyfish": Spec(
         ("jellyfish:32x5x3/1",),
         "routers, links and hosts of each / seed",
         jellyfish_of,
-        jellyfish.SIDES,
+        "routers, links per router, hosts per router / seed?",
     ),
     "butterfly": Spec(
         ("butterfly:4x3",),
         "k and n of a k-ary n-fly, one way through its stages",
         butterfly_of,
-        butterflies.SIDES,
+        "ports each way, stages",
     ),
     "omega": Spec(
         ("omega:512", "omega:4096/8"),

@@ -9,9 +9,6 @@ from netloom.topology.core import Topology, attach_hosts
 from netloom.topology.families.wires import check_sizes, numbers
 from netloom.topology.family import StagesShape
 
-SIDES = "ports each way, stages"
-"""The sides by name: see ``families.sides``."""
-
 MOST_STAGES = 32
 
 

@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-SIDES = "sides / hosts per router?"
-"""The sides by name: see ``families.sides``."""
-
-
 def concentrated(routers: Topology, hosts: int) -> Topology:
     """Return a direct network with ``hosts`` hosts on each router. Host h hangs on h div hosts.
 

@@ -17,11 +17,6 @@ if TYPE_CHECKING:
 
 Wiring: TypeAlias = Literal["absolute", "palmtree", "circulant"]
 
-SIDES = "hosts per router, routers per group, global links per router / groups? / wiring?"
-PLUS_SIDES = (
-    "leaves per group, spines per group, hosts per leaf, global links per spine / groups? / wiring?"
-)
-"""The sides by name: see ``families.sides``."""
 
 WIRINGS: tuple[Wiring, ...] = ("absolute", "palmtree", "circulant")
 """Which group a global port leads to. ``absolute`` where nothing is said."""

@@ -16,8 +16,6 @@ from netloom.topology.family import HyperXShape
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-SIDES = "sides / hosts per router / lanes between two routers?"
-"""The sides by name: see ``families.sides``."""
 
 MOST_DIMENSIONS = 32
 

@@ -11,9 +11,6 @@ from netloom.base.spec import whole_number
 from netloom.topology.core import Topology, attach_hosts
 from netloom.topology.families.wires import at_least_one, check_sizes, linked, numbers, parts
 
-SIDES = "routers, links per router, hosts per router / seed?"
-"""The sides by name: see ``families.sides``."""
-
 MOST_RANDOM_LINKS = 2**20
 """Most links that are drawn at random: they are drawn one by one."""
 

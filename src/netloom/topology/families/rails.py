@@ -9,9 +9,6 @@ from netloom.topology.core import Topology, attach_hosts
 from netloom.topology.families.wires import at_least_one, check_sizes, linked, numbers, parts
 from netloom.topology.family import TreeShape
 
-SIDES = "units, computers per unit, rails, spines / cables between each leaf and spine?"
-"""The sides by name: see ``families.sides``."""
-
 
 def rail(units: int, computers: int, rails: int, spines: int, cables: int = 1) -> Topology:
     """Return a rail-optimised network: NIC r of each computer of a unit hangs on leaf (unit, r).

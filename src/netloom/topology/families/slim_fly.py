@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Ints
 
 
-SIDES = "q / hosts per router"
-"""The sides by name: see ``families.sides``."""
-
-
 def slim_fly(q: int, hosts: int) -> Topology:
     """Return the Slim Fly of a prime power q: 2q² routers of (3q − δ)/2 links, q = 4w + δ.
 

@@ -18,10 +18,6 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Ints
 
-FAT_TREE = "ports each way, levels"
-XGFT = "children / parents / parallel?"
-LEAF_SPINE = "leaves, spines, hosts per leaf / cables between each leaf and spine?"
-"""The sides by name: see ``families.sides``."""
 
 MOST_LEVELS = 32
 
