@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.topology.cabling import way_back
+from netloom.topology.core import way_back
 from netloom.topology.subnets.files import FORMATS
 from tests.topology.subnets.fabric_files import GOLDEN, read_text_as_fabric, unpacked
 

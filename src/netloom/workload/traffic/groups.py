@@ -9,7 +9,7 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size
-from netloom.topology.family import DragonflyShape, HyperXShape, TreeShape
+from netloom.topology.core import DragonflyShape, HyperXShape, TreeShape
 from netloom.workload.traffic.patterns import Traffic, pairs
 
 if TYPE_CHECKING:

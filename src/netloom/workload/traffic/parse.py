@@ -13,7 +13,7 @@ from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import parse_sides, real_number, split_spec, whole_number
 from netloom.base.words import counted, or_near
 from netloom.topology import Cube, Topology
-from netloom.topology.family import HyperXShape
+from netloom.topology.core import HyperXShape
 from netloom.workload.graphs import permutations
 from netloom.workload.traffic import (
     Traffic,
