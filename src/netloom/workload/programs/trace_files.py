@@ -14,8 +14,8 @@ from netloom.base.errors import InputError
 from netloom.base.spec import check_size, whole_number
 from netloom.base.textfiles import MOST_BYTES, check_file, replacing, text_lines
 from netloom.base.units import SIZE
-from netloom.workload.graphs.readers import refuse_longer_rows
-from netloom.workload.programs.many_lists import Lists, lists
+from netloom.workload.graphs.files import refuse_longer_rows
+from netloom.workload.programs.messages import Lists, lists
 from netloom.workload.programs.traces import (
     EVERYONE,
     MOST_CYCLES,
@@ -25,7 +25,7 @@ from netloom.workload.programs.traces import (
     Unit,
     ordered_trace,
 )
-from netloom.workload.programs.training.rank_files import pattern_in
+from netloom.workload.programs.training.rank_programs import pattern_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable

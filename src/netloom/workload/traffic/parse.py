@@ -24,7 +24,7 @@ from netloom.workload.traffic import (
     permutation,
     uniform,
 )
-from netloom.workload.traffic.groups import adversarial, first_router
+from netloom.workload.traffic.patterns import adversarial, first_router
 
 if TYPE_CHECKING:
     from collections.abc import Callable

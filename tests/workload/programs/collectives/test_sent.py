@@ -24,14 +24,18 @@ from netloom.workload.programs.collectives.algorithms import (
     collective_program,
     outline,
 )
-from netloom.workload.programs.collectives.all_to_all import with_pair_sizes
-from netloom.workload.programs.collectives.checked import check
-from netloom.workload.programs.collectives.goal_files import write_goal
-from netloom.workload.programs.collectives.sent import messages_of, rounds_of, trace_of
-from netloom.workload.programs.collectives.waits import waits
+from netloom.workload.programs.collectives.makers import with_pair_sizes
+from netloom.workload.programs.collectives.sent import (
+    messages_of,
+    rounds_of,
+    trace_of,
+    waits,
+    write_goal,
+)
 from netloom.workload.programs.goal import read_timed_goal
 from netloom.workload.programs.trace_files import write_trace
 from tests.reference.collective_waits import waited
+from tests.reference.collectives_checked import check
 
 ALPHA, BETA = 2e-6, 1e-9
 """Seconds of a message, and of a byte, through one crossbar."""

@@ -15,7 +15,7 @@ from netloom.base.errors import InputError
 from netloom.workload.programs.collectives.program import COLLECTIVES
 
 if TYPE_CHECKING:
-    from netloom.workload.programs.collectives.outline import Outline
+    from netloom.workload.programs.collectives.program import Outline
 
 TWICE = ("all-reduce",)
 """Collectives in which a rank sends nearly twice the size."""
