@@ -8,12 +8,7 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.topology.core import Topology
-from netloom.topology.names import (
-    NamedParts,
-    channel_words,
-    split_words,
-    vertex_word,
-)
+from netloom.topology.names import NamedParts, channel_words, split_words, vertex_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

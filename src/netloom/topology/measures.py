@@ -255,11 +255,7 @@ def _router_distances(routers: Topology, begins: Ints, *, backwards: bool = Fals
 
 
 def _host_distances(
-    topology: Topology,
-    begins: Ints,
-    ends: Ints,
-    *,
-    backwards: bool = False,
+    topology: Topology, begins: Ints, ends: Ints, *, backwards: bool = False
 ) -> Floats:
     """Return float64[len(begins), len(ends)], hops between hosts. From a host to itself as well.
 
@@ -315,9 +311,7 @@ def _places(topology: Topology) -> _Places:
     return _Places(hosts[one], counts.astype(np.float64))
 
 
-def _distance_rows(
-    topology: Topology,
-) -> Iterator[tuple[Floats, Floats]]:
+def _distance_rows(topology: Topology) -> Iterator[tuple[Floats, Floats]]:
     """Yield blocks of the distances between places of hosts, and how many ordered pairs have each.
 
     Distances of no pair are 0.

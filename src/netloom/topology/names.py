@@ -154,7 +154,7 @@ _NOBODY = re.compile(
 """Words that a description begins with where nobody set it: they name no computer."""
 
 _SERVES = re.compile(
-    r"Aggregation Node|\bSHA[rR]P\b|^Quantum\S*\s+Mellanox|Mellanox.*\bQuantum|Skyway|BridgeX",
+    r"Aggregation Node|\bSHA[rR]P\b|^Quantum\S*\s+Mellanox|Mellanox.*\bQuantum|Skyway|BridgeX"
 )
 """Descriptions of end points that belong to a switch or lead to another network."""
 

@@ -111,7 +111,7 @@ def _end(subnet: Subnet, found: re.Match[str], side: str, line: int) -> Port:
 
 _REPORT = re.compile(
     r"^(SW|CA|RT)\s+(\d+)\s+(\d+)\s+0x([0-9a-f]+)\s+(\S+)\s+(\S+)\s+"
-    r"(?:- (?:SW|CA|RT)\s+(\d+)\s+(\d+)\s+0x([0-9a-f]+) \( '(.*)' \)|'(.*)')\s*$",
+    r"(?:- (?:SW|CA|RT)\s+(\d+)\s+(\d+)\s+0x([0-9a-f]+) \( '(.*)' \)|'(.*)')\s*$"
 )
 _HEADER = re.compile(
     r"^(CA|Switch|Router|RT)(?:: | (?=0x))(?:0x([0-9a-f]+) )?(.*):\s*$", re.IGNORECASE

@@ -470,11 +470,7 @@ def _unique(names: list[str], guids: list[int]) -> list[str]:
 
 
 def _cabling(
-    subnet: Subnet,
-    hosts: list[str],
-    routers: list[str],
-    inside: Ends,
-    at_hosts: Ends,
+    subnet: Subnet, hosts: list[str], routers: list[str], inside: Ends, at_hosts: Ends
 ) -> Cabling:
     devices, none = subnet.devices, Address()
     ends = zip(at_hosts.here.tolist(), at_hosts.port.tolist(), strict=True)

@@ -450,9 +450,7 @@ def shape_of(topology: Topology) -> Shape:
     return Shape("", "no known shape", none, here, there, count)
 
 
-def _pairs(
-    topology: Topology,
-) -> tuple[Ints, Ints, Ints]:
+def _pairs(topology: Topology) -> tuple[Ints, Ints, Ints]:
     """Return each two routers that cables join, the lower number first, and how many cables."""
     network = topology.routers
     source, target = network.channel_source.astype(np.int64), network.channel_target

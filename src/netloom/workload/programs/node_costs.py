@@ -171,13 +171,7 @@ def packetised(table: Messages, costs: NodeCosts) -> tuple[Messages, Ints]:
     return checked(made), ends
 
 
-def _costs(
-    costs: NodeCosts,
-    size: Ints,
-    count: Ints,
-    place: Ints,
-    joins: Bools,
-) -> dict[str, Ints]:
+def _costs(costs: NodeCosts, size: Ints, count: Ints, place: Ints, joins: Bools) -> dict[str, Ints]:
     """The columns of packet number ``place`` of ``count`` of a message of ``size`` bytes."""
     part = np.clip(size - place * costs.packet_bytes, 0, costs.packet_bytes)
     flits = -(-part // costs.flit_bytes)
@@ -190,11 +184,7 @@ def _costs(
 
 
 def _waits(
-    table: Messages,
-    count: Ints,
-    message: Ints,
-    joins: Bools,
-    ends: Ints,
+    table: Messages, count: Ints, message: Ints, joins: Bools, ends: Ints
 ) -> tuple[Ints, Ints]:
     """``after`` and ``after_offsets`` of the packets of a table of messages."""
     degree = np.where(joins, count[message], np.diff(table.after_offsets)[message])

@@ -527,10 +527,7 @@ def as_messages(program: RoundProgram, *, overhead: float = 0.0) -> Messages:
 
 
 def _table(
-    num_hosts: int,
-    parts: list[Round],
-    waits: list[tuple[Ints, Ints]],
-    overhead: float,
+    num_hosts: int, parts: list[Round], waits: list[tuple[Ints, Ints]], overhead: float
 ) -> Messages:
     """Return rounds as a table, whose rows wait as given."""
     if not parts:

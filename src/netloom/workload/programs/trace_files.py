@@ -436,11 +436,7 @@ def _after(table: pl.DataFrame, ids: list[str], where: Where) -> Lists:
 
 
 def _flits(
-    columns: dict[str, NDArray[Any]],
-    sent: Bools,
-    flit_bytes: int | None,
-    where: Where,
-    path: Path,
+    columns: dict[str, NDArray[Any]], sent: Bools, flit_bytes: int | None, where: Where, path: Path
 ) -> NDArray[Any]:
     """Flits of each row, or bytes in seconds, or 0 for computations."""
     wanted = "a target and at least 1 flit, or neither"

@@ -708,11 +708,7 @@ def _trees(trace: Trace, topology: Topology, nodes: Ints) -> dict[int, Branches]
 
 
 def _head_rows(
-    trace: Trace,
-    nodes: Ints,
-    trees: dict[int, Branches],
-    begin: Ints,
-    num_rows: int,
+    trace: Trace, nodes: Ints, trees: dict[int, Branches], begin: Ints, num_rows: int
 ) -> dict[str, NDArray[Any]]:
     """Columns of all rows, with those filled in that are the first of an entry."""
     offsets, tasks = trace.targets

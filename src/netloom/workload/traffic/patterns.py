@@ -355,11 +355,7 @@ def check_weights(weights: Floats, where: str) -> None:
 
 
 def _weighted(
-    name: str,
-    num_nodes: int,
-    source: NDArray[Any],
-    target: NDArray[Any],
-    weight: Floats,
+    name: str, num_nodes: int, source: NDArray[Any], target: NDArray[Any], weight: Floats
 ) -> Traffic:
     """Traffic from pairs of nodes in any order, with weights above 0."""
     keys = source.astype(np.int64) * num_nodes + target

@@ -181,12 +181,7 @@ def arrival_blocks(arrivals: Arrivals, rates: Floats, rng: np.random.Generator) 
 
 
 def _keys(
-    rng: np.random.Generator,
-    arrivals: Arrivals,
-    group: _Group,
-    on: Bools,
-    start: int,
-    span: int,
+    rng: np.random.Generator, arrivals: Arrivals, group: _Group, on: Bools, start: int, span: int
 ) -> Ints:
     """Return ``cycle << 32 | sender`` of each arrival of a group within a block."""
     from netloom.workload.kernels.packets import note_arrivals
@@ -254,11 +249,7 @@ def _in_bursts(
 
 
 def _bursts(
-    rng: np.random.Generator,
-    arrivals: Arrivals,
-    members: Ints,
-    on: Bools,
-    span: int,
+    rng: np.random.Generator, arrivals: Arrivals, members: Ints, on: Bools, span: int
 ) -> tuple[Ints, Ints, Ints]:
     """First cycle, cycles and place of every on-period within a block.
 

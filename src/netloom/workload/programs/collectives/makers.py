@@ -533,13 +533,7 @@ def depths(parents: Ints) -> Ints:
 
 
 def _pipelined(
-    source: Ints,
-    target: Ints,
-    delay: Ints,
-    first: int,
-    chunks: int,
-    *,
-    sums: bool = False,
+    source: Ints, target: Ints, delay: Ints, first: int, chunks: int, *, sums: bool = False
 ) -> list[Steps]:
     """Return steps in which each pair sends chunk after chunk, the first after its delay."""
     order = np.argsort(delay, kind="stable")

@@ -555,10 +555,7 @@ def _tags(program: RankProgram) -> dict[int, int]:
 
 
 def _put_nodes(
-    program: RankProgram,
-    rows: list[int],
-    groups: dict[tuple[int, ...], str],
-    tags: dict[int, int],
+    program: RankProgram, rows: list[int], groups: dict[tuple[int, ...], str], tags: dict[int, int]
 ) -> Iterator[bytes]:
     """Yield the nodes of a rank: 2k + 1 is its operation k, 2k what passes before it."""
     place = {row: 2 * number + 1 for number, row in enumerate(rows)}

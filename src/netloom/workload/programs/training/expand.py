@@ -178,10 +178,7 @@ class _Table:
         self.done = np.arange(count)  # the entry that is complete when an operation is
         self.done[self.calling] = count + np.arange(ends)
         awaited = self.done[program.after.values]
-        self.pairs = [
-            (program.after.owners(), awaited),
-            (self.done[self.calling], self.calling),
-        ]
+        self.pairs = [(program.after.owners(), awaited), (self.done[self.calling], self.calling)]
         gets = np.flatnonzero(program.kind == RECEIVE)
         self.pairs.append((gets, program.link[gets]))
         # The operation by which each rank takes part in each call.

@@ -150,10 +150,7 @@ def _pairs(volume: Volume, algorithms: Mapping[str, str]) -> tuple[Ints, Ints, F
 
 
 def _added(
-    key: Ints,
-    num_ranks: int,
-    sent: Floats,
-    messages: Floats,
+    key: Ints, num_ranks: int, sent: Floats, messages: Floats
 ) -> tuple[Ints, Ints, Floats, Floats]:
     pairs, place = np.unique(key, return_inverse=True)
     source, target = np.divmod(pairs, num_ranks)
@@ -652,10 +649,7 @@ class _Rank:
             if 0 <= after < model.pp:
                 self._send(self.ring[after], tag)
         dense, experts = model.parameters(self.stage)
-        for name, count in (
-            ("all", dense / model.tp),
-            ("expert", experts / model.ep / model.tp),
-        ):
+        for name, count in (("all", dense / model.tp), ("expert", experts / model.ep / model.tp)):
             if count:
                 self._call("reduce-scatter", name, count * VALUE_BYTES[model.grads])
                 self._call("all-gather", name, count * VALUE_BYTES[model.dtype])
