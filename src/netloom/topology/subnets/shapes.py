@@ -202,7 +202,10 @@ def _classes(routers: int, here: Ints, there: Ints) -> Ints | None:
     for end in order[1:].tolist():
         start = int(before[end])
         ahead = distance[start, here] + distance[end, there]
-        _join(factor, ahead != distance[start, there] + distance[end, here])
+        # put the classes of related edges together
+        classes = np.unique(factor[(ahead != distance[start, there] + distance[end, here])])
+        if len(classes) > 1:
+            factor[np.isin(factor, classes)] = classes[0]
     edge = {
         pair: number for number, pair in enumerate(zip(here.tolist(), there.tolist(), strict=True))
     }
@@ -216,13 +219,6 @@ def _classes(routers: int, here: Ints, there: Ints) -> Ints | None:
             if factor[first] != factor[second]:
                 factor[factor == factor[second]] = factor[first]
     return factor
-
-
-def _join(factor: Ints, related: Bools) -> None:
-    """Put the classes of related edges together."""
-    classes = np.unique(factor[related])
-    if len(classes) > 1:
-        factor[np.isin(factor, classes)] = classes[0]
 
 
 def _factor(mine: Bools, here: Ints, there: Ints) -> tuple[str, int]:
@@ -412,7 +408,12 @@ def shape_words(topology: Topology) -> str:
 def shape_of(topology: Topology) -> Shape:
     """Return what kind of network the cables between switches make."""
     routers = topology.num_routers
-    here, there, count = _pairs(topology)
+    # each two routers that cables join, the lower number first, and how many cables
+    network = topology.routers
+    source, target = network.channel_source.astype(np.int64), network.channel_target
+    once = source < target
+    keys, count = np.unique(source[once] * topology.num_routers + target[once], return_counts=True)
+    here, there = np.divmod(keys, topology.num_routers)
     if topology.direct:
         hosts = np.ones(routers, np.int64)
     else:
@@ -448,16 +449,6 @@ def shape_of(topology: Topology) -> Shape:
         words = f"{found} that lacks {lack}"
         return Shape("grid", words, none, here, there, count, tuple(pairs))
     return Shape("", "no known shape", none, here, there, count)
-
-
-def _pairs(topology: Topology) -> tuple[Ints, Ints, Ints]:
-    """Return each two routers that cables join, the lower number first, and how many cables."""
-    network = topology.routers
-    source, target = network.channel_source.astype(np.int64), network.channel_target
-    once = source < target
-    keys, count = np.unique(source[once] * topology.num_routers + target[once], return_counts=True)
-    here, there = np.divmod(keys, topology.num_routers)
-    return here, there, count
 
 
 def _levels(lowest: Bools, here: Ints, there: Ints) -> Ints:

@@ -245,7 +245,10 @@ def read_topology_conf(subnet: Subnet, text: str) -> Topology | None:
         for name in names:
             tree.add(name, switches, nodes, where)
             if "linkspeed" in said:
-                tree.speed[name] = _speed(said["linkspeed"], where)
+                word = said["linkspeed"]
+                if not re.fullmatch(r"\d{1,15}(\.\d{1,9})?", word, re.ASCII) or not float(word):
+                    raise InputError(where, f"LinkSpeed={word:.40}", "a positive number")
+                tree.speed[name] = float(word)
     if rings:
         return _ring(subnet, rings)
     if not tree.below:
@@ -322,12 +325,6 @@ def _pairs(line: str, where: str) -> dict[str, str]:
     if not found or _PAIR.sub("", line).strip() or len(dict(found)) < len(found):
         raise InputError(where, f"'{line:.60}'", WANTED)
     return dict(found)
-
-
-def _speed(word: str, where: str) -> float:
-    if not re.fullmatch(r"\d{1,15}(\.\d{1,9})?", word, re.ASCII) or not float(word):
-        raise InputError(where, f"LinkSpeed={word:.40}", "a positive number")
-    return float(word)
 
 
 def _switches(subnet: Subnet, tree: Tree, *, blocks: bool) -> None:

@@ -165,7 +165,15 @@ def packetised(table: Messages, costs: NodeCosts) -> tuple[Messages, Ints]:
         columns[name] = np.where(joins, other, columns[name])
     columns["run"] = np.where(place == 0, columns["run"], 0)
     columns["source"] = np.where(joins, columns["target"], columns["source"])
-    after, offsets = _waits(table, count, message, joins, ends)
+    # `after` and `after_offsets` of the packets of a table of messages
+    degree = np.where(joins, count[message], np.diff(table.after_offsets)[message])
+    offsets = np.concatenate([[0], np.cumsum(degree)])
+    row = np.repeat(np.arange(len(message)), degree)
+    step = np.arange(len(row)) - offsets[row]
+    after = row - 1 - step  # of a join: all packets of its message
+    waits = ~joins[row]
+    begin = table.after_offsets[message[row[waits]]]
+    after[waits] = ends[table.after[begin + step[waits]]]
     typed = {name: column.astype(COLUMNS[name]) for name, column in columns.items()}
     made = Messages(table.num_nodes, 0, **typed, after_offsets=offsets, after=after)
     return checked(made), ends
@@ -181,21 +189,6 @@ def _costs(costs: NodeCosts, size: Ints, count: Ints, place: Ints, joins: Bools)
     cycles = np.rint((server_us + startup_us) / costs.cycle_us).astype(np.int64)
     cycles = np.where((size > 0) & ~joins, cycles, 0)
     return {"flits": flits, "hold": cycles, "receive": cycles}
-
-
-def _waits(
-    table: Messages, count: Ints, message: Ints, joins: Bools, ends: Ints
-) -> tuple[Ints, Ints]:
-    """``after`` and ``after_offsets`` of the packets of a table of messages."""
-    degree = np.where(joins, count[message], np.diff(table.after_offsets)[message])
-    offsets = np.concatenate([[0], np.cumsum(degree)])
-    row = np.repeat(np.arange(len(message)), degree)
-    step = np.arange(len(row)) - offsets[row]
-    after = row - 1 - step  # of a join: all packets of its message
-    waits = ~joins[row]
-    begin = table.after_offsets[message[row[waits]]]
-    after[waits] = ends[table.after[begin + step[waits]]]
-    return after, offsets
 
 
 @dataclass(frozen=True)

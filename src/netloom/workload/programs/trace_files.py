@@ -126,7 +126,15 @@ def read_trace(path: str | Path, *, flit_bytes: int | None = None, unit: Unit = 
     if flit_bytes is not None and flit_bytes < 1:
         raise InputError("flit_bytes", f"{flit_bytes}", "at least 1")
     if path.suffix.lower() == ".parquet":
-        table, where, num_tasks = _parquet(path)
+        check_file(path, wanted=f"a trace: {FILES}")
+        try:
+            table = _unpacked(path)
+        except InputError:
+            raise
+        except Exception as error:  # noqa: BLE001  # any parser's failure is the file's
+            reason = " ".join(str(error).split())
+            raise InputError(str(path), f"unreadable Parquet ({reason})") from None
+        table, where, num_tasks = _named(table, str(path)), lambda row: f"{path}, row {row + 1}", 0
     else:
         table, where, num_tasks = _text(path)
     unit = _unit(table.columns, unit, path)
@@ -248,19 +256,6 @@ def _text(path: Path) -> tuple[pl.DataFrame, Where, int]:
         return f"{path}:{numbers[row + 1]}"
 
     return _named(table, f"{path}:{numbers[0]}"), where, num_tasks
-
-
-def _parquet(path: Path) -> tuple[pl.DataFrame, Where, int]:
-
-    check_file(path, wanted=f"a trace: {FILES}")
-    try:
-        table = _unpacked(path)
-    except InputError:
-        raise
-    except Exception as error:  # noqa: BLE001  # any parser's failure is the file's
-        reason = " ".join(str(error).split())
-        raise InputError(str(path), f"unreadable Parquet ({reason})") from None
-    return _named(table, str(path)), lambda row: f"{path}, row {row + 1}", 0
 
 
 def _unpacked(path: Path) -> pl.DataFrame:

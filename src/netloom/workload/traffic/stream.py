@@ -166,8 +166,19 @@ def arrival_blocks(arrivals: Arrivals, rates: Floats, rng: np.random.Generator) 
     >>> block.end, block.birth[:5], block.sender[:5]
     (8192, array([0, 0, 1, 1, 2], dtype=int32), array([0, 1, 0, 1, 0], dtype=int32))
     """
-    cycles = _block_cycles(arrivals, rates)
-    groups = _groups(rates)
+    cycles = BLOCK_PACKETS / float(rates.sum())
+    if arrivals.kind == "on-off":
+        period = arrivals.burst_cycles + arrivals.pause_cycles
+        cycles = min(cycles, BLOCK_BURSTS * period / len(rates))
+    cycles = max(1, int(min(cycles, BLOCK_CYCLES)))
+    # senders by powers of two below the largest rate
+    octave = np.floor(np.log2(rates.max() / rates)).astype(np.int64)
+    groups = []
+    for value in np.unique(octave):
+        members = np.flatnonzero(octave == value).astype(np.int32)
+        top = float(rates[members].max())
+        kept = rates[members] / top
+        groups.append(_Group(members, top, kept[:0] if kept.min() == 1 else kept))
     on = rng.random(len(rates)) < arrivals.duty  # state of each chain, where there are chains
     start = 0
     while start < LAST_CYCLE:
@@ -188,32 +199,19 @@ def _keys(
 
     row = len(group.members)
     if arrivals.kind == "on-off":
-        cells = _in_bursts(rng, arrivals, group, on, span)
+        # cells of the arrivals of a group. `on` is moved on to the next block
+        begin, length, place = _bursts(rng, arrivals, group.members, on, span)
+        ends = np.cumsum(length)
+        total = int(ends[-1]) if len(ends) else 0
+        hits = _hits(rng, total, min(1.0, group.rate / arrivals.duty), "bernoulli")
+        burst = np.searchsorted(ends, hits, side="right")
+        cycles = (begin + length - ends).take(burst) + hits
+        cells = cycles * len(group.members) + place.take(burst)
     else:
         cells = _hits(rng, span * row, group.rate, arrivals.kind)
     lots = rng.random(len(cells) if len(group.kept) else 0)
     keys = np.empty(len(cells), np.int64)
     return keys[: note_arrivals(cells, group.members, lots, group.kept, start, keys)]
-
-
-def _block_cycles(arrivals: Arrivals, rates: Floats) -> int:
-    cycles = BLOCK_PACKETS / float(rates.sum())
-    if arrivals.kind == "on-off":
-        period = arrivals.burst_cycles + arrivals.pause_cycles
-        cycles = min(cycles, BLOCK_BURSTS * period / len(rates))
-    return max(1, int(min(cycles, BLOCK_CYCLES)))
-
-
-def _groups(rates: Floats) -> list[_Group]:
-    """Senders by powers of two below the largest rate."""
-    octave = np.floor(np.log2(rates.max() / rates)).astype(np.int64)
-    groups = []
-    for value in np.unique(octave):
-        members = np.flatnonzero(octave == value).astype(np.int32)
-        top = float(rates[members].max())
-        kept = rates[members] / top
-        groups.append(_Group(members, top, kept[:0] if kept.min() == 1 else kept))
-    return groups
 
 
 def _hits(
@@ -233,19 +231,6 @@ def _hits(
         parts.append(gaps)
     places = parts[0] if len(parts) == 1 else np.concatenate(parts)
     return places[: np.searchsorted(places, num_cells)]
-
-
-def _in_bursts(
-    rng: np.random.Generator, arrivals: Arrivals, group: _Group, on: Bools, span: int
-) -> Floats:
-    """Cells of the arrivals of a group. ``on`` is moved on to the next block."""
-    begin, length, place = _bursts(rng, arrivals, group.members, on, span)
-    ends = np.cumsum(length)
-    total = int(ends[-1]) if len(ends) else 0
-    hits = _hits(rng, total, min(1.0, group.rate / arrivals.duty), "bernoulli")
-    burst = np.searchsorted(ends, hits, side="right")
-    cycles = (begin + length - ends).take(burst) + hits
-    return cycles * len(group.members) + place.take(burst)
 
 
 def _bursts(

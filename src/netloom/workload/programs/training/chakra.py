@@ -410,16 +410,12 @@ def _nodes(path: Path) -> Iterator[Node]:
         message = Span(data, at, at + length, str(path))
         at += length
         if first:
-            _check_metadata(message)
+            for number, _, value in fields(message):
+                if number not in (1, 2) or isinstance(value, int):
+                    raise message.error(message.begin, "no GlobalMetadata", WANTED)
             first = False
             continue
         yield _node(message)
-
-
-def _check_metadata(message: Span) -> None:
-    for number, _, value in fields(message):
-        if number not in (1, 2) or isinstance(value, int):
-            raise message.error(message.begin, "no GlobalMetadata", WANTED)
 
 
 def _node(message: Span) -> Node:

@@ -383,7 +383,13 @@ def _value(name: str, kind: str, text: str, where: str) -> Any:
     if kind == "float":
         return _amount(text, where)
     if name == "order":
-        return _order(text, where)
+        # the dimensions in order: ep stands before dp where it is not said
+        names = text.split("-")
+        if "ep" not in names and "dp" in names:
+            names.insert(names.index("dp"), "ep")
+        if sorted(names) != sorted(ORDER):
+            raise InputError(where, f"'{text}'", f"{'-'.join(ORDER)} in any order")
+        return tuple(names)
     if text not in VALUE_BYTES:
         raise InputError(where, f"'{text}'", ", ".join(VALUE_BYTES))
     return text
@@ -394,16 +400,6 @@ def _amount(text: str, where: str) -> float:
     if not 0 <= number <= MAX_ELEMENTS:
         raise InputError(where, f"'{text}'", f"0 to {MAX_ELEMENTS}")
     return number
-
-
-def _order(text: str, where: str) -> tuple[str, ...]:
-    """Return the dimensions in order. Ep stands before dp where it is not said."""
-    names = text.split("-")
-    if "ep" not in names and "dp" in names:
-        names.insert(names.index("dp"), "ep")
-    if sorted(names) != sorted(ORDER):
-        raise InputError(where, f"'{text}'", f"{'-'.join(ORDER)} in any order")
-    return tuple(names)
 
 
 def _check(model: Model, spec: str) -> None:
@@ -647,7 +643,10 @@ class _Rank:
                 for part in parts if forward else reversed(parts):
                     part(layer, forward)
             if 0 <= after < model.pp:
-                self._send(self.ring[after], tag)
+                peer = self.ring[after]
+                size = self.model.activation_bytes / self.model.tp
+                sent = self._add(SEND, peer=peer, size=size)
+                self.step.sends[self.rank, peer, tag].append(Ends(sent, size, self.step.spec))
         dense, experts = model.parameters(self.stage)
         for name, count in (("all", dense / model.tp), ("expert", experts / model.ep / model.tp)):
             if count:
@@ -709,11 +708,6 @@ class _Rank:
             purpose = PURPOSES[name]
             call = Pending(operation, kind, group, size, 0, self.step.spec, row, purpose)
             self.step.calls[name, group][self.rank].append(call)
-
-    def _send(self, peer: int, tag: int) -> None:
-        size = self.model.activation_bytes / self.model.tp
-        sent = self._add(SEND, peer=peer, size=size)
-        self.step.sends[self.rank, peer, tag].append(Ends(sent, size, self.step.spec))
 
     def _receive(self, peer: int, tag: int) -> None:
         got = self._follow(RECEIVE, peer=peer)
