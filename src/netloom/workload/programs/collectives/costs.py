@@ -91,17 +91,6 @@ def bus_bandwidth(collective: str, num_ranks: int, size_bytes: float, seconds: f
     return size_bytes / seconds * bus_factor(collective, num_ranks)
 
 
-def least_bytes(collective: str, num_ranks: int) -> float:
-    """Return the part of the size that some rank has to send, or to receive, at least.
-
-    All-reduce: 2(P − 1)/P (Patarasuk & Yuan 2009). Broadcast: all of it reaches each rank. Others:
-    all but what a rank has or keeps.
-    """
-    if num_ranks == 1 or collective == "barrier":
-        return 0.0
-    return bus_factor(collective, num_ranks)
-
-
 def least_steps(num_places: int, ranks_each: int = 1) -> int:
     """Return ⌈log2 P⌉: steps until all hear of one, or one of all, if each sends to one per step.
 

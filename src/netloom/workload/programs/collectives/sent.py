@@ -21,7 +21,7 @@ import numpy as np
 from netloom.base.errors import InputError, NotAMappingError
 from netloom.base.textfiles import replacing
 from netloom.workload.kernels.collectives import find_brought
-from netloom.workload.programs.messages import Lists, Messages, checked
+from netloom.workload.programs.messages import Lists
 from netloom.workload.programs.rounds import Round, ranges, round_program
 from netloom.workload.programs.traces import MOST_LENGTH, MOST_SECONDS, Trace
 
@@ -120,74 +120,6 @@ LEAST_BYTES = 1.0
 """A message has at least so many bytes, even in a barrier."""
 
 
-def messages_of(
-    program: CollectiveProgram,
-    size_bytes: float,
-    host_of_rank: ArrayLike,
-    *,
-    num_hosts: int | None = None,
-    overhead_seconds: float = 0.0,
-    stepwise: bool = True,
-) -> Messages:
-    """Return a collective as a table of messages in bytes and seconds, in the program's order.
-
-    A message waits for those that brought what it carries. Messages between ranks of one host
-    arrive immediately, without overhead. Only ``flits`` depends on the size: for another size,
-    replace it by ``sizes_in_bytes(program.message_size, size_bytes)``.
-
-    Parameters
-    ----------
-    program
-        The collective.
-    size_bytes
-        Its size. See ``CollectiveProgram``.
-    host_of_rank
-        int[num_ranks], the host of each rank. Several may share one.
-    num_hosts
-        Of the network. One more than the last host of a rank by default.
-    overhead_seconds
-        Time of the processors of both ends for each message.
-    stepwise
-        Whether a rank sends only once all that it sent in its step before has arrived, as in the
-        usual formulas. Otherwise as soon as it has what it sends.
-
-    Raises
-    ------
-    InputError
-        If a size or time is none, or a rank has no host.
-
-    Examples
-    --------
-    >>> from netloom.workload.programs.collectives.algorithms import collective_program
-    >>> ring = collective_program("all-gather", "ring", 4)
-    >>> table = messages_of(ring, 1e6, [0, 1, 2, 3])
-    >>> len(table), set(table.flits.tolist()), table.after[:4].tolist()
-    (12, {250000.0}, [0, 3, 0, 1])
-    """
-    hosts = _hosts(program.num_ranks, host_of_rank, num_hosts)
-    source, target = hosts[program.source], hosts[program.target]
-    work = (source != target) * _overhead(overhead_seconds)
-    offsets, after = waits(program, stepwise=stepwise)
-    nothing = np.zeros(len(source))
-    return checked(
-        Messages(
-            int(hosts.max()) + 1 if num_hosts is None else num_hosts,
-            0,
-            start=nothing,
-            delay=nothing,
-            run=work,
-            source=source,
-            target=target,
-            flits=sizes_in_bytes(program.message_size, size_bytes),
-            hold=nothing,
-            receive=work,
-            context=np.full(len(source), -1, np.int32),
-            after_offsets=offsets,
-            after=after,
-        )
-    )
-
-
 def trace_of(
     program: CollectiveProgram,
     size_bytes: float,
@@ -197,8 +129,25 @@ def trace_of(
 ) -> Trace:
     """Return a collective as a trace in bytes and seconds, whose tasks are ranks.
 
-    ``Trace.in_cycles`` and ``Trace.placed`` make of it what each engine runs, and ``write_trace`` a
-    file. Arguments and errors as in ``messages_of``.
+    A message waits for those that brought what it carries. ``Trace.in_cycles`` and ``Trace.placed``
+    make of it what each engine runs, and ``write_trace`` a file.
+
+    Parameters
+    ----------
+    program
+        The collective.
+    size_bytes
+        Its size. See ``CollectiveProgram``.
+    overhead_seconds
+        Time of the processors of both ends for each message.
+    stepwise
+        Whether a rank sends only once all that it sent in its step before has arrived, as in the
+        usual formulas. Otherwise as soon as it has what it sends.
+
+    Raises
+    ------
+    InputError
+        If a size or time is none.
 
     Examples
     --------
@@ -237,11 +186,27 @@ def rounds_of(
     """Return a collective as rounds: steps that are alike are one round with a count.
 
     ``neighbours``: a rank goes on when all that it sent and received before is complete. These are
-    the steps of ``messages_of`` if each step carries what the one before brought. Ranks that share
-    a host wait for each other. Other arguments and errors as in ``messages_of``.
+    the steps of ``trace_of`` if each step carries what the one before brought. Ranks that share a
+    host wait for each other.
 
-    ``node_of_host``: int[num_hosts], the node that owns each host. Messages inside a node then have
-    no bytes, and arrive at once.
+    Parameters
+    ----------
+    outline, size_bytes
+        The collective, and its size in bytes.
+    host_of_rank
+        int[num_ranks], the host of each rank. Several may share one.
+    num_hosts
+        Of the network. One more than the last host of a rank by default.
+    node_of_host
+        int[num_hosts], the node that owns each host. Messages inside a node then have no bytes, and
+        arrive at once.
+    order
+        Whom a rank waits for. See ``RoundProgram``.
+
+    Raises
+    ------
+    InputError
+        If a size is none, or a rank has no host.
 
     Examples
     --------
@@ -304,7 +269,7 @@ def write_goal(program: CollectiveProgram, size_bytes: float, path: str | Path) 
     r"""Write a collective as a schedule in GOAL's text format.
 
     A send requires the receives that brought what it carries. As a send of GOAL is complete before
-    its message has arrived, ranks do not wait for what they sent: ``messages_of`` with
+    its message has arrived, ranks do not wait for what they sent: ``trace_of`` with
     ``stepwise=False`` is the same program. Message number m is ``sm`` and ``rm``, with tag m.
 
     Parameters
