@@ -11,6 +11,7 @@ from netloom.explore.drawings import drawings_of
 from netloom.explore.network import network_json
 from netloom.topology import topology, without
 from tests.explore.decoded import Network, places, unpacked
+from tests.networks import with_all
 
 DGX = "fabric:examples/dgx-40.ibnetdiscover"
 
@@ -42,11 +43,11 @@ def drawn(network):
     return json.loads(json.dumps(network_json(network), allow_nan=False))
 
 
-@pytest.mark.parametrize("on", DRAWN)
+@pytest.mark.parametrize("on", with_all(DRAWN))
 def test_every_channel_is_drawn_once(on):
     network = topology(on)
     given = drawn(network)
-    assert DRAWN[on] in (None, [each["label"] for each in given["drawings"]])
+    assert DRAWN.get(on) in (None, [each["label"] for each in given["drawings"]])
     for each in given["drawings"]:
         curves, squares = unpacked(each["curves"]["channel"]), unpacked(each["squares"]["channel"])
         found = sorted([*curves.tolist(), *squares.tolist()])
@@ -56,7 +57,7 @@ def test_every_channel_is_drawn_once(on):
         assert places(each["gone"]).shape == (0, 8)
 
 
-@pytest.mark.parametrize("on", DRAWN)
+@pytest.mark.parametrize("on", with_all(DRAWN))
 def test_all_is_inside_the_picture(on):
     for each in drawn(topology(on))["drawings"]:
         curves, squares = places(each["curves"]["places"]), places(each["squares"]["places"])
