@@ -33,23 +33,16 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from netloom.base.arrays import Bools, Floats, Ints
+    from netloom.base.arrays import Bools
 
     Where: TypeAlias = Callable[[int], str]  # the place of a row, as the user would look for it
 
-SPELLINGS = {
-    "time_cycles": "time",
-    "delay": "delay_cycles",
-    "compute": "compute_cycles",
-    "hold": "hold_cycles",
-    "receive": "receive_cycles",
-}
+WORDS = {"delay": "delay", "run": "compute", "hold": "hold", "receive": "receive"}
+SPELLINGS = {"time_cycles": "time"} | {word: f"{word}_cycles" for word in WORDS.values()}
 """Names that a column may have as well."""
 
-IN_CYCLES = {"start": "time", "delay": "delay_cycles", "run": "compute_cycles"}
-IN_CYCLES |= {"hold": "hold_cycles", "receive": "receive_cycles"}
-IN_SECONDS = {"start": "time_seconds", "delay": "delay_seconds", "run": "compute_seconds"}
-IN_SECONDS |= {"hold": "hold_seconds", "receive": "receive_seconds"}
+IN_CYCLES = {"start": "time"} | {time: f"{word}_cycles" for time, word in WORDS.items()}
+IN_SECONDS = {time: f"{word}_seconds" for time, word in {"start": "time", **WORDS}.items()}
 """What the times of a trace are called in tables, in cycles and in seconds."""
 
 NUMBERS: dict[str, float] = dict.fromkeys([*IN_CYCLES.values(), "flits"], MOST_CYCLES)
@@ -140,8 +133,11 @@ def read_trace(path: str | Path, *, flit_bytes: int | None = None, unit: Unit = 
     unit = _unit(table.columns, unit, path)
     if unit == "seconds":
         flit_bytes = 1
-    numbers = _numbers if unit == "cycles" else _measures
-    columns = {name: numbers(table, name, where) for name in NUMBERS if name in table.columns}
+    columns = {
+        name: _numbers(table, name, where, whole=unit == "cycles")
+        for name in NUMBERS
+        if name in table.columns
+    }
     times = IN_CYCLES if unit == "cycles" else IN_SECONDS
     nothing = np.zeros(table.height, np.int64)
     ids = _ids(table, where)
@@ -352,31 +348,20 @@ def _plain(table: pl.DataFrame, name: str, where: Where) -> list[str]:
     return [plain(row, text) for row, text in enumerate(texts)]
 
 
-def _numbers(table: pl.DataFrame, name: str, where: Where) -> Ints:
+def _numbers(table: pl.DataFrame, name: str, where: Where, *, whole: bool) -> NDArray[Any]:
+    """Cycles, flits and bytes as whole numbers, or seconds and bytes, which need not be whole."""
     import polars as pl
 
     texts = pl.Series(_plain(table, name, where))
-    numbers = texts.replace("", "0").cast(pl.Int64, strict=False).fill_null(-1).to_numpy()
-    wrong = (numbers < 0) | (numbers > NUMBERS[name])
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        wanted = f"a whole number, 0 to {NUMBERS[name]}"
-        raise InputError(where(row), f"{name} '{texts[row]}'", wanted)
-    return numbers
-
-
-def _measures(table: pl.DataFrame, name: str, where: Where) -> Floats:
-    """Seconds or bytes, which need not be whole."""
-    import polars as pl
-
-    texts = pl.Series(_plain(table, name, where))
-    numbers = texts.replace("", "0").cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+    read = texts.replace("", "0").cast(pl.Int64 if whole else pl.Float64, strict=False)
+    numbers = read.fill_null(-1).to_numpy()
     wrong = ~((numbers >= 0) & (numbers <= NUMBERS[name]))  # NaN is neither
     if wrong.any():
         row = int(np.argmax(wrong))
-        wanted = f"a number, 0 to {NUMBERS[name]:g}"
+        most = f"{NUMBERS[name]}" if whole else f"{NUMBERS[name]:g}"
+        wanted = f"a {'whole ' if whole else ''}number, 0 to {most}"
         raise InputError(where(row), f"{name} '{texts[row]}'", wanted)
-    return numbers + 0.0  # no -0.0
+    return numbers if whole else numbers + 0.0  # no -0.0
 
 
 def _ids(table: pl.DataFrame, where: Where) -> list[str]:
