@@ -408,12 +408,7 @@ def shape_words(topology: Topology) -> str:
 def shape_of(topology: Topology) -> Shape:
     """Return what kind of network the cables between switches make."""
     routers = topology.num_routers
-    # each two routers that cables join, the lower number first, and how many cables
-    network = topology.routers
-    source, target = network.channel_source.astype(np.int64), network.channel_target
-    once = source < target
-    keys, count = np.unique(source[once] * topology.num_routers + target[once], return_counts=True)
-    here, there = np.divmod(keys, topology.num_routers)
+    here, there, count = _pairs(topology)
     if topology.direct:
         hosts = np.ones(routers, np.int64)
     else:
@@ -449,6 +444,16 @@ def shape_of(topology: Topology) -> Shape:
         words = f"{found} that lacks {lack}"
         return Shape("grid", words, none, here, there, count, tuple(pairs))
     return Shape("", "no known shape", none, here, there, count)
+
+
+def _pairs(topology: Topology) -> tuple[Ints, Ints, Ints]:
+    """Return each two routers that cables join, the lower number first, and how many cables."""
+    network = topology.routers
+    source, target = network.channel_source.astype(np.int64), network.channel_target
+    once = source < target
+    keys, count = np.unique(source[once] * topology.num_routers + target[once], return_counts=True)
+    here, there = np.divmod(keys, topology.num_routers)
+    return here, there, count
 
 
 def _levels(lowest: Bools, here: Ints, there: Ints) -> Ints:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from io import BytesIO
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,7 +11,7 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size, whole_number
-from netloom.base.textfiles import MOST_BYTES, check_file, replacing, text_lines
+from netloom.base.textfiles import MOST_BYTES, check_file, text_lines
 from netloom.base.units import SIZE
 from netloom.workload.graphs.files import refuse_longer_rows
 from netloom.workload.programs.messages import Lists, lists
@@ -118,6 +117,7 @@ def read_trace(path: str | Path, *, flit_bytes: int | None = None, unit: Unit = 
         raise InputError(str(path), "a folder of Chakra traces", f"chakra:{chakra}, which reads it")
     if flit_bytes is not None and flit_bytes < 1:
         raise InputError("flit_bytes", f"{flit_bytes}", "at least 1")
+    where: Where
     if path.suffix.lower() == ".parquet":
         check_file(path, wanted=f"a trace: {FILES}")
         try:
@@ -166,54 +166,6 @@ def read_trace(path: str | Path, *, flit_bytes: int | None = None, unit: Unit = 
         flit_bytes=flit_bytes if "bytes" in columns and "flits" not in columns else None,
         unit=unit,
     )
-
-
-def write_trace(trace: Trace, path: str | Path) -> None:
-    """Write a trace as a table that ``read_trace`` takes back.
-
-    Parameters
-    ----------
-    trace
-        What is written. Columns that are zero everywhere are left out.
-    path
-        ``.csv``, ``.tsv`` or ``.parquet``. An existing file is replaced. Parquet does not say how
-        many tasks there are.
-
-    Raises
-    ------
-    InputError
-        If the suffix is none of these, or the file cannot be written.
-    """
-    import polars as pl
-
-    path = Path(path)
-    kind = path.suffix.lower()
-    if kind not in (".csv", ".tsv", ".parquet"):
-        raise InputError(str(path), f"suffix '{path.suffix}'", FILES)
-    times = IN_CYCLES if trace.unit == "cycles" else IN_SECONDS
-    needed = times["start"] if trace.unit == "seconds" else ""  # which says the unit
-    columns: dict[str, Any] = {
-        "id": trace.ids,
-        times["start"]: trace.start,
-        "after": _joined(trace.after, [*trace.ids]),
-        times["delay"]: trace.delay,
-        times["run"]: trace.run,
-        times["hold"]: trace.hold,
-        "source": trace.source,
-        "target": _joined(trace.targets, [*map(str, range(trace.num_tasks)), "*"]),
-        "flits" if trace.unit == "cycles" else "bytes": trace.flits,
-        times["receive"]: trace.receive,
-    }
-    optional = {*times.values()} - {needed}
-    table = pl.DataFrame(
-        {k: v for k, v in columns.items() if k not in optional or np.asarray(v).any()}
-    )
-    with replacing(path) as new, new.open("wb") as stream:
-        if kind == ".parquet":
-            table.write_parquet(stream)
-            return
-        stream.write(f"# tasks: {trace.num_tasks}\n".encode())
-        table.write_csv(stream, separator="\t" if kind == ".tsv" else ",")
 
 
 def _text(path: Path) -> tuple[pl.DataFrame, Where, int]:
@@ -441,10 +393,3 @@ def _flits(
 def _refuse(wrong: Bools, where: Where, found: str, wanted: str) -> None:
     if wrong.any():
         raise InputError(where(int(np.argmax(wrong))), found, wanted)
-
-
-def _joined(lists: Lists, names: list[str]) -> list[str]:
-    """The names of each list's numbers; −1 is the last name."""
-    words = [names[value] for value in lists.values.tolist()]
-    ends = lists.offsets.tolist()
-    return [" ".join(words[a:b]) for a, b in pairwise(ends)]

@@ -1,5 +1,7 @@
 """Collectives as tables of messages in bytes and seconds, rank by rank on hosts."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from netloom.workload.programs.collectives.sent import sizes_in_bytes, waits
@@ -22,3 +24,42 @@ def messages_of(program, size_bytes, host_of_rank, *, num_hosts=None, overhead_s
             context=np.full(len(source), -1, np.int32), after_offsets=offsets, after=after,
         )
     )  # fmt: skip
+
+
+class Counts(NamedTuple):
+    """What an algorithm sends. Parts are of the collective's size."""
+
+    steps: int
+    messages: int
+    sent: float  # the part of the size that all messages carry together
+    most_sent: float  # that a rank sends at most
+    most_received: float  # that a rank receives at most
+
+
+def counts(outline):
+    """Return how many steps and messages an algorithm takes, and what ranks send.
+
+    Examples
+    --------
+    >>> from netloom.workload.programs.collectives.algorithms import outline
+    >>> counts(outline("all-gather", "bruck", 8))
+    Counts(steps=3, messages=24, sent=7.0, most_sent=0.875, most_received=0.875)
+    """
+    size = float(outline.chunk_size[0]) if len(outline.chunk_size) else 0.0
+    widths = [each.width.astype(np.float64) * each.times for each in outline.steps]
+    ends = [
+        np.bincount(
+            np.concatenate([[], *(each[place] for each in outline.steps)]).astype(np.int64),
+            weights=np.concatenate([[], *widths]),
+            minlength=outline.num_ranks,
+        )
+        for place in (0, 1)
+    ]
+    sent, received = (each * size for each in ends)
+    return Counts(
+        outline.num_steps,
+        outline.num_messages,
+        float(sent.sum()),
+        float(sent.max()),
+        float(received.max()),
+    )

@@ -32,9 +32,9 @@ from netloom.workload.programs.collectives.sent import (
     write_goal,
 )
 from netloom.workload.programs.goal import read_timed_goal
-from netloom.workload.programs.trace_files import write_trace
 from tests.reference.collective_waits import waited
 from tests.reference.collectives_checked import check
+from tests.reference.written_traces import write_trace
 from tests.workload.programs.collectives.tables import messages_of
 
 ALPHA, BETA = 2e-6, 1e-9

@@ -41,9 +41,6 @@ COLLECTIVES = (
 )  # fmt: skip
 """What programs are for."""
 
-SUMMED = ("reduce-scatter", "all-reduce", "reduce", "barrier")
-"""Collectives to whose chunks every rank contributes."""
-
 EVERYBODY = -1
 """For an owner of a chunk: every rank contributes to it, or every rank must have it."""
 

@@ -130,7 +130,7 @@ def trace_of(
     """Return a collective as a trace in bytes and seconds, whose tasks are ranks.
 
     A message waits for those that brought what it carries. ``Trace.in_cycles`` and ``Trace.placed``
-    make of it what each engine runs, and ``write_trace`` a file.
+    make of it what each engine runs.
 
     Parameters
     ----------
