@@ -50,7 +50,7 @@ class Vertex:
     Attributes
     ----------
     kind
-        A word of ``kinds``. Empty where nothing is said.
+        A word of ``recognise``. Empty where nothing is said.
     label
         What it is called, if not by its key in the drawing.
     computer
@@ -337,7 +337,7 @@ def graph_topology(graph: nx.Graph[Any], *, name: str = "graph:networkx") -> Top
     multigraph that join the same two nodes are parallel channels.
 
     Attributes of nodes, in any case of letters: ``kind``, ``type`` or ``role`` says what is a host
-    and what a router (see ``kinds``). Hosts are numbered before routers. ``computer`` names the
+    and what a router (see ``recognise``). Hosts are numbered before routers. ``computer`` names the
     computer that owns a host, where one owns several. Attributes of edges: ``bandwidth``, a number
     or a rate such as ``100Gb/s`` or ``12.5GB/s``, and ``latency``, in cycles or as a time such as
     ``600ns``. A time needs the graph's attribute ``clock`` (``1GHz``). An attribute must be on all

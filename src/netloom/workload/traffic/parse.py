@@ -61,7 +61,7 @@ def parse_traffic(spec: str, topology: Topology, nodes: Ints | None = None) -> T
         nodes, to node 0. ``pairs:0-63,5-12*2``: between these pairs only, node 5 at twice the rate
         of node 0. ``adversarial``, ``adversarial:+2``: to any host of the next group, or of the
         second next, of a dragonfly. Pods of fat trees and rows of HyperX are groups too, see
-        ``groups.adversarial``. ``next-group`` is another name of it. ``shift:1,5``: node i sends
+        ``patterns.adversarial``. ``next-group`` is another name of it. ``shift:1,5``: node i sends
         to i + 1 and to i + 5, half to each. ``random-permutation``, ``random-permutation:7``: drawn
         with this seed. ``tornado:32x32`` and ``neighbour:32x32`` take nodes as a grid of these
         sides, row-major, whatever the network is.

@@ -2,7 +2,7 @@
 
 All-gathers: how each rank's block comes to all others, each once. P ranks, n = ⌈log2 P⌉.
 
-Backwards they are reduce-scatters (``outline.backwards``), and one after the other all-reduces.
+Backwards they are reduce-scatters (``program.backwards``), and one after the other all-reduces.
 Sources: Thakur, Rabenseifner & Gropp 2005 (ring, recursive doubling). Bruck et al. 1997. Jain &
 Sabharwal 2010 (rings of tori). De Sensi et al. 2024 (Swing). Jeaugey 2025 (PAT).
 
@@ -590,7 +590,7 @@ def _blocks_from(source: Ints, target: Ints, width: Ints) -> list[Steps]:
 def recursive_doubling_sums(num_ranks: int) -> list[Steps]:
     """Return an all-reduce: in step s rank r exchanges its whole sum with r ⊕ 2^s.
 
-    Other numbers than powers of 2 are folded: see ``blocks.folded``.
+    Other numbers than powers of 2 are folded: see ``folded``.
     """
     core = 2 ** (num_ranks.bit_length() - 1)
     member, more = fold(num_ranks, core)[0], num_ranks - core
