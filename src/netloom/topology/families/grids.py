@@ -1,4 +1,4 @@
-"""Grids that are more than a mesh or torus: HyperX, twisted tori, several hosts a router.
+"""Grids that are more than a mesh or torus: HyperX, twisted tori, several hosts per router.
 
 HyperX: a grid of routers, all joined along each dimension. Flattened butterflies among them.
 
