@@ -13,6 +13,7 @@ import typer
 
 from netloom.cli.app import app
 from tests.attack.files import FILES, broken
+from tests.networks import OTHERS, SWITCHED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,9 +49,8 @@ BASES = {
 
 NETWORKS = [
     *["mesh:2x2"] * 8, "leaf-spine:1x1x1", "leaf-spine:2x1x2/2", "fat-tree:k=2", "fat-tree:5x1",
-    "xgft:2x2/2x2", "rail:1x2x2x1", "dragonfly:1x2x1", "dragonfly+:1x1x1x1", "hyperx:2x2/1/2",
-    "slim-fly:3/1", "jellyfish:6x3x1/1", "mesh:2x2/2", "torus:3/2", "butterfly:2x2", "omega:4",
-    "twisted-torus:2x4",
+    "xgft:2x2/2x2", "rail:1x2x2x1", "dragonfly+:1x1x1x1", "hyperx:2x2/1/2", "mesh:2x2/2",
+    "torus:3/2", "twisted-torus:2x4", OTHERS["omega"], *SWITCHED.values(),
 ]  # fmt: skip
 """What stands in the place of the network of a command: half of the time, one with hosts."""
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
-from functools import cache
+from functools import cache, partial
 from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -131,6 +133,42 @@ ODD = [b"0", b"-1", b"nan", b"inf", b"1e308", b"3.5", b"x", b"", b"9999999999999
        b"\x00", b"\x1b[2J", b'"', b",", b"{", b"\n", b"\r", "é".encode(), b"9" * 400]  # fmt: skip
 
 
+PRINTED = ("multi-plain.txt", "multi-ports.txt", "multi-linkinfo.txt",
+           "multi-opensm-subnet.lst")  # fmt: skip
+"""What InfiniBand's tools print of one fabric."""
+
+SYSTEMS = b"""MTS2400 L1
+   P1 -> MT23108 H-1 P1
+   P2 -4x-5G-> MT23108 H-1 P2
+   P24 -> MTS2400 S1 P1
+MTS2400 L2
+   P1 -> Cougar H-2 P1
+   P24 -> MTS2400 S1 P2
+"""
+IBSIM = b"""Switch 4 "Sw1"
+[1] "Hca1"[1]
+[3] "Sw2"[3] w=12
+Switch 4 "Sw2"
+[1] "Hca2"
+Hca 2 "Hca1"
+Hca 1 "Hca2"
+"""
+CONF = b"""PARAMS
+{
+   num_routers="4";
+   num_groups="9";
+   num_cns_per_router="2";
+   intra-group-connections="nowhere-intra";
+   inter-group-connections="nowhere-inter";
+}
+"""
+
+
+def _fabric(name: str) -> bytes:
+    data = Path(__file__).parents[1] / "topology" / "subnets" / "data"
+    return gzip.decompress((data / f"{name}.gz").read_bytes())
+
+
 @cache
 def _npz() -> bytes:
     data = BytesIO()
@@ -193,6 +231,10 @@ FILES: dict[str, tuple[Callable[[], bytes], str]] = {
     "model.yaml": (lambda: MODEL, FABRIC),
     "platform.xml": (lambda: PLATFORM, FABRIC),
     "nccl.xml": (lambda: MACHINE, FABRIC),
+    "dally.conf": (lambda: CONF, FABRIC),
+    "systems.topo": (lambda: SYSTEMS, FABRIC),
+    "net.ibsim": (lambda: IBSIM, FABRIC),
+    **{name: (partial(_fabric, name), FABRIC) for name in PRINTED},
     "infra.json": (lambda: INFRASTRUCTURE, FABRIC),
     "map.txt": (lambda: MAPPING, f"analyze ring:4 {ON} --mapping FILE"),
     "map.json": (_mapping_json, f"analyze ring:4 {ON} --mapping FILE"),

@@ -9,10 +9,11 @@ from netloom.contention.cuts import subtree_of
 from netloom.routing import parse_routing
 from netloom.topology import mesh, topology
 from netloom.topology.core import attach_hosts
+from tests.networks import TWO_WAY
 
 SPECS = [
     "leaf-spine:3x2x2", "leaf-spine:2x2x3/2", "fat-tree:2x3", "xgft:2x2x2/1x2x1", "xgft:3x2/2x1",
-    "dragonfly:1x2x1", "mesh:3x2/2", "hyperx:3x2/2", "slim-fly:5/1", "jellyfish:8x3x2/1",
+    "slim-fly:5/1", "jellyfish:8x3x2/1", *TWO_WAY,
 ]  # fmt: skip
 
 

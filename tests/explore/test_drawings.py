@@ -10,6 +10,7 @@ from netloom.drawing.networks.grid import MOST_SIDE
 from netloom.explore.network import drawings_of, network_json
 from netloom.topology import topology, without
 from tests.explore.decoded import Network, places, unpacked
+from tests.networks import with_all
 
 DGX = "fabric:examples/dgx-40.ibnetdiscover"
 
@@ -41,11 +42,11 @@ def drawn(network):
     return json.loads(json.dumps(network_json(network), allow_nan=False))
 
 
-@pytest.mark.parametrize("on", DRAWN)
+@pytest.mark.parametrize("on", with_all(DRAWN))
 def test_every_channel_is_drawn_once(on):
     network = topology(on)
     given = drawn(network)
-    assert DRAWN[on] in (None, [each["label"] for each in given["drawings"]])
+    assert DRAWN.get(on) in (None, [each["label"] for each in given["drawings"]])
     for each in given["drawings"]:
         curves, squares = unpacked(each["curves"]["channel"]), unpacked(each["squares"]["channel"])
         found = sorted([*curves.tolist(), *squares.tolist()])
@@ -55,7 +56,7 @@ def test_every_channel_is_drawn_once(on):
         assert places(each["gone"]).shape == (0, 8)
 
 
-@pytest.mark.parametrize("on", DRAWN)
+@pytest.mark.parametrize("on", with_all(DRAWN))
 def test_all_is_inside_the_picture(on):
     for each in drawn(topology(on))["drawings"]:
         curves, squares = places(each["curves"]["places"]), places(each["squares"]["places"])

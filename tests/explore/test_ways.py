@@ -13,6 +13,7 @@ from netloom.questions.shown import Verdict
 from netloom.routing import parse_routing, paths
 from netloom.topology import topology, without
 from tests.explore import decoded
+from tests.networks import TWO_WAY
 
 DGX = "fabric:examples/dgx-40.ibnetdiscover"
 
@@ -26,6 +27,7 @@ TABLED = [
     ("slim-fly:5/1", "minhop"),
     ("graph:examples/my-cluster.txt", "shortest-path"),
     ("torus:4x4", "layered"),
+    *((on, "minhop") for on in TWO_WAY),
 ]
 """Where the way of a packet depends on its destination alone."""
 

@@ -9,11 +9,11 @@ from netloom.routing.virtual_channels import VirtualChannelRouting
 from netloom.simulation.network.routers import PRESETS, Router
 from netloom.topology import Topology, topology
 from netloom.topology.core import attach_hosts
+from tests.networks import HOSTED
 
 FAMILIES = [
-    "fat-tree:2x2", "fat-tree:2x3", "fat-tree:4x2", "leaf-spine:3x2x2", "xgft:3x2/1x2",
-    "dragonfly:1x2x1", "dragonfly:2x2x1", "dragonfly+:1x1x1x2", "butterfly:2x2", "butterfly:2x3",
-    "hyperx:3x2/2", "hyperx:4/3/2", "mesh:3x2/2", "torus:4/1", "torus:3x3/1", "jellyfish:6x3x1/1",
+    *HOSTED, "fat-tree:2x2", "fat-tree:4x2", "leaf-spine:3x2x2", "dragonfly:2x2x1",
+    "dragonfly+:1x1x1x2", "butterfly:2x3", "hyperx:4/3/2", "torus:4/1", "torus:3x3/1",
 ]  # fmt: skip
 
 WHOLE = ("virtual-cut-through", "store-and-forward")

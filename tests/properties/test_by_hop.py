@@ -14,13 +14,13 @@ from netloom.routing.by_hop.tables import GIVEN, channels_at_ports, next_ports
 from netloom.routing.ways import shortest_ways
 from netloom.topology import Topology, topology
 from netloom.topology.core import attach_hosts
+from tests.networks import HOSTED
 from tests.reference.by_hop import Twin, distances, every_wait, port_lists
 from tests.reference.walks import PACKET, ask, place_ends
 
 FAMILIES = (
-    "fat-tree:2x3", "xgft:3x2/1x2", "leaf-spine:3x2x2", "dragonfly:1x3x1", "dragonfly:1x2x2/3",
-    "dragonfly+:2x2x1x1", "hyperx:3x3/2", "hyperx:2x3/1/2", "slim-fly:3/1", "butterfly:2x3",
-    "mesh:3x3/2", "torus:4x3/1", "ring:5/2",
+    *HOSTED, "dragonfly:1x3x1", "dragonfly:1x2x2/3", "dragonfly+:2x2x1x1", "hyperx:3x3/2",
+    "hyperx:2x3/1/2", "butterfly:2x3", "mesh:3x3/2", "torus:4x3/1",
 )  # fmt: skip
 
 NAMES = (

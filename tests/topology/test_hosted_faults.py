@@ -10,7 +10,7 @@ from netloom.base.errors import InputError
 from netloom.questions.recipes import _plain_faulty
 from netloom.topology import topology, without, working_nodes
 from netloom.topology.faults import broken_parts, check_working, first_broken
-from netloom.topology.named_parts import NamedParts, channel_words
+from netloom.topology.names import NamedParts, channel_words
 
 TREE = topology("leaf-spine:4x2x2/2")
 FABRIC = topology("fabric:examples/dgx-40.ibnetdiscover")

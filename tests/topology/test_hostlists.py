@@ -3,7 +3,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from netloom.base.errors import InputError
-from netloom.topology.hostlists import folded, unfolded, words_of
+from netloom.topology.names import folded, unfolded, words_of
 
 
 def read(text):

@@ -6,6 +6,7 @@ import pytest
 from netloom.base.errors import InputError
 from netloom.topology import spec_table, topology
 from netloom.topology.parse import SPECS, TOPOLOGIES, spec_by_name, spec_in_words
+from tests.networks import DIRECT, EVERY, HOSTED, OTHERS, SWITCHED
 
 FORMS = [form for spec in SPECS.values() for form in spec.forms if not form.endswith("FILE")]
 FILES = ("graph", "fabric")
@@ -24,6 +25,20 @@ def test_a_name_makes_the_network_again(form):
     ):
         assert np.array_equal(one, other)
     assert net.labels == again.labels
+
+
+def test_every_family_has_an_example_that_all_tests_of_families_draw():
+    """A new family is met by properties, routings, pictures and attacks once it stands there."""
+    examples = {**DIRECT, **SWITCHED, **OTHERS}
+    assert set(examples) == set(SPECS)
+    for family, spec in examples.items():
+        assert spec.startswith(f"{family}:")
+    for spec in EVERY:
+        net = topology(spec)
+        assert net.name.partition("/")[0] == spec.partition("/")[0]
+        assert net.direct == (spec not in HOSTED)
+        assert net.num_hosts <= 24
+        assert net.num_routers <= 18
 
 
 def test_every_name_is_in_the_message_and_in_the_table():

@@ -18,7 +18,7 @@ from netloom.routing.source_routing import read_routes
 from netloom.topology import mesh
 from netloom.topology.graph import read_graph
 from netloom.workload import read
-from netloom.workload.graphs import packed
+from netloom.workload.graphs import files
 from netloom.workload.programs import trace_files
 from netloom.workload.programs.goal import read_goal
 from netloom.workload.programs.trace_files import read_trace
@@ -52,7 +52,7 @@ def test_only_the_arrays_that_are_wanted_are_read(tmp_path):
 
 
 def test_an_archive_that_is_packed_too_well_is_refused_before_it_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(packed, "MOST_UNPACKED", (MEGABYTE, 100))
+    monkeypatch.setattr(files, "MOST_UNPACKED", (MEGABYTE, 100))
     nothing = np.zeros(2 * MEGABYTE)
     whole = nothing.astype(np.int64)
     arrays = {"num_tasks": 2, "source": whole, "target": whole, "bytes": nothing}
@@ -62,7 +62,7 @@ def test_an_archive_that_is_packed_too_well_is_refused_before_it_is_read(tmp_pat
 
 
 def test_a_sparse_archive_is_weighed_as_well(tmp_path, monkeypatch):
-    monkeypatch.setattr(packed, "MOST_UNPACKED", (MEGABYTE, 100))
+    monkeypatch.setattr(files, "MOST_UNPACKED", (MEGABYTE, 100))
     zeros = np.zeros(MEGABYTE)
     np.savez_compressed(
         tmp_path / "app.npz", format=b"coo", shape=[2, 2], data=zeros, row=zeros, col=zeros
@@ -71,7 +71,7 @@ def test_a_sparse_archive_is_weighed_as_well(tmp_path, monkeypatch):
 
 
 def test_bytes_are_counted_while_a_matrix_is_unpacked(tmp_path, monkeypatch):
-    monkeypatch.setattr(packed, "MOST_UNPACKED", (MEGABYTE, 100))
+    monkeypatch.setattr(files, "MOST_UNPACKED", (MEGABYTE, 100))
     head = b"%%MatrixMarket matrix coordinate integer general\n2000 2000 2000000\n"
     path = tmp_path / "app.mtx.gz"
     with gzip.open(path, "wb") as stream:

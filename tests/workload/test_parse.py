@@ -2,6 +2,18 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom.workload import read, ring, write
+from netloom.workload.parse import _PATTERNS, PATTERNS
+from tests.networks import PROGRAMS
+
+
+def test_every_pattern_has_an_example_and_is_in_the_message():
+    assert set(PROGRAMS) == set(_PATTERNS)
+    for name, spec in PROGRAMS.items():
+        app = read(spec)
+        assert spec.startswith(f"{name}:")
+        assert f"{name}:" in PATTERNS
+        assert app.num_tasks <= 12
+        assert read(app.name).name == app.name
 
 
 def test_a_name_is_told_in_any_case_and_comes_back_plain():

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.base.errors import InputError
+from netloom.topology.core import DragonflyShape, HyperXShape, TreeShape
 from netloom.topology.cubes import Cube
-from netloom.topology.family import DragonflyShape, HyperXShape, TreeShape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -129,7 +129,11 @@ class MachineText:
             self.said = MachineFile(**tables)
         except ValidationError as error:
             raise self._refused(error) from None
-        self._check_costs()
+        limits = [each.up_to for each in self.said.message_costs]
+        if limits and (limits != sorted(set(limits)) or limits[-1] != inf):
+            found = f"up_to of {', '.join(f'{each:g}' for each in limits)}"
+            wanted = "rising sizes, and none in the last, which holds for all larger messages"
+            raise InputError(self.where("message_costs", len(limits) - 1), found, wanted)
 
     def where(self, *keys: str | int) -> str:
         """Return the file, line and name of a key: ``links``, 0, ``bandwidth``."""
@@ -159,13 +163,6 @@ class MachineText:
             return InputError(where, cause.found, cause.wanted)
         wanted = first["msg"].removeprefix("Input should be ")
         return InputError(where, repr(first["input"]), wanted)
-
-    def _check_costs(self) -> None:
-        limits = [each.up_to for each in self.said.message_costs]
-        if limits and (limits != sorted(set(limits)) or limits[-1] != inf):
-            found = f"up_to of {', '.join(f'{each:g}' for each in limits)}"
-            wanted = "rising sizes, and none in the last, which holds for all larger messages"
-            raise InputError(self.where("message_costs", len(limits) - 1), found, wanted)
 
 
 def _fields_of(loc: tuple[int | str, ...]) -> Any:

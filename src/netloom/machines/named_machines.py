@@ -14,12 +14,7 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.spec import parse_sides, split_spec
 from netloom.base.units import rate
-from netloom.machines.links import (
-    LinkClass,
-    channels_between,
-    said_of_channels,
-    with_channels,
-)
+from netloom.machines.links import LinkClass, channels_between, said_of_channels, with_channels
 from netloom.machines.machine_files import MachineText, read_machine, whole
 from netloom.simulation.network.routers import Router, router
 from netloom.topology import topology

@@ -8,15 +8,28 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from netloom.topology.bisection import bisection_bounds, bisection_width
-from netloom.topology.cabling import Cabling, OtherEnds, port_numbers, way_back
-from netloom.topology.core import Topology, counting_inside
+from netloom.topology.core import (
+    Cabling,
+    OtherEnds,
+    Topology,
+    counting_inside,
+    port_numbers,
+    way_back,
+)
 from netloom.topology.cubes import Cube, cube, hypercube, mesh, torus
-from netloom.topology.distances import average_distance, diameter, hop_distances
+from netloom.topology.families.stages import Omega, omega
 from netloom.topology.faults import without, working_nodes
 from netloom.topology.graph import graph_topology, read_graph, to_networkx
-from netloom.topology.measures import degree, num_links, slabs
-from netloom.topology.omegas import Omega, omega
+from netloom.topology.measures import (
+    average_distance,
+    bisection_bounds,
+    bisection_width,
+    degree,
+    diameter,
+    hop_distances,
+    num_links,
+    slabs,
+)
 from netloom.topology.parse import spec_table, topology
 from netloom.topology.recognise import tree_shape
 from netloom.topology.subnets.files import read_fabric

@@ -1,23 +1,117 @@
-"""A network as flat arrays: where each directed channel starts and ends, how fast and how long.
+"""Networks: routers, directed channels between them, hosts, and the family that made them.
+
+The parameters of families of switched networks, for the routings and pictures that know them.
+
+A family's record stands beside the arrays of a ``Topology``, as its ``family``: what follows from
+the arrays alone is never looked up here.
+
+A network as flat arrays: where each directed channel starts and ends, how fast and how long.
 
 A *router* forwards. A *host* sends and receives, and never forwards. A *node* is a computer as a
 scheduler names it. It owns one host or several. In a *direct* network (meshes, tori, hypercubes,
 graphs whose vertices are all alike) router r has host r, and the channels between a host and its
 router are not listed. In any other network hosts hang on routers by channels of their own.
+
+What an administrator's file says of a network besides its graph: ports, GUIDs and LIDs.
 """
 
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from math import prod
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.topology.cabling import Cabling
-    from netloom.topology.family import Family
+
+
+@dataclass(frozen=True, eq=False)
+class TreeShape:
+    """An extended generalized fat tree with parallel links: ``PGFT(h; m; w; p)``.
+
+    Level 0 are the hosts. A vertex of level l has ``children[l - 1]`` children and, below the top,
+    ``parents[l]`` parents, each by ``parallel[l]`` links. Level l has prod(children[l:]) *
+    prod(parents[:l]) vertices. See Öhring et al., *On generalized fat trees*, 1995, and Zahavi,
+    *Fat-tree routing and node ordering providing contention free traffic for MPI global
+    collectives*, 2012.
+
+    Routers are numbered level by level, those next to the hosts first. In a level, a router has the
+    label (a_h … a_{l+1}, b_l … b_1). Its number is that label read as digits, of bases children[h -
+    1] … children[l], parents[l - 1] … parents[0]. Host numbers are the digits a_h … a_1. A vertex
+    and its parent differ in that a_{l+1} gives way to b_{l+1}.
+
+    Attributes
+    ----------
+    children, parents, parallel
+        m_1 … m_h, w_1 … w_h and p_1 … p_h.
+    router_at
+        int32[num_routers], the router of each place in that numbering, where a file numbers them
+        otherwise. None where place and number are the same.
+    host_at
+        The same of hosts.
+    """
+
+    children: tuple[int, ...]
+    parents: tuple[int, ...]
+    parallel: tuple[int, ...]
+    router_at: Ints | None = None
+    host_at: Ints | None = None
+
+    @property
+    def levels(self) -> int:
+        """h, the levels of routers."""
+        return len(self.children)
+
+    def width(self, level: int) -> int:
+        """Return the number of vertices of a level. Level 0 are the hosts."""
+        return prod(self.children[level:]) * prod(self.parents[:level])
+
+
+@dataclass(frozen=True)
+class DragonflyShape:
+    """A dragonfly: groups of ``routers`` routers, all joined, with ``globals_`` global links each.
+
+    Kim, Dally, Scott & Abts, *Technology-driven, highly-scalable dragonfly topology*, 2008. Router
+    r is number r mod a of group r // a. Dragonfly+ (Shpiner et al. 2017) has groups of ``leaves``
+    leaf routers, which come first in their group, each joined to all of its spines. It is 0
+    otherwise.
+    """
+
+    groups: int
+    routers: int
+    globals_: int
+    leaves: int = 0
+
+
+@dataclass(frozen=True)
+class HyperXShape:
+    """A HyperX: routers in a grid, all joined along each dimension by ``lanes`` links.
+
+    Ahn et al., *HyperX: topology, routing, and packaging of efficient large-scale networks*, 2009.
+    Routers are numbered row-major, the last coordinate fastest.
+    """
+
+    sides: tuple[int, ...]
+    lanes: int = 1
+
+
+@dataclass(frozen=True)
+class StagesShape:
+    """A butterfly, k-ary n-fly: stages of k × k routers, hosts inject at the first stage only.
+
+    Router s · k^(n-1) + i is router i of stage s.
+    """
+
+    radix: int
+    stages: int
+
+
+Family: TypeAlias = TreeShape | DragonflyShape | HyperXShape | StagesShape
 
 
 def _filled_later() -> Any:
@@ -429,3 +523,150 @@ def attach_hosts(
 def _grouped(keys: Ints, num_groups: int) -> tuple[Ints, Ints]:
     offsets = np.append(0, np.cumsum(np.bincount(keys, minlength=num_groups), dtype=np.int64))
     return offsets, np.argsort(keys, kind="stable").astype(np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class OtherEnds:
+    """End points of a subnet that run no programs, such as a switch's aggregation node.
+
+    The subnet manager gives them addresses and routes to them, so tables must lead there.
+
+    Attributes
+    ----------
+    names
+        What the file calls them.
+    router
+        int32[num_others], the router that each hangs on.
+    port
+        int32[num_others], the router's port.
+    guid
+        uint64[num_others], of the port, or 0 if the file says none.
+    lid
+        int32[num_others], the local identifier, or 0 if the file says none.
+    """
+
+    names: tuple[str, ...]
+    router: Ints
+    port: Ints
+    guid: NDArray[np.uint64]
+    lid: Ints
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+@dataclass(frozen=True, eq=False)
+class Cabling:
+    """Port numbers, GUIDs and LIDs of a network that a file describes.
+
+    Attributes
+    ----------
+    out_port, in_port
+        int32[num_channels], the port by which a channel leaves its source, and that by which it
+        enters its target, as the file numbers them. The two channels of a cable have the same two
+        ports.
+    router_guid, host_guid, port_guid
+        uint64[num_routers], [num_hosts] and [num_ports] (ports of hosts), or 0 if none is said.
+    router_lid, port_lid
+        int32[num_routers] and [num_ports], local identifiers, or 0 if none is said.
+    lmc
+        int32[num_ports]: a port answers to 2**lmc identifiers from its own on.
+    router_ports
+        int32[num_routers], how many ports a router has, cabled or not.
+    others
+        End points that run no programs.
+    rail
+        int32[num_hosts], which of its computer's adapters a host is: hosts of equal numbers are
+        called alike, or as the others on their leaf, or −1 if that is not known. All are 0 where
+        every computer has one.
+    rail_names
+        What adapters of each rail are called, such as ``HCA-5, mlx5_4``. Empty where every computer
+        has one.
+    unplugged
+        The names of hosts that the file lists without a cable.
+    unnamed
+        Number of hosts whose computer the file does not name. Each counts as a computer.
+    """
+
+    out_port: Ints
+    in_port: Ints
+    router_guid: NDArray[np.uint64]
+    host_guid: NDArray[np.uint64]
+    port_guid: NDArray[np.uint64]
+    router_lid: Ints
+    port_lid: Ints
+    lmc: Ints
+    router_ports: Ints
+    others: OtherEnds
+    rail: Ints
+    rail_names: tuple[str, ...] = ()
+    unplugged: tuple[str, ...] = ()
+    unnamed: int = 0
+
+    def kept(self, channels: Ints, ports: Bools) -> Cabling:
+        """Return what is left where some channels and host ports are."""
+        return replace(
+            self,
+            out_port=self.out_port[channels], in_port=self.in_port[channels],
+            port_guid=self.port_guid[ports], port_lid=self.port_lid[ports], lmc=self.lmc[ports],
+        )  # fmt: skip
+
+
+def port_numbers(topology: Topology) -> tuple[Ints, Ints]:
+    """Return the ports by which each channel leaves its source and enters its target.
+
+    Both are int32[num_channels]. If the network comes from a file, they are the file's. Otherwise
+    the ports of a vertex are counted from 1, one for each channel that leaves it, in order of
+    number. A channel enters by the port of its reverse channel. If it has none, it enters by its
+    rank among the channels that enter.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> net = topology("leaf-spine:2x2x1")
+    >>> [ports.tolist() for ports in port_numbers(net)]
+    [[1, 2, 1, 2, 1, 2, 1, 2, 1, 1, 3, 3], [1, 1, 2, 2, 1, 1, 2, 2, 3, 3, 1, 1]]
+    """
+    if topology.cabling is not None:
+        return topology.cabling.out_port, topology.cabling.in_port
+    out_port = _ranks(*topology.outgoing())
+    back = way_back(topology)
+    by_rank = _ranks(*topology.incoming())
+    return out_port, np.where(back >= 0, out_port[back], by_rank).astype(np.int32)
+
+
+def way_back(topology: Topology) -> Ints:
+    """Return the other channel of each channel's cable, int32[num_channels], or -1 if it has none.
+
+    If a file gives the ports, it is the channel between the same two ports. Otherwise the n-th of
+    several channels from a to b belongs to the n-th from b to a.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh
+    >>> way_back(mesh(2, 2)).tolist()
+    [2, 3, 0, 1, 6, 7, 4, 5]
+    """
+    source, target = (
+        ends.astype(np.int64) for ends in (topology.channel_source, topology.channel_target)
+    )
+    leaves = enters = topology.twin_number
+    if topology.cabling is not None:
+        leaves, enters = topology.cabling.out_port, topology.cabling.in_port
+    ahead = np.stack([source, target, leaves, enters])
+    behind = np.stack([target, source, enters, leaves])
+    order = np.lexsort(ahead)
+    found = np.lexsort(behind)
+    back = np.full(topology.num_channels, -1, np.int32)
+    same = (ahead[:, order] == behind[:, found]).all(axis=0)
+    if same.all():
+        back[found] = order
+        return back
+    places = {tuple(each): number for number, each in enumerate(ahead.T.tolist())}
+    return np.array([places.get(tuple(each), -1) for each in behind.T.tolist()], np.int32)
+
+
+def _ranks(offsets: Ints, channels: Ints) -> Ints:
+    ranks = np.empty(len(channels), np.int32)
+    ranks[channels] = np.arange(1, len(channels) + 1) - np.repeat(offsets[:-1], np.diff(offsets))
+    return ranks

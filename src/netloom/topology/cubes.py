@@ -131,7 +131,17 @@ def cube(sides: Sequence[int], wraps: Sequence[bool] | bool = False, *, name: st
     strides = num_nodes // np.cumprod(np.array(sides, np.int64))
     sizes = np.repeat(lines * line_channels, 2)
     line_base = (np.cumsum(sizes) - sizes).reshape(-1, 2)
-    source, target = _channel_ends(sides, line_channels)
+    # source and target of every channel, in the numbering of `Cube`
+    nodes = np.arange(prod(sides), dtype=np.int32).reshape(sides)
+    ends: list[tuple[Ints, Ints]] = []
+    for axis, crossed in enumerate(line_channels):
+        forward = np.moveaxis(nodes, axis, -1)
+        ends.extend(
+            (along[..., :crossed], np.roll(along, -1, axis=-1)[..., :crossed])
+            for along in (forward, forward[..., ::-1])
+        )
+    source = np.concatenate([source.ravel() for source, _ in ends])
+    target = np.concatenate([target.ravel() for _, target in ends])
     return Cube(
         label, num_nodes, source, target, (), sides, closed, strides, line_channels, line_base
     )
@@ -170,18 +180,3 @@ def hypercube(dimension: int) -> Cube:
     if dimension < 1:
         raise InputError(f"hypercube:{dimension}", str(dimension), "at least 1 dimension")
     return cube((2,) * dimension, wraps=False, name=f"hypercube:{dimension}")
-
-
-def _channel_ends(sides: tuple[int, ...], line_channels: Ints) -> tuple[Ints, Ints]:
-    """Source and target of every channel, in the numbering of ``Cube``."""
-    nodes = np.arange(prod(sides), dtype=np.int32).reshape(sides)
-    ends: list[tuple[Ints, Ints]] = []
-    for axis, crossed in enumerate(line_channels):
-        forward = np.moveaxis(nodes, axis, -1)
-        ends.extend(
-            (along[..., :crossed], np.roll(along, -1, axis=-1)[..., :crossed])
-            for along in (forward, forward[..., ::-1])
-        )
-    source = np.concatenate([source.ravel() for source, _ in ends])
-    target = np.concatenate([target.ravel() for _, target in ends])
-    return source, target

@@ -1,4 +1,11 @@
-"""Topologies by name, such as ``mesh:8x8``, ``fat-tree:4x3``, ``dragonfly:2x4x2``, ``graph:FILE``.
+"""Spec strings of networks.
+
+The sides of families by name: ``leaf-spine:leaves=32,spines=8,hosts=24`` is ``32x8x24``.
+
+A family declares its sides in one line, ``leaves, spines, hosts per leaf / cables?``: numbers that
+``x`` parts before each slash, and what may be left out marked ``?``. The first word is the name.
+
+Topologies by name, such as ``mesh:8x8``, ``fat-tree:4x3``, ``dragonfly:2x4x2``, ``graph:FILE``.
 
 ``SPECS`` declares every name once: the error text, the list in the documentation and the check
 of the grammar follow from it.
@@ -6,6 +13,7 @@ of the grammar follow from it.
 
 from __future__ import annotations
 
+import re
 import warnings
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,34 +22,16 @@ from netloom.base.errors import InputError
 from netloom.base.spec import parse_sides, split_spec, whole_number
 from netloom.base.words import or_near
 from netloom.topology.cubes import Cube, cube, hypercube, mesh, torus
-from netloom.topology.families import (
-    butterflies,
-    dragonflies,
-    hyperx,
-    jellyfish,
-    rails,
-    slim_fly,
+from netloom.topology.families.grids import hyperx_of, twisted_torus_of, with_hosts
+from netloom.topology.families.low_diameter import (
+    dragonfly_of,
+    dragonfly_plus_of,
+    jellyfish_of,
+    slim_fly_of,
 )
-from netloom.topology.families.butterflies import butterfly_of
-from netloom.topology.families.concentrated import SIDES as CONCENTRATED
-from netloom.topology.families.concentrated import with_hosts
-from netloom.topology.families.dragonflies import dragonfly_of, dragonfly_plus_of
-from netloom.topology.families.hyperx import hyperx_of
-from netloom.topology.families.jellyfish import jellyfish_of
-from netloom.topology.families.rails import rail_of
-from netloom.topology.families.sides import by_name, in_order, in_words
-from netloom.topology.families.slim_fly import slim_fly_of
-from netloom.topology.families.trees import (
-    FAT_TREE,
-    LEAF_SPINE,
-    XGFT,
-    fat_tree_of,
-    leaf_spine_of,
-    xgft_of,
-)
-from netloom.topology.families.twisted import twisted_torus_of
+from netloom.topology.families.stages import Omega, butterfly_of, omega
+from netloom.topology.families.trees import fat_tree_of, leaf_spine_of, rail_of, xgft_of
 from netloom.topology.graph import graph_topology, read_graph
-from netloom.topology.omegas import Omega, omega
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,6 +39,125 @@ if TYPE_CHECKING:
     import networkx as nx
 
     from netloom.topology.core import Topology
+
+
+UNCOUNTED = (
+    "sides", "length", "dimensions", "q", "pes", "children", "parents", "parallel",
+    "seed", "wiring",
+)  # fmt: skip
+"""Sides that are no counts of parts, or that the spec says clearly."""
+
+
+class Side(NamedTuple):
+    """One side: its name, what it counts, in which part between slashes, whether it is needed."""
+
+    name: str
+    words: str
+    part: int
+    needed: bool
+
+
+def sides_of(declared: str) -> list[Side]:
+    """Return the sides that a family declares.
+
+    Examples
+    --------
+    >>> [(side.name, side.needed) for side in sides_of("sides / hosts per router?")]
+    [('sides', True), ('hosts', False)]
+    """
+    return [
+        Side(words.split()[0].rstrip("?"), words.strip().rstrip("?"), part, not words.endswith("?"))
+        for part, group in enumerate(declared.split(" / "))
+        for words in group.split(",")
+    ]
+
+
+def in_order(argument: str, declared: str, spec: str) -> str:
+    """Return the argument of a spec with its sides in their order, from one with their names.
+
+    Raises
+    ------
+    InputError
+        If a side is missing, is named twice, or there is none of that name.
+
+    Examples
+    --------
+    >>> in_order("spines=8,leaves=32,hosts=24", "leaves, spines, hosts per leaf / cables?", "")
+    '32x8x24'
+    """
+    known = sides_of(declared)
+    given: dict[str, str] = {}
+    for word in argument.split(","):
+        name, sign, value = (each.strip() for each in word.partition("="))
+        names = [side.name for side in known]
+        if not sign or not value or name not in names:
+            raise InputError(spec, f"'{word.strip()}'", or_near(name, names, _wanted(known)))
+        if name in given:
+            raise InputError(spec, f"two values of {name}", _wanted(known))
+        given[name] = value
+    missing = [side.name for side in known if side.needed and side.name not in given]
+    if missing:
+        raise InputError(spec, f"no {' and no '.join(missing)}", _wanted(known))
+    parts = [
+        "x".join(given[side.name] for side in known if side.part == part and side.name in given)
+        for part in range(known[-1].part + 1)
+    ]
+    return "/".join(filter(None, parts))
+
+
+def by_name(argument: str, declared: str) -> dict[str, str]:
+    """Return the sides of an argument that has them in their order, by name. {} if it has others.
+
+    Examples
+    --------
+    >>> by_name("32x8x24", "leaves, spines, hosts per leaf / cables?")
+    {'leaves': '32', 'spines': '8', 'hosts': '24'}
+    """
+    known, found = sides_of(declared), dict[str, str]()
+    groups = [[side for side in known if side.part == n] for n in range(known[-1].part + 1)]
+    for text in argument.split("/"):
+        if text.isalpha():  # a word, which may stand where numbers are left out
+            groups = [group for group in groups if group[0].name == "wiring"]
+        if not groups:
+            return {}
+        group = groups.pop(0)
+        values = [text] if len(group) == 1 else text.split("x")
+        if len(values) != len(group) or "=" in text:
+            return {}
+        found |= {side.name: value for side, value in zip(group, values, strict=True)}
+    return found
+
+
+def in_words(argument: str, declared: str) -> str:
+    """Return what a network has, in words: "" where its spec says it.
+
+    Examples
+    --------
+    >>> in_words("32x24x8", "leaves, spines, hosts per leaf / cables?")
+    '32 leaves, 24 spines, 8 hosts per leaf'
+    >>> in_words("1x2x4/1", "units, computers per unit, rails / cables per leaf and spine?")
+    '1 unit, 2 computers per unit, 4 rails, 1 cable per leaf and spine'
+    """
+    words = {side.name: side.words for side in sides_of(declared)}
+    found = by_name(argument, declared)
+    return ", ".join(
+        f"{value} {_one(words[name]) if value == '1' else words[name]}"
+        for name, value in found.items()
+        if name not in UNCOUNTED
+    )
+
+
+def _one(words: str) -> str:
+    """Return what is counted, of which there is one."""
+    noun, *rest = re.split(r" (?=per |between |of |each )", words, maxsplit=1)
+    noun = noun.replace("leaves", "leafs").removesuffix("s")
+    return " ".join([noun, *rest])
+
+
+def _wanted(known: list[Side]) -> str:
+    said = ", ".join(f"{side.name}=N" for side in known if side.needed)
+    more = ", ".join(f"{side.name}=N" for side in known if not side.needed)
+    return f"{said}, perhaps {more}" if more else said
 
 
 class Spec(NamedTuple):
@@ -63,7 +172,7 @@ class Spec(NamedTuple):
     make
         From what stands behind the colon, and the whole spec for messages.
     sides
-        The names of the numbers: see ``families.sides``. "" for those of files.
+        The names of the numbers: see ``sides_of``. "" for those of files.
     """
 
     forms: tuple[str, ...]
@@ -211,6 +320,8 @@ def _fabric(argument: str, spec: str) -> Topology:
     return found
 
 
+CONCENTRATED = "sides / hosts per router?"
+
 SPECS: dict[str, Spec] = {
     "mesh": Spec(
         ("mesh:8x8", "mesh:4x4/4"),
@@ -258,61 +369,65 @@ SPECS: dict[str, Spec] = {
         ("fat-tree:4x3", "fat-tree:k=8"),
         "k and n of a k-ary n-tree; `k=8`: three levels of 8-port switches",
         fat_tree_of,
-        FAT_TREE,
+        "ports each way, levels",
     ),
     "xgft": Spec(
         ("xgft:4x4x4/1x2x4", "xgft:4x4/1x2/1x2"),
         "children of each level from the hosts up / parents / parallel links",
         xgft_of,
-        XGFT,
+        "children / parents / parallel?",
     ),
     "leaf-spine": Spec(
         ("leaf-spine:8x4x8", "leaf-spine:8x4x8/2"),
         "leaves, spines, hosts per leaf; `/2` cables between each leaf and spine",
         leaf_spine_of,
-        LEAF_SPINE,
+        "leaves, spines, hosts per leaf / cables between each leaf and spine?",
     ),
     "rail": Spec(
         ("rail:2x4x8x4", "rail:2x4x8x4/2"),
         "units, computers per unit, rails (NICs of a computer, leaves of a unit), spines; `/2` "
         "cables between each leaf and spine",
         rail_of,
-        rails.SIDES,
+        "units, computers per unit, rails, spines / cables between each leaf and spine?",
     ),
     "dragonfly": Spec(
         ("dragonfly:2x4x2", "dragonfly:2x4x2/9/palmtree"),
         "hosts per router, routers per group, global links per router; `/9` groups (as many as can "
         "be, if not given); wiring `absolute` (if not given), `palmtree` or `circulant`",
         dragonfly_of,
-        dragonflies.SIDES,
+        "hosts per router, routers per group, global links per router / groups? / wiring?",
     ),
     "dragonfly+": Spec(
         ("dragonfly+:4x4x4x4", "dragonfly+:4x4x4x4/9"),
         "leaves and spines per group, hosts per leaf, global links per spine; groups and wiring as "
         "for `dragonfly`",
         dragonfly_plus_of,
-        dragonflies.PLUS_SIDES,
+        "leaves per group, spines per group, hosts per leaf, global links per spine / groups? "
+        "/ wiring?",
     ),
     "hyperx": Spec(
         ("hyperx:4x4/4", "hyperx:4x4/4/2"),
         "sides / hosts per router / links between two routers",
         hyperx_of,
-        hyperx.SIDES,
+        "sides / hosts per router / lanes between two routers?",
     ),
     "slim-fly": Spec(
-        ("slim-fly:5/4",), "q, a power of a prime / hosts per router", slim_fly_of, slim_fly.SIDES
+        ("slim-fly:5/4",),
+        "q, a power of a prime / hosts per router",
+        slim_fly_of,
+        "q / hosts per router",
     ),
     "jellyfish": Spec(
         ("jellyfish:32x5x3/1",),
         "routers, links and hosts of each / seed",
         jellyfish_of,
-        jellyfish.SIDES,
+        "routers, links per router, hosts per router / seed?",
     ),
     "butterfly": Spec(
         ("butterfly:4x3",),
         "k and n of a k-ary n-fly, one way through its stages",
         butterfly_of,
-        butterflies.SIDES,
+        "ports each way, stages",
     ),
     "omega": Spec(
         ("omega:512", "omega:4096/8"),

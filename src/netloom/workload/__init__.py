@@ -2,6 +2,7 @@
 
 from netloom.workload import traffic
 from netloom.workload.graphs import generators, permutations
+from netloom.workload.graphs.files import write
 from netloom.workload.graphs.generators import (
     all_to_all,
     binary_tree,
@@ -23,13 +24,17 @@ from netloom.workload.graphs.permutations import (
     transpose,
 )
 from netloom.workload.graphs.process_graph import ProcessGraph, process_graph
-from netloom.workload.graphs.writers import write
 from netloom.workload.parse import read
 from netloom.workload.traffic import Traffic
-from netloom.workload.traffic.arrivals import Arrivals, parse_arrivals
-from netloom.workload.traffic.lengths import Lengths, parse_lengths
 from netloom.workload.traffic.parse import parse_traffic
-from netloom.workload.traffic.stream import Packets, PacketStream
+from netloom.workload.traffic.stream import (
+    Arrivals,
+    Lengths,
+    Packets,
+    PacketStream,
+    parse_arrivals,
+    parse_lengths,
+)
 
 __all__ = [
     "Arrivals",

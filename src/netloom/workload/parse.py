@@ -11,10 +11,10 @@ from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import parse_sides, split_spec, whole_number
 from netloom.base.textfiles import file_kind
 from netloom.base.words import or_near
-from netloom.workload.graphs import generators, permutations, readers
+from netloom.workload.graphs import files, generators, permutations
 from netloom.workload.graphs.openmpi import is_monitoring, read_monitoring
 from netloom.workload.programs.training.llm import llm_graph
-from netloom.workload.programs.training.rank_files import pattern_in
+from netloom.workload.programs.training.rank_programs import pattern_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,7 +110,7 @@ def read(
         wanted = "Open MPI monitoring files, of which there are parts"
         raise InputError("parts", f"'{parts}' with '{name}'", wanted)
     if ending in _MATRICES:
-        return readers.read_matrix_market(name, messages=messages)
+        return files.read_matrix_market(name, messages=messages)
     if ending is not None:
         return _READERS[ending](name)
     if exists:
@@ -175,12 +175,12 @@ def _random_permutation(argument: str, spec: str) -> ProcessGraph:
 
 _MATRICES = (".mtx", ".mtx.gz")
 _READERS: dict[str, Callable[[str], ProcessGraph]] = {
-    ".mtx": readers.read_matrix_market,
-    ".mtx.gz": readers.read_matrix_market,
-    ".csv": readers.read_csv,
-    ".tsv": readers.read_csv,
-    ".npz": readers.read_npz,
-    ".graphml": readers.read_graphml,
+    ".mtx": files.read_matrix_market,
+    ".mtx.gz": files.read_matrix_market,
+    ".csv": files.read_csv,
+    ".tsv": files.read_csv,
+    ".npz": files.read_npz,
+    ".graphml": files.read_graphml,
 }
 
 _PATTERNS: dict[str, Callable[[str, str], ProcessGraph]] = {

@@ -12,6 +12,7 @@ from netloom.drawing.networks import Traffic, drawn, scene_of
 from netloom.drawing.networks.cubes import fits_grid
 from netloom.drawing.networks.scene import DISC
 from netloom.topology import Cube, topology, without
+from tests.networks import with_all
 
 NETWORKS = [
     "leaf-spine:8x4x8", "leaf-spine:4x2x2/3", "leaf-spine:60x20x1", "leaf-spine:2x1x1",
@@ -27,7 +28,7 @@ MERGED = {"fat-tree:k=16", "jellyfish:300x11x1/1", "dragonfly:8x16x8/60", "hyper
 """Those in which channels are drawn together, or only the busiest."""
 
 
-@pytest.fixture(params=NETWORKS, scope="module")
+@pytest.fixture(params=with_all(NETWORKS), scope="module")
 def net(request):
     return topology(request.param)
 

@@ -25,6 +25,7 @@ from netloom.routing.forwarding.tables import exits
 from netloom.routing.forwarding.torus_2qos import torus_2qos
 from netloom.topology import Topology, mesh, topology, without
 from netloom.topology.cubes import cube
+from tests.networks import with_all
 from tests.reference import opensm
 
 DATA = Path(__file__).parent / "opensm"
@@ -106,7 +107,7 @@ def whole(table):
     return np.concatenate([table.next_channel, table.others])
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("name", with_all(NETWORKS, one_way=False))
 def test_counters_are_as_in_plain_python(name):
     net = topology(name)
     assert np.array_equal(whole(minhop(net)), plain(net))
@@ -114,7 +115,7 @@ def test_counters_are_as_in_plain_python(name):
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.sampled_from(NETWORKS), st.data())
+@given(st.sampled_from(with_all(NETWORKS, one_way=False)), st.data())
 def test_updn_with_given_roots(name, data):
     net = topology(name)
     roots = data.draw(st.sets(st.integers(0, net.num_routers - 1), min_size=1, max_size=3))
@@ -145,7 +146,7 @@ def check_never_up_after_down(net, table, rank):
                 router, down = other, goes_down
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("name", with_all(NETWORKS, one_way=False))
 def test_dnup_is_as_in_plain_python(name):
     net = topology(name)
     ends, inside = end_points(net), net.routers
@@ -216,7 +217,7 @@ def test_dor_is_dimension_order_where_ports_are_dimensions():
     assert find_deadlock(net, dor(net)) == ()
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("name", with_all(NETWORKS, one_way=False))
 def test_lash_is_as_in_plain_python_and_free_of_circles(name):
     net = topology(name)
     inside, ends = net.routers, end_points(net)

@@ -18,7 +18,8 @@ from netloom.routing.forwarding.min_hop import minhop
 from netloom.routing.forwarding.tables import Lanes, exits
 from netloom.routing.kernels.acyclic import insert, insert_path, remove_path
 from netloom.topology import mesh, topology, torus
-from netloom.topology.cabling import port_numbers
+from netloom.topology.core import port_numbers
+from tests.networks import with_all
 from tests.reference import lanes as reference
 
 NETWORKS = (
@@ -69,7 +70,7 @@ def test_single_dependencies_are_taken_as_long_as_no_circle_closes(name, seed, l
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.sampled_from(NETWORKS), st.integers(0, 2**31))
+@given(st.sampled_from(with_all(NETWORKS)), st.integers(0, 2**31))
 def test_paths_come_and_go_whole(name, seed):
     net, rng = topology(name), np.random.default_rng(seed)
     inside, table = net.routers, random_table(net, seed)
@@ -122,7 +123,7 @@ def test_paths_go_into_the_first_lane_that_stays_free_of_circles(name, seed, sho
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.sampled_from(NETWORKS), st.integers(0, 2**31), st.integers(1, 3))
+@given(st.sampled_from(with_all(NETWORKS)), st.integers(0, 2**31), st.integers(1, 3))
 def test_a_circle_is_found_where_there_is_one(name, seed, lanes):
     net, rng = topology(name), np.random.default_rng(seed)
     table = random_table(net, seed)

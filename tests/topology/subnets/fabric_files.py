@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from netloom.base.errors import InputError
 from netloom.topology import topology
 from netloom.topology.subnets.files import read_fabric
-from netloom.topology.subnets.ibsim_writing import ibsim_text
+from tests.reference.ibsim import ibsim_text
 
 if TYPE_CHECKING:
     from netloom.topology.core import Topology

@@ -11,7 +11,7 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom.topology import topology
-from netloom.topology.family import DragonflyShape
+from netloom.topology.core import DragonflyShape
 from tests.topology.subnets.said import hops, read
 
 DATA = Path(__file__).parent / "data" / "codes"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.topology.subnets.documents import MOST_BYTES, Record, read_document
-from netloom.topology.subnets.markup import read_markup
+from netloom.topology.subnets.documents import MOST_BYTES, Record, read_document, read_markup
 
 
 def test_all_that_yaml_says_is_text():

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netloom.topology.subnets.factors import grid_words, mended
+from netloom.topology.subnets.shapes import grid_words, mended
 
 KINDS = {"ring": (nx.cycle_graph, 5), "line": (nx.path_graph, 3), "full": (nx.complete_graph, 4)}
 

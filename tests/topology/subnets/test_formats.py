@@ -6,9 +6,18 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.topology.cabling import way_back
+from netloom.topology.core import way_back
 from netloom.topology.subnets.files import FORMATS
+from tests.attack.files import FILES
 from tests.topology.subnets.fabric_files import GOLDEN, read_text_as_fabric, unpacked
+
+
+def test_every_format_has_a_file_that_attacks_and_approved_commands_take():
+    """A new format is met by them once an example of it stands in ``tests.attack.files``."""
+    texts = [whole().decode("utf-8", "replace") for whole, _ in FILES.values()]
+    read = [next((form.name for form in FORMATS if form.looks(text)), "") for text in texts]
+    assert {form.name for form in FORMATS} <= set(read)
+
 
 PRINTED = (
     "multi-plain.txt", "multi-group.txt", "multi-full.txt", "multi-ports.txt",

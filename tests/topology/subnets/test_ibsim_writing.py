@@ -7,9 +7,9 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom.topology import topology, without
-from netloom.topology.cabling import port_numbers, way_back
+from netloom.topology.core import port_numbers, way_back
 from netloom.topology.subnets.files import read_fabric
-from netloom.topology.subnets.ibsim_writing import ibsim_text
+from tests.reference.ibsim import ibsim_text
 from tests.topology.subnets.fabric_files import (
     read_text_as_fabric,
     unpacked,

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.topology.family import TreeShape
+from netloom.topology.core import TreeShape
 from tests.topology.subnets.said import links, network
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from netloom.base.errors import InputError
 from netloom.topology import cube, topology
-from netloom.topology.family import TreeShape
+from netloom.topology.core import TreeShape
 from tests.topology.subnets.said import links, network
 
 TREE = """\

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from netloom.base.errors import InputError
 from netloom.topology import topology
-from netloom.topology.subnets.ibsim_writing import ibsim_text
+from tests.reference.ibsim import ibsim_text
 from tests.topology.subnets.fabric_files import read_or_refused, read_text_as_fabric, unpacked
 from tests.topology.subnets.test_formats import OLD, PRINTED
 

@@ -7,9 +7,10 @@ import pytest
 
 from netloom.base.errors import InputError, NotAMappingError
 from netloom.topology import mesh, torus
-from netloom.workload.programs.trace_files import read_trace, write_trace
+from netloom.workload.programs.trace_files import read_trace
 from netloom.workload.programs.traces import EVERYONE
 from tests.reference.agenda import Agenda
+from tests.reference.written_traces import write_trace
 
 HALO = Path(__file__).parents[3] / "examples" / "halo.csv"
 

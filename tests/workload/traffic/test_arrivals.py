@@ -6,8 +6,8 @@ from scipy.stats import chisquare
 
 from netloom.base.errors import InputError
 from netloom.workload import parse_arrivals
-from netloom.workload.traffic import arrivals as arrivals_module
-from netloom.workload.traffic.arrivals import arrival_blocks
+from netloom.workload.traffic import stream as arrivals_module
+from netloom.workload.traffic.stream import arrival_blocks
 
 LAWS = ["bernoulli", "poisson", "on-off:20,0.25"]
 

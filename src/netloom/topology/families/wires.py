@@ -73,13 +73,7 @@ def check_sizes(where: str, *, hosts: int, routers: int, channels: int) -> None:
         raise InputError(where, f"{channels} channels", f"at most {MOST_CHANNELS}")
 
 
-def linked(
-    name: str,
-    num_routers: int,
-    one: Ints,
-    other: Ints,
-    **more: Any,
-) -> Topology:
+def linked(name: str, num_routers: int, one: Ints, other: Ints, **more: Any) -> Topology:
     """Return routers joined by links, each of which is two channels. Sorted by source, then target.
 
     Parameters

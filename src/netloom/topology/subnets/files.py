@@ -7,20 +7,24 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from netloom.base.errors import InputError
 from netloom.base.textfiles import file_kind, read_text
-from netloom.topology.edge_lists import is_edge_list
-from netloom.topology.subnets.anynet import read_anynet
-from netloom.topology.subnets.built import subnet_topology
-from netloom.topology.subnets.codes import is_wiring, read_conf, read_wiring
+from netloom.topology.graph import is_edge_list
+from netloom.topology.subnets.computers import read_infrastructure, read_machine
 from netloom.topology.subnets.ibnetdiscover import read_ibnetdiscover
-from netloom.topology.subnets.infragraph import read_infrastructure
-from netloom.topology.subnets.link_lists import read_link_list
-from netloom.topology.subnets.nccl import read_machine
-from netloom.topology.subnets.port_lists import read_linkinfo, read_port_report
-from netloom.topology.subnets.records import Subnet, check_addresses
-from netloom.topology.subnets.simgrid import read_platform
-from netloom.topology.subnets.slurm import read_topology_conf, read_topology_yaml
-from netloom.topology.subnets.system_lists import read_system_list
-from netloom.topology.subnets.topograph import read_topograph
+from netloom.topology.subnets.port_lists import (
+    read_link_list,
+    read_linkinfo,
+    read_port_report,
+    read_system_list,
+)
+from netloom.topology.subnets.records import Subnet, check_addresses, subnet_topology
+from netloom.topology.subnets.simulators import (
+    is_wiring,
+    read_anynet,
+    read_conf,
+    read_platform,
+    read_wiring,
+)
+from netloom.topology.subnets.slurm import read_topograph, read_topology_conf, read_topology_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Callable

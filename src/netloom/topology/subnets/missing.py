@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.topology.hostlists import folded
-from netloom.topology.subnets.names import natural, short_switch_name
+from netloom.topology.names import folded, natural, short_switch_name
 from netloom.topology.subnets.shapes import adapters_of, rails, shape_of
 
 if TYPE_CHECKING:

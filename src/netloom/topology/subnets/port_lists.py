@@ -1,4 +1,11 @@
-"""Lists of ports: what ``iblinkinfo`` prints, and ``ibnetdiscover -p``."""
+"""Lists of the links, ports or systems of an InfiniBand fabric.
+
+``opensm-subnet.lst`` and ibdiagnet's ``.lst``: a line for each end of a cable.
+
+Lists of ports: what ``iblinkinfo`` prints, and ``ibnetdiscover -p``.
+
+The ``.topo`` files of ibutils: systems by type and name, and the cables between their panels.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +13,8 @@ import re
 from typing import NamedTuple
 
 from netloom.base.errors import InputError
-from netloom.topology.subnets.names import serves
-from netloom.topology.subnets.rates import lane_rate
+from netloom.topology.names import serves
+from netloom.topology.subnets.ibnetdiscover import lane_rate
 from netloom.topology.subnets.records import (
     HOST,
     SERVER,
@@ -21,9 +28,90 @@ from netloom.topology.subnets.records import (
     part_number,
 )
 
+_END = (
+    r"\{ (?P<kind{0}>SW|CA|Rt|RT)\S* Ports:(?P<ports{0}>[0-9A-F]+) SystemGUID:[0-9A-F]+ "
+    r"NodeGUID:(?P<node{0}>[0-9A-F]+) PortGUID:(?P<port{0}>[0-9A-F]+) \S+ \S+ \S+ +"
+    r"(?:\{(?P<name{0}>.*?)\} )?LID:(?P<lid{0}>[0-9A-F]+) PN:(?P<number{0}>[0-9A-F]+) \}"
+)
+_LINE = re.compile(
+    rf"^{_END.replace('{0}', '0')} {_END.replace('{0}', '1')} "
+    r"PHY=(?P<width>\S+) LOG=(?P<state>\S+)(?: SPD=(?P<speed>\S+))?\s*$",
+    re.IGNORECASE,
+)
+KINDS = {"node": "GUID", "port": "GUID", "lid": "LID", "ports": "port", "number": "port"}
+"""What each number of an end is."""
+
+WANTED = "{ END } { END } PHY=WIDTH LOG=STATE SPD=SPEED"
+
+
+def read_link_list(subnet: Subnet, text: str) -> None:
+    """Fill in what OpenSM or ibdiagnet lists of cables. All numbers of ends are hexadecimal.
+
+    Each cable must be listed from both its ends, as they write it. A cable that is down is none.
+
+    Raises
+    ------
+    InputError
+        Naming file and line.
+    """
+    sightings = []
+    lines = text.split("\n")
+    cut = len(lines) if lines[-1] else 0
+    for number, line in enumerate(lines, start=1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        where = f"{subnet.path}:{number}"
+        found = _LINE.match(line)
+        rate = lane_rate(found["width"], found["speed"] or "") if found else 0.0
+        if found is None or (number == cut and not rate):
+            raise InputError(where, f"'{line:.60}'", WANTED)
+        if found["state"].upper() == "DWN":
+            continue
+        ends = [_end(subnet, found, side, number) for side in "01"]
+        guid = subnet.addresses[ends[1]].guid if ends[1] in subnet.addresses else 0
+        lid = part_number("LID", found["lid1"], where, 16)
+        sightings.append(Sighting(ends[0], ends[1], rate, number, lid, guid))
+    subnet.cables += cables_of(subnet, sightings)
+
+
+def _end(subnet: Subnet, found: re.Match[str], side: str, line: int) -> Port:
+    """Return an end's port. Its device is added, or compared with what other lines say of it."""
+
+    def number(what: str) -> int:
+        return part_number(KINDS[what], found[f"{what}{side}"], f"{subnet.path}:{line}", 16)
+
+    guid, lid = number("node"), number("lid")
+    kind, name = found[f"kind{side}"].upper(), found[f"name{side}"] or ""
+    name = name or (f"0x{guid:016x}" if kind == "SW" else "")
+    key = f"{guid:016x}"
+    device = subnet.devices.get(key)
+    if device is None:
+        device = Device(SWITCH, name, guid=guid, ports=number("ports"), line=line)
+        if kind == "SW":
+            device.lid = lid
+        elif kind == "RT" or serves(name):
+            device.kind = SERVER
+        else:
+            device.kind = HOST
+            device.describe(name)
+        subnet.add(key, device)
+    end = Port(key, number("number"))
+    own = Address(number("port"), lid, 0, line)
+    before = own
+    if device.kind != SWITCH:
+        before = subnet.addresses.setdefault(end, own)
+    elif device.lid != lid:
+        before = Address(own.guid, device.lid, 0, device.line)
+    alike = (device.kind == SWITCH) == (kind == "SW") and device.ports == number("ports")
+    if not alike or (before.guid, before.lid) != (own.guid, own.lid):
+        said = f"port {end.number} of '{name}' otherwise than line {before.line} or {device.line}"
+        raise InputError(f"{subnet.path}:{line}", said, "each device described alike")
+    return end
+
+
 _REPORT = re.compile(
     r"^(SW|CA|RT)\s+(\d+)\s+(\d+)\s+0x([0-9a-f]+)\s+(\S+)\s+(\S+)\s+"
-    r"(?:- (?:SW|CA|RT)\s+(\d+)\s+(\d+)\s+0x([0-9a-f]+) \( '(.*)' \)|'(.*)')\s*$",
+    r"(?:- (?:SW|CA|RT)\s+(\d+)\s+(\d+)\s+0x([0-9a-f]+) \( '(.*)' \)|'(.*)')\s*$"
 )
 _HEADER = re.compile(
     r"^(CA|Switch|Router|RT)(?:: | (?=0x))(?:0x([0-9a-f]+) )?(.*):\s*$", re.IGNORECASE
@@ -219,3 +307,76 @@ def _add(subnet: Subnet, key: str, row: _Row, *, switch: bool) -> None:
         device.describe(row.name)
         device.guid = 0
     subnet.add(key, device)
+
+
+_SYSTEM = re.compile(r"^(\S+)\s+(\S+)\s*(CFG:.*)?$")
+_CABLE = re.compile(
+    r"^\s+(\S+)\s+-(?:(\d+x)-)?(?:([\d.]+)G?-)?>\s+(\S+)\s+(\S+)\s+(\S+)$", re.IGNORECASE
+)
+_PORT = re.compile(r"^P(\d+)$")
+_SWITCHES = re.compile(
+    r"^(MTS(400|800|2400|3600)|MIS50(22|23|24|25|30|31|35)|MSX60\d\d|MSB7[78]\d\d|MQM[89]7\d\d)$",
+    re.IGNORECASE,
+)
+_HOSTS = re.compile(r"^(Cougar|CougarCub|MT2[356]\d{3}|MH[A-Z0-9]{2,4}\S*|HCA\S*)$", re.IGNORECASE)
+"""Types of systems that are one chip, whose panel names its ports P1, P2 …"""
+
+
+def read_system_list(subnet: Subnet, text: str) -> None:
+    """Fill in what a topology file of ibutils says. It names a cable from one end or from both.
+
+    Systems are switches of one chip or adapters, whose panels name their ports ``P1``, ``P2`` …:
+    what a larger system is made of stands in another file (IBNL) and is refused.
+
+    Raises
+    ------
+    InputError
+        Naming file and line.
+    """
+    sightings: list[Sighting] = []
+    kinds: dict[str, str] = {}
+    owner = ""
+    for number, line in enumerate(text.split("\n"), start=1):
+        where = f"{subnet.path}:{number}"
+        line = line.split("#", 1)[0].rstrip()
+        cable, system = _CABLE.match(line), _SYSTEM.match(line)
+        if not line.strip():
+            continue
+        if line[0] not in " \t" and system:
+            if system[3]:
+                raise InputError(where, f"'{system[3]:.60}'", "systems of one chip, without CFG")
+            owner = _device(subnet, kinds, system[1], system[2], number)
+        elif cable and owner:
+            here = Port(owner, _number(cable[1], where))
+            peer = _device(subnet, kinds, cable[4], cable[5], number)
+            there = Port(peer, _number(cable[6], where))
+            rate = lane_rate(cable[2] or "4x", cable[3]) if cable[3] else 0.0
+            sightings.append(Sighting(here, there, rate, number))
+        else:
+            raise InputError(where, f"'{line.strip():.60}'", "TYPE NAME, or PORT -> TYPE NAME PORT")
+    subnet.cables += cables_of(subnet, sightings, both_ends=False)
+
+
+def _device(subnet: Subnet, kinds: dict[str, str], kind: str, name: str, line: int) -> str:
+    known = kinds.setdefault(name, kind)
+    if known != kind:
+        found = f"system '{name}' of type {kind}"
+        raise InputError(f"{subnet.path}:{line}", found, f"type {known}, as before")
+    if name not in subnet.devices:
+        switch = _SWITCHES.match(kind) is not None
+        if not switch and not _HOSTS.match(kind):
+            wanted = "switches of one chip (MTS2400 …) or adapters (MT23108, Cougar …)"
+            raise InputError(f"{subnet.path}:{line}", f"a system of type '{kind}'", wanted)
+        device = Device(SWITCH if switch else HOST, name, line=line)
+        if not switch:
+            device.describe(name)
+        subnet.add(name, device)
+    return name
+
+
+def _number(panel: str, where: str) -> int:
+    found = _PORT.match(panel)
+    if found is None:
+        wanted = "ports P1, P2 … of a system of one chip"
+        raise InputError(where, f"port '{panel}'", wanted)
+    return part_number("port", found[1], where)

@@ -1,20 +1,340 @@
-"""What kind of network the cables between switches make, damaged or whole."""
+"""Shapes of networks: factors, rails of adapters, and the regular network that a file resembles.
+
+Tori, meshes, hypercubes and HyperX, recognized as products of rings, lines and full graphs.
+
+Rails: which of its computer's adapters an adapter is. Those of a rail belong together.
+
+What kind of network the cables between switches make, damaged or whole.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.topology.subnets.factors import grid_words, mended
-from netloom.topology.subnets.rails import Adapter, leaf_rails
+from netloom.topology.names import natural
 
 if TYPE_CHECKING:
-    from netloom.base.arrays import Bools, Ints
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.topology.core import Topology
+
+
+MOST_WORK = 10**8
+"""Most comparisons of two cables that recognition may take."""
+
+MOST_LACKING, MOST_MENDED = 32, 4096
+"""Most ends of cables that a damaged grid may lack to be recognized, and most switches."""
+
+MOST_PAIRINGS = 16
+"""Most ways of joining such switches again that are tried."""
+
+
+def grid_words(routers: int, here: Ints, there: Ints) -> str:
+    """Return which torus, mesh, hypercube or HyperX some switches make. Empty if none.
+
+    ``here`` and ``there``, int64[num_pairs], are the switches that cables join, each pair once. A
+    grid of these kinds is a Cartesian product of rings, lines and full graphs. Its edges fall into
+    one class for each prime factor. By Feder (1992), "Product graph representations", the classes
+    are the closure of two relations, Θ and τ. Edges xy and uv are in Θ if d(x,u) + d(y,v) ≠ d(x,v)
+    + d(y,u). Two edges at a vertex are in τ if their other ends have no other neighbour in common.
+    A ring of four is a product of two lines of two and is put together again.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> def words(spec):
+    ...     net = topology(spec)
+    ...     once = net.channel_source < net.channel_target
+    ...     ends = net.channel_source[once], net.channel_target[once]
+    ...     return grid_words(net.num_vertices, *(each.astype(int) for each in ends))
+    >>> words("mesh:4x3"), words("torus:8x4x5"), words("hypercube:3"), words("slim-fly:5/1")
+    ('mesh 4x3', 'torus 8x5x4', 'hypercube of 3 dimensions', '')
+    """
+    if not len(here) or routers * len(here) > MOST_WORK:
+        return ""
+    factor = _classes(routers, here, there)
+    if factor is None:
+        return ""
+    factors = [_factor(factor == each, here, there) for each in np.unique(factor).tolist()]
+    if any(kind == "" for kind, _ in factors) or np.prod([s for _, s in factors]) != routers:
+        return ""
+    return _words(factors)
+
+
+def mended(routers: int, here: Ints, there: Ints) -> tuple[str, list[tuple[int, int]]]:
+    """Return which torus, hypercube or HyperX a network was, and the pairs that a cable joined.
+
+    Switches with fewer cables than most are joined again. A few pairings are tried, those whose
+    pairs are most like joined ones in the number of common neighbours and of paths of three cables.
+    Or all are joined to a missing switch. The result must be such a grid. If it is none, there are
+    no words and no pairs. Pairs with ``routers`` are those of a missing switch.
+
+    Examples
+    --------
+    >>> a, b = np.array([(x, y) for x in range(6) for y in range(6) if (x - y) % 6 in (1, 5)]).T
+    >>> ring = (a < b) & ((a > 0) | (b < 5))
+    >>> ladder = np.append(a[ring], a[ring] + 6), np.append(b[ring], b[ring] + 6)
+    >>> mended(12, *(np.append(ends, np.arange(6) + 6 * n) for n, ends in enumerate(ladder)))
+    ('torus 6x2', [(0, 5), (6, 11)])
+    """
+    degree = np.bincount(np.append(here, there), minlength=routers)
+    lacks = degree.max() - degree
+    few = np.flatnonzero(lacks)
+    total = int(lacks.sum())
+    if not 0 < total <= min(MOST_LACKING, routers) or routers > MOST_MENDED:
+        return "", []
+    attempts = []
+    if total % 2 == 0:
+        attempts += _pairings(few, lacks[few].tolist(), _likeness(routers, here, there, few))
+    if total == degree.max() == len(few):
+        attempts.append([(router, routers) for router in few.tolist()])
+    for pairs in attempts[: max(1, MOST_WORK // (routers * len(here)))]:
+        a, b = np.array(pairs).T
+        size = routers + int(b.max() == routers)
+        words = grid_words(size, np.append(here, a), np.append(there, b))
+        if words:
+            return words, sorted(pairs)
+    return "", []
+
+
+def _likeness(routers: int, here: Ints, there: Ints, few: Ints) -> Floats:
+    """Return how little two switches are like two that are joined. Infinity for those that are."""
+    from scipy.sparse import coo_array
+
+    rows, columns = np.append(here, there), np.append(there, here)
+    graph = coo_array((np.ones(len(rows)), (rows, columns)), shape=(routers, routers)).tocsr()
+    two = graph @ graph
+    three = two @ graph
+    degree = np.bincount(rows, minlength=routers)
+    back_and_forth = degree[here] + degree[there] - 1
+    common = float(np.median(np.asarray(two[here, there]).ravel()))
+    ways = float(np.median(np.asarray(three[here, there]).ravel() - back_and_forth))
+    apart = np.abs(two[few][:, few].toarray() - common)
+    apart += np.abs(three[few][:, few].toarray() - ways)
+    apart[graph[few][:, few].toarray() > 0] = np.inf
+    np.fill_diagonal(apart, np.inf)
+    found: Floats = apart
+    return found
+
+
+def _clear(apart: Floats) -> float:
+    """Return by how much the best choice is better than the next."""
+    best = np.sort(apart)[:2]
+    return float(best[1] - best[0]) if len(best) > 1 and np.isfinite(best[0]) else 0.0
+
+
+def _pairings(few: Ints, left: list[int], apart: Floats) -> list[list[tuple[int, int]]]:
+    """Return a few ways to take up what each switch lacks, by pairs that are not joined."""
+    found: list[list[tuple[int, int]]] = []
+    steps = 0
+
+    def go_on(pairs: list[tuple[int, int]]) -> None:
+        nonlocal steps
+        steps += 1
+        open_ends = [end for end, lack in enumerate(left) if lack]
+        if not open_ends:
+            found.append([(int(few[a]), int(few[b])) for a, b in pairs])
+        if not open_ends or len(found) >= MOST_PAIRINGS or steps > 100 * MOST_PAIRINGS:
+            return
+        a = max(open_ends, key=lambda end: (_clear(apart[end, open_ends]), -end))
+        for b in sorted((end for end in open_ends if end != a), key=lambda end: apart[a, end]):
+            if np.isinf(apart[a, b]) or (min(a, b), max(a, b)) in pairs:
+                continue
+            left[a] -= 1
+            left[b] -= 1
+            go_on([*pairs, (min(a, b), max(a, b))])
+            left[a] += 1
+            left[b] += 1
+
+    go_on([])
+    return found
+
+
+def _words(factors: list[tuple[str, int]]) -> str:
+    kinds = {kind for kind, size in factors if size > 2}
+    sides = [size for _, size in factors if size > 2]
+    twos = len(factors) - len(sides)
+    if not kinds:
+        if twos == 1:
+            return "two switches"
+        fours = f", which is a torus {'x'.join(['4'] * (twos // 2))}" if twos % 2 == 0 else ""
+        return "ring of 4" if twos == 2 else f"hypercube of {twos} dimensions{fours}"
+    if kinds == {"full"} and len(factors) == 1:
+        return f"full mesh of {sides[0]} switches"
+    if "full" in kinds:
+        sides += [2] * twos
+        return f"HyperX {_by_size(sides)}" if kinds <= {"full", "three"} else ""
+    if "line" not in kinds:
+        sides += [4] * (twos // 2) + [2] * (twos % 2)
+        return f"torus {_by_size(sides)}" if len(sides) > 1 else f"ring of {sides[0]}"
+    if kinds == {"line"}:
+        sides += [2] * twos
+        return f"mesh {_by_size(sides)}" if len(sides) > 1 else f"line of {sides[0]}"
+    wraps = sorted((size for kind, size in factors if kind != "line" and size > 2), reverse=True)
+    lines = sorted((size for kind, size in factors if kind == "line"), reverse=True)
+    wraps += [4] * (twos // 2)
+    lines += [2] * (twos % 2)
+    return f"mesh {'x'.join([*(f'{each}w' for each in wraps), *map(str, lines)])} (w wraps)"
+
+
+def _by_size(sides: list[int]) -> str:
+    return "x".join(map(str, sorted(sides, reverse=True)))
+
+
+def _classes(routers: int, here: Ints, there: Ints) -> Ints | None:
+    """Return the factor of each edge, int64[num_pairs]. None where not all are in one piece."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import breadth_first_order, shortest_path
+
+    rows, columns = np.append(here, there), np.append(there, here)
+    graph = coo_array((np.ones(len(rows)), (rows, columns)), shape=(routers, routers)).tocsr()
+    distance = shortest_path(graph, unweighted=True)
+    if np.isinf(distance).any():
+        return None
+    distance = distance.astype(np.int16)
+    factor = np.arange(len(here))
+    order, before = breadth_first_order(graph, 0)
+    for end in order[1:].tolist():
+        start = int(before[end])
+        ahead = distance[start, here] + distance[end, there]
+        # put the classes of related edges together
+        classes = np.unique(factor[(ahead != distance[start, there] + distance[end, here])])
+        if len(classes) > 1:
+            factor[np.isin(factor, classes)] = classes[0]
+    edge = {
+        pair: number for number, pair in enumerate(zip(here.tolist(), there.tolist(), strict=True))
+    }
+    edge |= {(b, a): number for (a, b), number in edge.items()}
+    common = (graph @ graph).toarray()
+    for middle in range(routers):
+        ends = graph.indices[graph.indptr[middle] : graph.indptr[middle + 1]]
+        alone = (common[np.ix_(ends, ends)] == 1) & (distance[np.ix_(ends, ends)] == 2)
+        for a, b in np.argwhere(np.triu(alone)).tolist():
+            first, second = edge[middle, int(ends[a])], edge[middle, int(ends[b])]
+            if factor[first] != factor[second]:
+                factor[factor == factor[second]] = factor[first]
+    return factor
+
+
+def _factor(mine: Bools, here: Ints, there: Ints) -> tuple[str, int]:
+    """Return what the edges of a factor make around one vertex, and its number of vertices."""
+    beside: dict[int, list[int]] = {}
+    for a, b in zip(here[mine].tolist(), there[mine].tolist(), strict=True):
+        beside.setdefault(a, []).append(b)
+        beside.setdefault(b, []).append(a)
+    start = next(iter(beside))
+    found, todo = {start}, [start]
+    while todo:
+        more = [each for each in beside[todo.pop()] if each not in found]
+        found.update(more)
+        todo += more
+    degrees = sorted(len(beside[each]) for each in found)
+    size = len(found)
+    if size == 2:
+        return "two", 2
+    if size == 3 and degrees == [2, 2, 2]:
+        return "three", 3
+    if degrees[0] == degrees[-1] == size - 1:
+        return "full", size
+    if degrees[0] == degrees[-1] == 2:
+        return "ring", size
+    if degrees[:2] == [1, 1] and degrees[2:] == [2] * (size - 2):
+        return "line", size
+    return "", size
+
+
+_NUMBERED = re.compile(r"^(.*?)(\d+)(\D*)$")
+
+FEW = 0.1
+"""A name that a smaller share of computers has an adapter of makes no rail between the others."""
+
+MOST = 0.8
+"""Share of a leaf's adapters that must be of one rail for the leaf to be of that rail."""
+
+
+class Adapter(NamedTuple):
+    """An adapter: its computer's name and its own, either empty where unknown, and its leaf."""
+
+    computer: str
+    name: str
+    leaf: int
+
+
+def rails_of(adapters: list[Adapter]) -> tuple[list[int], tuple[str, ...]]:
+    """Return the rail of each adapter, −1 where it is not known, and what the rails are called.
+
+    Adapters of all computers that are called alike (``mlx5_4``) are one rail. If computers use
+    several naming schemes (``HCA-5``, ``mlx5_4``), the rail is the rank of the name in its scheme.
+    Only names that a tenth of such computers have are counted, so a missing adapter shifts nothing.
+    The rail of an adapter whose computer or own name is unknown is that of its leaf, if the leaf
+    has one. If every computer has one adapter, there is one rail without a name.
+
+    Examples
+    --------
+    >>> ways = [("a", "HCA-1"), ("a", "HCA-5"), ("b", "mlx5_4"), ("b", "mlx5_0"), ("c", "HCA-5")]
+    >>> rails_of([Adapter(*each, leaf=0) for each in ways])
+    ([0, 1, 1, 0, 1], ('HCA-1, mlx5_0', 'HCA-5, mlx5_4'))
+    """
+    named = [each for each in adapters if each.computer]
+    if len({each.computer for each in named}) == len(named):
+        return [0] * len(adapters), ()
+    rank = _ranks(named)
+    place: Counter[str] = Counter()
+    rails = []
+    for each in adapters:
+        known = rank.get(each.name, -1) if each.computer else -1
+        if each.computer and not each.name:
+            known = place[each.computer]
+        place[each.computer] += 1
+        rails.append(known)
+    leaf_rail = leaf_rails(adapters, rails)
+    rails = [
+        leaf_rail.get(each.leaf, -1) if rail < 0 else rail
+        for each, rail in zip(adapters, rails, strict=True)
+    ]
+    called = [
+        ", ".join(name for name in sorted(rank, key=natural) if rank[name] == rail)
+        or f"adapter {rail + 1}"
+        for rail in range(max(rails) + 1)
+    ]
+    return rails, tuple(called)
+
+
+def leaf_rails(adapters: list[Adapter], rails: list[int]) -> dict[int, int]:
+    """Return the rail of each leaf on which nearly all adapters, and two at least, are of one."""
+    on: dict[int, Counter[int]] = {}
+    for each, rail in zip(adapters, rails, strict=True):
+        if rail >= 0:
+            on.setdefault(each.leaf, Counter())[rail] += 1
+    most = {leaf: counts.most_common(1)[0] for leaf, counts in on.items()}
+    return {
+        leaf: rail
+        for leaf, (rail, count) in most.items()
+        if count >= max(2, MOST * on[leaf].total())
+    }
+
+
+def _ranks(named: list[Adapter]) -> dict[str, int]:
+    """Return the rank of each name of an adapter among those of its way of numbering."""
+    ways: dict[tuple[str, str], dict[str, set[str]]] = {}
+    for each in named:
+        if each.name:
+            found = _NUMBERED.match(each.name)
+            way = (found[1], found[3]) if found else (each.name, "")
+            ways.setdefault(way, {}).setdefault(each.name, set()).add(each.computer)
+    rank: dict[str, int] = {}
+    for names in ways.values():
+        computers = len(set().union(*names.values()))
+        usual = [name for name, owners in names.items() if len(owners) >= FEW * computers]
+        order = [*sorted(usual, key=natural), *sorted(set(names) - set(usual), key=natural)]
+        rank |= {name: place for place, name in enumerate(order)}
+    return rank
+
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
 FEW_HOSTS = 0.25
@@ -126,9 +446,7 @@ def shape_of(topology: Topology) -> Shape:
     return Shape("", "no known shape", none, here, there, count)
 
 
-def _pairs(
-    topology: Topology,
-) -> tuple[Ints, Ints, Ints]:
+def _pairs(topology: Topology) -> tuple[Ints, Ints, Ints]:
     """Return each two routers that cables join, the lower number first, and how many cables."""
     network = topology.routers
     source, target = network.channel_source.astype(np.int64), network.channel_target

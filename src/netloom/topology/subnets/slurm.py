@@ -1,18 +1,187 @@
-"""Slurm's ``topology.conf`` and ``topology.yaml``: which nodes hang on which switches."""
+"""Topologies of job schedulers: Slurm's files, and Topograph's.
+
+Switches, and what hangs below each by one cable: a network as schedulers see it.
+
+Rings and tori that a file describes by their sides and the names of their nodes.
+
+Slurm's ``topology.conf`` and ``topology.yaml``: which nodes hang on which switches.
+
+Models of NVIDIA's topograph: switches, what hangs below each, and nodes.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from dataclasses import dataclass, field
+from math import prod
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from netloom.base.errors import InputError
+from netloom.topology.core import attach_hosts
+from netloom.topology.cubes import cube
 from netloom.topology.subnets.documents import Document, Record, read_document, unfolded_names
-from netloom.topology.subnets.grids import grid
-from netloom.topology.subnets.trees import Tree, add_tree
+from netloom.topology.subnets.records import (
+    HOST,
+    SWITCH,
+    Cable,
+    Device,
+    Port,
+    Subnet,
+    check_devices,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from netloom.topology.core import Topology
-    from netloom.topology.subnets.records import Subnet
+
+
+@dataclass
+class Tree:
+    """Switches as a file lists them.
+
+    Attributes
+    ----------
+    below
+        By name of a switch the switches and the nodes below it.
+    speed
+        By name of a switch the rate of its cables downwards, in any unit.
+    where
+        By name of a switch the file and line that tell of it.
+    cables
+        How many switches and nodes are below others.
+    """
+
+    below: dict[str, tuple[list[str], list[str]]] = field(default_factory=dict)
+    speed: dict[str, float] = field(default_factory=dict)
+    where: dict[str, str] = field(default_factory=dict)
+    cables: int = 0
+
+    def add(self, name: str, switches: list[str], nodes: list[str], where: str) -> None:
+        """Add a switch.
+
+        Raises
+        ------
+        InputError
+            If there was one of this name before.
+        """
+        if name in self.below:
+            raise InputError(where, f"switch '{name:.40}' again", "each switch once")
+        self._count(len(switches) + len(nodes), where)
+        self.below[name] = (switches, nodes)
+        self.where[name] = where
+
+    def hang(self, name: str, nodes: list[str], where: str) -> None:
+        """Hang more nodes on a switch, which may be new."""
+        if name not in self.below:
+            self.add(name, [], [], where)
+        self._count(len(nodes), where)
+        self.below[name][1].extend(nodes)
+
+    def _count(self, more: int, where: str) -> None:
+        self.cables += more
+        check_devices(self.cables, where)
+
+    def add_leaves(self) -> None:
+        """Add the switches that are below others and have no record of their own."""
+        for name, (switches, _) in list(self.below.items()):
+            for each in switches:
+                if each not in self.below:
+                    self.add(each, [], [], self.where[name])
+
+    def check_nodes(self) -> None:
+        """Refuse a switch with nothing below it."""
+        for name, (switches, nodes) in self.below.items():
+            if not switches and not nodes:
+                found = f"switch '{name:.40}' with nothing on it"
+                raise InputError(self.where[name], found, "switches or nodes below each switch")
+
+
+def add_tree(subnet: Subnet, tree: Tree, *, top: str = "") -> None:
+    """Fill in switches and nodes, with one cable for each time that one is below another.
+
+    Parameters
+    ----------
+    subnet
+        What is filled.
+    tree
+        The switches. Rates are taken where every switch has one, relative to each other.
+    top
+        A switch of this name is put above all others, where there are several.
+
+    Raises
+    ------
+    InputError
+        If a switch is below itself, or there is no record of it.
+    """
+    rated = tree.speed.keys() == tree.below.keys()
+    subnet.ports, subnet.relative = False, True
+    for name in tree.below:
+        subnet.add(f"switch {name}", Device(SWITCH, name))
+    ports: dict[str, int] = {}
+
+    def join(upper: str, lower: str, speed: float) -> None:
+        ends = []
+        for key in (upper, lower):
+            ports[key] = ports.get(key, 0) + 1
+            ends.append(Port(key, ports[key]))
+        subnet.cables.append(Cable(ends[0], ends[1], speed))
+
+    for name, (switches, nodes) in tree.below.items():
+        speed = tree.speed[name] if rated else 0.0
+        for each in switches:
+            if each == name or each not in tree.below:
+                what = "itself" if each == name else "which has no line of its own"
+                found = f"switch '{each:.40}' below '{name:.40}', {what}"
+                raise InputError(tree.where[name], found, "a line for every switch")
+            join(f"switch {name}", f"switch {each}", speed)
+        for each in nodes:
+            if f"node {each}" not in subnet.devices:
+                subnet.add(f"node {each}", Device(HOST, each))
+            join(f"switch {name}", f"node {each}", speed)
+    if top and len(tree.below) > 1:
+        subnet.add("top", Device(SWITCH, top))
+        for name in tree.below:
+            join("top", f"switch {name}", 0.0)
+
+
+def grid(
+    subnet: Subnet,
+    sides: Sequence[int],
+    names: Sequence[str],
+    *,
+    where: str,
+    notes: tuple[str, ...] = (),
+) -> Topology:
+    """Return routers in a torus, one host on each, by their names, the last side fastest.
+
+    Routers are called by their coordinates.
+
+    Raises
+    ------
+    InputError
+        If there are not as many names as places, or a name comes twice.
+    """
+    check_names(names, prod(sides), where=where)
+    routers = cube(sides, wraps=True, name=subnet.name)
+    places = [routers.name_of(place) for place in range(len(names))]
+    return attach_hosts(
+        routers, np.arange(len(names)), name=subnet.name, notes=(*subnet.notes, *notes),
+        labels=(*names, *(place if "(" in place else f"({place})" for place in places)),
+    )  # fmt: skip
+
+
+def check_names(names: Sequence[str], many: int, *, where: str) -> None:
+    """Refuse names that are not as many as there are places, or come twice."""
+    if len(names) != many or not many:
+        raise InputError(where, f"{len(names)} nodes", f"{many or 'one or more'}, one per place")
+    if len(set(names)) < many:
+        twice = next(name for name, times in Counter(names).items() if times > 1)
+        raise InputError(where, f"node '{twice:.40}' twice", "each node once")
+
 
 WANTED = "SwitchName=s1 Nodes=n[1-16], or Switches=, BlockName= or RingName="
 
@@ -76,7 +245,10 @@ def read_topology_conf(subnet: Subnet, text: str) -> Topology | None:
         for name in names:
             tree.add(name, switches, nodes, where)
             if "linkspeed" in said:
-                tree.speed[name] = _speed(said["linkspeed"], where)
+                word = said["linkspeed"]
+                if not re.fullmatch(r"\d{1,15}(\.\d{1,9})?", word, re.ASCII) or not float(word):
+                    raise InputError(where, f"LinkSpeed={word:.40}", "a positive number")
+                tree.speed[name] = float(word)
     if rings:
         return _ring(subnet, rings)
     if not tree.below:
@@ -155,12 +327,6 @@ def _pairs(line: str, where: str) -> dict[str, str]:
     return dict(found)
 
 
-def _speed(word: str, where: str) -> float:
-    if not re.fullmatch(r"\d{1,15}(\.\d{1,9})?", word, re.ASCII) or not float(word):
-        raise InputError(where, f"LinkSpeed={word:.40}", "a positive number")
-    return float(word)
-
-
 def _switches(subnet: Subnet, tree: Tree, *, blocks: bool) -> None:
     """Fill in switches and nodes, with a cable for each line between them."""
     tree.check_nodes()
@@ -230,3 +396,54 @@ def _xyz(
     if min(x, y, z) < least:
         raise InputError(document.at(record), f"sides {x}x{y}x{z}", f"at least {least} each")
     return x, y, z
+
+
+TOPOGRAPH = "topograph's model: switches, each with switches or nodes"
+
+ONE_CABLE_EACH = (
+    "topograph's model says which switches and nodes are joined, not by how many cables: "
+    "netloom takes one for each."
+)
+
+
+def read_topograph(subnet: Subnet, text: str) -> None:
+    """Fill in what a model of NVIDIA's topograph says, in any of the forms that it has had.
+
+    ``switches`` is a mapping from names, or a list of records with a ``name``. Below a switch are
+    ``switches`` and ``nodes``, or the nodes of its ``capacity_blocks``. Those of ``blocks`` are on
+    the ``switch`` that each names. Domains of accelerators, labels and types are left out: they are
+    no cables of this network.
+
+    Raises
+    ------
+    InputError
+        Naming file and line.
+    """
+    document = read_document(subnet.path, text, wanted=TOPOGRAPH)
+    top = document.top
+    if not isinstance(top, Record) or "switches" not in top:
+        raise InputError(subnet.path, "no switches", TOPOGRAPH)
+    blocks = dict(_named(document, top, "capacity_blocks"))
+    tree = Tree()
+    for name, switch in _named(document, top, "switches"):
+        nodes = document.names(switch, "nodes")
+        for block in document.names(switch, "capacity_blocks"):
+            if block not in blocks:
+                found = f"capacity block '{block:.40}', which the file does not have"
+                raise InputError(document.at(switch), found, "blocks of the file")
+            nodes += document.names(blocks[block], "nodes")
+        tree.add(name, document.names(switch, "switches"), nodes, document.at(switch))
+    for each in document.records(top, "blocks"):
+        name = document.text(each, "switch")
+        tree.hang(name, document.names(each, "nodes"), document.at(each))
+    tree.add_leaves()
+    subnet.notes.append(ONE_CABLE_EACH)
+    add_tree(subnet, tree)
+
+
+def _named(document: Document, top: Record, key: str) -> list[tuple[str, Record]]:
+    """Return names and records of a mapping, or of a list whose records say their name."""
+    value = top.get(key)
+    if isinstance(value, Record):
+        return [(name, document.record(value, name)) for name in value]
+    return [(document.text(each, "name"), each) for each in document.records(top, key)]

@@ -17,7 +17,7 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size
 from netloom.base.textfiles import text_lines
-from netloom.workload.programs.many_lists import lists
+from netloom.workload.programs.messages import lists
 from netloom.workload.programs.traces import (
     MOST_CYCLES,
     MOST_LENGTH,

@@ -103,7 +103,13 @@ class ClosedLoop(Rounds):
         seed: int = DEFAULT_SEED,
         first_task: int = 0,
     ) -> None:
-        _check_numbers(message_flits, packet_flits, gap_cycles, seed)
+        lengths = {"message_flits": message_flits, "packet_flits": packet_flits}
+        for name, value in lengths.items():
+            if value is not None and value < 1:
+                raise InputError(name, f"{value}", "at least 1")
+        for name, value in (("gap_cycles", gap_cycles), ("seed", seed)):
+            if value < 0:
+                raise InputError(name, f"{value}", "a whole number that is not negative")
         self.applied, self.message_flits = applied, message_flits
         self.think_cycles = think_cycles(applied, message_flits)
         check_law(think, self.think_cycles)
@@ -242,18 +248,6 @@ def think_cycles(applied: float, message_flits: int) -> float:
     if applied < least:
         raise InputError("applied", f"{applied}", f"at least {least:.2g}")
     return message_flits * (1 - applied) / applied
-
-
-def _check_numbers(
-    message_flits: int, packet_flits: int | None, gap_cycles: int, seed: int
-) -> None:
-    lengths = {"message_flits": message_flits, "packet_flits": packet_flits}
-    for name, value in lengths.items():
-        if value is not None and value < 1:
-            raise InputError(name, f"{value}", "at least 1")
-    for name, value in (("gap_cycles", gap_cycles), ("seed", seed)):
-        if value < 0:
-            raise InputError(name, f"{value}", "a whole number that is not negative")
 
 
 def _one_loop(

@@ -332,11 +332,7 @@ def _law_of(traffic: Traffic, pairs: Shares) -> Law:
 
 
 def _check_nodes(
-    graph: ProcessGraph,
-    nodes: NDArray[Any],
-    num_nodes: int,
-    failed_nodes: Sequence[int],
-    name: str,
+    graph: ProcessGraph, nodes: NDArray[Any], num_nodes: int, failed_nodes: Sequence[int], name: str
 ) -> None:
     outside = (nodes < 0) | (nodes >= num_nodes)
     if outside.any():

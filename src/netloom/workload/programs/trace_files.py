@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from io import BytesIO
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,10 +11,10 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size, whole_number
-from netloom.base.textfiles import MOST_BYTES, check_file, replacing, text_lines
+from netloom.base.textfiles import MOST_BYTES, check_file, text_lines
 from netloom.base.units import SIZE
-from netloom.workload.graphs.readers import refuse_longer_rows
-from netloom.workload.programs.many_lists import Lists, lists
+from netloom.workload.graphs.files import refuse_longer_rows
+from netloom.workload.programs.messages import Lists, lists
 from netloom.workload.programs.traces import (
     EVERYONE,
     MOST_CYCLES,
@@ -25,7 +24,7 @@ from netloom.workload.programs.traces import (
     Unit,
     ordered_trace,
 )
-from netloom.workload.programs.training.rank_files import pattern_in
+from netloom.workload.programs.training.rank_programs import pattern_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,23 +32,16 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from netloom.base.arrays import Bools, Floats, Ints
+    from netloom.base.arrays import Bools
 
     Where: TypeAlias = Callable[[int], str]  # the place of a row, as the user would look for it
 
-SPELLINGS = {
-    "time_cycles": "time",
-    "delay": "delay_cycles",
-    "compute": "compute_cycles",
-    "hold": "hold_cycles",
-    "receive": "receive_cycles",
-}
+WORDS = {"delay": "delay", "run": "compute", "hold": "hold", "receive": "receive"}
+SPELLINGS = {"time_cycles": "time"} | {word: f"{word}_cycles" for word in WORDS.values()}
 """Names that a column may have as well."""
 
-IN_CYCLES = {"start": "time", "delay": "delay_cycles", "run": "compute_cycles"}
-IN_CYCLES |= {"hold": "hold_cycles", "receive": "receive_cycles"}
-IN_SECONDS = {"start": "time_seconds", "delay": "delay_seconds", "run": "compute_seconds"}
-IN_SECONDS |= {"hold": "hold_seconds", "receive": "receive_seconds"}
+IN_CYCLES = {"start": "time"} | {time: f"{word}_cycles" for time, word in WORDS.items()}
+IN_SECONDS = {time: f"{word}_seconds" for time, word in {"start": "time", **WORDS}.items()}
 """What the times of a trace are called in tables, in cycles and in seconds."""
 
 NUMBERS: dict[str, float] = dict.fromkeys([*IN_CYCLES.values(), "flits"], MOST_CYCLES)
@@ -125,15 +117,27 @@ def read_trace(path: str | Path, *, flit_bytes: int | None = None, unit: Unit = 
         raise InputError(str(path), "a folder of Chakra traces", f"chakra:{chakra}, which reads it")
     if flit_bytes is not None and flit_bytes < 1:
         raise InputError("flit_bytes", f"{flit_bytes}", "at least 1")
+    where: Where
     if path.suffix.lower() == ".parquet":
-        table, where, num_tasks = _parquet(path)
+        check_file(path, wanted=f"a trace: {FILES}")
+        try:
+            table = _unpacked(path)
+        except InputError:
+            raise
+        except Exception as error:  # noqa: BLE001  # any parser's failure is the file's
+            reason = " ".join(str(error).split())
+            raise InputError(str(path), f"unreadable Parquet ({reason})") from None
+        table, where, num_tasks = _named(table, str(path)), lambda row: f"{path}, row {row + 1}", 0
     else:
         table, where, num_tasks = _text(path)
     unit = _unit(table.columns, unit, path)
     if unit == "seconds":
         flit_bytes = 1
-    numbers = _numbers if unit == "cycles" else _measures
-    columns = {name: numbers(table, name, where) for name in NUMBERS if name in table.columns}
+    columns = {
+        name: _numbers(table, name, where, whole=unit == "cycles")
+        for name in NUMBERS
+        if name in table.columns
+    }
     times = IN_CYCLES if unit == "cycles" else IN_SECONDS
     nothing = np.zeros(table.height, np.int64)
     ids = _ids(table, where)
@@ -162,54 +166,6 @@ def read_trace(path: str | Path, *, flit_bytes: int | None = None, unit: Unit = 
         flit_bytes=flit_bytes if "bytes" in columns and "flits" not in columns else None,
         unit=unit,
     )
-
-
-def write_trace(trace: Trace, path: str | Path) -> None:
-    """Write a trace as a table that ``read_trace`` takes back.
-
-    Parameters
-    ----------
-    trace
-        What is written. Columns that are zero everywhere are left out.
-    path
-        ``.csv``, ``.tsv`` or ``.parquet``. An existing file is replaced. Parquet does not say how
-        many tasks there are.
-
-    Raises
-    ------
-    InputError
-        If the suffix is none of these, or the file cannot be written.
-    """
-    import polars as pl
-
-    path = Path(path)
-    kind = path.suffix.lower()
-    if kind not in (".csv", ".tsv", ".parquet"):
-        raise InputError(str(path), f"suffix '{path.suffix}'", FILES)
-    times = IN_CYCLES if trace.unit == "cycles" else IN_SECONDS
-    needed = times["start"] if trace.unit == "seconds" else ""  # which says the unit
-    columns: dict[str, Any] = {
-        "id": trace.ids,
-        times["start"]: trace.start,
-        "after": _joined(trace.after, [*trace.ids]),
-        times["delay"]: trace.delay,
-        times["run"]: trace.run,
-        times["hold"]: trace.hold,
-        "source": trace.source,
-        "target": _joined(trace.targets, [*map(str, range(trace.num_tasks)), "*"]),
-        "flits" if trace.unit == "cycles" else "bytes": trace.flits,
-        times["receive"]: trace.receive,
-    }
-    optional = {*times.values()} - {needed}
-    table = pl.DataFrame(
-        {k: v for k, v in columns.items() if k not in optional or np.asarray(v).any()}
-    )
-    with replacing(path) as new, new.open("wb") as stream:
-        if kind == ".parquet":
-            table.write_parquet(stream)
-            return
-        stream.write(f"# tasks: {trace.num_tasks}\n".encode())
-        table.write_csv(stream, separator="\t" if kind == ".tsv" else ",")
 
 
 def _text(path: Path) -> tuple[pl.DataFrame, Where, int]:
@@ -248,19 +204,6 @@ def _text(path: Path) -> tuple[pl.DataFrame, Where, int]:
         return f"{path}:{numbers[row + 1]}"
 
     return _named(table, f"{path}:{numbers[0]}"), where, num_tasks
-
-
-def _parquet(path: Path) -> tuple[pl.DataFrame, Where, int]:
-
-    check_file(path, wanted=f"a trace: {FILES}")
-    try:
-        table = _unpacked(path)
-    except InputError:
-        raise
-    except Exception as error:  # noqa: BLE001  # any parser's failure is the file's
-        reason = " ".join(str(error).split())
-        raise InputError(str(path), f"unreadable Parquet ({reason})") from None
-    return _named(table, str(path)), lambda row: f"{path}, row {row + 1}", 0
 
 
 def _unpacked(path: Path) -> pl.DataFrame:
@@ -357,31 +300,20 @@ def _plain(table: pl.DataFrame, name: str, where: Where) -> list[str]:
     return [plain(row, text) for row, text in enumerate(texts)]
 
 
-def _numbers(table: pl.DataFrame, name: str, where: Where) -> Ints:
+def _numbers(table: pl.DataFrame, name: str, where: Where, *, whole: bool) -> NDArray[Any]:
+    """Cycles, flits and bytes as whole numbers, or seconds and bytes, which need not be whole."""
     import polars as pl
 
     texts = pl.Series(_plain(table, name, where))
-    numbers = texts.replace("", "0").cast(pl.Int64, strict=False).fill_null(-1).to_numpy()
-    wrong = (numbers < 0) | (numbers > NUMBERS[name])
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        wanted = f"a whole number, 0 to {NUMBERS[name]}"
-        raise InputError(where(row), f"{name} '{texts[row]}'", wanted)
-    return numbers
-
-
-def _measures(table: pl.DataFrame, name: str, where: Where) -> Floats:
-    """Seconds or bytes, which need not be whole."""
-    import polars as pl
-
-    texts = pl.Series(_plain(table, name, where))
-    numbers = texts.replace("", "0").cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+    read = texts.replace("", "0").cast(pl.Int64 if whole else pl.Float64, strict=False)
+    numbers = read.fill_null(-1).to_numpy()
     wrong = ~((numbers >= 0) & (numbers <= NUMBERS[name]))  # NaN is neither
     if wrong.any():
         row = int(np.argmax(wrong))
-        wanted = f"a number, 0 to {NUMBERS[name]:g}"
+        most = f"{NUMBERS[name]}" if whole else f"{NUMBERS[name]:g}"
+        wanted = f"a {'whole ' if whole else ''}number, 0 to {most}"
         raise InputError(where(row), f"{name} '{texts[row]}'", wanted)
-    return numbers + 0.0  # no -0.0
+    return numbers if whole else numbers + 0.0  # no -0.0
 
 
 def _ids(table: pl.DataFrame, where: Where) -> list[str]:
@@ -436,11 +368,7 @@ def _after(table: pl.DataFrame, ids: list[str], where: Where) -> Lists:
 
 
 def _flits(
-    columns: dict[str, NDArray[Any]],
-    sent: Bools,
-    flit_bytes: int | None,
-    where: Where,
-    path: Path,
+    columns: dict[str, NDArray[Any]], sent: Bools, flit_bytes: int | None, where: Where, path: Path
 ) -> NDArray[Any]:
     """Flits of each row, or bytes in seconds, or 0 for computations."""
     wanted = "a target and at least 1 flit, or neither"
@@ -465,10 +393,3 @@ def _flits(
 def _refuse(wrong: Bools, where: Where, found: str, wanted: str) -> None:
     if wrong.any():
         raise InputError(where(int(np.argmax(wrong))), found, wanted)
-
-
-def _joined(lists: Lists, names: list[str]) -> list[str]:
-    """The names of each list's numbers; −1 is the last name."""
-    words = [names[value] for value in lists.values.tolist()]
-    ends = lists.offsets.tolist()
-    return [" ".join(words[a:b]) for a, b in pairwise(ends)]

@@ -1,10 +1,11 @@
 """Traffic: which node sends packets when, how long, and to whom."""
 
-from netloom.workload.traffic.few_targets import hot_spot, incast
 from netloom.workload.traffic.patterns import (
     Traffic,
     asymmetric,
     from_process_graph,
+    hot_spot,
+    incast,
     pairs,
     permutation,
     uniform,

@@ -13,7 +13,7 @@ from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import parse_sides, real_number, split_spec, whole_number
 from netloom.base.words import counted, or_near
 from netloom.topology import Cube, Topology
-from netloom.topology.family import HyperXShape
+from netloom.topology.core import HyperXShape
 from netloom.workload.graphs import permutations
 from netloom.workload.traffic import (
     Traffic,
@@ -24,7 +24,7 @@ from netloom.workload.traffic import (
     permutation,
     uniform,
 )
-from netloom.workload.traffic.groups import adversarial, first_router
+from netloom.workload.traffic.patterns import adversarial, first_router
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +61,7 @@ def parse_traffic(spec: str, topology: Topology, nodes: Ints | None = None) -> T
         nodes, to node 0. ``pairs:0-63,5-12*2``: between these pairs only, node 5 at twice the rate
         of node 0. ``adversarial``, ``adversarial:+2``: to any host of the next group, or of the
         second next, of a dragonfly. Pods of fat trees and rows of HyperX are groups too, see
-        ``groups.adversarial``. ``next-group`` is another name of it. ``shift:1,5``: node i sends
+        ``patterns.adversarial``. ``next-group`` is another name of it. ``shift:1,5``: node i sends
         to i + 1 and to i + 5, half to each. ``random-permutation``, ``random-permutation:7``: drawn
         with this seed. ``tornado:32x32`` and ``neighbour:32x32`` take nodes as a grid of these
         sides, row-major, whatever the network is.
@@ -110,7 +110,7 @@ def parse_traffic(spec: str, topology: Topology, nodes: Ints | None = None) -> T
         return uniform(topology.num_hosts, to_self=to_self)
     if pattern == "asymmetric":
         return asymmetric(topology.num_hosts, to_self=to_self)
-    targets = _PERMUTATIONS[pattern](topology, f"traffic '{spec}'")
+    targets = _of_network(pattern, topology, f"traffic '{spec}'")
     return permutation(targets, to_self=to_self, name=name)
 
 
@@ -173,45 +173,11 @@ _WITH_ARGUMENT: dict[str, Callable[[str, str, Topology], Traffic]] = {
 }
 
 
-def _square(topology: Topology, where: str) -> Ints:
-    side = isqrt(topology.num_hosts)
-    if side * side != topology.num_hosts:
-        raise InputError(where, _count(topology), "a square number of them, by --nodes if need be")
-    return _targets(permutations.transpose(side))
-
-
-def _by_count(make: Callable[[int], ProcessGraph]) -> Callable[[Topology, str], Ints]:
-    def of_count(topology: Topology, where: str) -> Ints:
-        if not topology.direct and topology.num_hosts.bit_count() != 1:
-            wanted = "a power of two of them, by --nodes if need be"
-            raise InputError(where, _count(topology), wanted)
-        return _targets(make(topology.num_hosts))
-
-    return of_count
-
-
 def _targets(graph: ProcessGraph) -> Ints:
     """Return the target of each node, itself where it has no edge."""
     targets = np.arange(graph.num_tasks, dtype=np.int32)
     targets[graph.source] = graph.target
     return targets
-
-
-def _count(topology: Topology) -> str:
-    return counted(topology.num_hosts, "host")
-
-
-def _by_sides(make: Callable[..., ProcessGraph]) -> Callable[[Topology, str], Ints]:
-    def of_sides(topology: Topology, where: str) -> Ints:
-        routers = topology.routers
-        shape = routers if isinstance(routers, Cube) else topology.family
-        if not isinstance(shape, Cube | HyperXShape):
-            wanted = "a k-ary n-cube (mesh, torus, ...) or a HyperX, which has coordinates"
-            raise InputError(where, f"the network {topology.name}", wanted)
-        targets = _targets(make(*shape.sides))
-        return targets if topology.direct else _on_hosts(topology, targets, where)
-
-    return of_sides
 
 
 def _on_hosts(topology: Topology, to: Ints, where: str) -> Ints:
@@ -227,22 +193,12 @@ def _on_hosts(topology: Topology, to: Ints, where: str) -> Ints:
     return targets
 
 
-_PERMUTATIONS: dict[str, Callable[[Topology, str], Ints]] = {
-    "transpose": _square,
-    "bit-complement": _by_count(permutations.bit_complement),
-    "bit-reverse": _by_count(permutations.bit_reverse),
-    "shuffle": _by_count(permutations.shuffle),
-    "tornado": _by_sides(permutations.tornado),
-    "neighbour": _by_sides(permutations.neighbour),
-}
-
-
 def _listed(spec: str, topology: Topology, nodes: Ints | None, *, to_self: bool) -> Traffic:
     """Return a pattern among the nodes of a list: the i-th sends to where its task i does."""
     name, argument = split_spec(spec)
     where = f"traffic '{spec}'"
     listed = np.arange(topology.num_hosts) if nodes is None else np.asarray(nodes)
-    graph = _LISTED[name.removesuffix("-self")](argument, len(listed), where)
+    graph = _among(name.removesuffix("-self"), argument, len(listed), where)
     source, target = listed[graph.source], listed[graph.target]
     if nodes is not None:
         spec = f"{spec} on {counted(len(listed), 'host')}"
@@ -258,60 +214,70 @@ def _listed(spec: str, topology: Topology, nodes: Ints | None, *, to_self: bool)
     return permutation(targets, to_self=to_self, name=spec)
 
 
-def _of_count(
-    make: Callable[[int], ProcessGraph], wanted: str, fits: Callable[[int], bool]
-) -> Callable[[str, int, str], ProcessGraph]:
-    def made(argument: str, count: int, where: str) -> ProcessGraph:
-        if argument:
-            raise InputError(where, f"'{argument}'", "no number behind it")
-        if not fits(count):
-            raise InputError(where, counted(count, "host"), f"{wanted} of them")
-        return make(count)
-
-    return made
+def _power(count: int) -> bool:
+    return count.bit_count() == 1
 
 
-def _of_sides(make: Callable[..., ProcessGraph]) -> Callable[[str, int, str], ProcessGraph]:
-    def made(argument: str, count: int, where: str) -> ProcessGraph:
+_BY_COUNT: dict[str, tuple[Callable[[int], ProcessGraph], str, Callable[[int], bool]]] = {
+    "transpose": (
+        lambda count: permutations.transpose(isqrt(count)),
+        "a square number",
+        lambda count: isqrt(count) ** 2 == count,
+    ),
+    "bit-complement": (permutations.bit_complement, "a power of two", _power),
+    "bit-reverse": (permutations.bit_reverse, "a power of two", _power),
+    "shuffle": (permutations.shuffle, "a power of two", _power),
+}
+"""Permutations of so many nodes: what makes them, how many there must be, whether a number is."""
+
+_BY_SIDES: dict[str, Callable[..., ProcessGraph]] = {
+    "tornado": permutations.tornado,
+    "neighbour": permutations.neighbour,
+}
+"""Permutations of the coordinates of nodes."""
+
+_PERMUTATIONS = (*_BY_COUNT, *_BY_SIDES)
+_LISTED = (*_PERMUTATIONS, "shift", "random-permutation")
+"""Patterns among nodes that are numbered in the order of a list."""
+
+
+def _of_network(pattern: str, topology: Topology, where: str) -> Ints:
+    """Return the target of each host by a permutation of them all."""
+    if pattern in _BY_COUNT:
+        make, wanted, fits = _BY_COUNT[pattern]
+        known = topology.direct and pattern != "transpose"  # it then says itself what does not fit
+        if not known and not fits(topology.num_hosts):
+            found = counted(topology.num_hosts, "host")
+            raise InputError(where, found, f"{wanted} of them, by --nodes if need be")
+        return _targets(make(topology.num_hosts))
+    routers = topology.routers
+    shape = routers if isinstance(routers, Cube) else topology.family
+    if not isinstance(shape, Cube | HyperXShape):
+        wanted = "a k-ary n-cube (mesh, torus, ...) or a HyperX, which has coordinates"
+        raise InputError(where, f"the network {topology.name}", wanted)
+    targets = _targets(_BY_SIDES[pattern](*shape.sides))
+    return targets if topology.direct else _on_hosts(topology, targets, where)
+
+
+def _among(pattern: str, argument: str, count: int, where: str) -> ProcessGraph:
+    """Return a pattern among so many nodes, by their numbers in a list."""
+    if pattern == "shift":
+        if not argument:
+            raise InputError(where, "no distance", "shift:1 or shift:1,5")
+        distances = [whole_number(word.strip(), where=where) for word in argument.split(",")]
+        return permutations.shift(count, *distances)
+    if pattern == "random-permutation":
+        seed = whole_number(argument, where=where) if argument else DEFAULT_SEED
+        return permutations.random_permutation(count, seed)
+    if pattern in _BY_SIDES:
         sides = parse_sides(argument, where=where) if argument else (count,)
         if prod(sides) != count:
             found = f"{argument}, {counted(prod(sides), 'host')}"
             raise InputError(where, found, f"sides of {counted(count, 'host')}, or other --nodes")
-        return make(*sides)
-
-    return made
-
-
-def _shift(argument: str, count: int, where: str) -> ProcessGraph:
-    if not argument:
-        raise InputError(where, "no distance", "shift:1 or shift:1,5")
-    distances = [whole_number(word.strip(), where=where) for word in argument.split(",")]
-    return permutations.shift(count, *distances)
-
-
-def _random(argument: str, count: int, where: str) -> ProcessGraph:
-    seed = whole_number(argument, where=where) if argument else DEFAULT_SEED
-    return permutations.random_permutation(count, seed)
-
-
-def _is_square(count: int) -> bool:
-    return isqrt(count) ** 2 == count
-
-
-def _is_power(count: int) -> bool:
-    return count.bit_count() == 1
-
-
-_LISTED: dict[str, Callable[[str, int, str], ProcessGraph]] = {
-    "transpose": _of_count(
-        lambda count: permutations.transpose(isqrt(count)), "a square number", _is_square
-    ),
-    "bit-complement": _of_count(permutations.bit_complement, "a power of two", _is_power),
-    "bit-reverse": _of_count(permutations.bit_reverse, "a power of two", _is_power),
-    "shuffle": _of_count(permutations.shuffle, "a power of two", _is_power),
-    "tornado": _of_sides(permutations.tornado),
-    "neighbour": _of_sides(permutations.neighbour),
-    "shift": _shift,
-    "random-permutation": _random,
-}
-"""Patterns among nodes that are numbered in the order of a list."""
+        return _BY_SIDES[pattern](*sides)
+    make, wanted, fits = _BY_COUNT[pattern]
+    if argument:
+        raise InputError(where, f"'{argument}'", "no number behind it")
+    if not fits(count):
+        raise InputError(where, counted(count, "host"), f"{wanted} of them")
+    return make(count)

@@ -1,22 +1,34 @@
-"""Traffic patterns: which node sends how often, and to whom (Dally & Towles, section 3.2).
+"""Patterns of traffic: who sends to whom, alike, by groups, or to few.
+
+Traffic patterns: which node sends how often, and to whom (Dally & Towles, section 3.2).
 
 A pattern says nothing of time: ``stream`` turns it into packets.
+
+Traffic towards few nodes: hot spots, to which everybody sends something, and incasts.
+
+Traffic between the groups of a dragonfly, the pods of a fat tree or the rows of a HyperX.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from netloom.base.errors import InputError, NotAMappingError
-from netloom.workload.traffic.targets import Fixed, Law, Shares, Uniform, merged, weighted
+from netloom.base.provenance import DEFAULT_SEED
+from netloom.base.spec import check_size
+from netloom.base.words import counted
+from netloom.topology.core import DragonflyShape, HyperXShape, TreeShape
+from netloom.workload.traffic.targets import Fixed, HotSpot, Law, Shares, Uniform, merged, weighted
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from netloom.base.arrays import Floats, Ints
+    from netloom.topology import Topology
     from netloom.workload.graphs.process_graph import ProcessGraph
 
 
@@ -343,11 +355,7 @@ def check_weights(weights: Floats, where: str) -> None:
 
 
 def _weighted(
-    name: str,
-    num_nodes: int,
-    source: NDArray[Any],
-    target: NDArray[Any],
-    weight: Floats,
+    name: str, num_nodes: int, source: NDArray[Any], target: NDArray[Any], weight: Floats
 ) -> Traffic:
     """Traffic from pairs of nodes in any order, with weights above 0."""
     keys = source.astype(np.int64) * num_nodes + target
@@ -373,3 +381,203 @@ def check_nodes(
     if wrong.any():
         found = f"{what} {nodes[np.argmax(wrong)]}"
         raise InputError(where, found, f"{least} to {num_nodes - 1}")
+
+
+def hot_spot(
+    base: Traffic,
+    fraction: float,
+    nodes: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    to_self: bool = False,
+) -> Traffic:
+    """Return traffic of which a fraction goes to a few hot nodes (Pfister & Norton 1985).
+
+    A packet of any node goes with probability ``fraction`` to one of the hot nodes, in proportion
+    to their weights, never the source itself. Otherwise, and always from a node that is the only
+    hot one, it goes where ``base`` sends it. Rates are those of ``base``.
+
+    Parameters
+    ----------
+    base
+        The traffic of the other packets.
+    fraction
+        Above 0, at most 1.
+    nodes
+        int[num_hot] different nodes.
+    weights
+        float[num_hot] above 0. The same for all by default.
+    to_self
+        Whether a hot node's own packets may be for itself.
+
+    Raises
+    ------
+    InputError
+        If the fraction, a node or a weight is out of range, or a node is named twice.
+
+    Examples
+    --------
+    >>> from netloom.workload.traffic import uniform
+    >>> hot_spot(uniform(4), 0.25, [3]).matrix(0, 1).weight * 4
+    array([0.25, 0.25, 0.5 ])
+    >>> hot_spot(uniform(4), 1, [3, 1], weights=[3, 1]).matrix(0, 1).weight * 4
+    array([0.25, 0.75])
+    """
+    if not 0 < fraction <= 1:
+        raise InputError("traffic 'hotspot'", f"fraction {fraction}", "above 0, at most 1")
+    if isinstance(base.law, HotSpot):
+        raise InputError("traffic 'hotspot'", f"'{base.name}' below it", "one hot spot only")
+    hot, first = np.unique(np.asarray(nodes), return_index=True)
+    name = f"hotspot{'-self' * to_self}:{fraction}:"
+    where = f"traffic '{name}{','.join(map(str, hot.tolist()))}'"
+    check_nodes(hot, base.num_nodes, where, "hot node")
+    if len(hot) != np.size(nodes) or not len(hot):
+        raise InputError(where, f"{np.size(nodes)} hot nodes", "one or more, each named once")
+    weight = np.ones(len(hot)) if weights is None else np.asarray(weights, np.float64)
+    if weight.shape != hot.shape:
+        raise InputError(where, f"{weight.size} weights", f"one for each of {len(hot)} hot nodes")
+    check_weights(weight, where)
+    weight = weight[first]
+    named = [_named(node, by) for node, by in zip(hot.tolist(), weight.tolist(), strict=True)]
+    name += ",".join(named) + f":{base.name}" * (base.name != "uniform")
+    rank = np.full(base.num_nodes, len(hot), np.int32)
+    if not to_self:
+        rank[hot] = np.arange(len(hot), dtype=np.int32)
+    scaled = np.ones(len(hot)) if weight.min() == weight.max() else weight / weight.max()
+    law = HotSpot(base.law, float(fraction), hot.astype(np.int32), rank, scaled)
+    return Traffic(name, base.num_nodes, base.rate, law)
+
+
+def incast(
+    num_nodes: int, senders: int | None, targets: ArrayLike = (0,), *, seed: int = DEFAULT_SEED
+) -> Traffic:
+    """Return the traffic in which many nodes send to one, or to each of several nodes.
+
+    Each target has senders of its own, drawn at random among the nodes that are no targets.
+
+    Parameters
+    ----------
+    num_nodes
+        Number of nodes.
+    senders
+        Senders of each target. None: all nodes that are no targets, dealt out to the targets.
+    targets
+        int[] different nodes.
+    seed
+        Of which nodes send.
+
+    Raises
+    ------
+    InputError
+        If there are not so many nodes, or a target is no node or named twice.
+
+    Examples
+    --------
+    >>> incast(8, None).matrix().target.tolist()
+    [0, 0, 0, 0, 0, 0, 0]
+    >>> incast(64, 8, [0, 63])
+    <incast:8:0,63: 16 of 64 nodes send>
+    """
+    to = np.asarray(targets)
+    name = f"incast:{'all' if senders is None else senders}:{','.join(map(str, to.tolist()))}"
+    name += f":{seed}" * (seed != DEFAULT_SEED)
+    where = f"traffic '{name}'"
+    check_nodes(to, num_nodes, where, "target")
+    if not len(to) or len(np.unique(to)) < len(to):
+        raise InputError(where, f"{len(to)} targets", "one or more, each named once")
+    others = np.setdiff1d(np.arange(num_nodes), to)
+    most = len(others) // len(to)
+    if not 1 <= (1 if senders is None else senders) <= most:
+        found = f"{'all' if senders is None else senders} senders, {counted(len(to), 'target')}"
+        wanted = (
+            f"1 to {most} senders of each, among {num_nodes} nodes" if most else "fewer targets"
+        )
+        raise InputError(where, found, wanted)
+    drawn = np.random.default_rng(seed).permutation(others)
+    chosen = drawn if senders is None else drawn[: senders * len(to)]
+    target_of = np.full(num_nodes, -1, np.int64)
+    target_of[chosen] = np.resize(to, len(chosen))
+    return permutation(target_of, name=name)
+
+
+def _named(node: int, weight: float) -> str:
+    """Return a hot node with its weight, in as few digits as it takes."""
+    short = f"{weight:g}" if float(f"{weight:g}") == weight else repr(weight)
+    return str(node) if weight == 1 else f"{node}*{short}"
+
+
+def adversarial(topology: Topology, ahead: int = 1, *, name: str | None = None) -> Traffic:
+    """Return the traffic in which each host sends to any host of the group ``ahead`` further.
+
+    After the last group comes the first. A *group* is
+
+    - a group of a dragonfly or dragonfly+. Minimal routing carries 1 / (a p) flits/host/cycle of
+      this traffic over the one link between two groups (Kim, Dally, Scott & Abts,
+      *Technology-driven, highly-scalable dragonfly topology*, 2008).
+    - a pod of a fat tree: the hosts below one child of the roots, so in a leaf-spine network the
+      hosts of one leaf,
+    - a row of a HyperX: the hosts whose routers agree in the first coordinate, of those of which
+      there are several. So it is a plane in three dimensions, and a router in one. Minimal routing
+      carries the traffic of all hosts of a router over one link.
+
+    Parameters
+    ----------
+    topology
+        The network.
+    ahead
+        From 1 on, less than the number of groups.
+    name
+        Named in results and errors. ``adversarial:+K`` by default.
+
+    Raises
+    ------
+    InputError
+        If the network has no groups, or not so many, or too many pairs of hosts.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> adversarial(topology("dragonfly:2x4x2"), 2)
+    <adversarial:+2: 72 of 72 nodes send>
+    """
+    name = name or ("adversarial" if ahead == 1 else f"adversarial:+{ahead}")
+    group = _groups(topology, f"traffic '{name}'")
+    count = int(group.max()) + 1
+    if count < 2:
+        raise InputError(f"traffic '{name}'", f"one group of {topology.name}", "at least two")
+    if not 1 <= ahead < count:
+        raise InputError(f"traffic '{name}'", f"{ahead} groups ahead", f"1 to {count - 1}")
+    sizes = np.bincount(group, minlength=count)
+    many = np.roll(sizes, -ahead)[group]
+    check_size(int(many.sum()), where=f"traffic '{name}'", what="pairs of hosts")
+    by_group = np.argsort(group, kind="stable")
+    first = np.append(0, np.cumsum(sizes))[:-1]
+    source = np.repeat(np.arange(len(group)), many)
+    place = np.arange(len(source)) - np.repeat(np.cumsum(many) - many, many)
+    target = by_group[np.repeat(np.roll(first, -ahead)[group], many) + place]
+    weight = 1 / np.repeat(many, many)
+    return pairs(topology.num_hosts, source, target, weights=weight, name=name)
+
+
+def _groups(topology: Topology, where: str) -> Ints:
+    """Return int64[num_hosts], the group that each host belongs to."""
+    shape = topology.family
+    if isinstance(shape, TreeShape):
+        hosts = np.arange(topology.num_hosts)
+        place = hosts if shape.host_at is None else np.argsort(shape.host_at)
+        return place // (len(hosts) // shape.children[-1])
+    if isinstance(shape, DragonflyShape):
+        return first_router(topology) // shape.routers
+    if isinstance(shape, HyperXShape):
+        sides = [side for side in shape.sides if side > 1]
+        return first_router(topology) // prod(sides[1:])
+    wanted = (
+        "a dragonfly, whose routers are in groups, or a fat tree, whose pods are, or a HyperX, "
+        "whose rows are"
+    )
+    raise InputError(where, f"the network {topology.name}", wanted)
+
+
+def first_router(topology: Topology) -> Ints:
+    """Return int64[num_hosts], the router that the first port of each host hangs on."""
+    return topology.injection_router[topology.port_offsets[:-1]].astype(np.int64)

@@ -16,9 +16,9 @@ from netloom.workload.programs.collectives.algorithms import (
     collective_program,
     outline,
 )
-from netloom.workload.programs.collectives.checked import check
-from netloom.workload.programs.collectives.costs import counts
-from netloom.workload.programs.collectives.rooted import nccl_trees
+from netloom.workload.programs.collectives.makers import nccl_trees
+from tests.reference.collectives_checked import check
+from tests.workload.programs.collectives.tables import counts
 
 EVERY = [(collective, name) for collective in ALGORITHMS for name in algorithms_of(collective)]
 

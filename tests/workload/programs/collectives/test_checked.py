@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.workload.programs.collectives.checked import check
 from netloom.workload.programs.collectives.program import CollectiveProgram, owners, single
-from netloom.workload.programs.many_lists import Lists, lists
+from netloom.workload.programs.messages import Lists, lists
+from tests.reference.collectives_checked import check
 
 
 def program(collective, rows, ranks, root=0, chunks=1):

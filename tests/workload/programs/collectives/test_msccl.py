@@ -12,14 +12,12 @@ from hypothesis import strategies as st
 
 from netloom.base.errors import InputError
 from netloom.workload.programs.collectives.algorithms import algorithms_of, collective_program
-from netloom.workload.programs.collectives.checked import check
-from netloom.workload.programs.collectives.msccl import NAMES, msccl_text, write_msccl
-from netloom.workload.programs.collectives.msccl_parsing import parse_msccl
-from netloom.workload.programs.collectives.msccl_reading import read_msccl
-from netloom.workload.programs.collectives.msccl_running import all_sent
-from netloom.workload.programs.collectives.msccl_traces import executed
+from netloom.workload.programs.collectives.msccl import NAMES, msccl_text, parse_msccl, write_msccl
+from netloom.workload.programs.collectives.msccl_running import all_sent, executed
 from netloom.workload.programs.collectives.program import CollectiveProgram
-from netloom.workload.programs.many_lists import lists
+from netloom.workload.programs.messages import lists
+from tests.reference.collectives_checked import check
+from tests.reference.msccl_programs import read_msccl
 
 RING = Path(__file__).parent / "data" / "astra-sim-ring.xml"
 

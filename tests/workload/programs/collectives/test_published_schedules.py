@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.workload.programs.collectives.checked import check
-from netloom.workload.programs.collectives.msccl_reading import read_msccl
 from netloom.workload.programs.collectives.program import CollectiveProgram, owners, single
+from tests.reference.collectives_checked import check
+from tests.reference.msccl_programs import read_msccl
 
 DATA = Path(__file__).parent / "data"
 

@@ -24,14 +24,18 @@ from netloom.workload.programs.collectives.algorithms import (
     collective_program,
     outline,
 )
-from netloom.workload.programs.collectives.all_to_all import with_pair_sizes
-from netloom.workload.programs.collectives.checked import check
-from netloom.workload.programs.collectives.goal_files import write_goal
-from netloom.workload.programs.collectives.sent import messages_of, rounds_of, trace_of
-from netloom.workload.programs.collectives.waits import waits
+from netloom.workload.programs.collectives.makers import with_pair_sizes
+from netloom.workload.programs.collectives.sent import (
+    rounds_of,
+    trace_of,
+    waits,
+    write_goal,
+)
 from netloom.workload.programs.goal import read_timed_goal
-from netloom.workload.programs.trace_files import write_trace
 from tests.reference.collective_waits import waited
+from tests.reference.collectives_checked import check
+from tests.reference.written_traces import write_trace
+from tests.workload.programs.collectives.tables import messages_of
 
 ALPHA, BETA = 2e-6, 1e-9
 """Seconds of a message, and of a byte, through one crossbar."""
@@ -272,17 +276,23 @@ def test_whole_bytes_stay_whole(ranks):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "options", "match"),
+    ("hosts", "options", "match"),
     [
-        ((-1, range(4)), {}, "size: found -1 bytes"),
-        ((1e6, range(3)), {}, "mapping: found hosts for 3 ranks"),
-        ((1e6, range(4)), {"num_hosts": 3}, "mapping: found host 3 for rank 3"),
-        ((1e6, range(4)), {"overhead_seconds": -1}, "overhead: found -1 seconds"),
+        (range(3), {}, "mapping: found hosts for 3 ranks"),
+        (range(4), {"num_hosts": 3}, "mapping: found host 3 for rank 3"),
     ],
 )
-def test_sizes_hosts_and_times_that_are_none_are_refused(arguments, options, match):
+def test_hosts_that_are_none_are_refused(hosts, options, match):
     with pytest.raises(InputError, match=match):
-        messages_of(collective_program("all-gather", "ring", 4), *arguments, **options)
+        rounds_of(outline("all-gather", "ring", 4), 1e6, hosts, **options)
+
+
+def test_sizes_and_times_that_are_none_are_refused():
+    ring = collective_program("all-gather", "ring", 4)
+    with pytest.raises(InputError, match="size: found -1 bytes"):
+        trace_of(ring, -1)
+    with pytest.raises(InputError, match="overhead: found -1 seconds"):
+        trace_of(ring, 1e6, overhead_seconds=-1)
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,7 @@ import netloom as nl
 from netloom import InputError
 from netloom.workload import process_graph, read
 from netloom.workload.programs.training import rank_program, rank_trace
-from netloom.workload.programs.training.llm import parse_llm, volumes
-from netloom.workload.programs.training.step import in_turn
+from netloom.workload.programs.training.llm import in_turn, parse_llm, volumes
 
 FLOW = {"engine": "flow", "bandwidth": "100GB/s", "latency": "1us"}
 E = 2  # bytes of a value in bf16

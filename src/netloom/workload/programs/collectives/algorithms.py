@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.workload.programs.collectives import all_to_all, blocks, nodes, rooted
-from netloom.workload.programs.collectives.outline import (
+from netloom.workload.programs.collectives import makers
+from netloom.workload.programs.collectives.program import (
+    COLLECTIVES,
     Blocks,
     Outline,
     Steps,
@@ -23,7 +24,6 @@ from netloom.workload.programs.collectives.outline import (
     steps,
     whole,
 )
-from netloom.workload.programs.collectives.program import COLLECTIVES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,35 +98,35 @@ Maker: TypeAlias = "Callable[[Request, Direction], Blocks]"
 
 def _swing(request: Request, _: Direction) -> Blocks:
     if request.torus is None:
-        return blocks.swing_on_ring(request.num_ranks)
+        return makers.swing_on_ring(request.num_ranks)
     odd = [side for side in request.torus if side > 1 and side % 2]
     if odd:
         raise InputError("algorithm", f"swing on a torus with a side of {odd[0]}", "even sides")
-    return blocks.swing(request.torus)
+    return makers.swing(request.torus)
 
 
 _BLOCKS: dict[str, Maker] = {
-    "linear": lambda request, _: blocks.linear(request.num_ranks),
-    "pairwise": lambda request, _: blocks.pairwise(request.num_ranks),
-    "ring": lambda request, direction: blocks.ring(request.num_ranks, direction),
-    "bidirectional-ring": lambda request, _: blocks.bidirectional_ring(request.num_ranks),
-    "recursive-doubling": lambda request, _: blocks.recursive_doubling(request.num_ranks),
-    "bruck": lambda request, _: blocks.bruck(request.num_ranks),
-    "pat": lambda request, _: blocks.pat(request.num_ranks),
+    "linear": lambda request, _: makers.linear(request.num_ranks),
+    "pairwise": lambda request, _: makers.pairwise(request.num_ranks),
+    "ring": lambda request, direction: makers.ring(request.num_ranks, direction),
+    "bidirectional-ring": lambda request, _: makers.bidirectional_ring(request.num_ranks),
+    "recursive-doubling": lambda request, _: makers.recursive_doubling(request.num_ranks),
+    "bruck": lambda request, _: makers.bruck(request.num_ranks),
+    "pat": lambda request, _: makers.pat(request.num_ranks),
     "swing": _swing,
-    "torus-rings": lambda request, _: blocks.torus_rings(request.sides("torus-rings")),
-    "hierarchical": lambda request, direction: nodes.all_gather(*request.nodes(), direction),
+    "torus-rings": lambda request, _: makers.torus_rings(request.sides("torus-rings")),
+    "hierarchical": lambda request, direction: makers.nodes_all_gather(*request.nodes(), direction),
 }
 """All-gathers. The direction is that of rings: 1, or −1 for what is taken backwards."""
 
 _TREES: dict[str, Callable[[int], list[Ints]]] = {
-    "linear": lambda num_ranks: [rooted.star(num_ranks)],
-    "chain": lambda num_ranks: [rooted.chain(num_ranks)],
-    "binary-tree": lambda num_ranks: [rooted.binary_tree(num_ranks)],
+    "linear": lambda num_ranks: [makers.star(num_ranks)],
+    "chain": lambda num_ranks: [makers.chain(num_ranks)],
+    "binary-tree": lambda num_ranks: [makers.binary_tree(num_ranks)],
     "double-binary-tree": lambda num_ranks: (
-        rooted.below_root(rooted.nccl_trees(num_ranks - 1))
+        makers.below_root(makers.nccl_trees(num_ranks - 1))
         if num_ranks > 1
-        else [rooted.star(1)] * 2
+        else [makers.star(1)] * 2
     ),
 }
 """Trees with root 0, each for a part of the vector."""
@@ -163,10 +163,10 @@ def _both(name: str) -> Callable[[Request], Outline]:
 def _tree(name: str) -> Callable[[Request], Outline]:
     """Return a broadcast, reduction or both along trees, pipelined."""
     along = {
-        "broadcast": rooted.down,
-        "reduce": rooted.up,
-        "all-reduce": rooted.up_and_down,
-        "barrier": rooted.up_and_down,
+        "broadcast": makers.down,
+        "reduce": makers.up,
+        "all-reduce": makers.up_and_down,
+        "barrier": makers.up_and_down,
     }
 
     def outline(request: Request) -> Outline:
@@ -180,9 +180,9 @@ def _tree(name: str) -> Callable[[Request], Outline]:
 def _double_all_reduce(request: Request) -> Outline:
     """Return an all-reduce along NCCL's trees: over nodes, if they are known."""
     each = request.ranks_per_node or 1
-    trees = rooted.nccl_trees(request.num_ranks // each)
-    parents = [rooted.on_nodes(tree, each) for tree in trees]
-    found = rooted.up_and_down(parents, request.chunks)
+    trees = makers.nccl_trees(request.num_ranks // each)
+    parents = [makers.on_nodes(tree, each) for tree in trees]
+    found = makers.up_and_down(parents, request.chunks)
     return whole("all-reduce", request.num_ranks, found, chunks=2 * request.chunks)
 
 
@@ -195,14 +195,14 @@ def _whole(request: Request, found: list[Steps], chunks: int = 1) -> Outline:
 
 def _binomial(request: Request) -> Outline:
     """Return a broadcast or a reduction along a binomial tree, or one after the other."""
-    there = rooted.binomial(request.num_ranks)
+    there = makers.binomial(request.num_ranks)
     back = backwards(there)
     found = {"broadcast": there, "reduce": back}.get(request.collective, [*back, *there])
     return _whole(request, found)
 
 
 def _recursive_doubling(request: Request) -> Outline:
-    return _whole(request, rooted.recursive_doubling(request.num_ranks))
+    return _whole(request, makers.recursive_doubling_sums(request.num_ranks))
 
 
 def _dissemination(request: Request) -> Outline:
@@ -221,14 +221,14 @@ def _dissemination(request: Request) -> Outline:
 def _scatter_all_gather(request: Request) -> Outline:
     """Binomial scatter, then a ring (van de Geijn)."""
     size = request.num_ranks
-    return _whole(request, [*rooted.binomial_scatter(size), *blocks.ring(size).steps], size)
+    return _whole(request, [*makers.binomial_scatter(size), *makers.ring(size).steps], size)
 
 
 def _rabenseifner_reduce(request: Request) -> Outline:
     """Recursive halving, then a binomial gather."""
     size = request.num_ranks
-    halving = backwards(blocks.recursive_doubling(size).steps)
-    gather = backwards(rooted.binomial_scatter(size), sums=False)
+    halving = backwards(makers.recursive_doubling(size).steps)
+    gather = backwards(makers.binomial_scatter(size), sums=False)
     return _whole(request, [*halving, *gather], size)
 
 
@@ -237,7 +237,7 @@ def _scattered(name: str) -> Callable[[Request], Outline]:
 
     def outline(request: Request) -> Outline:
         size, root = request.num_ranks, request.root
-        found = rooted.linear_scatter(size) if name == "linear" else rooted.binomial_scatter(size)
+        found = makers.linear_scatter(size) if name == "linear" else makers.binomial_scatter(size)
         if request.collective == "gather":
             found = backwards(found, sums=False)
         placed = relabelled(found, (np.arange(size) + root) % size)
@@ -250,7 +250,7 @@ def _scattered(name: str) -> Callable[[Request], Outline]:
 def _hierarchical(request: Request) -> Outline:
     """Return a broadcast or a reduction through nodes and rails."""
     num_nodes, each = request.nodes()
-    make = nodes.broadcast if request.collective == "broadcast" else nodes.reduce
+    make = makers.nodes_broadcast if request.collective == "broadcast" else makers.nodes_reduce
     root_node, root_place = divmod(request.root, each)
     node, place = np.divmod(np.arange(request.num_ranks), each)
     label = (node + root_node) % num_nodes * each + (place + root_place) % each
@@ -260,7 +260,7 @@ def _hierarchical(request: Request) -> Outline:
 
 def _all_to_all(make: Callable[[Request], list[Steps]]) -> Callable[[Request], Outline]:
     def outline(request: Request) -> Outline:
-        blocks.check_pairs(request.num_ranks)
+        makers.check_pairs(request.num_ranks)
         return blockwise("all-to-all", request.num_ranks, make(request))
 
     return outline
@@ -305,10 +305,10 @@ ALGORITHMS: dict[str, dict[str, Callable[[Request], Outline]]] = {
     "gather": {name: _scattered(name) for name in ("linear", "binomial")},
     "scatter": {name: _scattered(name) for name in ("linear", "binomial")},
     "all-to-all": {
-        "linear": _all_to_all(lambda request: all_to_all.linear(request.num_ranks)),
-        "pairwise": _all_to_all(lambda request: all_to_all.pairwise(request.num_ranks)),
-        "bruck": _all_to_all(lambda request: all_to_all.bruck(request.num_ranks)),
-        "hierarchical": _all_to_all(lambda request: nodes.all_to_all(*request.nodes())),
+        "linear": _all_to_all(lambda request: makers.linear_all_to_all(request.num_ranks)),
+        "pairwise": _all_to_all(lambda request: makers.pairwise_all_to_all(request.num_ranks)),
+        "bruck": _all_to_all(lambda request: makers.bruck_all_to_all(request.num_ranks)),
+        "hierarchical": _all_to_all(lambda request: makers.nodes_all_to_all(*request.nodes())),
     },
     "barrier": {
         "linear": _tree("linear"),

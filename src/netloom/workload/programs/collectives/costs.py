@@ -7,60 +7,17 @@ bandwidth at which a rank's link is used, the same for any number of ranks.
 from __future__ import annotations
 
 from heapq import heappush, heapreplace
-from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.workload.programs.collectives.program import COLLECTIVES
 
-if TYPE_CHECKING:
-    from netloom.workload.programs.collectives.outline import Outline
-
 TWICE = ("all-reduce",)
 """Collectives in which a rank sends nearly twice the size."""
 
 WHOLE = ("broadcast", "reduce")
 """Collectives in which a rank sends or receives the size, whatever the number of ranks."""
-
-
-class Counts(NamedTuple):
-    """What an algorithm sends. Parts are of the collective's size."""
-
-    steps: int
-    messages: int
-    sent: float  # the part of the size that all messages carry together
-    most_sent: float  # that a rank sends at most
-    most_received: float  # that a rank receives at most
-
-
-def counts(outline: Outline) -> Counts:
-    """Return how many steps and messages an algorithm takes, and what ranks send.
-
-    Examples
-    --------
-    >>> from netloom.workload.programs.collectives.algorithms import outline
-    >>> counts(outline("all-gather", "bruck", 8))
-    Counts(steps=3, messages=24, sent=7.0, most_sent=0.875, most_received=0.875)
-    """
-    size = float(outline.chunk_size[0]) if len(outline.chunk_size) else 0.0
-    widths = [each.width.astype(np.float64) * each.times for each in outline.steps]
-    ends = [
-        np.bincount(
-            np.concatenate([[], *(each[place] for each in outline.steps)]).astype(np.int64),
-            weights=np.concatenate([[], *widths]),
-            minlength=outline.num_ranks,
-        )
-        for place in (0, 1)
-    ]
-    sent, received = (each * size for each in ends)
-    return Counts(
-        outline.num_steps,
-        outline.num_messages,
-        float(sent.sum()),
-        float(sent.max()),
-        float(received.max()),
-    )
 
 
 def bus_factor(collective: str, num_ranks: int) -> float:
@@ -84,22 +41,6 @@ def bus_factor(collective: str, num_ranks: int) -> float:
     if collective in WHOLE:
         return 1.0
     return (1 + (collective in TWICE)) * (num_ranks - 1) / num_ranks
-
-
-def bus_bandwidth(collective: str, num_ranks: int, size_bytes: float, seconds: float) -> float:
-    """Return the bus bandwidth in bytes/s. See ``bus_factor``."""
-    return size_bytes / seconds * bus_factor(collective, num_ranks)
-
-
-def least_bytes(collective: str, num_ranks: int) -> float:
-    """Return the part of the size that some rank has to send, or to receive, at least.
-
-    All-reduce: 2(P − 1)/P (Patarasuk & Yuan 2009). Broadcast: all of it reaches each rank. Others:
-    all but what a rank has or keeps.
-    """
-    if num_ranks == 1 or collective == "barrier":
-        return 0.0
-    return bus_factor(collective, num_ranks)
 
 
 def least_steps(num_places: int, ranks_each: int = 1) -> int:

@@ -1,30 +1,169 @@
-"""MSCCL XML executed on data, step by step: what it sends, what waits for what, and where it stops.
+"""What algorithms in MSCCL's XML do when they run.
+
+Which messages must have arrived before a thread block of an MSCCL file sends another.
+
+A step begins when the step before it in its thread block is done, and the one that it waits for. A
+send is done when its message has arrived, a receive when its message is there. A connection has
+room for a message once the one ``SLOTS`` before it has been received.
+
+Races of an MSCCL file: steps of two thread blocks that touch a chunk in either order.
+
+Some steps surely come before a step: those before it in its thread block, the one that it waits
+for, the send of what it receives, and all before these. Each thread block counts how far the others
+have surely come. Two unordered steps race if one writes what the other reads or writes, however the
+execution went (Lamport's order with vector clocks).
+
+MSCCL XML executed on data, step by step: what it sends, what waits for what, and where it stops.
 
 Every thread block makes its steps in order. A step waits for the one it depends on, for what it
 receives, and for room in the connection that it sends into. What deadlocks here deadlocks on GPUs.
 The order is one of those that the file allows. ``msccl_races`` sees whether others could differ.
+
+MSCCL XML as a trace: its messages, and what its thread blocks make them wait for.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.words import listed
-from netloom.workload.programs.collectives.msccl import Cell
-from netloom.workload.programs.collectives.msccl_parsing import (
+from netloom.workload.programs.collectives.msccl import (
     READS,
     RECEIVES,
     SENDS,
     WRITES,
     Algorithm,
     Block,
+    Cell,
     Step,
 )
-from netloom.workload.programs.collectives.msccl_races import Order
-from netloom.workload.programs.collectives.msccl_waits import SLOTS, Connection, Waits
+from netloom.workload.programs.messages import lists
+from netloom.workload.programs.traces import MOST_LENGTH, Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from netloom.base.arrays import Ints
+
+
+SLOTS = 8
+"""Messages that a connection holds at most: NCCL's channels have 8 slots (NCCL_STEPS)."""
+
+Connection: TypeAlias = tuple[int, int, int]
+"""From which GPU to which, and by which channel."""
+
+
+class Waits:
+    """What thread blocks have waited for, while steps are made one by one.
+
+    Of each connection the last message counts: those before it have arrived before it.
+    """
+
+    def __init__(self) -> None:
+        self.met: dict[tuple[int, int], dict[Connection, int]] = {}
+        self.told: dict[tuple[int, int, int], dict[Connection, int]] = {}
+        self.sent: dict[Connection, list[int]] = {}
+        self.taken: dict[int, tuple[int, ...]] = {}
+
+    def step(self, block: Block, step: Step, received: int) -> None:
+        """Begin a step: ``received`` is the message that it takes, −1 if none."""
+        met = self.met.setdefault((block.gpu, block.number), {})
+        if step.waits[0] >= 0:
+            for connection, message in self.told[(block.gpu, *step.waits)].items():
+                met[connection] = max(met.get(connection, -1), message)
+        if received >= 0:
+            met[block.receive, block.gpu, block.channel] = received
+            self.taken[received] = tuple(met.values())
+
+    def send(self, block: Block, message: int) -> tuple[int, ...]:
+        """Send a message in the step that has begun. Return those that arrive before it leaves."""
+        connection = (block.gpu, block.send, block.channel)
+        met, sent = self.met[block.gpu, block.number], self.sent.setdefault(connection, [])
+        after = set(met.values())
+        if len(sent) >= SLOTS:
+            after.update(self.taken[sent[-SLOTS]])
+        sent.append(message)
+        met.clear()
+        met[connection] = message
+        return tuple(sorted(after))
+
+    def end(self, block: Block, step: Step, place: int) -> None:
+        """End a step, of which others may wait for."""
+        if step.waited_for:
+            self.told[block.gpu, block.number, place] = dict(self.met[block.gpu, block.number])
+
+
+MOST_COUNTS = 50_000_000
+"""Most numbers that are kept. Races of larger files are not looked for."""
+
+
+class Order:
+    """How far each thread block knows the others to be, while steps are made one by one."""
+
+    def __init__(self, found: Algorithm, blocks: Sequence[Block]) -> None:
+        self.path = found.path
+        self.number = {(block.gpu, block.number): place for place, block in enumerate(blocks)}
+        tells = sum(step.waited_for for block in blocks for step in block.steps)
+        self.looks = len(blocks) * (len(blocks) + tells) <= MOST_COUNTS
+        many = len(blocks) if self.looks else 0
+        self.known = np.zeros((many, many), np.int32)
+        self.told: dict[tuple[int, int], Ints] = {}
+        self.sent: dict[int, Ints] = {}
+        self.writer: dict[Hashable, tuple[int, int, int]] = {}
+        self.readers: dict[Hashable, list[tuple[int, int, int]]] = {}
+
+    def make(
+        self, block: Block, step: Step, place: int, received: int,
+        reads: Sequence[Hashable], writes: Sequence[Hashable],
+    ) -> None:  # fmt: skip
+        """Make a step: ``received`` is the message that it takes, −1 if none.
+
+        Raises
+        ------
+        InputError
+            If it races with a step that has been made.
+        """
+        if not self.looks:
+            return
+        own = self.number[block.gpu, block.number]
+        known = self.known[own]
+        if step.waits[0] >= 0:
+            other = self.number[block.gpu, step.waits[0]]
+            np.maximum(known, self.told[other, step.waits[1]], out=known)
+        if received >= 0:
+            np.maximum(known, self.sent.pop(received), out=known)
+        here = (own, place, step.line)
+        for cell in reads:
+            self.check(here, [self.writer[cell]] if cell in self.writer else [])
+            self.readers.setdefault(cell, []).append(here)
+        for cell in writes:
+            before = self.readers.pop(cell, [])
+            self.check(here, [*before, *([self.writer[cell]] if cell in self.writer else [])])
+            self.writer[cell] = here
+        known[own] = place + 1
+        if step.waited_for:
+            self.told[own, place] = known.copy()
+
+    def send(self, block: Block, message: int) -> None:
+        """Let a message carry what its sender knows."""
+        if self.looks:
+            self.sent[message] = self.known[self.number[block.gpu, block.number]].copy()
+
+    def check(self, here: tuple[int, int, int], before: list[tuple[int, int, int]]) -> None:
+        """Refuse a step of which it is not certain that these came before it."""
+        own, _, line = here
+        for other, place, elsewhere in before:
+            if other != own and self.known[own, other] <= place:
+                said = f"a race with line {elsewhere}, which touches the same chunk"
+                raise InputError(f"{self.path}:{line}", said, "one that waits for the other")
+
 
 MOST_SHOWN = 6
 """Most thread blocks of a deadlock, and GPUs left unserved, that a message names."""
@@ -307,3 +446,87 @@ class _Run:
         if unserved:
             more = f" (GPUs left unserved: {listed([str(gpu) for gpu in unserved], MOST_SHOWN)})"
             raise InputError(self.found.path, first[0] + more * (len(unserved) > 1), first[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Execution:
+    """An MSCCL file that has been executed on data, and does what its collective means.
+
+    Attributes
+    ----------
+    found
+        What the file says.
+    sent
+        Its messages, in an order in which they may be sent.
+    """
+
+    found: Algorithm
+    sent: list[Sent]
+
+    @property
+    def depth(self) -> int:
+        """The most messages that wait for each other, one after the other."""
+        depth = np.zeros(len(self.sent), np.int64)
+        for number, message in enumerate(self.sent):
+            depth[number] = 1 + max((int(depth[each]) for each in message.after), default=0)
+        return int(depth.max(initial=0))
+
+    def padded_bytes(self, size_bytes: float) -> int:
+        """Return the least size of at least this whose chunks are whole bytes.
+
+        Raises
+        ------
+        InputError
+            If there is no such size.
+        """
+        if not 0 < size_bytes <= MOST_LENGTH:
+            raise InputError("size", f"{size_bytes:g} bytes", f"above 0, up to {MOST_LENGTH:g}")
+        return ceil(size_bytes / self.found.per_loop) * self.found.per_loop
+
+    def trace(self, size_bytes: float) -> Trace:
+        """Return it as a trace in bytes and seconds, whose tasks are GPUs.
+
+        ``size_bytes`` is that of the collective, as ``CollectiveProgram`` has it, and padded. See
+        ``msccl_waits`` for what a message waits for. Copies and sums within a GPU take no time.
+
+        Raises
+        ------
+        InputError
+            If there is no such size.
+        """
+        sent, count = self.sent, len(self.sent)
+        nothing = np.zeros(count)
+        chunk = self.padded_bytes(size_bytes) / self.found.per_loop
+        return Trace(
+            Path(self.found.path).name,
+            self.found.num_gpus,
+            tuple(f"{number} (line {each.line})" for number, each in enumerate(sent)),
+            start=nothing,
+            run=nothing,
+            hold=nothing,
+            receive=nothing,
+            source=np.array([each.source for each in sent], np.int32),
+            flits=np.array([len(each.what) * chunk for each in sent], np.float64),
+            targets=lists([[each.target] for each in sent]),
+            after=lists([list(each.after) for each in sent]),
+            flit_bytes=1,
+            unit="seconds",
+        )
+
+
+def executed(found: Algorithm) -> Execution:
+    """Execute an MSCCL file on data. See ``all_sent`` for what is refused.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from netloom.workload.programs.collectives.algorithms import collective_program
+    >>> from netloom.workload.programs.collectives.msccl import write_msccl
+    >>> from netloom.workload.programs.collectives.msccl import parse_msccl
+    >>> path = f"{mkdtemp()}/ring.xml"
+    >>> write_msccl(path, collective_program("all-gather", "ring", 4))
+    >>> found = executed(parse_msccl(path))
+    >>> found.trace(1e6), found.padded_bytes(1001)
+    (<ring.xml: 4 tasks, 12 messages, 12 entries>, 1004)
+    """
+    return Execution(found, all_sent(found))

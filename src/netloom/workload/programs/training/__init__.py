@@ -1,10 +1,9 @@
 """Programs of training: Chakra and profiler records, parallel language models, as ranks do them."""
 
-from netloom.workload.programs.training.chakra_writer import write_chakra
+from netloom.workload.programs.training.chakra import write_chakra
 from netloom.workload.programs.training.expand import ranks_apart
-from netloom.workload.programs.training.llm import unsaid
+from netloom.workload.programs.training.llm import PURPOSES, unsaid
 from netloom.workload.programs.training.named import is_rank_program, rank_program, rank_trace
-from netloom.workload.programs.training.step import PURPOSES
 
 __all__ = [
     "PURPOSES", "is_rank_program", "rank_program", "rank_trace", "ranks_apart", "unsaid",

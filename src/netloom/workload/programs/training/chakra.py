@@ -1,26 +1,29 @@
-"""Chakra execution traces, one file per rank, read and written.
+"""Chakra's execution traces: read, and written.
+
+The wire format of protocol buffers: fields with numbers, read without and written to a schema.
+
+A message is a run of fields. Each begins with a varint, 8 · number + wire type: 0 a varint, 1 eight
+bytes, 2 a length and so many bytes, 5 four bytes.
+
+Chakra execution traces, one file per rank, read and written.
 
 The schema is ``et_def.proto`` of MLCommons Chakra: a file is a ``GlobalMetadata``, then one
 ``Node`` after the other, each with its length before it.
+
+Programs of ranks written as Chakra execution traces.
 """
 
 from __future__ import annotations
 
+import json
 import struct
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from netloom.base.errors import InputError
-from netloom.base.textfiles import parse_json, read_bytes, read_text
-from netloom.workload.programs.training.protobuf import (
-    Span,
-    fields,
-    read_varint,
-    varints,
-)
-from netloom.workload.programs.training.rank_files import rank_files
+from netloom.base.textfiles import parse_json, read_bytes, read_text, replacing, write_text
 from netloom.workload.programs.training.rank_programs import (
     CALL,
     COMPUTE,
@@ -34,12 +37,151 @@ from netloom.workload.programs.training.rank_programs import (
     check_group,
     match_calls,
     match_sends,
+    rank_files,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from netloom.workload.programs.training.rank_programs import Call
+
     Value: TypeAlias = int | float | str | list[int]
+
+
+VARINT, EIGHT_BYTES, BYTES, FOUR_BYTES = 0, 1, 2, 5
+_FIXED = {EIGHT_BYTES: 8, FOUR_BYTES: 4}
+
+MOST_FIELD = 2**29 - 1
+"""Highest number of a field."""
+
+
+class Span(NamedTuple):
+    """A part of a file, and the name of the file."""
+
+    data: bytes
+    begin: int
+    end: int
+    where: str
+
+    def error(self, at: int, found: str, wanted: str = "protocol buffers") -> InputError:
+        """Return the error that names the file and the byte."""
+        return InputError(f"{self.where}, byte {at}", found, wanted)
+
+    def text(self) -> str:
+        """Return the bytes as text."""
+        return self.data[self.begin : self.end].decode("utf-8", errors="replace")
+
+
+def read_varint(span: Span, at: int) -> tuple[int, int]:
+    """Return a varint and the place behind it: 7 bits a byte, the lowest first, 64 in all.
+
+    Raises
+    ------
+    InputError
+        Naming the byte, if it does not end in the span or has more than 10 bytes.
+
+    Examples
+    --------
+    >>> read_varint(Span(bytes([0x80, 0x80, 0x40]), 0, 3, "a.et"), 0)
+    (1048576, 3)
+    """
+    value = 0
+    for shift in range(0, 70, 7):
+        if at + shift // 7 >= span.end:
+            raise span.error(at, "a number that is cut off")
+        byte = span.data[at + shift // 7]
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value & (2**64 - 1), at + shift // 7 + 1
+    raise span.error(at, "a number of more than 10 bytes")
+
+
+def fields(span: Span) -> Iterator[tuple[int, int, int | Span]]:
+    """Yield number, wire type and value of each field: a number for varints, else its bytes.
+
+    Raises
+    ------
+    InputError
+        Naming the byte, if a field is cut off or of another kind.
+
+    Examples
+    --------
+    >>> field = bytes([0x08, 0x96, 0x01])
+    >>> list(fields(Span(field, 0, 3, "a.et")))
+    [(1, 0, 150)]
+    """
+    at = span.begin
+    while at < span.end:
+        begin = at
+        key, at = read_varint(span, at)
+        number, wire = key >> 3, key & 7
+        if not 1 <= number <= MOST_FIELD:
+            raise span.error(begin, f"a field of number {number}")
+        if wire == VARINT:
+            value, at = read_varint(span, at)
+            yield number, wire, value
+            continue
+        if wire == BYTES:
+            length, at = read_varint(span, at)
+        elif wire in _FIXED:
+            length = _FIXED[wire]
+        else:
+            raise span.error(begin, f"a field of wire type {wire}")
+        if length > span.end - at:
+            raise span.error(begin, f"a field of {length} bytes, of which {span.end - at} are left")
+        yield number, wire, Span(span.data, at, at + length, span.where)
+        at += length
+
+
+def varints(value: int | Span) -> Iterator[int]:
+    """Yield the numbers of a repeated field, packed or not.
+
+    Examples
+    --------
+    >>> list(varints(Span(bytes([3, 0x96, 0x01]), 0, 3, "a.et"))), list(varints(7))
+    ([3, 150], [7])
+    """
+    if isinstance(value, int):
+        yield value
+        return
+    at = value.begin
+    while at < value.end:
+        number, at = read_varint(value, at)
+        yield number
+
+
+def varint(value: int) -> bytes:
+    """Return a number as a varint. Negative ones as 64 bits.
+
+    Examples
+    --------
+    >>> varint(150).hex()
+    '9601'
+    """
+    value &= 2**64 - 1
+    found = bytearray()
+    while value >= 0x80:
+        found.append(value & 0x7F | 0x80)
+        value >>= 7
+    found.append(value)
+    return bytes(found)
+
+
+def number_field(number: int, value: int) -> bytes:
+    """Return a field that is a varint."""
+    return varint(number << 3 | VARINT) + varint(value)
+
+
+def bytes_field(number: int, value: bytes) -> bytes:
+    """Return a field of bytes: a text, a message, packed numbers.
+
+    Examples
+    --------
+    >>> bytes_field(2, b"ab").hex()
+    '12026162'
+    """
+    return varint(number << 3 | BYTES) + varint(len(value)) + value
+
 
 METADATA, LOAD, STORE, COMP, SENDING, RECEIVING, COLL = range(1, 8)
 """Types of nodes."""
@@ -268,16 +410,12 @@ def _nodes(path: Path) -> Iterator[Node]:
         message = Span(data, at, at + length, str(path))
         at += length
         if first:
-            _check_metadata(message)
+            for number, _, value in fields(message):
+                if number not in (1, 2) or isinstance(value, int):
+                    raise message.error(message.begin, "no GlobalMetadata", WANTED)
             first = False
             continue
         yield _node(message)
-
-
-def _check_metadata(message: Span) -> None:
-    for number, _, value in fields(message):
-        if number not in (1, 2) or isinstance(value, int):
-            raise message.error(message.begin, "no GlobalMetadata", WANTED)
 
 
 def _node(message: Span) -> Node:
@@ -327,3 +465,155 @@ def _attribute(message: Span) -> tuple[str, Value]:
         elif number == STRING:
             said = value.text()
     return name, said
+
+
+VERSION = "0.0.4"
+"""Of the schema: what the files of ASTRA-sim say."""
+
+
+def write_chakra(program: RankProgram, pattern: str | Path) -> list[Path]:
+    """Write a program of ranks as Chakra traces that ``read_chakra`` takes back.
+
+    Times are whole microseconds there, and sizes whole bytes: both are rounded. What passes before
+    a message or a collective is a node of the CPU. Groups are written to the JSON file beside.
+
+    Parameters
+    ----------
+    program
+        What is written.
+    pattern
+        A path in which ``%d`` stands for the rank. Existing files are replaced.
+
+    Returns
+    -------
+    list[Path]
+        The files.
+
+    Raises
+    ------
+    InputError
+        If the pattern has no ``%d``, an all-to-all has unequal parts, which Chakra cannot tell, or
+        a file cannot be written.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from netloom.workload.programs.training import rank_program
+    >>> program = rank_program("llm:tp=2,layers=2,hidden=1024")
+    >>> [path.name for path in write_chakra(program, f"{mkdtemp()}/llm.%d.et")]
+    ['llm.0.et', 'llm.1.et']
+    """
+    path = Path(pattern)
+    if path.name.count("%d") != 1:
+        raise InputError(str(path), "no %d for the rank", "a name such as trace.%d.et")
+    for call in program.calls:
+        if call.pair_bytes is not None:
+            found = f"{call.collective} with unequal parts"
+            raise InputError(program.name, found, "equal ones, which Chakra can tell")
+    groups = _put_groups(program)
+    tags = _tags(program)
+    by_rank: defaultdict[int, list[int]] = defaultdict(list)
+    for row, rank in enumerate(program.rank.tolist()):
+        by_rank[rank].append(row)
+    written = []
+    for rank in range(program.num_ranks):
+        file = path.with_name(path.name.replace("%d", str(rank)))
+        with replacing(file) as new, new.open("wb") as stream:
+            stream.write(_delimited(bytes_field(1, VERSION.encode())))
+            for message in _put_nodes(program, by_rank[rank], groups, tags):
+                stream.write(_delimited(message))
+        written.append(file)
+    beside = groups_file(path)[0]
+    said = {name: list(ranks) for ranks, name in groups.items() if name}
+    if said or beside.is_file():  # an old one would be read
+        write_text(beside, json.dumps(said) + "\n")
+        written.append(beside)
+    return written
+
+
+def _put_groups(program: RankProgram) -> dict[tuple[int, ...], str]:
+    """Return names of groups. That of all ranks in order needs none."""
+    found = {tuple(range(program.num_ranks)): ""}
+    for call in program.calls:
+        found.setdefault(call.ranks, str(len(found)))
+    return found
+
+
+def _tags(program: RankProgram) -> dict[int, int]:
+    """Return the tag of each send: its number among those of its source and target."""
+    found = {}
+    count: defaultdict[tuple[int, int], int] = defaultdict(int)
+    for row in (program.kind == SEND).nonzero()[0].tolist():
+        ends = int(program.rank[row]), int(program.peer[row])
+        found[row] = count[ends]
+        count[ends] += 1
+    return found
+
+
+def _put_nodes(
+    program: RankProgram, rows: list[int], groups: dict[tuple[int, ...], str], tags: dict[int, int]
+) -> Iterator[bytes]:
+    """Yield the nodes of a rank: 2k + 1 is its operation k, 2k what passes before it."""
+    place = {row: 2 * number + 1 for number, row in enumerate(rows)}
+    offsets, values = program.after.offsets, program.after.values
+    for row in rows:
+        kind, number = int(program.kind[row]), place[row]
+        after = [place[each] for each in values[offsets[row] : offsets[row + 1]].tolist()]
+        micros = round(float(program.seconds[row]) / MICRO)
+        if kind not in (COMPUTE, DELAY) and micros:
+            yield _put_node(number - 1, COMP, after, micros, [_bool("is_cpu_op", value=True)])
+            after, micros = [number - 1], 0
+        if kind in (COMPUTE, DELAY):
+            yield _put_node(number, COMP, after, micros, [_bool("is_cpu_op", value=kind == DELAY)])
+            continue
+        said = [_bool("is_cpu_op", value=False)]
+        if kind == CALL:
+            said += _of_call(program.calls[int(program.link[row])], groups)
+        elif kind in (SEND, RECEIVE):
+            send = row if kind == SEND else int(program.link[row])
+            peer = "comm_dst" if kind == SEND else "comm_src"
+            said += [
+                _number("comm_size", round(float(program.bytes[send]))),
+                _number(peer, int(program.peer[row])),
+                _number("comm_tag", tags[send]),
+            ]
+        kinds = {CALL: COLL, SEND: SENDING, RECEIVE: RECEIVING}
+        yield _put_node(number, kinds[kind], after, 0, said)
+
+
+def _of_call(call: Call, groups: dict[tuple[int, ...], str]) -> list[bytes]:
+    given = call.size_bytes / (len(call.ranks) if call.collective in OF_INPUT else 1)
+    said = [
+        _number("comm_type", COLLECTIVE.index(call.collective)),
+        _number("comm_size", round(given)),
+    ]
+    if groups[call.ranks]:
+        said.append(_put_attribute("pg_name", bytes_field(29, groups[call.ranks].encode())))
+    if call.root:
+        said.append(_number("root_rank", call.ranks[call.root]))
+    return said
+
+
+def _put_node(number: int, kind: int, after: list[int], micros: int, said: list[bytes]) -> bytes:
+    parts = [number_field(1, number), number_field(3, kind)]
+    if after:
+        parts.append(bytes_field(5, b"".join(map(varint, after))))
+    if micros:
+        parts.append(number_field(7, micros))
+    return b"".join(parts + said)
+
+
+def _put_attribute(name: str, value: bytes) -> bytes:
+    return bytes_field(10, bytes_field(1, name.encode()) + value)
+
+
+def _number(name: str, value: int) -> bytes:
+    return _put_attribute(name, number_field(9, value))
+
+
+def _bool(name: str, *, value: bool) -> bytes:
+    return _put_attribute(name, number_field(27, int(value)))
+
+
+def _delimited(message: bytes) -> bytes:
+    return varint(len(message)) + message

@@ -14,11 +14,10 @@ from netloom.workload.programs.collectives.algorithms import (
     collective_program,
     outline,
 )
-from netloom.workload.programs.collectives.all_to_all import with_pair_sizes
+from netloom.workload.programs.collectives.makers import with_pair_sizes
 from netloom.workload.programs.collectives.program import COLLECTIVES
-from netloom.workload.programs.collectives.sent import LEAST_BYTES, sizes_in_bytes
-from netloom.workload.programs.collectives.waits import waits
-from netloom.workload.programs.many_lists import Lists
+from netloom.workload.programs.collectives.sent import LEAST_BYTES, sizes_in_bytes, waits
+from netloom.workload.programs.messages import Lists
 from netloom.workload.programs.traces import MOST_LENGTH, ordered_trace
 from netloom.workload.programs.training.rank_programs import CALL, COMPUTE, RECEIVE, SEND
 
@@ -179,10 +178,7 @@ class _Table:
         self.done = np.arange(count)  # the entry that is complete when an operation is
         self.done[self.calling] = count + np.arange(ends)
         awaited = self.done[program.after.values]
-        self.pairs = [
-            (program.after.owners(), awaited),
-            (self.done[self.calling], self.calling),
-        ]
+        self.pairs = [(program.after.owners(), awaited), (self.done[self.calling], self.calling)]
         gets = np.flatnonzero(program.kind == RECEIVE)
         self.pairs.append((gets, program.link[gets]))
         # The operation by which each rank takes part in each call.

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size
 from netloom.base.textfiles import parse_json, read_text
-from netloom.workload.programs.training.rank_files import rank_files
 from netloom.workload.programs.training.rank_programs import (
     CALL,
     DELAY,
@@ -30,6 +29,7 @@ from netloom.workload.programs.training.rank_programs import (
     check_group,
     match_calls,
     match_sends,
+    rank_files,
 )
 
 if TYPE_CHECKING:

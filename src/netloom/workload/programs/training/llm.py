@@ -1,4 +1,8 @@
-"""Training of large language models, ``llm:dp=8,tp=8,pp=4,…``: what it sends in a step, and when.
+"""Training steps of parallel language models: traffic, and programs.
+
+Who sends how much to whom in programs of ranks: process graphs, collective by collective.
+
+Training of large language models, ``llm:dp=8,tp=8,pp=4,…``: what it sends in a step, and when.
 
 b sequences per micro-batch of s tokens each, hidden size h, e bytes per value. A layer sends per
 micro-batch, in groups of each kind:
@@ -15,26 +19,144 @@ micro-batch. Forward and backward passes take turns (1F1B). Once per step, data 
 reduce-scatters gradients and all-gathers parameters, params/(tp·pp) of both. Those of experts among
 the ranks that have the same ones. Sources: Shoeybi et al. 2019, Narayanan et al. 2021, Korthikanti
 et al. 2022, Rajbhandari et al. 2022.
+
+A training step of a large language model, operation by operation, as each rank does it.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.spec import MAX_ELEMENTS, check_size, real_number, whole_number
+from netloom.workload.graphs.process_graph import process_graph
+from netloom.workload.programs.collectives.algorithms import collective_program, outline
+from netloom.workload.programs.collectives.makers import with_pair_sizes
 from netloom.workload.programs.collectives.program import COLLECTIVES
+from netloom.workload.programs.collectives.sent import sizes_in_bytes
 from netloom.workload.programs.training.expand import parse_algorithms
-from netloom.workload.programs.training.pairs import Volume, graph_of_volumes
+from netloom.workload.programs.training.rank_programs import (
+    CALL,
+    COMPUTE,
+    RECEIVE,
+    SEND,
+    Builder,
+    Ends,
+    Pending,
+    RankProgram,
+    match_calls,
+    match_sends,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from netloom.base.arrays import Floats, Ints
     from netloom.workload.graphs.process_graph import ProcessGraph
+
+
+class Volume(NamedTuple):
+    """What groups of ranks send alike, in one collective or from the first to the second.
+
+    ``groups``: int[n, P], the ranks of each group in its order. ``size_bytes``: as
+    ``CollectiveProgram`` means it, or of a message. ``times``: how often each group does it.
+    ``pair_bytes``: float64[P, P], of an all-to-all with unequal parts.
+    """
+
+    name: str
+    collective: str  # or "send"
+    groups: Ints
+    size_bytes: float
+    times: int
+    pair_bytes: Floats | None = None
+
+
+def graph_of_volumes(
+    name: str, num_ranks: int, volumes: list[Volume], algorithms: Mapping[str, str]
+) -> ProcessGraph:
+    """Return bytes and messages by pair of ranks, of all volumes together.
+
+    Raises
+    ------
+    InputError
+        If an algorithm does not fit.
+
+    Examples
+    --------
+    >>> ring = Volume("gradients", "all-reduce", np.array([[0, 1, 2, 3]]), 4e6, 10)
+    >>> graph = graph_of_volumes("four", 4, [ring], {"all-reduce": "ring"})
+    >>> graph.target.tolist(), graph.bytes.tolist()[0] == 10 * 2 * 3 * 1e6
+    ([1, 2, 3, 0], True)
+    """
+    columns: list[tuple[Ints, ...]] = [(np.zeros(0, np.int64),) * 2]
+    weights: list[tuple[Floats, Floats]] = [(np.zeros(0), np.zeros(0))]
+    alike: dict[int, list[Volume]] = {}  # those of the same groups are added up first
+    for each in volumes:
+        alike.setdefault(id(each.groups), []).append(each)
+    for some in alike.values():
+        groups = some[0].groups
+        source, target, sent, messages = _of_group(some, algorithms)
+        columns.append((groups[:, source].ravel(), groups[:, target].ravel()))
+        weights.append((np.tile(sent, len(groups)), np.tile(messages, len(groups))))
+    ends = [np.concatenate(each) for each in zip(*columns, strict=True)]
+    sent, messages = (np.concatenate(each) for each in zip(*weights, strict=True))
+    return process_graph(num_ranks, *ends, bytes=sent, messages=messages, name=name)
+
+
+def _of_group(
+    volumes: list[Volume], algorithms: Mapping[str, str]
+) -> tuple[Ints, Ints, Floats, Floats]:
+    """Return the pairs of a group, with bytes and messages of all volumes together."""
+    found = [(_pairs(each, algorithms), each.times) for each in volumes]
+    num_ranks = volumes[0].groups.shape[1]
+    key = np.concatenate([source * np.int64(num_ranks) + to for (source, to, _, _), _ in found])
+    sent = np.concatenate([some * times for (_, _, some, _), times in found])
+    messages = np.concatenate([some * times for (_, _, _, some), times in found])
+    return _added(key, num_ranks, sent, messages)
+
+
+def _pairs(volume: Volume, algorithms: Mapping[str, str]) -> tuple[Ints, Ints, Floats, Floats]:
+    """Return sources and targets in a group, and bytes and messages of each pair, for one time."""
+    if volume.collective == "send":
+        one = np.ones(1)
+        return np.array([0]), np.array([1]), one * volume.size_bytes, one
+    num_ranks = volume.groups.shape[1]
+    algorithm = algorithms[volume.collective]
+    if volume.pair_bytes is None:
+        found = outline(volume.collective, algorithm, num_ranks)
+        unit = np.float64(found.chunk_size[0])
+        ends = [(each.source, each.target) for each in found.steps]
+        times = [np.full(len(each.source), float(each.times)) for each in found.steps]
+        sent = [
+            each.times * sizes_in_bytes(each.width * unit, volume.size_bytes)
+            for each in found.steps
+        ]
+        source, target = (
+            np.concatenate([np.zeros(0, np.int64), *column]) for column in zip(*ends, strict=True)
+        )
+        key = source.astype(np.int64) * num_ranks + target
+        return _added(key, num_ranks, np.concatenate(sent), np.concatenate(times))
+    program = collective_program(volume.collective, algorithm, num_ranks)
+    program, size = with_pair_sizes(program, volume.pair_bytes)
+    key = program.source * np.int64(num_ranks) + program.target
+    count = np.ones(program.num_messages)
+    return _added(key, num_ranks, sizes_in_bytes(program.message_size, size), count)
+
+
+def _added(
+    key: Ints, num_ranks: int, sent: Floats, messages: Floats
+) -> tuple[Ints, Ints, Floats, Floats]:
+    pairs, place = np.unique(key, return_inverse=True)
+    source, target = np.divmod(pairs, num_ranks)
+    total, count = (np.bincount(place, each).astype(np.float64) for each in (sent, messages))
+    return source, target, total, count
+
 
 ORDER = ("tp", "cp", "ep", "dp", "pp")
 """The order in which ranks are numbered, the fastest first, as in Megatron-LM."""
@@ -261,7 +383,13 @@ def _value(name: str, kind: str, text: str, where: str) -> Any:
     if kind == "float":
         return _amount(text, where)
     if name == "order":
-        return _order(text, where)
+        # the dimensions in order: ep stands before dp where it is not said
+        names = text.split("-")
+        if "ep" not in names and "dp" in names:
+            names.insert(names.index("dp"), "ep")
+        if sorted(names) != sorted(ORDER):
+            raise InputError(where, f"'{text}'", f"{'-'.join(ORDER)} in any order")
+        return tuple(names)
     if text not in VALUE_BYTES:
         raise InputError(where, f"'{text}'", ", ".join(VALUE_BYTES))
     return text
@@ -272,16 +400,6 @@ def _amount(text: str, where: str) -> float:
     if not 0 <= number <= MAX_ELEMENTS:
         raise InputError(where, f"'{text}'", f"0 to {MAX_ELEMENTS}")
     return number
-
-
-def _order(text: str, where: str) -> tuple[str, ...]:
-    """Return the dimensions in order. Ep stands before dp where it is not said."""
-    names = text.split("-")
-    if "ep" not in names and "dp" in names:
-        names.insert(names.index("dp"), "ep")
-    if sorted(names) != sorted(ORDER):
-        raise InputError(where, f"'{text}'", f"{'-'.join(ORDER)} in any order")
-    return tuple(names)
 
 
 def _check(model: Model, spec: str) -> None:
@@ -412,3 +530,196 @@ def llm_graph(spec: str) -> ProcessGraph:
     model = parse_llm(spec)
     algorithms = parse_algorithms("") | model.algorithms
     return graph_of_volumes(spec, model.num_ranks, volumes(model), algorithms)
+
+
+MOST_OPERATIONS = 2**21
+"""Most operations of a step."""
+
+PURPOSES = {
+    "tp": "tensor", "cp": "context", "ep": "experts", "all": "data", "expert": "data",
+}  # fmt: skip
+"""What collectives of each kind of group are for. Messages named otherwise are the pipeline's."""
+
+PER_LAYER = 22
+"""Most operations of a layer for one micro-batch, forward and backward."""
+
+
+def llm_program(spec: str) -> RankProgram:
+    """Return a training step of the model that ``llm:dp=8,tp=8,…`` names. See ``llm.Model``.
+
+    Each stage of the pipeline does one forward and one backward in turn (1F1B). Within a rank all
+    follows one after the other, but for sends to other stages, which go on beside. Gradients are
+    reduced when the last micro-batch is done, parameters gathered after that.
+
+    Raises
+    ------
+    InputError
+        If the name is none, or the step has more than ``MOST_OPERATIONS``.
+
+    Examples
+    --------
+    >>> llm_program("llm:dp=2,tp=2,layers=2,hidden=1024")
+    <llm:dp=2,tp=2,layers=2,hidden=1024: 4 ranks, 40 operations, 20 collectives>
+    """
+    model = parse_llm(spec)
+    per_rank = model.micro_batches * (model.stage_layers * PER_LAYER + 4) + 4
+    if model.num_ranks * per_rank > MOST_OPERATIONS:
+        found = f"some {model.num_ranks * per_rank} operations of {model.num_ranks} ranks"
+        wanted = f"at most {MOST_OPERATIONS}: fewer micro-batches, layers or ranks"
+        raise InputError(spec, found, wanted)
+    step = _Step(model, spec)
+    for rank in range(model.num_ranks):
+        _Rank(step, rank).work()
+    match_sends(step.builder, step.sends, step.receives)
+    match_calls(step.builder, step.calls)
+    return step.builder.program(spec)
+
+
+class _Step:
+    """What is known of all ranks."""
+
+    def __init__(self, model: Model, spec: str) -> None:
+        self.model, self.spec = model, spec
+        self.builder = Builder(model.num_ranks)
+        self.sends: defaultdict[tuple[int, int, int], list[Ends]] = defaultdict(list)
+        self.receives: defaultdict[tuple[int, int, int], list[Ends]] = defaultdict(list)
+        self.calls: defaultdict[Any, defaultdict[int, list[Pending]]] = defaultdict(
+            lambda: defaultdict(list)
+        )
+        self.group: dict[str, list[tuple[int, ...]]] = {}  # of each rank, by what it is for
+        for name, dims in (
+            ("tp", ("tp",)), ("cp", ("cp",)), ("ep", ("ep",)),
+            ("all", ("ep", "dp", "cp")), ("expert", ("dp", "cp")),
+        ):  # fmt: skip
+            self.group[name] = [()] * model.num_ranks
+            for ranks in model.groups(*dims).tolist():
+                for rank in ranks:
+                    self.group[name][rank] = tuple(ranks)
+        self.stages = np.moveaxis(model.grid(), ORDER.index("pp"), 0).reshape(model.pp, -1)
+
+
+def in_turn(stage: int, stages: int, micro_batches: int) -> Iterator[tuple[bool, int]]:
+    """Yield what a stage does by 1F1B: whether it is forward, and which micro-batch.
+
+    Examples
+    --------
+    >>> "".join("BF"[forward] + str(number) for forward, number in in_turn(0, 3, 4))
+    'F0F1F2B0F3B1B2B3'
+    """
+    ahead = min(stages - stage - 1, micro_batches)
+    for number in range(ahead):
+        yield True, number
+    for number in range(micro_batches - ahead):
+        yield True, number + ahead
+        yield False, number
+    for number in range(micro_batches - ahead, micro_batches):
+        yield False, number
+
+
+class _Rank:
+    """A rank, whose operations follow one another."""
+
+    def __init__(self, step: _Step, rank: int) -> None:
+        self.step, self.model, self.rank = step, step.model, rank
+        stage, place = np.argwhere(step.stages == rank)[0]
+        self.stage = int(stage)
+        self.ring = [int(each) for each in step.stages[:, place]]  # this place in each stage
+        self.last: list[int] = []
+        self.count = 0
+
+    def work(self) -> None:
+        """Add all operations of the step."""
+        model = self.model
+        for forward, number in in_turn(self.stage, model.pp, model.micro_batches):
+            before = self.stage - 1 if forward else self.stage + 1
+            after = self.stage + 1 if forward else self.stage - 1
+            tag = 2 * number + (not forward)
+            if 0 <= before < model.pp:
+                self._receive(self.ring[before], tag)
+            first = self.stage * model.stage_layers
+            layers = range(first, first + model.stage_layers)
+            for layer in layers if forward else reversed(layers):
+                parts = (self._attention, self._inner)
+                for part in parts if forward else reversed(parts):
+                    part(layer, forward)
+            if 0 <= after < model.pp:
+                peer = self.ring[after]
+                size = self.model.activation_bytes / self.model.tp
+                sent = self._add(SEND, peer=peer, size=size)
+                self.step.sends[self.rank, peer, tag].append(Ends(sent, size, self.step.spec))
+        dense, experts = model.parameters(self.stage)
+        for name, count in (("all", dense / model.tp), ("expert", experts / model.ep / model.tp)):
+            if count:
+                self._call("reduce-scatter", name, count * VALUE_BYTES[model.grads])
+                self._call("all-gather", name, count * VALUE_BYTES[model.dtype])
+
+    def _attention(self, layer: int, forward: bool) -> None:  # noqa: ARG002, FBT001
+        model = self.model
+        tokens = model.batch * model.seq / model.cp
+        weights = 2 * model.hidden**2 + 2 * model.hidden * model.kv
+        work = 2 * tokens * weights + 4 * tokens * model.seq * model.hidden
+        self._opens()
+        self._call("all-gather", "cp", model.keys_bytes)
+        self._compute(work / model.tp, forward=forward)
+        if not forward:
+            self._call("reduce-scatter", "cp", model.keys_bytes)
+        self._closes()
+
+    def _inner(self, layer: int, forward: bool) -> None:  # noqa: FBT001
+        model = self.model
+        tokens = model.batch * model.seq / model.cp
+        work = 2 * tokens * 2 * model.hidden * model.ffn
+        self._opens()
+        if model.has_experts(layer):
+            group = self.step.group["ep"][self.rank]
+            share = model.shares(layer)[group.index(self.rank)] * model.ep
+            self._experts(layer, back=False)
+            self._compute(work * model.top_k * share / model.tp, forward=forward)
+            self._experts(layer, back=True)
+        else:
+            self._compute(work / model.tp, forward=forward)
+        self._closes()
+
+    def _opens(self) -> None:
+        if self.model.sp:
+            self._call("all-gather", "tp", self.model.activation_bytes)
+
+    def _closes(self) -> None:
+        kind = "reduce-scatter" if self.model.sp else "all-reduce"
+        self._call(kind, "tp", self.model.activation_bytes)
+
+    def _experts(self, layer: int, *, back: bool) -> None:
+        pairs = self.model.pair_bytes(layer, back=back)
+        if pairs is None:
+            self._call("all-to-all", "ep", self.model.dispatch_bytes)
+            return
+        row = tuple(pairs[self.step.group["ep"][self.rank].index(self.rank)].tolist())
+        self._call("all-to-all", "ep", sum(row), row)
+
+    def _compute(self, operations: float, *, forward: bool) -> None:
+        if self.model.tflops:
+            seconds = operations * (1 if forward else 2) / (self.model.tflops * 1e12)
+            self._follow(COMPUTE, seconds=seconds)
+
+    def _call(self, kind: str, name: str, size: float, row: tuple[float, ...] = ()) -> None:
+        group = self.step.group[name][self.rank]
+        if len(group) > 1:
+            operation = self._follow(CALL)
+            purpose = PURPOSES[name]
+            call = Pending(operation, kind, group, size, 0, self.step.spec, row, purpose)
+            self.step.calls[name, group][self.rank].append(call)
+
+    def _receive(self, peer: int, tag: int) -> None:
+        got = self._follow(RECEIVE, peer=peer)
+        self.step.receives[peer, self.rank, tag].append(Ends(got, 0.0, self.step.spec))
+
+    def _follow(self, kind: int, **more: Any) -> int:
+        """Add an operation that the next one awaits."""
+        added = self._add(kind, **more)
+        self.last = [added]
+        return added
+
+    def _add(self, kind: int, **more: Any) -> int:
+        self.count += 1
+        name = f"{self.rank}.{self.count}"
+        return self.step.builder.add(name, kind, self.rank, self.last, **more)

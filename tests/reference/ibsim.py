@@ -1,4 +1,4 @@
-"""Any network in the form that ibsim reads: a real subnet manager can route it without hardware."""
+"""Networks as texts in ibsim's form, from which tests and benchmarks read them back."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.topology.cabling import port_numbers, way_back
-from netloom.topology.subnets.names import serves
-from netloom.topology.subnets.rates import LANE_GBPS
+from netloom.topology.core import port_numbers, way_back
+from netloom.topology.names import serves
+from netloom.topology.subnets.ibnetdiscover import LANE_GBPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.workload.programs.collectives.checked import check
-from netloom.workload.programs.collectives.msccl_parsing import Algorithm, parse_msccl
+from netloom.workload.programs.collectives.msccl import Algorithm, parse_msccl
 from netloom.workload.programs.collectives.msccl_running import Sent, all_sent
 from netloom.workload.programs.collectives.program import EVERYBODY, CollectiveProgram, owners
-from netloom.workload.programs.many_lists import lists
+from netloom.workload.programs.messages import lists
+from tests.reference.collectives_checked import check
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,9 +1,19 @@
-"""Words for parts of a network: what a person calls hosts, routers and channels, and back."""
+"""Names of hosts, ports and parts of a network.
+
+Lists of names as batch systems write them: ``n[001-064,070]``.
+
+What descriptions of devices say: the computer they are in, and which of its adapters.
+
+Words for parts of a network: what a person calls hosts, routers and channels, and back.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import cached_property
+from itertools import product
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,8 +21,6 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.words import or_near
 from netloom.topology.cubes import Cube
-from netloom.topology.hostlists import unfolded
-from netloom.topology.subnets.names import short_names, short_switch_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +30,251 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Ints
     from netloom.topology.core import Topology
 
-MOST_DIGITS = 18
+
+WORD = re.compile(r"(?:\([^()]*\)|\[[^\[\]]*\]|[^,\s])+")
+"""A word of a list, between commas and blanks: these may be in ``(0,3)`` or ``n[3-7,9]``."""
+
+MOST_NAMED = 2**24
+"""Most names in a list, each as often as it stands there."""
+
+MOST_DIGITS = 9
+"""Digits of a number in brackets."""
+
+NAMES = "names such as h0, h[2-15] or n[001-064,070]"
+
+
+def words_of(text: str) -> list[str]:
+    """Split a list at its commas and blanks, but not inside brackets.
+
+    Examples
+    --------
+    >>> words_of("n[3-7,9] n12,(0,3)")
+    ['n[3-7,9]', 'n12', '(0,3)']
+    """
+    return WORD.findall(text)
+
+
+def unfolded(
+    word: str, *, where: str = "nodes", wanted: str = NAMES, most: int = MOST_NAMED
+) -> list[str]:
+    """Return the names that one word of a list stands for, in order.
+
+    Parameters
+    ----------
+    word
+        A name, perhaps with numbers in brackets: single ones and ranges, with commas between. The
+        first number of a range says how many digits its numbers have at least. A name may have
+        several brackets. The last changes fastest.
+    where, wanted
+        The field, or file and line, that errors name, and what they say would be right.
+    most
+        Most names that it may stand for.
+
+    Raises
+    ------
+    InputError
+        If brackets do not match or hold something else, a range goes down, or there are too many.
+
+    Examples
+    --------
+    >>> unfolded("n[008-010,70]")
+    ['n008', 'n009', 'n010', 'n70']
+    >>> unfolded("rack[1-2]n[0,4]")
+    ['rack1n0', 'rack1n4', 'rack2n0', 'rack2n4']
+    """
+    parts = re.split(r"\[([^\[\]]*)\]", word)
+    if any("[" in part or "]" in part for part in parts[::2]):
+        raise InputError(where, f"'{word:.60}'", wanted)
+    ranges = [
+        [_range(part.strip(), word, where, wanted) for part in inside.split(",")]
+        for inside in parts[1::2]
+    ]
+    many = prod(sum(last - first + 1 for first, last, _ in each) for each in ranges)
+    if many > most:
+        raise InputError(where, f"'{word:.60}', which is {many:,} names", f"at most {most:,}")
+    numbers = [
+        [f"{number:0{width}}" for first, last, width in each for number in range(first, last + 1)]
+        for each in ranges
+    ]
+    return [
+        "".join(f"{part}{number}" for part, number in zip(parts[::2], (*chosen, ""), strict=True))
+        for chosen in product(*numbers)
+    ]
+
+
+def folded(names: Iterable[str]) -> str:
+    """Return names as a list that ``unfolded`` reads, word by word, in the same order.
+
+    Names that differ in their last number alone share brackets, if they follow each other.
+
+    Examples
+    --------
+    >>> folded(["n008", "n009", "n010", "n70", "login"])
+    'n[008-010,70],login'
+    """
+    words: list[str] = []
+    head, tail, runs = "", "", list[list[str]]()
+    for name in names:
+        split = re.fullmatch(rf"(.*?)(\d{{1,{MOST_DIGITS}}})(\D*)", name, re.ASCII | re.DOTALL)
+        before, number, behind = split.groups() if split else (name, "", "")
+        if not runs or not number or (before, behind) != (head, tail):
+            words += [_with_brackets(head, runs, tail)] if runs else []
+            head, tail, runs = before, behind, [[number, number]]
+        elif number == f"{int(runs[-1][1]) + 1:0{len(runs[-1][0])}}":
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ",".join([*words, *([_with_brackets(head, runs, tail)] if runs else [])])
+
+
+def _with_brackets(head: str, runs: list[list[str]], tail: str) -> str:
+    """Return a name, or several of which each has another number between head and tail."""
+    inside = ",".join(first if first == last else f"{first}-{last}" for first, last in runs)
+    single = len(runs) == 1 and runs[0][0] == runs[0][1]
+    return f"{head}{inside}{tail}" if single else f"{head}[{inside}]{tail}"
+
+
+def _range(part: str, word: str, where: str, wanted: str) -> tuple[int, int, int]:
+    """Return the first and the last number in ``7`` or ``003-007``, and their digits."""
+    ends = re.fullmatch(r"(\d+)(?:-(\d+))?", part, re.ASCII)
+    if ends is None or max(len(end or "") for end in ends.groups()) > MOST_DIGITS:
+        raise InputError(where, f"'{word:.60}'", wanted)
+    first, last = int(ends[1]), int(ends[2] or ends[1])
+    if last < first:
+        raise InputError(where, f"'{word:.60}'", "a range from its lowest number on")
+    return first, last, len(ends[1])
+
+
+_NOBODY = re.compile(
+    r"^(MT\d+|ConnectX\S*|Connect-IB|InfiniHost\S*|Infinihost\S*|Mellanox|NVIDIA|Voltaire|QLogic|"
+    r"QLE\d+\S*|Intel|localhost\S*|ubuntu|debian|centos|rocky|linux|\(none\)|none|unknown|node|"
+    r"hca|HCA-\d+|mlx\d_\d+|ib\d+|rdma\S*)$",
+    re.IGNORECASE,
+)
+"""Words that a description begins with where nobody set it: they name no computer."""
+
+_SERVES = re.compile(
+    r"Aggregation Node|\bSHA[rR]P\b|^Quantum\S*\s+Mellanox|Mellanox.*\bQuantum|Skyway|BridgeX"
+)
+"""Descriptions of end points that belong to a switch or lead to another network."""
+
+_SWITCH = re.compile(r"^MF\d+;(.+):[^:/]+/U1$")
+_END = re.compile(r"(.*?)( port \d+|#\d+|)", re.DOTALL)
+"""An end of a channel: the vertex, and its port or which of several channels it is."""
+
+_NUMBER = re.compile(r"(\d+)")
+
+
+def host_of(description: str, guid: int) -> tuple[str, str]:
+    """Return the name of an adapter and of its computer. The latter empty where none is said.
+
+    All adapters whose descriptions begin with the same word are in one computer. An adapter that
+    bears the name of its model, or what a computer is called before it has a name, is called by
+    its GUID.
+
+    Examples
+    --------
+    >>> host_of("a08-p1-dgx-04-c01 mlx5_5", 0x1)
+    ('a08-p1-dgx-04-c01/mlx5_5', 'a08-p1-dgx-04-c01')
+    >>> host_of("MT4129 ConnectX7   Mellanox Technologies", 0xE09D730300858D88)
+    ('0xe09d730300858d88', '')
+    >>> host_of("Hca0", 0x1), host_of("node7 'HCA-1'", 0x1)
+    (('Hca0', 'Hca0'), ('node7/HCA-1', 'node7'))
+    """
+    words = description.replace("'", " ").replace('"', " ").split()
+    if not words or _NOBODY.match(words[0]):
+        return f"0x{guid:016x}" if guid else "/".join(words), ""
+    return "/".join(words), words[0]
+
+
+def adapter_of(description: str) -> str:
+    """Return what a description calls the adapter. Empty where it says no more than a computer.
+
+    Examples
+    --------
+    >>> adapter_of("a08-p1-dgx-04-c01 mlx5_5"), adapter_of("Hca0")
+    ('mlx5_5', '')
+    """
+    words = description.replace("'", " ").replace('"', " ").split()
+    return words[1] if len(words) > 1 else ""
+
+
+def serves(description: str) -> bool:
+    """Return whether what is described runs no programs: an aggregation node or a gateway.
+
+    Examples
+    --------
+    >>> serves("Mellanox Technologies Aggregation Node"), serves("quantum HCA-1")
+    (True, False)
+    >>> serves("Quantum Mellanox Technologies")
+    True
+    """
+    return _SERVES.search(description) is not None
+
+
+def short_switch_name(name: str) -> str:
+    """Return the name that an administrator gave a switch, without what its firmware adds.
+
+    Examples
+    --------
+    >>> short_switch_name("MF0;A09-P1-IBLEAF-04-04:MQM9701/U1"), short_switch_name("leaf 1")
+    ('A09-P1-IBLEAF-04-04', 'leaf 1')
+    """
+    found = _SWITCH.match(name)
+    return found[1] if found else name
+
+
+def short_channel_name(name: str) -> str:
+    """Return the name of a channel without what the firmware of switches adds to theirs.
+
+    Examples
+    --------
+    >>> short_channel_name("h0 -> MF0;A09-P1-IBLEAF-04-04:MQM9701/U1#2")
+    'h0 -> A09-P1-IBLEAF-04-04#2'
+    >>> short_channel_name("MF0;A09-P1-IBLEAF-04-04:MQM9701/U1 port 33 -> spine1 port 2")
+    'A09-P1-IBLEAF-04-04 port 33 -> spine1 port 2'
+    """
+    return " -> ".join(map(_short_end, name.split(" -> ")))
+
+
+def _short_end(end: str) -> str:
+    found = _END.fullmatch(end)
+    return end if found is None else short_switch_name(found[1]) + found[2]
+
+
+def short_names(labels: Iterable[str]) -> dict[str, str]:
+    """Return the short form of each name of a switch that no other has.
+
+    Examples
+    --------
+    >>> short_names(["MF0;leaf1:MQM9701/U1", "leaf2", "MF0;x:M1/U1", "MF0;x:M2/U1"])
+    {'MF0;leaf1:MQM9701/U1': 'leaf1'}
+    """
+    labels = list(labels)
+    short = [short_switch_name(label) for label in labels]
+    taken = Counter(short)
+    return {
+        label: name
+        for label, name in zip(labels, short, strict=True)
+        if name != label and taken[name] == 1
+    }
+
+
+def natural(name: str) -> tuple[tuple[int, int, str, str], ...]:
+    """Return a key that orders names as people do, ``node9`` before ``node10``.
+
+    Examples
+    --------
+    >>> sorted(["node10", "node9", "Node1", "10", "9"], key=natural)
+    ['9', '10', 'Node1', 'node9', 'node10']
+    """
+    parts = [(part, part.lstrip("0")) for part in _NUMBER.split(name) if part]
+    return tuple(
+        (0, len(bare), bare, part) if part.isdecimal() else (1, 0, "", part) for part, bare in parts
+    )
+
+
+MOST_NODE_DIGITS = 18
 """Digits of a number that may be a node's: no network has as many."""
 
 TWIN = re.compile(r"(.*[^#\s])\s*#([1-9]\d{0,8})", re.ASCII)
@@ -95,7 +347,7 @@ class NamedParts:
         parts = re.split("[.,]", word.removeprefix("(").removesuffix(")"))
         if not all(part.strip().isascii() and part.strip().isdigit() for part in parts):
             return None
-        if any(len(part.strip()) > MOST_DIGITS for part in parts):
+        if any(len(part.strip()) > MOST_NODE_DIGITS for part in parts):
             return None
         at = [int(part) for part in parts]
         if len(at) == 1:

@@ -29,7 +29,7 @@ def check(program: CollectiveProgram, where: str = "program") -> None:
     --------
     >>> import numpy as np
     >>> from netloom.workload.programs.collectives.program import CollectiveProgram, owners
-    >>> from netloom.workload.programs.many_lists import lists
+    >>> from netloom.workload.programs.messages import lists
     >>> to_right = CollectiveProgram(
     ...     "all-gather", "by hand", 2, *owners("all-gather", 2, 1)[:1], 0,
     ...     np.int32([0]), np.int32([1]), np.int32([0]), lists([[0]], np.int32), np.array([False]),

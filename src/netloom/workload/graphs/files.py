@@ -1,16 +1,23 @@
-"""Process graphs from files: MatrixMarket, CSV and TSV, NPZ, GraphML.
+"""Files of process graphs, packed or not: read and written.
+
+Files that may be packed: opened, and weighed before what they hold is taken in.
+
+Process graphs from files: MatrixMarket, CSV and TSV, NPZ, GraphML.
 
 The same rules hold for every format. An entry without bytes and messages is no edge. Messages of a
 task to itself are ignored. Repeated edges are added up. If a file counts no messages, each edge
 with bytes counts one. Files are data: nothing in them is run, and the sizes that they claim are
 checked before memory is allocated.
+
+Process graphs to files that ``read`` takes back: MatrixMarket, CSV and TSV, NPZ, GraphML.
 """
 
 from __future__ import annotations
 
 import zipfile
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from io import BufferedReader, RawIOBase
 from itertools import dropwhile, islice
 from math import prod
 from pathlib import Path
@@ -20,14 +27,7 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.spec import MAX_ELEMENTS, check_size, whole_number
-from netloom.base.textfiles import check_graphml, check_lines
-from netloom.workload.graphs.packed import (
-    MOST_COMMENT_BYTES,
-    check_bytes,
-    check_head,
-    most_unpacked,
-    opened,
-)
+from netloom.base.textfiles import check_graphml, check_lines, replacing
 from netloom.workload.graphs.process_graph import (
     ProcessGraph,
     check_edges,
@@ -42,8 +42,96 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Floats, Ints
+
     Numbers: TypeAlias = NDArray[Any]
     Where: TypeAlias = Callable[[int], str]  # the place of edge i, as the user would look for it
+
+
+MOST_COMMENT_BYTES = 2**20
+"""Bytes of such a file besides its entries."""
+
+MOST_UNPACKED = 2**26, 100
+"""Bytes that a packed file may unpack to: so many, or so many times its size."""
+
+
+def check_head(path: Path) -> None:
+    """Refuse a file whose first lines are too long to be those of a matrix."""
+    with ExitStack() as stack:
+        stream = stack.enter_context(opened(path))
+        if stream is path:
+            stream = stack.enter_context(path.open("rb"))
+        left = MOST_COMMENT_BYTES
+        while (line := stream.readline(left + 1)).startswith(b"%") or not line.strip():
+            left -= len(line)
+            if left < 0:
+                found = f"over {MOST_COMMENT_BYTES} bytes before its size"
+                raise InputError(str(path), found, "comments no longer than that")
+            if not line:
+                return
+
+
+def check_bytes(path: Path, most: int) -> int:
+    """Return how many bytes a text has, unpacked. Refuse it while it is read if it is too large."""
+    if path.suffix != ".gz":
+        with path.open("rb") as stream:
+            return check_lines(stream, str(path), most_bytes=most)
+    unpacked = most_unpacked(path)
+    with opened(path) as stream:
+        try:
+            return check_lines(stream, str(path), most_bytes=min(most, unpacked))
+        except InputError as error:
+            if most <= unpacked or "bytes of text" not in error.found:
+                raise
+            raise InputError(str(path), error.found, "an unpacked file: use gunzip") from None
+
+
+def most_unpacked(path: Path) -> int:
+    """Return how many bytes a packed file may unpack to."""
+    least, times = MOST_UNPACKED
+    return max(least, times * path.stat().st_size)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Any]:
+    """Yield what scipy reads best: a path, or a stream that we close whatever it comes to.
+
+    Its text ends in a line's end, for scipy reads on past a last line that has none and anything
+    behind its number.
+    """
+    if path.suffix == ".gz":
+        import gzip
+
+        with gzip.open(path) as stream:
+            yield BufferedReader(_Ended(stream))
+        return
+    with path.open("rb") as stream:
+        stream.seek(max(path.stat().st_size - 1, 0))
+        whole = stream.read() == b"\n"
+        stream.seek(0)
+        yield path if whole else BufferedReader(_Ended(stream))
+
+
+class _Ended(RawIOBase):
+    """A stream of bytes with a line's end behind it."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+        self.ended = False
+
+    def readable(self) -> bool:
+        """Whether it can be read: yes."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer as far as one reading gets, and return how far."""
+        read = int(self.stream.readinto(buffer))
+        if read or self.ended:
+            return read
+        self.ended = True
+        buffer[0:1] = b"\n"
+        return 1
+
 
 MOST_BYTES_AN_EDGE = 32
 """Bytes of an edge in an NPZ file: two numbers of tasks and two weights, eight bytes each."""
@@ -467,3 +555,121 @@ def _assembled(
     )
     # Entries of one edge were added up: its bytes, but one message is the whole edge's.
     return graph if counted is not None else replace(graph, messages=np.ones(graph.num_edges))
+
+
+WRITTEN = ".mtx, .csv, .tsv, .npz or .graphml"
+
+
+def write(graph: ProcessGraph, path: str | Path, *, messages: str | Path | None = None) -> None:
+    """Write ``graph`` in the format that the suffix of ``path`` names.
+
+    ``.csv``, ``.tsv``, ``.npz`` and ``.graphml`` hold bytes and messages. A matrix, ``.mtx``, holds
+    only the bytes. If messages matter (they are not one on every edge with bytes),
+    ``write(graph, "app.mtx", messages="app.messages.mtx")`` writes them to a second matrix. Then
+    ``read("app.mtx", messages="app.messages.mtx")`` reads both.
+
+    Parameters
+    ----------
+    graph
+        What is written. Its name is not: a graph that is read is named after its file.
+    path
+        An existing file is replaced.
+    messages
+        The second matrix, for ``.mtx`` only.
+
+    Raises
+    ------
+    InputError
+        If the suffix is none of these, ``messages`` is given for another format, or a file
+        cannot be written.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from netloom.workload import read, ring
+    >>> file = Path(mkdtemp()) / "ring.csv"
+    >>> write(ring(3), file)
+    >>> print(file.read_text()[:47])
+    # tasks: 3
+    source,target,bytes,messages
+    0,1,1,1
+    >>> read(file).num_edges
+    6
+    """
+    path = Path(path)
+    writer = _WRITERS.get(path.suffix.lower())
+    if writer is None:
+        raise InputError(str(path), f"suffix '{path.suffix}'", WRITTEN)
+    if messages is not None and (writer is not _write_matrix or Path(messages).suffix != ".mtx"):
+        raise InputError("messages", f"'{messages}' with {path}", "two .mtx files")
+    with replacing(path) as new:
+        writer(graph, new)
+    if messages is not None:
+        with replacing(messages) as new:
+            _write_matrix(graph, new, weight="messages")
+
+
+def _write_matrix(graph: ProcessGraph, path: Path, weight: str = "bytes") -> None:
+    from scipy.io import mmwrite
+    from scipy.sparse import coo_array
+
+    shape = (graph.num_tasks, graph.num_tasks)
+    entries = _plain(getattr(graph, weight))
+    matrix = coo_array((entries, (graph.source, graph.target)), shape=shape)
+    comment = f" {weight}; rows send, columns receive"
+    with path.open("wb") as stream:  # given a path, mmwrite is silent where it cannot write
+        mmwrite(stream, matrix, comment=comment, symmetry="general")
+
+
+def _write_table(graph: ProcessGraph, path: Path) -> None:
+    import polars as pl
+
+    columns = {
+        "source": graph.source,
+        "target": graph.target,
+        "bytes": _plain(graph.bytes),
+        "messages": _plain(graph.messages),
+    }
+    separator = "\t" if path.suffix.lower() == ".tsv" else ","
+    with path.open("wb") as stream:
+        stream.write(f"# tasks: {graph.num_tasks}\n".encode())
+        pl.DataFrame(columns).write_csv(stream, separator=separator)
+
+
+def _write_npz(graph: ProcessGraph, path: Path) -> None:
+    with path.open("wb") as stream:
+        np.savez(
+            stream,
+            num_tasks=np.int64(graph.num_tasks),
+            source=graph.source,
+            target=graph.target,
+            bytes=graph.bytes,
+            messages=graph.messages,
+        )
+
+
+def _write_graphml(graph: ProcessGraph, path: Path) -> None:
+    import networkx as nx
+
+    drawn: nx.DiGraph[int] = nx.DiGraph()
+    drawn.add_nodes_from(range(graph.num_tasks))
+    columns = (graph.source, graph.target, graph.bytes, graph.messages)
+    for source, target, sent, counted in zip(*(c.tolist() for c in columns), strict=True):
+        drawn.add_edge(source, target, bytes=sent, messages=counted)
+    with path.open("wb") as stream:
+        nx.write_graphml(drawn, stream)
+
+
+def _plain(weights: Floats) -> Floats | Ints:
+    """Whole numbers, which most are, without a decimal point. All others as they are."""
+    whole = np.all((weights == np.floor(weights)) & (weights < 2**53))
+    return weights.astype(np.int64) if whole else weights
+
+
+_WRITERS = {
+    ".mtx": _write_matrix,
+    ".csv": _write_table,
+    ".tsv": _write_table,
+    ".npz": _write_npz,
+    ".graphml": _write_graphml,
+}
