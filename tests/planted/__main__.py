@@ -1,0 +1,87 @@
+"""See tests/planted/__init__.py."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from netloom.base import kept_kernels
+from tests.check import nearest_tests
+from tests.planted import LIST, listed, places
+
+MOST_SECONDS = 300.0
+"""Time for the tests of one fault. Later files are not run."""
+
+MOST_FILE_SECONDS = 240.0
+"""Time for one file. A fault that makes a program run on and on is found by that."""
+
+
+def copied(folder):
+    """Copy the project, and link the kernels that were compiled for it."""
+    told = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True)
+    for name in told.stdout.splitlines():
+        if Path(name).is_file():
+            Path(folder, name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(name, Path(folder, name))
+    kernels = folder / "kernels" / "netloom-kernels"
+    if kept_kernels.folder().is_dir():
+        shutil.copytree(kept_kernels.folder(), kernels, copy_function=os.link)
+    paths = os.pathsep.join([str(folder / "src"), str(folder)])
+    return dict(os.environ, PYTHONPATH=paths, XDG_CACHE_HOME=str(folder / "kernels"), CI="true")
+
+
+def result(folder, environment, files):
+    """Run test files until one fails. Return what is said of that, and whether one did."""
+    began, run = time.perf_counter(), 0
+    for file in files:
+        if time.perf_counter() - began > MOST_SECONDS:
+            break
+        run += 1
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "-p", "no:cacheprovider"]
+        try:
+            told = subprocess.run(
+                [*command, str(file)], cwd=folder, env=environment, capture_output=True, text=True,
+                timeout=MOST_FILE_SECONDS, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return f"found: {file} does not end", True
+        if told.returncode not in (0, 5):  # 5: a file without tests of its own
+            failed = [each for each in told.stdout.splitlines() if each.startswith("FAILED")]
+            test = failed[0].split(" ")[1] if failed else f"{file} ends the process"
+            return f"found: {test}", True
+    return f"not found by {run} of {len(files)} files", False
+
+
+def main(part=""):
+    """Plant each fault and print what finds it."""
+    found = total = 0
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        environment = copied(folder)
+        where = places(Path("src"))
+        for fault in listed():
+            if part not in fault.says + fault.line:
+                continue
+            (file,) = where[fault.line]
+            right = (folder / file).read_text()
+            spoiled = (
+                each.replace(fault.line, fault.spoiled) if each.strip() == fault.line else each
+                for each in right.splitlines(keepends=True)
+            )
+            (folder / file).write_text("".join(spoiled))
+            said, was_found = result(folder, environment, nearest_tests([file]))
+            (folder / file).write_text(right)
+            found, total = found + was_found, total + 1
+            sys.stdout.write(f"{fault.says}\n    {fault.line}\n    {said}\n")
+            sys.stdout.flush()
+    minutes = (time.perf_counter() - began) / 60
+    sys.stdout.write(f"{found} of {total} found, in {minutes:.0f} minutes\n")
+
+
+if __name__ == "__main__":
+    assert LIST.is_file()
+    main(*sys.argv[1:])
