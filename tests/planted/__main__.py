@@ -12,11 +12,14 @@ from netloom.base import kept_kernels
 from tests.check import nearest_tests
 from tests.planted import LIST, listed, places
 
-MOST_SECONDS = 300.0
-"""Time for the tests of one fault. Later files are not run."""
+TOGETHER = 10
+"""Files that one process runs."""
 
-MOST_FILE_SECONDS = 240.0
-"""Time for one file. A fault that makes a program run on and on is found by that."""
+MOST_SECONDS = 600.0
+"""Time for the tests of one fault. Further files are not run then."""
+
+MOST_SECONDS_TOGETHER = 400.0
+"""Time for the files of one process. A program that a fault makes run on and on ends then."""
 
 
 def copied(folder):
@@ -35,24 +38,24 @@ def copied(folder):
 
 def result(folder, environment, files):
     """Run test files until one fails. Return what is said of that, and whether one did."""
-    began, run = time.perf_counter(), 0
-    for file in files:
+    began = time.perf_counter()
+    for first in range(0, len(files), TOGETHER):
         if time.perf_counter() - began > MOST_SECONDS:
-            break
-        run += 1
+            return f"not found by {first} of {len(files)} files", False
+        some = [str(each) for each in files[first : first + TOGETHER]]
         command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "-p", "no:cacheprovider"]
         try:
             told = subprocess.run(
-                [*command, str(file)], cwd=folder, env=environment, capture_output=True, text=True,
-                timeout=MOST_FILE_SECONDS, check=False,
+                [*command, *some], cwd=folder, env=environment, capture_output=True, text=True,
+                timeout=MOST_SECONDS_TOGETHER, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            return f"found: {file} does not end", True
-        if told.returncode not in (0, 5):  # 5: a file without tests of its own
+            return f"found: one of {' '.join(some)} does not end", True
+        if told.returncode not in (0, 5):  # 5: there are no tests
             failed = [each for each in told.stdout.splitlines() if each.startswith("FAILED")]
-            test = failed[0].split(" ")[1] if failed else f"{file} ends the process"
+            test = failed[0].split(" ")[1] if failed else f"the end of {' '.join(some)}"
             return f"found: {test}", True
-    return f"not found by {run} of {len(files)} files", False
+    return f"not found by {len(files)} files", False
 
 
 def main(part=""):
