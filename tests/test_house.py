@@ -1,5 +1,7 @@
 """What the house promises, package by package."""
 
+import ast
+from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules, walk_packages
@@ -32,3 +34,29 @@ def test_no_module_is_hidden_by_a_name_of_its_package(package):
 def test_files_that_are_to_begin_are_there():
     """``pytest`` runs the longest files first; one that was moved would be forgotten in silence."""
     assert [file for file in LONGEST if not Path("tests", file).is_file()] == []
+
+
+def imports_of(file, modules):
+    """The modules that a file imports anywhere: at its top, for types, or in functions."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            for each in node.names:
+                inner = f"{node.module}.{each.name}"
+                yield inner if inner in modules else node.module
+        elif isinstance(node, ast.Import):
+            yield from (each.name for each in node.names)
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    """Not even for types alone, nor inside functions. A package's face is what it imports."""
+    modules = {}
+    for file in Path("src").rglob("*.py"):
+        parts = file.relative_to("src").with_suffix("").parts
+        modules[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
+    graph = {
+        name: {*imports_of(file, modules)} & {*modules} - {name} for name, file in modules.items()
+    }
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(f"a circle: {', '.join(error.args[1])}")
