@@ -13,8 +13,7 @@ from netloom.questions.register import all_kinds
 from netloom.routing import parse_routing, virtual_channel_routing
 from netloom.routing.by_hop.named import BY_HOP
 from netloom.routing.forwarding.engines import ENGINES
-from netloom.routing.names import NETWORKS, NOTES, USES, rows
-from netloom.routing.parse import _HASHED, _PLAIN, SYNONYMS
+from netloom.routing.parse import _HASHED, _PLAIN, NETWORKS, NOTES, SYNONYMS, USES, rows
 from netloom.routing.virtual_channel_tables import RULES
 from netloom.topology import graph_topology, topology
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from netloom.base.errors import NoRouteError
-from netloom.routing.several import ends_of
-from netloom.routing.ways import JOINED, listed
+from netloom.routing.several import ends_of, listed
+from netloom.routing.ways import JOINED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

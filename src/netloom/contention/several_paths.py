@@ -28,10 +28,9 @@ from netloom.routing import (
     paths,
 )
 from netloom.routing.hosted import Legs, legs
-from netloom.routing.several import detour, target_numbers, ways_of
-from netloom.routing.spread import followed
-from netloom.routing.trees import whole_tree
-from netloom.routing.ways import is_hyperx, shortest_ways, walked
+from netloom.routing.rules import followed, whole_tree
+from netloom.routing.several import detour, target_numbers, walked, ways_of
+from netloom.routing.ways import is_hyperx, shortest_ways
 from netloom.topology import Cube
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from netloom.models.channel_flows import Flows, checked_nodes, checked_rates, fo
 from netloom.routing import DimensionOrder, Paths, paths, virtual_channel_routing
 from netloom.routing.cycles import dependency_cycle
 from netloom.routing.hosted import legs
-from netloom.routing.layered import layer_vcs, layers
+from netloom.routing.rules import layer_vcs, layers
 from netloom.routing.virtual_channels import MOST_SLOTS
 from netloom.topology import Cube
 from netloom.topology.alike import check_alike

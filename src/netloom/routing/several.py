@@ -13,28 +13,33 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.routing.hosted import legs, spliced
-from netloom.routing.ragged import Paths
+from netloom.routing.ragged import Paths, offsets_of
 from netloom.routing.ways import (
     DIGITS,
     DRAWN,
+    JOINED,
     WHOLE,
     Ways,
-    check_paths,
     dimensions,
     group_ways,
-    listed,
     ordered_ways,
     shortest_ways,
     usual_ways,
-    walked,
 )
 from netloom.topology.faults import working_nodes
 
 if TYPE_CHECKING:
     from netloom.base.arrays import Bools, Ints
     from netloom.routing.dimension_order import DimensionOrder
-    from netloom.routing.ways import Hosts
     from netloom.topology import Topology
+
+    Hosts: TypeAlias = tuple[Ints, Ints]
+
+MOST_PATHS = 2**24
+"""Most paths that are listed."""
+
+MOST_HOPS = 2**28
+"""Most hops that these have, a gigabyte."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +126,79 @@ class Detour(NamedTuple):
         return np.asarray(entry == leave)
 
 
+def listed(
+    ways: Ways,
+    sources: Ints,
+    goals: Ints,
+    *,
+    to_group: bool = False,
+    hosts: Hosts | None = None,
+    where: str,
+) -> Paths:
+    """Return all paths from routers to routers, or to the first router of a group.
+
+    ``hosts`` are the sources and targets of the pairs, by which an error names one.
+
+    Raises
+    ------
+    InputError
+        If there are more than ``MOST_PATHS``, or of more than ``MOST_HOPS``, naming ``where``.
+    NoRouteError
+        If there is no path.
+    """
+    from netloom.routing.kernels.several import list_paths, measure_ways
+
+    by_goal = np.argsort(goals, kind="stable")
+    hops, many = measure_ways(ways, by_goal, sources, goals, to_group)
+    offsets_of(hops, *(hosts or (sources, goals)), JOINED)
+    check_paths(many.sum(), where, hops=(many * hops).sum())
+    counts = many.astype(np.int64)
+    pair = np.repeat(np.arange(len(sources), dtype=np.int32), counts)
+    offsets = np.append(0, np.cumsum(hops[pair], dtype=np.int64))
+    first_path = np.append(0, np.cumsum(counts))
+    channels, chance = list_paths(ways, by_goal, sources, goals, to_group, first_path, offsets)
+    return Paths(offsets, channels, pair, chance)
+
+
+def check_paths(many: float, where: str, *, hops: float = 0) -> None:
+    """Raise InputError if so many paths, of so many hops in all, are too many to list."""
+    if many > MOST_PATHS or hops > MOST_HOPS:
+        found, wanted = f"{many:,.0f} paths", f"at most {MOST_PATHS:,} to list"
+        if many <= MOST_PATHS:
+            found, wanted = f"{found} of {hops:,.0f} hops", f"at most {MOST_HOPS:,} hops to list"
+        raise InputError(where, found, f"{wanted}: take fewer pairs, or draw one path of each")
+
+
+def walked(
+    ways: Ways,
+    sources: Ints,
+    goals: Ints,
+    numbers: Ints,
+    *,
+    to_group: bool = False,
+    hosts: Hosts | None = None,
+    pick: int,
+) -> Paths:
+    """Return one path of each pair of routers: each pair's number picks among equal channels.
+
+    ``hosts`` are as in ``listed``.
+
+    ``pick`` is WHOLE, DIGITS or DRAWN: see ``kernels.several.walk_paths``.
+
+    Raises
+    ------
+    NoRouteError
+        If there is no path.
+    """
+    from netloom.routing.kernels.several import hops_to_goals, walk_paths
+
+    by_goal = np.argsort(goals, kind="stable")
+    hops = hops_to_goals(ways, by_goal, sources, goals, to_group)
+    offsets = offsets_of(hops, *(hosts or (sources, goals)), JOINED)
+    channels = walk_paths(ways, by_goal, sources, goals, to_group, numbers, pick, offsets)
+    return Paths(offsets, channels)
+
+
 def minimal_ways(topology: Topology) -> Ways:
     """Return all shortest paths between the routers of a network."""
     return shortest_ways(topology.routers)
@@ -175,7 +253,7 @@ def several_paths(topology: Topology, routing: Several, sources: Ints, targets: 
     Raises
     ------
     InputError
-        If there are more than ``ways.MOST_PATHS``.
+        If there are more than ``MOST_PATHS``.
     NoRouteError
         If a pair has no path.
     """

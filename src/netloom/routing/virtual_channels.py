@@ -21,7 +21,6 @@ from netloom.base.words import or_near
 from netloom.routing.by_hop.hosted import hosted_routing
 from netloom.routing.cycles import dependency_cycle
 from netloom.routing.dimension_order import DimensionOrder, cube_tables
-from netloom.routing.layered import Layered, ShortestPath, layer_vcs, layers
 from netloom.routing.parse import (
     AXES,
     SIMULATED,
@@ -33,8 +32,8 @@ from netloom.routing.parse import (
 )
 from netloom.routing.port_numbers import ports
 from netloom.routing.route_tables import RouteTable, check_table, shortest_path_table, table_cycle
+from netloom.routing.rules import Layered, ShortestPath, UpDown, layer_vcs, layers
 from netloom.routing.source_routing import SourceRoutes, route_numbers
-from netloom.routing.up_down import UpDown
 from netloom.routing.virtual_channel_deadlock import check_rule
 from netloom.routing.virtual_channel_tables import (
     ADAPTIVE,

@@ -25,7 +25,7 @@ from netloom.routing import (
     paths,
 )
 from netloom.routing.hosted import Legs, between_routers, spliced
-from netloom.routing.layered import MOST_LAYERS, layers
+from netloom.routing.rules import MOST_LAYERS, layers
 from netloom.simulation.side_by_side import ctrl_c_sets
 from netloom.topology import Cube, Topology
 

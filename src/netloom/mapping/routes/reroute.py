@@ -12,7 +12,7 @@ from netloom.base.errors import InputError
 from netloom.mapping.routes.joint_routes_bound import CLOSE
 from netloom.routing import DimensionOrder, Paths, Routing, paths
 from netloom.routing.dimension_order import cube_tables
-from netloom.routing.layered import layers
+from netloom.routing.rules import layers
 from netloom.topology import Cube, Topology, hop_distances
 
 if TYPE_CHECKING:

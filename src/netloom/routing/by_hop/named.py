@@ -1,14 +1,22 @@
-"""The routings by hop that have names."""
+"""The routings by hop that have names, and the virtual channels in which no circle closes.
+
+VCs are dealt out by ladders, which packets climb and never go down. A rung is a kind of channel
+with a class of VCs of its own. A packet takes each channel on the next higher rung of that kind. It
+may stay on its rung if channels of the kind cannot wait for each other in a circle. From the goal
+of a detour it goes on above a separator. So nothing on a rung waits for a lower one, and no circle
+closes. These are the rising VC numbers of Günther, *Prevention of deadlocks in packet-switched data
+transport systems*, 1981 (on dragonflies, Kim et al. 2008). The escape of adaptive routing, on any
+network of two-way links, is up*/down* in one VC.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from netloom.base.errors import InputError
 from netloom.base.spec import whole_number
-from netloom.routing.by_hop.detours import other_goals, valiant_goals
-from netloom.routing.by_hop.kinds import group_kinds, ordered_kinds, rank_kinds, usual_kinds
-from netloom.routing.by_hop.ladders import SEPARATOR, Ladder
 from netloom.routing.by_hop.tables import (
     ALONG,
     ALWAYS,
@@ -18,12 +26,16 @@ from netloom.routing.by_hop.tables import (
     LEAST,
     LOCAL,
     TWO,
+    Automaton,
     NextPorts,
+    bits,
+    check_starts,
     next_ports,
 )
 from netloom.routing.dimension_order import DimensionOrder
-from netloom.routing.ecmp import Ecmp, router_salts
-from netloom.routing.several import ways_of
+from netloom.routing.port_numbers import hosted_ports
+from netloom.routing.rules import Ecmp, layer_vcs, router_ranks, router_salts, two_way
+from netloom.routing.several import Valiant, detour, host_routers, ways_of
 from netloom.routing.ways import (
     dimensions,
     family_of,
@@ -36,9 +48,311 @@ from netloom.topology import Cube
 from netloom.topology.family import DragonflyShape, TreeShape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
+
+    from netloom.base.arrays import Bools, Ints
     from netloom.topology import Topology
+
+
+SEPARATOR = -1
+"""In place of the kind of a rung: packets that turn from a detour's goal go on above it."""
+
+
+class Ladder(NamedTuple):
+    """The rungs that the ways of a routing climb.
+
+    Attributes
+    ----------
+    kind
+        int8[num_network_channels], the kind of each channel.
+    rungs
+        The kind of each rung, lowest first. ``SEPARATOR`` between the parts of a detour.
+    repeats
+        For each kind, whether channels of a rung may follow each other. Packets that take such
+        channels in a row never come round in a circle.
+    """
+
+    kind: NDArray[np.int8]
+    rungs: tuple[int, ...]
+    repeats: tuple[bool, ...]
+
+    def only(self, used: Bools) -> Ladder:
+        """Return the ladder without rungs that no packet takes, and without what is behind."""
+        last = int(np.flatnonzero(used).max(initial=-1))
+        kept = [
+            kind for at, kind in enumerate(self.rungs[: last + 1]) if used[at] or kind == SEPARATOR
+        ]
+        return self._replace(rungs=tuple(kept))
+
+    @property
+    def classes(self) -> int:
+        """How many classes of VCs it needs: the most rungs of a kind."""
+        return max((self.rungs.count(kind) for kind in range(len(self.repeats))), default=1)
+
+    @property
+    def turn(self) -> int:
+        """The place from which packets go on from the goal of a detour."""
+        return self.rungs.index(SEPARATOR) + 1 if SEPARATOR in self.rungs else len(self.rungs)
+
+    def place_vcs(self, num_vcs: int) -> Ints:
+        """Return the VCs of the channel by which a packet comes to each place, int64[rungs + 1].
+
+        The rungs of a kind share all VCs evenly. If there are too few, the highest ones share
+        the last VC, and a circle may close.
+        """
+        vcs = np.full(len(self.rungs) + 1, bits(num_vcs), np.int64)
+        for kind in range(len(self.repeats)):
+            own = np.flatnonzero(np.array(self.rungs) == kind)
+            shares = layer_vcs(max(min(len(own), num_vcs), 1), num_vcs)
+            vcs[own + 1] = shares[np.minimum(np.arange(len(own)), len(shares) - 1)]
+        return vcs
+
+    def climbed(self) -> NDArray[np.int16]:
+        """Return int16[rungs + 1, kinds], where a packet is after a channel: 1 is rung 0.
+
+        It is 0 before its first channel. It comes to the last place where there is no rung for it.
+        """
+        places = len(self.rungs) + 1
+        after = np.full((places, len(self.repeats)), places - 1, np.int16)
+        for place in range(places):
+            for kind, repeats in enumerate(self.repeats):
+                above = [rung + 1 for rung in range(place, places - 1) if self.rungs[rung] == kind]
+                if repeats and place > 0 and self.rungs[place - 1] == kind:
+                    above = [place]
+                after[place, kind] = above[0] if above else places - 1
+        return after
+
+
+def straight(ladder: Ladder, num_vcs: int) -> Automaton:
+    """Return the states of packets that go where they want to, without a detour."""
+    places = len(ladder.rungs) + 1
+    zeros, own = np.zeros(places, np.int8), np.arange(places, dtype=np.int16)
+    return Automaton(
+        ladder.kind, ladder.climbed(), ladder.place_vcs(num_vcs),
+        np.full(places, bits(num_vcs), np.int64), zeros, zeros, zeros, own, own, own,
+    )  # fmt: skip
+
+
+def with_detours(ladder: Ladder, num_vcs: int, *, stays: Sequence[int] = ()) -> Automaton:
+    """Return the states of packets that decide on a detour where they begin.
+
+    They follow table 0 to the goal of a detour and table 1 to their exit: from that goal on, above
+    the separator of the ladder, or from the beginning. Behind channels of the kinds that ``stays``
+    names, packets that have taken no other decide again (progressive adaptive routing: Jiang, Kim &
+    Dally, *Indirect adaptive routing on large scale interconnection networks*, 2009).
+    """
+    climbed, vcs = ladder.climbed(), ladder.place_vcs(num_vcs)
+    places = len(climbed)
+    undecided, away, back = (part * places + np.arange(places) for part in range(3))
+    first = climbed + 2 * places
+    for kind in stays:
+        first[:, kind] -= 2 * places
+    flags = np.repeat(np.eye(3, dtype=np.int8), places, axis=1)
+    keep = np.concatenate([undecided if stays else back, away, back])
+    everything = np.full(places, bits(num_vcs), np.int64)
+    return Automaton(
+        ladder.kind,
+        np.concatenate([first, climbed + places, climbed + 2 * places]).astype(np.int16),
+        np.tile(vcs, 3),
+        np.concatenate([everything, np.zeros(places, np.int64), everything]),
+        (1 - flags[1]).astype(np.int8), flags[1], flags[0],
+        keep.astype(np.int16),
+        np.concatenate([away, away, back]).astype(np.int16),
+        np.concatenate([undecided, np.full(places, back[ladder.turn]), back]).astype(np.int16),
+    )  # fmt: skip
+
+
+def rank_kinds(topology: Topology) -> Ladder:
+    """Return up (0), towards a lower rank (``up_down.router_ranks``), and down (1).
+
+    Each may be taken again and again on one rung, for ranks only fall, or only rise.
+    """
+    inside, shape = topology.routers, family_of(topology)
+    if isinstance(shape, TreeShape) and not topology.broken:
+        widths = [shape.width(level + 1) for level in range(shape.levels)]
+        rank = np.empty(topology.num_routers, np.int32)
+        rank[slice(None) if shape.router_at is None else shape.router_at] = np.repeat(
+            -np.arange(shape.levels), widths
+        )
+    else:
+        rank = router_ranks(topology)
+    down = rank[inside.channel_target] > rank[inside.channel_source]
+    return Ladder(down.astype(np.int8), (0, 1), (True, True))
+
+
+def group_kinds(topology: Topology) -> Ladder:
+    """Return the kinds on a dragonfly: local (0) and global (1).
+
+    On a dragonfly+ up from leaves to spines (0), global (1), and down to leaves (2).
+    """
+    shape, inside = family_of(topology), topology.routers
+    assert isinstance(shape, DragonflyShape)
+    (group, place), (goal, _) = (
+        np.divmod(ends, shape.routers) for ends in (inside.channel_source, inside.channel_target)
+    )
+    if not shape.leaves:
+        return Ladder((group != goal).astype(np.int8), (0, 1), (False, False))
+    kind = np.where(group != goal, 1, np.where(place < shape.leaves, 0, 2))
+    return Ladder(kind.astype(np.int8), (0, 1, 2), (False,) * 3)
+
+
+def ordered_kinds(topology: Topology, order: Sequence[int] = ()) -> Ladder:
+    """Return the kinds for dimension order, the dimension that is corrected first at the bottom.
+
+    A HyperX has one kind per dimension, a k-ary n-cube two. A ring's channels across the dateline,
+    from the last coordinate to the first and back, lead from the rung before it to the rung behind
+    it (Dally & Seitz 1987). Packets in dimension order never turn back.
+    """
+    sides, inside = dimensions(topology), topology.routers
+    wanted = tuple(order) or tuple(reversed(range(len(sides))))
+    here, there = (
+        np.array(np.unravel_index(ends, sides))
+        for ends in (inside.channel_source, inside.channel_target)
+    )
+    axis = np.argmax(here != there, axis=0)
+    place = np.argsort(wanted)[axis].astype(np.int8)
+    if is_hyperx(topology):
+        return Ladder(place, tuple(range(len(sides))), (False,) * len(sides))
+    steps = np.abs(np.take_along_axis(here - there, axis[None], axis=0)[0])
+    whole = inside.whole
+    assert isinstance(whole, Cube)
+    rungs = [
+        kind
+        for at, each in enumerate(wanted)
+        for kind in ((2 * at, 2 * at + 1, 2 * at) if whole.wraps[each] else (2 * at,))
+    ]
+    return Ladder(
+        (2 * place + (steps > 1)).astype(np.int8), tuple(rungs), (True, False) * len(sides)
+    )
+
+
+def usual_kinds(topology: Topology) -> Ladder:
+    """Return the kinds of a family of networks that packets take in any order, or up and down."""
+    if isinstance(family_of(topology), DragonflyShape):
+        return group_kinds(topology)
+    return ordered_kinds(topology) if is_hyperx(topology) else rank_kinds(topology)
+
+
+ADAPTIVE, UP, DOWN = 0, 1, 2
+"""The states of packets: in adaptive VCs, in the escape before it has gone down, and after."""
+
+
+def escape_tables(topology: Topology) -> tuple[NDArray[np.int8], NextPorts, NextPorts]:
+    """Return the kind of each channel, up 0 and down 1, and the ports that lead on.
+
+    Of the shortest ways that go up and then down, for packets that have not gone down yet, and for
+    those that have.
+    """
+    from netloom.routing.kernels.next_ports import fill_legal_ports
+
+    inside, wired = topology.routers, hosted_ports(topology)
+    count = inside.num_vertices
+    check_starts(topology, 2 * count * count)
+    rank = router_ranks(topology)
+    links, net = two_way(inside)
+    up = rank[net.channel_target] < rank[net.channel_source]
+    starts = np.zeros(2 * count * count, np.int32)
+    lengths = np.full(2 * count * count, -1, np.int16)
+    ports, size = fill_legal_ports(
+        up, (net.channel_source, net.channel_target), net.incoming(), net.outgoing(),
+        wired.out_port[links], wired.lanes[links],
+        starts, lengths, np.empty(wired.num_ports + 1, np.int16),
+    )  # fmt: skip
+    kind = (rank[inside.channel_target] > rank[inside.channel_source]).astype(np.int8)
+    own, half = ports[:size].copy(), count * count
+    first = NextPorts(count, starts[:half], own, lengths[:half])
+    return kind, first, NextPorts(count, starts[half:], own, lengths[half:])
+
+
+def escape_automaton(kind: NDArray[np.int8], num_vcs: int) -> Automaton:
+    """Return the states of packets that may go any shortest way in all VCs but VC 0.
+
+    In VC 0 they go up and then down, and never leave it again.
+    """
+    zeros, own = np.zeros(3, np.int8), np.arange(3, dtype=np.int16)
+    return Automaton(
+        kind, np.array([[ADAPTIVE] * 2, [UP, DOWN], [DOWN] * 2], np.int16),
+        np.array([bits(num_vcs) & ~1, 1, 1], np.int64), np.full(3, bits(num_vcs), np.int64),
+        own.astype(np.int8), zeros, zeros, own, own, own,
+    )  # fmt: skip
+
+
+def detour_lists(detour_class: Ints, lists: Sequence[Sequence[Ints]]) -> dict[str, Any]:
+    """Return the fields of ``HopTables`` that say which goals packets draw.
+
+    Parameters
+    ----------
+    detour_class
+        int32[R], the class of each router.
+    lists
+        For the class of the router where a packet draws and that of its exit the goals, each as
+        likely; -1 stands for none. Lists that are one object are kept once.
+    """
+    classes = len(lists)
+    starts = np.zeros(classes * classes, np.int32)
+    known: dict[int, int] = {}
+    parts, size = [], 0
+    for row, goals in enumerate(goals for each in lists for goals in each):
+        if id(goals) not in known:
+            known[id(goals)] = size
+            parts.append(np.append(len(goals), goals))
+            size += len(parts[-1])
+        starts[row] = known[id(goals)]
+    return {
+        "detour_class": detour_class.astype(np.int32),
+        "detour_classes": classes,
+        "detour_start": starts,
+        "detours": np.concatenate(parts).astype(np.int32),
+    }
+
+
+def valiant_goals(topology: Topology, over: str) -> dict[str, Any]:
+    """Return the goals of ``several.Valiant`` over ``routers`` or ``groups``.
+
+    Raises
+    ------
+    InputError
+        If the network has none.
+    """
+    trip = detour(topology, Valiant("groups" if over == "groups" else "routers"))
+    if not trip.to_group:
+        return detour_lists(np.zeros(topology.num_routers, np.int32), [[trip.goals]])
+    return _by_group(trip.ways.group - 1, [trip.goals] * int(trip.ways.group.max()))
+
+
+def other_goals(topology: Topology, asked: str) -> dict[str, Any]:
+    """Return the goals of routings that weigh a detour against the direct way.
+
+    Any router with hosts. On dragonflies any of another group, and packets within a group draw
+    none.
+
+    Raises
+    ------
+    InputError
+        If the network has none, naming the routing that is ``asked`` for.
+    """
+    goals, shape = host_routers(topology), family_of(topology)
+    if not len(goals):
+        found = f"{asked} on {topology.name}, where packets enter and leave by different routers"
+        raise InputError("routing", found, "routers by which packets enter and leave")
+    if not isinstance(shape, DragonflyShape):
+        return detour_lists(np.zeros(topology.num_routers, np.int32), [[goals]])
+    group = np.arange(topology.num_routers) // shape.routers
+    away = [goals[group[goals] != own] for own in range(shape.groups)]
+    return _by_group(group, away)
+
+
+def _by_group(group: NDArray[Any], goals: Sequence[Ints]) -> dict[str, Any]:
+    """Return lists by the group of the router where packets draw. None in the exit's group."""
+    nothing = np.zeros(0, np.int32)
+    count = len(goals)
+    lists = [
+        [nothing if own == other else goals[own] for other in range(count)] for own in range(count)
+    ]
+    return detour_lists(group, lists)
+
 
 THRESHOLD = 2
 """Flits by which a detour must be the shorter one, if nothing else is said."""

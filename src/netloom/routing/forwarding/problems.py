@@ -7,14 +7,19 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from netloom.routing.forwarding.addresses import NO_PORT, addresses, whole_table
-from netloom.routing.forwarding.tables import exits, port_senders, senders
+from netloom.routing.forwarding.tables import (
+    NO_PORT,
+    addresses,
+    exits,
+    port_senders,
+    senders,
+    whole_table,
+)
 from netloom.topology.cabling import port_numbers
 
 if TYPE_CHECKING:
     from netloom.base.arrays import Ints
-    from netloom.routing.forwarding.addresses import Addresses
-    from netloom.routing.forwarding.tables import ForwardingTable
+    from netloom.routing.forwarding.tables import Addresses, ForwardingTable
     from netloom.topology import Topology
 
 Kind = Literal["loop", "black hole", "wrong delivery", "no entry"]
@@ -87,9 +92,9 @@ def table_problems(topology: Topology, table: ForwardingTable) -> Problems:
 
     Examples
     --------
-    >>> from netloom.routing.forwarding.addresses import port_table
+    >>> from netloom.routing.forwarding.tables import port_table
     >>> from netloom.routing.forwarding.lfts import table_of_ports
-    >>> from netloom.routing.forwarding.min_hop import minhop
+    >>> from netloom.routing.forwarding.engines import minhop
     >>> from netloom.topology import topology
     >>> net = topology("leaf-spine:2x2x2")
     >>> ports = port_table(net, minhop(net))
