@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.contention.path_contention import Contention, measure
+from netloom.contention.channel_loads import Contention, measure
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -87,10 +87,7 @@ class Saturation:
 
 
 def saturation(
-    found: ChannelLoads,
-    sources: ArrayLike,
-    weights: ArrayLike,
-    num_nodes: int,
+    found: ChannelLoads, sources: ArrayLike, weights: ArrayLike, num_nodes: int
 ) -> Saturation:
     """Return the saturation throughput of a program whose contention has been measured.
 
@@ -175,11 +172,7 @@ def saturation(
 
 
 def loop_saturation(
-    topology: Topology,
-    routing: Routing,
-    graph: ProcessGraph,
-    node_of: Ints,
-    shares: Floats,
+    topology: Topology, routing: Routing, graph: ProcessGraph, node_of: Ints, shares: Floats
 ) -> Saturation | None:
     """Return the saturation throughput of tasks that all send as often, in the traffic of a task.
 
@@ -342,20 +335,6 @@ def capacity_fraction(
     """
     hops_each = np.asarray(mean_path_length, np.float64) / channels_per_node
     return np.asarray(np.asarray(node_traffic, np.float64) * hops_each)
-
-
-def node_traffic_of_capacity(
-    fraction: ArrayLike, mean_path_length: ArrayLike, channels_per_node: float = 4.0
-) -> Floats:
-    """Return the node traffic that is this fraction of network capacity (eq. 3.32, solved for λ_n).
-
-    Examples
-    --------
-    >>> float(node_traffic_of_capacity(1 / 3, 2 * 16 / 3).round(4))
-    0.125
-    """
-    hops_each = np.asarray(mean_path_length, np.float64) / channels_per_node
-    return np.asarray(np.asarray(fraction, np.float64) / hops_each)
 
 
 def offered_by_program(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.mapping.routes.joint_routes import ROUNDS, JointRoutes, joint_routes
+from netloom.mapping.joint_routes import ROUNDS, JointRoutes, joint_routes
 from netloom.mapping.search.bounds import least
 from netloom.mapping.search.generations import FoundMapping
 from netloom.mapping.search.starts import random_starts

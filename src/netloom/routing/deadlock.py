@@ -159,12 +159,7 @@ def layers_needed(topology: Topology, routing: Routing) -> Layering:
 
 
 def _part(
-    topology: Topology,
-    ways: Ways,
-    entries: Bools,
-    goals: Ints,
-    *,
-    to_group: bool = False,
+    topology: Topology, ways: Ways, entries: Bools, goals: Ints, *, to_group: bool = False
 ) -> tuple[Part, Bools]:
     """Return the layers of packets from some routers to goals, and where they arrive."""
     from netloom.routing.kernels.several_layers import layered_waits
@@ -292,11 +287,7 @@ def listed_cycle(topology: Topology, routing: Routing) -> tuple[int, ...]:
 
 
 def _waits(
-    topology: Topology,
-    routing: Routing,
-    sources: Ints,
-    targets: Ints,
-    num_channels: int,
+    topology: Topology, routing: Routing, sources: Ints, targets: Ints, num_channels: int
 ) -> tuple[Ints, Ints]:
     """Return what is held and what is asked for on the paths of some pairs, each two once."""
     found, listed = np.zeros(0, np.int64), 0

@@ -478,10 +478,7 @@ _PLAIN: dict[str, NamedRouting] = {
     )
 }
 
-_FILES: dict[str, Callable[[Topology, str], Routing]] = {
-    "lfts": read_lfts,
-    "routes": read_routes,
-}
+_FILES: dict[str, Callable[[Topology, str], Routing]] = {"lfts": read_lfts, "routes": read_routes}
 """What reads routings from files."""
 
 _HASHED = {"ecmp": False, "ecmp-polarised": True}

@@ -415,12 +415,7 @@ def up_down_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
 
 
 def _legal_paths(
-    links: Ints,
-    net: Topology,
-    rank: Ints,
-    sources: Ints,
-    targets: Ints,
-    keys: tuple[Ints, Ints],
+    links: Ints, net: Topology, rank: Ints, sources: Ints, targets: Ints, keys: tuple[Ints, Ints]
 ) -> Paths:
     """Return the path of every pair of nodes by two-way links and the ranks of the nodes.
 
@@ -612,10 +607,7 @@ class TreeIndex(NamedTuple):
 
 
 def tree_paths(
-    topology: Topology,
-    routing: DModK | SModK | RandomUp,
-    sources: Ints,
-    targets: Ints,
+    topology: Topology, routing: DModK | SModK | RandomUp, sources: Ints, targets: Ints
 ) -> Paths:
     """Return the paths of every pair of hosts, ports of the hosts included (see ``paths``).
 
@@ -644,12 +636,7 @@ def tree_paths(
     return Paths(found.offsets, found.channels, pair, (1 / counts)[pair])
 
 
-def drawn_up(
-    topology: Topology,
-    sources: Ints,
-    targets: Ints,
-    rng: np.random.Generator,
-) -> Paths:
+def drawn_up(topology: Topology, sources: Ints, targets: Ints, rng: np.random.Generator) -> Paths:
     """Return one path of each pair of hosts, drawn as ``RandomUp`` says.
 
     Raises
@@ -739,13 +726,7 @@ def _levels(shape: TreeShape, start: Ints, end: Ints) -> Ints:
     return levels
 
 
-def _walk(
-    topology: Topology,
-    steps: Ints,
-    start: Ints,
-    end: Ints,
-    keys: Ints,
-) -> Paths:
+def _walk(topology: Topology, steps: Ints, start: Ints, end: Ints, keys: Ints) -> Paths:
     """Return the path of each key (see ``kernels.trees.fill_paths``) between places of hosts."""
     from netloom.routing.kernels.trees import fill_paths
 

@@ -268,11 +268,7 @@ def several_paths(topology: Topology, routing: Several, sources: Ints, targets: 
 
 
 def drawn_paths(
-    topology: Topology,
-    routing: Several,
-    sources: Ints,
-    targets: Ints,
-    rng: np.random.Generator,
+    topology: Topology, routing: Several, sources: Ints, targets: Ints, rng: np.random.Generator
 ) -> Paths:
     """Return one path of every pair of hosts, drawn with its probability (see ``draw_paths``).
 
@@ -301,10 +297,7 @@ def drawn_paths(
 
 
 def single_paths(
-    topology: Topology,
-    routing: MinimalGroup | DimensionOrder,
-    sources: Ints,
-    targets: Ints,
+    topology: Topology, routing: MinimalGroup | DimensionOrder, sources: Ints, targets: Ints
 ) -> Paths:
     """Return the path of every pair of hosts, where targets share equal channels (see ``paths``).
 

@@ -176,10 +176,7 @@ def _made_for(
 
 
 def draw_aux(
-    routing: VirtualChannelRouting,
-    rng: np.random.Generator,
-    sources: ArrayLike,
-    targets: ArrayLike,
+    routing: VirtualChannelRouting, rng: np.random.Generator, sources: ArrayLike, targets: ArrayLike
 ) -> tuple[Ints, Ints]:
     """Return what each packet carries for its routing: its coin and its ``aux``.
 
@@ -318,11 +315,7 @@ def check_slots(topology: Topology, num_vcs: int, injection: int, ejection: int)
 
 
 def _in_minimal_box(
-    routing: VirtualChannelRouting,
-    rng: np.random.Generator,
-    start: Ints,
-    end: Ints,
-    coin: Ints,
+    routing: VirtualChannelRouting, rng: np.random.Generator, start: Ints, end: Ints, coin: Ints
 ) -> Ints:
     assert isinstance(routing.topology, Cube)
     dimensions = cube_tables(routing.topology, DimensionOrder())

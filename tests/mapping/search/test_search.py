@@ -13,10 +13,16 @@ from netloom.base.errors import InputError
 from netloom.contention import measure
 from netloom.mapping import OBJECTIVES, search_mapping
 from netloom.mapping.kernels.search import anneal, busy_items, cost, fill, gather, relieve, shorten
-from netloom.mapping.search import arrays as search_arrays_module
-from netloom.mapping.search.arrays import SearchArrays, search_arrays
+from netloom.mapping.search import rounds as search_arrays_module
 from netloom.mapping.search.objectives import measure_by, objective_of
-from netloom.mapping.search.rounds import Held, images, places_of_items, room
+from netloom.mapping.search.rounds import (
+    Held,
+    SearchArrays,
+    images,
+    places_of_items,
+    room,
+    search_arrays,
+)
 from netloom.routing import parse_routing
 from netloom.topology import hop_distances, hypercube, mesh, omega, torus, without
 from netloom.workload import process_graph, read

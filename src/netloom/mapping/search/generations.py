@@ -12,10 +12,16 @@ from netloom.base.errors import InputError
 from netloom.base.progress import patience
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.mapping.allocation import nodes_for_tasks
-from netloom.mapping.search.arrays import SearchArrays, search_arrays
 from netloom.mapping.search.bounds import least
 from netloom.mapping.search.objectives import Measure, measure_by, objective_of
-from netloom.mapping.search.rounds import Clock, Round, run_round, warm_up
+from netloom.mapping.search.rounds import (
+    Clock,
+    Round,
+    SearchArrays,
+    run_round,
+    search_arrays,
+    warm_up,
+)
 from netloom.mapping.search.starts import check_room, random_starts, starts_of
 from netloom.routing import Routing, parse_routing
 from netloom.simulation.side_by_side import run_all
@@ -200,12 +206,7 @@ def _allowed(nodes: ArrayLike | None, topology: Topology) -> Ints:
 
 
 def _starts(
-    value_of: Measure,
-    weights: Floats,
-    nodes: Ints,
-    tasks_per_node: int,
-    seed: int,
-    identity: Ints,
+    value_of: Measure, weights: Floats, nodes: Ints, tasks_per_node: int, seed: int, identity: Ints
 ) -> tuple[list[Round], dict[str, Ints], dict[str, float]]:
     """Return the mappings to start from, as rounds, the best first. By name, and their values."""
     app, topology = value_of.app, value_of.topology

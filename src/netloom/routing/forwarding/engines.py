@@ -379,9 +379,7 @@ def _too_many() -> str:
     return f"more than {DATA_LANES} lanes are needed"
 
 
-def _layers(
-    topology: Topology,
-) -> tuple[Ints, Ints, Ints, int, object]:
+def _layers(topology: Topology) -> tuple[Ints, Ints, Ints, int, object]:
     """Return the ways, the pairs of routers with their layers, how many, and the dependencies."""
     from netloom.routing.kernels.lash import layer_pairs, tree_ways
 
@@ -548,12 +546,7 @@ def _ways(
     return found
 
 
-def _search(
-    topology: Topology,
-    links: Ints,
-    back: Ints,
-    escape: Ints,
-) -> Search:
+def _search(topology: Topology, links: Ints, back: Ints, escape: Ints) -> Search:
     graph = dependency_graph(topology)
     routers, (channels, most) = topology.num_routers, graph.uses.shape
     into = int(np.diff(graph.in_offsets).max(initial=0))

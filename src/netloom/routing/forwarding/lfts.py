@@ -415,9 +415,7 @@ def _row(line: str, where: str, most: int) -> tuple[int, int, list[int]]:
     return comes, leaves, row
 
 
-def _passed(
-    topology: Topology,
-) -> Iterator[tuple[int, tuple[Ints, Ints]]]:
+def _passed(topology: Topology) -> Iterator[tuple[int, tuple[Ints, Ints]]]:
     """Yield each router with the ports by which packets come in and go on, pair by pair."""
     out_port, in_port = port_numbers(topology)
     inside, first = topology.routers, topology.num_network_channels

@@ -139,11 +139,7 @@ def _sent(topology: Topology, rows: int) -> Ints:
 
 
 def _faults(
-    topology: Topology,
-    table: ForwardingTable,
-    every: Addresses,
-    ends: Ints,
-    sent: Ints,
+    topology: Topology, table: ForwardingTable, every: Addresses, ends: Ints, sent: Ints
 ) -> tuple[Fault, ...]:
     """Return every fault, with all destinations that it is the fault of."""
     port_of = {}

@@ -97,10 +97,7 @@ def exits(topology: Topology) -> Ints:
 
 
 def forwarded_paths(
-    topology: Topology,
-    routing: ForwardingTable,
-    sources: Ints,
-    targets: Ints,
+    topology: Topology, routing: ForwardingTable, sources: Ints, targets: Ints
 ) -> Paths:
     """Return the path of every pair of hosts (see ``paths``).
 
