@@ -261,7 +261,20 @@ def measure(
         return measure_paths(
             routed, topology.num_channels, weight, bandwidth=topology.channel_bandwidth
         )
-    return _measure_hosted(topology, routed, weight)
+    # measure paths from host to host: those that share a channel between routers meet
+    from netloom.contention.kernels.stamped import count_loads
+
+    load, weighted_load = np.zeros(topology.num_channels, np.int32), np.zeros(topology.num_channels)
+    count_loads(routed.channels, routed.offsets, weight, load, weighted_load)
+    inside = routed.channels < topology.num_network_channels
+    offsets = np.append(0, np.cumsum(inside))[routed.offsets]
+    between = measure_paths(
+        Paths(offsets, routed.channels[inside]), topology.num_network_channels, weight
+    )
+    heaviest = _largest_along(routed, weighted_load / topology.channel_bandwidth)
+    return _from_host_to_host(
+        topology, between, weight, routed.lengths > 0, heaviest, load, weighted_load
+    )
 
 
 MOST_MEETINGS = 2**32
@@ -352,23 +365,6 @@ def _largest_along(routed: Paths, values: Floats) -> Floats:
     if len(used):
         largest[used] = np.maximum.reduceat(values[routed.channels], routed.offsets[used])
     return largest
-
-
-def _measure_hosted(topology: Topology, routed: Paths, weight: Floats) -> Contention:
-    """Measure paths from host to host: those that share a channel between routers meet."""
-    from netloom.contention.kernels.stamped import count_loads
-
-    load, weighted_load = np.zeros(topology.num_channels, np.int32), np.zeros(topology.num_channels)
-    count_loads(routed.channels, routed.offsets, weight, load, weighted_load)
-    inside = routed.channels < topology.num_network_channels
-    offsets = np.append(0, np.cumsum(inside))[routed.offsets]
-    between = measure_paths(
-        Paths(offsets, routed.channels[inside]), topology.num_network_channels, weight
-    )
-    heaviest = _largest_along(routed, weighted_load / topology.channel_bandwidth)
-    return _from_host_to_host(
-        topology, between, weight, routed.lengths > 0, heaviest, load, weighted_load
-    )
 
 
 def _measure_hosted_cube(

@@ -109,7 +109,12 @@ def to_every_node(topology: Cube, order: DimensionOrder, sent: Floats) -> Floats
         for direction in range(2):
             along = np.moveaxis(sources if direction == 0 else np.flip(sources, axis), axis, -1)
             if wraps:
-                crossing = _round_a_ring(along, side)
+                # what crosses each channel of a ring: a node x before it has targets beyond x hops
+                hops = np.arange(1, side)
+                chosen = np.where(2 * hops < side, 1.0, np.where(2 * hops == side, 0.5, 0.0))
+                beyond = np.append(chosen[::-1].cumsum()[::-1], 0.0)
+                circle = np.fft.rfft(along, axis=-1) * np.fft.rfft(beyond)
+                crossing = np.maximum(np.fft.irfft(circle, n=side, axis=-1), 0.0)
             else:  # all from before a channel, for each target beyond it
                 crossing = along.cumsum(axis=-1)[..., : side - 1] * np.arange(side - 1.0, 0, -1)
             full = np.broadcast_to(np.moveaxis(targets * crossing, -1, axis), shape)
@@ -174,15 +179,6 @@ def romm_work(topology: Cube, sources: Ints, targets: Ints) -> float:
         apart = np.abs(sources // stride % side - targets // stride % side)
         size *= 1 + (np.minimum(apart, side - apart) if wraps else apart)
     return float(size.sum())
-
-
-def _round_a_ring(sent: Floats, side: int) -> Floats:
-    """What crosses each channel of a ring: a node x before it has targets beyond x hops."""
-    hops = np.arange(1, side)
-    chosen = np.where(2 * hops < side, 1.0, np.where(2 * hops == side, 0.5, 0.0))
-    beyond = np.append(chosen[::-1].cumsum()[::-1], 0.0)
-    circle = np.fft.rfft(sent, axis=-1) * np.fft.rfft(beyond)
-    return np.maximum(np.fft.irfft(circle, n=side, axis=-1), 0.0)
 
 
 def _lines(topology: Cube) -> Iterator[tuple[slice, slice, int, bool]]:

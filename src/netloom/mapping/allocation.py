@@ -573,7 +573,11 @@ def mapping_with_distance(
     check_room(graph.num_tasks, len(usable), 1, topology.name)
     place = np.arange(len(usable))  # of tasks, and of the empty places after them
     hops = hop_distances(topology, usable)[:, usable]
-    edges_of = _edges_of(graph, len(usable))
+    # the edges that leave or enter each task
+    ends = np.concatenate([graph.source, graph.target])
+    order = np.argsort(ends, kind="stable")
+    cuts = np.cumsum(np.bincount(ends, minlength=len(usable)))[:-1]
+    edges_of = [part % graph.num_edges for part in np.split(order, cuts)]
     wished = distance * graph.num_edges
     off = float(hops[place[graph.source], place[graph.target]].sum()) - wished
     rng = np.random.default_rng(seed)
@@ -594,11 +598,3 @@ def mapping_with_distance(
         found = f"{distance:g} hops, where swaps lead no nearer than to {nearest:.4g}"
         raise InputError("distance", found, "an average distance that a mapping can have")
     return usable[place[: graph.num_tasks]].astype(np.int32)
-
-
-def _edges_of(graph: ProcessGraph, num_places: int) -> list[Ints]:
-    """The edges that leave or enter each task. None for the empty places after them."""
-    ends = np.concatenate([graph.source, graph.target])
-    order = np.argsort(ends, kind="stable")
-    cuts = np.cumsum(np.bincount(ends, minlength=num_places))[:-1]
-    return [part % graph.num_edges for part in np.split(order, cuts)]

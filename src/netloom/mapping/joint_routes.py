@@ -223,7 +223,8 @@ def _rounds(
             turn = rng.permutation(turn)
         after = _cost(state, unit)
         settled |= number + 1 >= SWEEPS or after > cost * (1 - GAIN)
-        routed = _paths_of(state)
+        offsets = np.append(0, np.cumsum(state.lengths, dtype=np.int64))
+        routed = Paths(offsets, state.routes[_within(state)])
         state.load[:] = load_of(task, routed)  # as rounding has it
         yield routed, state.layer[_within(state)]
         highest = float(state.load.max())
@@ -297,11 +298,6 @@ def _reroute(task: Task, state: State, turn: Ints, unit: float, *, together: boo
 def _within(state: State) -> Bools:
     """Return which places of the table of routes are hops."""
     return np.arange(state.routes.shape[1]) < state.lengths[:, None]
-
-
-def _paths_of(state: State) -> Paths:
-    offsets = np.append(0, np.cumsum(state.lengths, dtype=np.int64))
-    return Paths(offsets, state.routes[_within(state)])
 
 
 def load_of(task: Task, routed: Paths) -> Floats:
@@ -432,7 +428,14 @@ def joint_routes(
     routed = parse_routing(routing, topology) if isinstance(routing, str) else routing
     if rounds < 0:
         raise InputError("rounds", f"{rounds}", "at least 0")
-    _check(topology, routed)
+    # refuse what routes cannot be chosen for
+    if routed.several:
+        wanted = "a routing with one path per pair, to choose routes"
+        raise InputError("routing", f"{routed}, which has several paths per pair", wanted)
+    rate = topology.routers.channel_bandwidth
+    if (rate != rate[:1]).any():
+        wanted = "channels of one bandwidth between routers, to choose routes"
+        raise InputError(topology.name, "channels that differ in bandwidth", wanted)
     source, target, weight = _merged(app, topology, node_of, weights)
     whole = paths(topology, routed, source, target)
     between = between_routers(topology, whole)
@@ -504,7 +507,10 @@ def _chosen(
                 best, layer, value = chosen, its_layer, highest
             if value <= bound * (1 + CLOSE) or stop.is_set() or thread_time() > end:
                 break
-    layer = _fewest(routers, best, layer)
+    # the layers of paths from 0 on, or others if there are fewer of them
+    known = np.unique(layer, return_inverse=True)[1].astype(np.int32)
+    other = layers(routers, best)
+    layer = other if other.max() < known.max() else known
     return _Chosen(best, layer, before, value, bound, ended, stop.is_set())
 
 
@@ -517,17 +523,6 @@ def _from_hosts(topology: Topology, whole: Paths, apart: Ints, chosen: Paths) ->
     first, last = whole.channels[whole.offsets[:-1]], whole.channels[whole.offsets[1:] - 1]
     inner = Paths(np.append(0, np.cumsum(lengths)), chosen.channels)
     return spliced(Legs(first, last, first, last), inner)
-
-
-def _check(topology: Topology, routing: Routing) -> None:
-    """Refuse what routes cannot be chosen for."""
-    if routing.several:
-        wanted = "a routing with one path per pair, to choose routes"
-        raise InputError("routing", f"{routing}, which has several paths per pair", wanted)
-    rate = topology.routers.channel_bandwidth
-    if (rate != rate[:1]).any():
-        wanted = "channels of one bandwidth between routers, to choose routes"
-        raise InputError(topology.name, "channels that differ in bandwidth", wanted)
 
 
 def _merged(
@@ -556,10 +551,3 @@ def _most_layers(topology: Topology, routing: Routing, own: int, given: int | No
         wanted = f"from the {own} that the paths of {routing} need to {MOST_LAYERS}"
         raise InputError("virtual_channels", f"{given}", wanted)
     return given
-
-
-def _fewest(topology: Topology, routed: Paths, layer: Ints) -> Ints:
-    """Return the layers of paths from 0 on, or others if there are fewer of them."""
-    known = np.unique(layer, return_inverse=True)[1].astype(np.int32)
-    other = layers(topology, routed)
-    return other if other.max() < known.max() else known

@@ -239,7 +239,15 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
     if isinstance(routing, DimensionOrder) and isinstance(inside, Cube) and _all_send(topology):
         return _ring_cycle(inside)
     if isinstance(routing, ShortestPath) and topology.direct:
-        return _shortest_path_cycle(topology)
+        # a cycle of the table of ``ShortestPath`` between all nodes of a direct network
+        if topology.num_vertices * topology.num_channels > MOST_STEPS:
+            found = f"{topology.num_vertices} nodes times {topology.num_channels} channels"
+            raise InputError(topology.name, found, f"at most {MOST_STEPS} to check for deadlock")
+        from netloom.routing.kernels.shortest_path import table_waits
+
+        ends = (topology.channel_source, topology.channel_target)
+        waits = table_waits(ends, *topology.incoming(), *topology.outgoing())
+        return cycle_of_waits(*slots_of(topology, waits), topology.num_channels)
     if isinstance(routing, Valiant):  # one part of packets' ways may do, without listing any
         for part in layers_needed(topology, routing).parts:
             if part.circle:
@@ -311,18 +319,6 @@ def _minimal_waits(topology: Topology) -> tuple[Ints, Ints]:
     inside, (entry, leave) = topology.routers, router_pairs(topology)
     by_exit = np.argsort(leave, kind="stable")
     return slots_of(inside, minimal_waits(by_exit, entry, leave, minimal_ways(topology)))
-
-
-def _shortest_path_cycle(topology: Topology) -> tuple[int, ...]:
-    """Return a cycle of the table of ``ShortestPath`` between all nodes of a direct network."""
-    if topology.num_vertices * topology.num_channels > MOST_STEPS:
-        found = f"{topology.num_vertices} nodes times {topology.num_channels} channels"
-        raise InputError(topology.name, found, f"at most {MOST_STEPS} to check for deadlock")
-    from netloom.routing.kernels.shortest_path import table_waits
-
-    ends = (topology.channel_source, topology.channel_target)
-    waits = table_waits(ends, *topology.incoming(), *topology.outgoing())
-    return cycle_of_waits(*slots_of(topology, waits), topology.num_channels)
 
 
 def _all_send(topology: Topology) -> bool:

@@ -157,7 +157,16 @@ def virtual_channel_routing(
         raise InputError(f"routing '{named}'", found, f"for simulation {NAMES}")
     else:
         return _listed(topology, all_routes(topology, named), num_vcs, ejection_channels)
-    cube = _fitting(topology, name)
+    # the network, having made sure that a routing of ``RULES`` exists on it
+    rule, where = RULES[name.partition(":")[0]], f"routing '{name}'"
+    if not isinstance(topology, Cube):
+        wanted = "layered, up-down, shortest-path, routes:FILE or a table: it has no dimensions"
+        raise InputError(where, topology.name, wanted)
+    if rule.two_dimensions and len(topology.sides) != 2:
+        raise InputError(where, topology.name, "a mesh of two dimensions")
+    if rule.ring_vcs == 0 and any(topology.wraps):
+        raise InputError(where, topology.name, "a mesh: on rings its turns deadlock")
+    cube = topology
     check_rule(cube, name, order, num_vcs)
     return rule_routing(cube, name, order, num_vcs, ejection_channels)
 
@@ -240,19 +249,6 @@ def named_routing(topology: Topology, spec: str) -> str | Routing:
         )
         raise InputError(f"routing '{spec}'", f"'{spec if argument else name}'", wanted)
     return spec
-
-
-def _fitting(topology: Topology, name: str) -> Cube:
-    """Return the network, having made sure that a routing of ``RULES`` exists on it."""
-    rule, where = RULES[name.partition(":")[0]], f"routing '{name}'"
-    if not isinstance(topology, Cube):
-        wanted = "layered, up-down, shortest-path, routes:FILE or a table: it has no dimensions"
-        raise InputError(where, topology.name, wanted)
-    if rule.two_dimensions and len(topology.sides) != 2:
-        raise InputError(where, topology.name, "a mesh of two dimensions")
-    if rule.ring_vcs == 0 and any(topology.wraps):
-        raise InputError(where, topology.name, "a mesh: on rings its turns deadlock")
-    return topology
 
 
 def _listed(

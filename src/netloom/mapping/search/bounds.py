@@ -354,7 +354,15 @@ def _least_hops(
     rank = np.arange(joint.nnz) - joint.indptr[source]
     sent = joint.data[order]  # of each task, falling
     most = int(np.diff(joint.indptr).max(initial=0))
-    near = _nearest(topology, nodes, most, tasks_per_node)
+    # how far the ``most`` nearest places are from each node, or from the best of all
+    whole = topology.whole
+    if isinstance(whole, Cube) and len(nodes) > MOST_PLACES:
+        sides = np.array(whole.sides)
+        apart = hops(whole, np.array([int(sides // 2 @ whole.strides)]))
+    else:
+        apart = hops(topology, nodes, nodes)
+    found = np.sort(apart, axis=1)[:, (np.arange(most) + 1) // tasks_per_node]
+    near = np.where(np.isinf(found), topology.num_hosts, found)
     together = max(app.num_tasks, len(near) * tasks_per_node)
     if together > MOST_PLACES or (near == near[0]).all():
         return float(sent @ near.min(axis=0)[rank]) / 2
@@ -364,21 +372,6 @@ def _least_hops(
     table[source, rank] = sent
     cost = np.repeat(table @ near.T / 2, tasks_per_node, axis=1)
     return float(cost[linear_sum_assignment(cost)].sum())
-
-
-def _nearest(topology: Topology, nodes: Nodes, most: int, tasks_per_node: int) -> Weights:
-    """Return how far the ``most`` nearest places are from each node, or from the best of all.
-
-    A task's own place left out, float64[nodes or 1, most].
-    """
-    whole = topology.whole
-    if isinstance(whole, Cube) and len(nodes) > MOST_PLACES:
-        sides = np.array(whole.sides)
-        apart = hops(whole, np.array([int(sides // 2 @ whole.strides)]))
-    else:
-        apart = hops(topology, nodes, nodes)
-    found = np.sort(apart, axis=1)[:, (np.arange(most) + 1) // tasks_per_node]
-    return np.where(np.isinf(found), topology.num_hosts, found)
 
 
 def least_channel_load(

@@ -524,7 +524,16 @@ def embed(
     if app.num_tasks > len(allowed):
         return None
     joint, rng = joint_weights(app, weights), np.random.default_rng(seed)
-    host = _links(topology, allowed)
+    # the neighbours of each allowed node among the allowed, by their place among them
+    place = np.full(topology.num_hosts, -1, np.int64)
+    place[allowed] = np.arange(len(allowed))
+    source, target = place[topology.channel_source], place[topology.channel_target]
+    kept = (source >= 0) & (target >= 0)
+    there = np.unique(source[kept] * len(allowed) + target[kept])
+    back = there % len(allowed) * len(allowed) + there // len(allowed)
+    both = there[np.isin(there, back)]
+    counts = np.bincount(both // len(allowed), minlength=len(allowed))
+    host = np.append(0, np.cumsum(counts)), both % len(allowed)
     for least in _thresholds(joint):
         talking, heavy = _heavy_part(joint, least)
         found = _search(heavy, host, rng)
@@ -534,19 +543,6 @@ def embed(
             _seat_others(node_of, joint, topology, allowed)
             return node_of
     return None
-
-
-def _links(topology: Topology, allowed: Ints) -> Neighbours:
-    """Return the neighbours of each allowed node among the allowed, by their place among them."""
-    place = np.full(topology.num_hosts, -1, np.int64)
-    place[allowed] = np.arange(len(allowed))
-    source, target = place[topology.channel_source], place[topology.channel_target]
-    kept = (source >= 0) & (target >= 0)
-    there = np.unique(source[kept] * len(allowed) + target[kept])
-    back = there % len(allowed) * len(allowed) + there // len(allowed)
-    both = there[np.isin(there, back)]
-    counts = np.bincount(both // len(allowed), minlength=len(allowed))
-    return np.append(0, np.cumsum(counts)), both % len(allowed)
 
 
 def _thresholds(joint: JointWeights) -> Iterator[float]:

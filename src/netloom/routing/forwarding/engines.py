@@ -537,28 +537,24 @@ def _ways(
         names = [topology.name_of(vertex) for vertex in two]
         what = f"no way from {names[0]} to {names[1]}"
         raise InputError(f"routing nue on {topology.name}", what, "a connected network")
-    search = _search(topology, links[3], back, escape)
-    reserve(search, nodes, terminals > 0)
-    total = 1 + int(np.sum(escape >= 0))
-    found: Ints = nue_ways(
-        search, nodes, ends.exit[some], ends.copies[some], ends.at_router, total, weight
-    )
-    return found
-
-
-def _search(topology: Topology, links: Ints, back: Ints, escape: Ints) -> Search:
     graph = dependency_graph(topology)
     routers, (channels, most) = topology.num_routers, graph.uses.shape
     into = int(np.diff(graph.in_offsets).max(initial=0))
     shape = graph.uses.shape
-    return Search(
-        graph, back, links, escape, np.zeros(shape, np.bool_), np.zeros(shape, np.bool_),
+    search = Search(
+        graph, back, links[3], escape, np.zeros(shape, np.bool_), np.zeros(shape, np.bool_),
         np.zeros(shape, np.bool_), np.empty(channels * most, np.int32),
         np.empty(channels * most, np.int32), np.zeros(1, np.int64), np.zeros(channels, np.bool_),
         np.zeros(channels, np.bool_), np.empty(routers, np.int64), np.empty(routers, np.int32),
         np.zeros(channels, np.int64), np.empty((routers, into), np.int32),
         np.empty(routers, np.int32),
     )  # fmt: skip
+    reserve(search, nodes, terminals > 0)
+    total = 1 + int(np.sum(escape >= 0))
+    found: Ints = nue_ways(
+        search, nodes, ends.exit[some], ends.copies[some], ends.at_router, total, weight
+    )
+    return found
 
 
 LEVELS = (2, 8)

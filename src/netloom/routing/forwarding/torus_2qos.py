@@ -72,7 +72,15 @@ def grid_of(topology: Topology) -> Grid | None:
         gone = [vertex - first for vertex in topology.failed_nodes if vertex >= first]
         place[gone] = -1
         return Grid(whole.sides, whole.wraps, place.astype(np.int64))
-    neighbours = _neighbours(topology)
+    # the neighbours of each router, each once, in order of port
+    inside = topology.routers
+    ports = port_numbers(topology)[0][: inside.num_channels]
+    found: list[dict[int, None]] = [{} for _ in range(topology.num_routers)]
+    for channel in np.lexsort((ports, inside.channel_source)).tolist():
+        here, there = int(inside.channel_source[channel]), int(inside.channel_target[channel])
+        if here != there:
+            found[here][there] = None
+    neighbours = [list(each) for each in found]
     seed = max(range(len(neighbours)), key=lambda router: len(neighbours[router]))
     around = [set(each) for each in neighbours]
     for directions in _first_directions(neighbours[seed], seed, around):
@@ -81,18 +89,6 @@ def grid_of(topology: Topology) -> Grid | None:
         if grid is not None:
             return _turned(grid, neighbours[0])
     return None
-
-
-def _neighbours(topology: Topology) -> list[list[int]]:
-    """Return the neighbours of each router, each once, in order of port."""
-    inside = topology.routers
-    ports = port_numbers(topology)[0][: inside.num_channels]
-    found: list[dict[int, None]] = [{} for _ in range(topology.num_routers)]
-    for channel in np.lexsort((ports, inside.channel_source)).tolist():
-        here, there = int(inside.channel_source[channel]), int(inside.channel_target[channel])
-        if here != there:
-            found[here][there] = None
-    return [list(each) for each in found]
 
 
 def _first_directions(
