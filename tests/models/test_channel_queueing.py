@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netloom.base.errors import InputError
-from netloom.models.channel_flows import any_vc_flows, follow_flows
 from netloom.models.channel_queueing import (
     CROWDING,
     ChannelRouter,
+    any_vc_flows,
     channel_saturation,
+    follow_flows,
     predict_channels,
     prepare_channels,
 )

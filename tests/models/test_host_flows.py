@@ -6,10 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netloom.base.errors import DeadlockError, InputError
-from netloom.models.channel_flows import follow_flows, host_flows
 from netloom.models.channel_queueing import (
     ChannelRouter,
     channel_saturation,
+    follow_flows,
+    host_flows,
     predict_channels,
     prepare_channels,
     resource_name,

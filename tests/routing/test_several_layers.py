@@ -19,7 +19,7 @@ from netloom.routing import (
 )
 from netloom.routing.cycles import dependencies
 from netloom.routing.deadlock import layers_needed
-from netloom.routing.several import detour, ends_of, host_routers, listed, ways_of
+from netloom.routing.rules import detour, ends_of, host_routers, listed, ways_of
 from netloom.topology import topology
 from tests.properties.several_strategies import networks
 from tests.reference.several_layers import has_circle

@@ -17,7 +17,9 @@ from netloom.contention.permutations import (
     shift_loads,
 )
 from netloom.contention.saturation_limit import (
+    Level,
     Saturation,
+    Verdict,
     accepted_path_traffic,
     accepted_path_traffic_threshold,
     capacity_fraction,
@@ -28,9 +30,9 @@ from netloom.contention.saturation_limit import (
     path_slowdown,
     saturation,
     slowdown,
+    verdict,
 )
 from netloom.contention.several_paths import expected_loads
-from netloom.contention.verdicts import Level, Verdict, verdict
 
 __all__ = [
     "ChannelLoads",

@@ -27,8 +27,16 @@ from netloom.routing import (
     paths,
 )
 from netloom.routing.hosted import Legs, legs
-from netloom.routing.rules import followed, whole_tree
-from netloom.routing.several import detour, ends_of, listed, target_numbers, walked, ways_of
+from netloom.routing.rules import (
+    detour,
+    ends_of,
+    followed,
+    listed,
+    target_numbers,
+    walked,
+    ways_of,
+    whole_tree,
+)
 from netloom.routing.ways import JOINED, is_hyperx, shortest_ways
 from netloom.topology import Cube
 
@@ -39,7 +47,7 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Floats, Ints
     from netloom.routing import Routing
-    from netloom.routing.several import Detour
+    from netloom.routing.rules import Detour
     from netloom.routing.ways import Ways
     from netloom.topology import Topology
 

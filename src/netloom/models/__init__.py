@@ -1,11 +1,13 @@
 """Models: latency by the queueing of channels, and what messages and phases take."""
 
-from netloom.models.channel_flows import Flows, any_vc_flows, follow_flows
 from netloom.models.channel_queueing import (
     ChannelPrediction,
     ChannelRouter,
+    Flows,
     PreparedChannels,
+    any_vc_flows,
     channel_saturation,
+    follow_flows,
     predict_channels,
     prepare_channels,
     saturation_limit,

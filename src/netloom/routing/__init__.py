@@ -11,8 +11,7 @@ from netloom.routing.dimension_order import DimensionOrder, half_way_round
 from netloom.routing.forwarding.engines import would_fall_back
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used
 from netloom.routing.forwarding.lfts import read_lfts
-from netloom.routing.forwarding.problems import Problems, table_problems
-from netloom.routing.forwarding.tables import ForwardingTable, Lanes
+from netloom.routing.forwarding.tables import ForwardingTable, Lanes, Problems, table_problems
 from netloom.routing.parse import (
     NamedRouting,
     Routing,
@@ -30,19 +29,21 @@ from netloom.routing.rules import (
     DModK,
     Ecmp,
     Layered,
+    Minimal,
+    MinimalGroup,
     RandomUp,
     ShortestPath,
     SModK,
     Spread,
     UpDown,
+    Valiant,
     spread_table,
 )
-from netloom.routing.several import Minimal, MinimalGroup, Valiant
 from netloom.routing.source_routing import SourceRoutes, read_routes, source_routes, write_routes
-from netloom.routing.virtual_channel_deadlock import virtual_channel_cycle
+from netloom.routing.virtual_channel_tables import VirtualChannelRouting
 from netloom.routing.virtual_channels import (
-    VirtualChannelRouting,
     draw_aux,
+    virtual_channel_cycle,
     virtual_channel_routing,
 )
 

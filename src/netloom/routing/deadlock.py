@@ -30,20 +30,18 @@ from netloom.routing.rules import (
     DModK,
     Ecmp,
     Layered,
+    Minimal,
+    MinimalGroup,
     RandomUp,
     ShortestPath,
     SModK,
     Spread,
     UpDown,
-    spread_waits,
-)
-from netloom.routing.several import (
-    Minimal,
-    MinimalGroup,
     Valiant,
     detour,
     host_routers,
     minimal_ways,
+    spread_waits,
     ways_of,
 )
 from netloom.routing.source_routing import SourceRoutes

@@ -14,8 +14,7 @@ from netloom.contention import measure
 from netloom.mapping import OBJECTIVES, search_mapping
 from netloom.mapping.kernels.search import anneal, busy_items, cost, fill, gather, relieve, shorten
 from netloom.mapping.search import rounds as search_arrays_module
-from netloom.mapping.search.objectives import measure_by, objective_of
-from netloom.mapping.search.rounds import (
+from netloom.mapping.search.generations import (
     Held,
     SearchArrays,
     images,
@@ -23,6 +22,7 @@ from netloom.mapping.search.rounds import (
     room,
     search_arrays,
 )
+from netloom.mapping.search.objectives import measure_by, objective_of
 from netloom.routing import parse_routing
 from netloom.topology import hop_distances, hypercube, mesh, omega, torus, without
 from netloom.workload import process_graph, read

@@ -5,8 +5,13 @@ import pytest
 
 from netloom.routing.forwarding.engines import minhop
 from netloom.routing.forwarding.lfts import table_of_ports
-from netloom.routing.forwarding.problems import table_problems
-from netloom.routing.forwarding.tables import NO_PORT, ForwardingTable, addresses, port_table
+from netloom.routing.forwarding.tables import (
+    NO_PORT,
+    ForwardingTable,
+    addresses,
+    port_table,
+    table_problems,
+)
 from netloom.topology import topology
 
 LEAVES = "leaf-spine:3x2x2"
