@@ -7,7 +7,7 @@ prefers (by credits), or by the better of two randomly drawn arcs. Shares of a s
 1: traffic that surely takes two paths one after the other follows both arcs at the same time. No
 path is a circle.
 
-If nothing is preferred, the load of every channel is known. For the rest see ``choices``.
+If nothing is preferred, the load of every channel is known. For the rest see ``expected_load``.
 
 The stages that packets go through under a routing by hop, and the arcs between them.
 

@@ -44,7 +44,7 @@ on. If there is none, or a channel, a VC, a front or a source is busy all the ti
 One number is fitted, ``CONFLICT``. The closures (for example, that the chance of all VCs being
 taken is a plain power) were chosen by simulation. This used 80 configurations with 5 and 20 flits,
 2 and 4 VCs and ample buffers, and the draws of the study ``latency-accuracy``. The study measures
-the error of the model, which is kept in ``channel_accuracy``.
+the error of the model, which ``latency_band`` gives.
 
 Not modeled: bursts (packets come as Bernoulli arrivals), packets of different lengths, losses of
 switch allocation in small packets, trees of packets that one VC holds up.
@@ -263,7 +263,7 @@ def host_flows(
     A host injects and receives packets by each of its ports as by a node of its own. Packets to
     itself go out and in by its first port. If a routing has several paths for a pair, each packet
     draws one. Dimension order on cubes has classes of VCs, as on direct networks. Other paths take
-    any VC, or any VC of a layer if they could deadlock (see ``routing.layered``).
+    any VC, or any VC of a layer if they could deadlock (see ``routing.Layered``).
 
     Parameters
     ----------

@@ -310,7 +310,7 @@ def paths(topology: Topology, routing: Routing, sources: ArrayLike, targets: Arr
     NoRouteError
         If the routing has no path for a pair.
     InputError
-        If the pairs have more than ``several.MOST_PATHS`` paths.
+        If the pairs have more than ``rules.MOST_PATHS`` paths.
 
     Examples
     --------

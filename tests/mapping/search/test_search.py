@@ -13,7 +13,7 @@ from netloom.base.errors import InputError
 from netloom.contention import measure
 from netloom.mapping import OBJECTIVES, search_mapping
 from netloom.mapping.kernels.search import anneal, busy_items, cost, fill, gather, relieve, shorten
-from netloom.mapping.search import rounds as search_arrays_module
+from netloom.mapping.search import generations as search_arrays_module
 from netloom.mapping.search.generations import (
     Held,
     SearchArrays,

@@ -321,9 +321,9 @@ def least_hop_bytes(
 
     The more a task sends another (both ways together), the nearer to it that other is, in the
     places that are nearest to some node. An edge is seen from both ends, and counts half at each.
-    If hosts hang on routers, what leaves leaves and pods counts, if that is more. See ``cuts``. In
-    small networks whose nodes differ, tasks are besides assigned to different places, all at the
-    least cost (Gilmore 1962, Lawler 1963).
+    If hosts hang on routers, what leaves leaves and pods counts, if that is more. See
+    ``least_spread``. In small networks whose nodes differ, tasks are besides assigned to different
+    places, all at the least cost (Gilmore 1962, Lawler 1963).
 
     ``weights``: float64[num_edges], what edges carry. ``whole``: whether each edge takes one path.
     Several have mean hops and loads that need be no multiples of anything.
@@ -386,9 +386,9 @@ def least_channel_load(
 ) -> float:
     """Return a bound of the weight on the busiest channel, if each edge takes one path.
 
-    ``pace``: float64[num_channels], the weight of a unit on each channel (see ``loads.pace_of``),
-    by default 1 between routers. If hosts hang on routers or channels differ, see ``cuts``.
-    ``whole`` is as of ``least_hop_bytes``.
+    ``pace``: float64[num_channels], the weight of a unit on each channel (see
+    ``objectives.pace_of``), by default 1 between routers. If hosts hang on routers or channels
+    differ, see ``least_time``. ``whole`` is as of ``least_hop_bytes``.
 
     It is the largest of three bounds. The first is hop-bytes / all channels. The second divides the
     traffic that a task sends or receives over the channels of its node, with no edge on two of

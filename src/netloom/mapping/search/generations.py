@@ -481,7 +481,7 @@ class Stage(NamedTuple):
     heat: tuple[float, float]  # first and last temperature, in the cost of a mean task
     moves: int  # how many
     aside: float  # as ``kernels.search.anneal`` has it
-    light: bool  # whether what matters little is left out; see ``arrays.light_graph``
+    light: bool  # whether what matters little is left out; see ``light_graph``
 
 
 def _stages(arrays: SearchArrays, number: int, *, fresh: bool, aims: bool) -> Iterator[Stage]:

@@ -191,7 +191,7 @@ def with_detours(ladder: Ladder, num_vcs: int, *, stays: Sequence[int] = ()) -> 
 
 
 def rank_kinds(topology: Topology) -> Ladder:
-    """Return up (0), towards a lower rank (``up_down.router_ranks``), and down (1).
+    """Return up (0), towards a lower rank (``rules.router_ranks``), and down (1).
 
     Each may be taken again and again on one rung, for ranks only fall, or only rise.
     """
@@ -335,7 +335,7 @@ def detour_lists(detour_class: Ints, lists: Sequence[Sequence[Ints]]) -> dict[st
 
 
 def valiant_goals(topology: Topology, over: str) -> dict[str, Any]:
-    """Return the goals of ``several.Valiant`` over ``routers`` or ``groups``.
+    """Return the goals of ``rules.Valiant`` over ``routers`` or ``groups``.
 
     Raises
     ------

@@ -520,7 +520,7 @@ def _filled(topology: Topology, level: NDArray[np.uint8], path: str) -> NDArray[
 
 
 def read_lfts(topology: Topology, files: str, *, gone: bool = False) -> ForwardingTable:
-    """Return the table that a dump says: see ``dumps.read_ports``.
+    """Return the table that a dump says: see ``read_ports``.
 
     Entries that led over what is broken, or gone, lead nowhere.
 
@@ -530,7 +530,7 @@ def read_lfts(topology: Topology, files: str, *, gone: bool = False) -> Forwardi
         The network.
     files
         The dump. ``TABLES,sl2vl:LANES`` says the lanes of switches, too. With the service level of
-        each pair, ``TABLES,sl2vl:LANES,psl:LEVELS``: see ``service_levels``. Otherwise all packets
+        each pair, ``TABLES,sl2vl:LANES,psl:LEVELS``: see ``read_levels``. Otherwise all packets
         are on level 0.
     gone
         Whether the dump may tell of switches and end points that the network has no more.
