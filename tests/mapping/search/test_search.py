@@ -249,8 +249,7 @@ def test_seconds_are_processor_time(monkeypatch):
         clocks.ticks = getattr(clocks, "ticks", -1) + 1
         return float(clocks.ticks)
 
-    for module in ("generations", "rounds"):
-        monkeypatch.setattr(f"netloom.mapping.search.{module}.thread_time", look)
+    monkeypatch.setattr("netloom.mapping.search.generations.thread_time", look)
     found = search_mapping(read("random-regular:24,3"), torus(5, 5), seconds=40)
     assert 40 <= found.seconds < 60
     assert found.rounds <= 2
