@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from scipy.optimize import linprog
 
-from netloom.contention.choices import EXACT, chosen_loads
 from netloom.contention.decisions import (
     BETTER_OF_TWO,
     PREFERRED,
@@ -14,6 +13,7 @@ from netloom.contention.decisions import (
     Stages,
     drawn_loads,
 )
+from netloom.contention.expected_load import EXACT, chosen_loads
 
 
 def stages(*arcs_of):

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from netloom.contention import expected_loads
-from netloom.contention.decisions import drawn_loads
-from netloom.contention.hop_stages import alike_states, can_follow, chooses
+from netloom.contention.decisions import alike_states, can_follow, chooses, drawn_loads
 from netloom.routing import parse_routing, virtual_channel_routing
 from netloom.simulation.network.demand import demand_of
 from netloom.simulation.network.entries import followed

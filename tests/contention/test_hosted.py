@@ -188,7 +188,7 @@ def test_too_many_paths_to_compare_are_only_counted(monkeypatch):
     ends = np.repeat(np.arange(8), 8), np.tile(np.arange(8), 8)
     full = measured(net, DModK(), *ends)
     assert isinstance(full, Contention)
-    monkeypatch.setattr("netloom.contention.path_contention.MOST_MEETINGS", 10)
+    monkeypatch.setattr("netloom.contention.channel_loads.MOST_MEETINGS", 10)
     monkeypatch.setattr("netloom.contention.channel_loads.BLOCK", 5)
     only = measured(net, DModK(), *ends)
     assert not isinstance(only, Contention)

@@ -7,8 +7,6 @@ from netloom.base.errors import InputError
 from netloom.contention import (
     accepted_path_traffic,
     accepted_path_traffic_threshold,
-    capacity_fraction,
-    node_traffic_of_capacity,
     offered_by_program,
     offered_by_run,
     path_slowdown,
@@ -42,12 +40,6 @@ def test_the_curve_of_figure_3_5():
 def test_slowdown_is_infinite_from_saturation_on():
     assert path_slowdown(0.0, 5) == 1
     assert np.isinf(path_slowdown([1 / 6, 0.5], 5)).all()
-
-
-@given(traffic, st.floats(0.5, 100), st.floats(1, 12))
-def test_capacity_goes_there_and_back(fraction, hops, channels):
-    there = node_traffic_of_capacity(fraction, hops, channels)
-    assert float(capacity_fraction(there, hops, channels)) == pytest.approx(fraction)
 
 
 def test_two_ways_to_say_the_offered_traffic_agree():

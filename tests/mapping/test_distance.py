@@ -5,7 +5,7 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom.mapping import check_mapping
-from netloom.mapping.named import mapping_with_distance
+from netloom.mapping.allocation import mapping_with_distance
 from netloom.routing import DimensionOrder, paths
 from netloom.topology import mesh, topology, torus
 from netloom.workload import process_graph

@@ -11,11 +11,13 @@ from netloom.mapping.allocation import (
     allocated_hosts,
     allocated_nodes,
     computer_names,
+    mapping_with_distance,
     node_names,
+    place_program,
+    place_tasks,
     places_of,
 )
-from netloom.mapping.files.rank_files import ranks_on_computers
-from netloom.mapping.named import mapping_with_distance, place_program, place_tasks
+from netloom.mapping.placements import ranks_on_computers
 from netloom.topology import mesh, topology, without
 from netloom.topology.hostlists import folded
 from netloom.workload import ring

@@ -8,15 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netloom.base.errors import InputError
-from netloom.models.channel_flows import any_vc_flows, follow_flows
 from netloom.models.channel_queueing import (
     CROWDING,
-    channel_latency_curve,
+    ChannelRouter,
+    any_vc_flows,
     channel_saturation,
+    follow_flows,
     predict_channels,
     prepare_channels,
 )
-from netloom.models.channel_turns import ChannelRouter
 from netloom.questions.predict.latency.question import channel_router
 from netloom.routing import DimensionOrder, paths, virtual_channel_routing
 from netloom.simulation.network.routers import PRESETS, Router
@@ -234,15 +234,16 @@ def test_latency_rises_with_load_up_to_saturation(switching):
     router = ChannelRouter(vcs=4, switching=switching)
     prepared = prepare_channels(traffic_flows(mesh(4, 4), "uniform", 4), router, flits=5)
     most = channel_saturation(prepared)
-    curve = channel_latency_curve(prepared, np.linspace(0, 0.99, 12) * most)
+    loads = np.linspace(0, 0.99, 12) * most
+    curve = [predict_channels(prepared, load).latency for load in loads]
     assert curve[0] == pytest.approx(np.average(prepared.zero_load_cycles))
     assert (np.diff(curve) > 0).all()
-    assert np.isnan(channel_latency_curve(prepared, 1.01 * most))
+    assert np.isnan(predict_channels(prepared, 1.01 * most).latency)
     tripled = channel_saturation(prepared, latency_factor=3)
     assert tripled <= most
-    assert channel_latency_curve(prepared, 0.999 * tripled) <= 3 * curve[0]
+    assert predict_channels(prepared, 0.999 * tripled).latency <= 3 * curve[0]
     doubled = channel_saturation(prepared, latency_factor=2)
-    assert channel_latency_curve(prepared, doubled) == pytest.approx(2 * curve[0], rel=0.01)
+    assert predict_channels(prepared, doubled).latency == pytest.approx(2 * curve[0], rel=0.01)
 
 
 # The simulator.

@@ -6,15 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netloom.base.errors import DeadlockError, InputError
-from netloom.models.channel_flows import follow_flows
 from netloom.models.channel_queueing import (
+    ChannelRouter,
     channel_saturation,
+    follow_flows,
+    host_flows,
     predict_channels,
     prepare_channels,
     resource_name,
 )
-from netloom.models.channel_turns import ChannelRouter
-from netloom.models.host_flows import host_flows
 from netloom.questions.predict.latency.question import channel_router
 from netloom.routing import (
     DimensionOrder,

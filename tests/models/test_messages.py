@@ -5,10 +5,8 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom.models import (
-    BreakEven,
     ConSetCosts,
     MessageCosts,
-    break_even_words,
     conset_clocks,
     message_passing_clocks,
     pattern_message_passing_clocks,
@@ -53,28 +51,6 @@ def test_a_regular_pattern_costs_the_same_both_ways_of_counting():
 
 
 @pytest.mark.parametrize(
-    ("phases", "sends", "messages", "expected"),
-    [
-        (30, 63, 64, BreakEven(0.0, None)),  # 15840 + 126 k is below 51200 + 128 k
-        (1, 4, 4, BreakEven(0.0, None)),  # 528 + 8 k is below 3200 + 8 k
-        (7, 4, 4, BreakEven(0.0, 0.0)),  # 3696 + 8 k is never below 3200 + 8 k
-        (2, 1, 2, BreakEven(0.0, None)),
-        (4, 1, 2, BreakEven(256.0, None)),  # 2112 + 2 k below 1600 + 4 k above 256 words
-        (1, 4, 2, BreakEven(0.0, 268.0)),  # 528 + 8 k below 1600 + 4 k up to 268 words
-        (4, 4, 2, BreakEven(0.0, 0.0)),
-    ],
-)
-def test_break_even(phases, sends, messages, expected):
-    found = break_even_words(phases, sends, messages, ConSetCosts(), MessageCosts())
-    assert found == expected
-    for words in (1, 200, 260, 300, 10**6):
-        phased = regular_conset_clocks(phases, sends, words, ConSetCosts())
-        faster = phased < message_passing_clocks(messages, words, MessageCosts())
-        below = found.to_words is None or words < found.to_words
-        assert faster == (found.from_words < words and below)
-
-
-@pytest.mark.parametrize(
     ("ask", "message"),
     [
         (lambda: ConSetCosts(sync_clocks=-1), "sync_clocks: found -1; expected at least 0"),
@@ -82,9 +58,9 @@ def test_break_even(phases, sends, messages, expected):
         (lambda: ConSetCosts(phase_clocks=float("nan")), "phase_clocks: found nan"),
         (lambda: MessageCosts(header_words=-2), "header_words: found -2; expected at least 0"),
         (lambda: regular_conset_clocks(0, 1, 1, ConSetCosts()), "phases: found 0"),
+        (lambda: regular_conset_clocks(1, -1, 1, ConSetCosts()), "sends: found -1"),
         (lambda: message_passing_clocks(1, [3, -4], MessageCosts()), "words: found -4"),
         (lambda: message_passing_clocks(-1, 3, MessageCosts()), "messages: found -1"),
-        (lambda: break_even_words(1, -1, 1, ConSetCosts(), MessageCosts()), "sends: found -1"),
     ],
 )
 def test_bad_costs_are_named(ask, message):

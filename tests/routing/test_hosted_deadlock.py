@@ -20,7 +20,7 @@ from netloom.routing import (
     source_routes,
 )
 from netloom.routing.deadlock import listed_cycle
-from netloom.routing.several import Minimal
+from netloom.routing.rules import Minimal
 from netloom.topology import Topology, graph_topology, mesh, topology, torus, without
 from netloom.topology.core import attach_hosts
 from tests.routing.test_spread import random_network

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from netloom.base.errors import NoRouteError
 from netloom.routing import Ecmp, Layered, ShortestPath, Spread, UpDown, draw_paths, paths
-from netloom.routing.several import Minimal
+from netloom.routing.rules import Minimal
 from netloom.topology import Topology, topology, without
 from netloom.topology.core import attach_hosts
 

@@ -11,10 +11,9 @@ from netloom.cli.app import app
 from netloom.questions.predict.latency.question import predicted_network
 from netloom.questions.register import all_kinds
 from netloom.routing import parse_routing, virtual_channel_routing
-from netloom.routing.by_hop.named import BY_HOP
+from netloom.routing.by_hop.hosted import BY_HOP
 from netloom.routing.forwarding.engines import ENGINES
-from netloom.routing.names import NETWORKS, NOTES, USES, rows
-from netloom.routing.parse import _HASHED, _PLAIN, SYNONYMS
+from netloom.routing.parse import _HASHED, _PLAIN, NETWORKS, NOTES, SYNONYMS, USES, rows
 from netloom.routing.virtual_channel_tables import RULES
 from netloom.topology import graph_topology, topology
 

@@ -18,9 +18,8 @@ from netloom.routing import (
     paths,
 )
 from netloom.routing.cycles import dependencies
-from netloom.routing.several import detour, ends_of, host_routers, ways_of
-from netloom.routing.several_layers import layers_needed
-from netloom.routing.ways import listed
+from netloom.routing.deadlock import layers_needed
+from netloom.routing.rules import detour, ends_of, host_routers, listed, ways_of
 from netloom.topology import topology
 from tests.properties.several_strategies import networks
 from tests.reference.several_layers import has_circle

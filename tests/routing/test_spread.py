@@ -17,7 +17,7 @@ from netloom.routing import (
     spread_table,
     virtual_channel_routing,
 )
-from netloom.routing import spread as module
+from netloom.routing import rules as module
 from netloom.topology import Topology, graph_topology, hypercube, mesh, topology, torus, without
 from netloom.topology.core import attach_hosts
 from tests.reference import spread as reference

@@ -20,7 +20,7 @@ from netloom.routing import (
     paths,
     virtual_channel_routing,
 )
-from netloom.routing.trees import drawn_up
+from netloom.routing.rules import drawn_up
 from netloom.topology import Topology, mesh, topology, without
 from netloom.topology.core import attach_hosts
 from netloom.topology.families.trees import xgft

@@ -20,9 +20,8 @@ from netloom.routing import (
     paths,
     virtual_channel_routing,
 )
-from netloom.routing.layered import layers
 from netloom.routing.ragged import Paths
-from netloom.routing.up_down import node_ranks, router_ranks
+from netloom.routing.rules import layers, node_ranks, router_ranks
 from netloom.topology import (
     Topology,
     graph_topology,

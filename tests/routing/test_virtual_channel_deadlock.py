@@ -8,8 +8,8 @@ import pytest
 
 from netloom.base.errors import DeadlockError, InputError
 from netloom.routing import DimensionOrder, ports, virtual_channel_cycle, virtual_channel_routing
-from netloom.routing.virtual_channel_deadlock import escape_waits
 from netloom.routing.virtual_channel_tables import RULES, rule_routing
+from netloom.routing.virtual_channels import escape_waits
 from netloom.topology import cube, hypercube, mesh, torus
 from tests.reference.virtual_channels import Twin, steps
 

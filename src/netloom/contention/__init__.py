@@ -1,9 +1,15 @@
 """Static analysis of a routed process graph: loads, path contention, saturation, estimates."""
 
-from netloom.contention.channel_loads import ChannelLoads, measure_loads
+from netloom.contention.channel_loads import (
+    ChannelLoads,
+    Contention,
+    measure,
+    measure_loads,
+    measure_paths,
+    measured,
+)
 from netloom.contention.cuts import Cut, Taper, cut_bounds, cut_bounds_of, tapers
 from netloom.contention.estimates import Expectation, MeshEstimate, estimate_mesh, expect_random
-from netloom.contention.path_contention import Contention, measure, measure_paths, measured
 from netloom.contention.permutations import (
     EffectiveBisection,
     Shifts,
@@ -11,21 +17,22 @@ from netloom.contention.permutations import (
     shift_loads,
 )
 from netloom.contention.saturation_limit import (
+    Level,
     Saturation,
+    Verdict,
     accepted_path_traffic,
     accepted_path_traffic_threshold,
     capacity_fraction,
     load_to_compare,
     loop_saturation,
-    node_traffic_of_capacity,
     offered_by_program,
     offered_by_run,
     path_slowdown,
     saturation,
     slowdown,
+    verdict,
 )
 from netloom.contention.several_paths import expected_loads
-from netloom.contention.verdicts import Level, Verdict, verdict
 
 __all__ = [
     "ChannelLoads",
@@ -54,7 +61,6 @@ __all__ = [
     "measure_loads",
     "measure_paths",
     "measured",
-    "node_traffic_of_capacity",
     "offered_by_program",
     "offered_by_run",
     "path_slowdown",

@@ -1,7 +1,12 @@
-"""What the channels of a network carry, those between routers and those of hosts apart.
+"""Path contention level, logical path length and channel load of a routed process graph.
 
-Loads alone are exact for any routing, those with several paths per pair included, and for so many
-paths that none but a block of them is ever listed.
+The three contention parameters of Chittor 1991, definitions 27 to 30. A path counts itself only in
+a channel's load: ν and d count *other* paths. The printed eq. 3.6 would include the path itself,
+but every number that the thesis prints excludes it.
+
+Path length, logical path length and ν are of channels between routers. If hosts hang on routers by
+channels of their own, the loads of those are given apart: each belongs to one host, whatever the
+routing and the network between.
 """
 
 from __future__ import annotations
@@ -14,7 +19,10 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.contention.several_paths import expected_loads
-from netloom.routing import paths
+from netloom.routing import DimensionOrder, Paths, paths
+from netloom.routing.dimension_order import cube_tables
+from netloom.routing.hosted import legs
+from netloom.topology import Cube
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -22,6 +30,7 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Bools, Floats, Ints
     from netloom.routing import Routing
     from netloom.topology import Topology
+
 
 BLOCK = 2**20
 """Paths that are listed at a time."""
@@ -140,11 +149,7 @@ def measure_loads(
 
 
 def _counted(
-    topology: Topology,
-    routing: Routing,
-    sources: Ints,
-    targets: Ints,
-    weights: Floats,
+    topology: Topology, routing: Routing, sources: Ints, targets: Ints, weights: Floats
 ) -> tuple[Ints, Floats]:
     """Count the paths on each channel, and their weight, block by block."""
     from netloom.contention.kernels.stamped import count_loads
@@ -158,11 +163,7 @@ def _counted(
 
 
 def _expected(
-    topology: Topology,
-    routing: Routing,
-    sources: Ints,
-    targets: Ints,
-    weights: Floats,
+    topology: Topology, routing: Routing, sources: Ints, targets: Ints, weights: Floats
 ) -> tuple[Floats, Floats]:
     """Return the expected number of paths on each channel, and their weight."""
     weighted = expected_loads(topology, routing, sources, targets, weights)
@@ -170,3 +171,285 @@ def _expected(
     if alike and bool((weights == alike).all()):
         return weighted / alike, weighted
     return expected_loads(topology, routing, sources, targets, np.ones(len(sources))), weighted
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Contention(ChannelLoads):
+    """What every path and every channel has to bear.
+
+    Attributes
+    ----------
+    path_length
+        int32[num_paths], D: hops, that is, channels between routers.
+    logical_path_length
+        int32[num_paths], d: channels of the path on which at least one new path is met.
+    path_contention
+        int32[num_paths], ν: number of *other* paths that share at least one channel between
+        routers.
+    contending_weight
+        float64[num_paths]: weight of those other paths and of the path itself.
+    heaviest_channel
+        float64[num_paths]: largest channel time (weight over bandwidth) along the path, over all
+        of its channels, those of hosts included, or 0 without channels.
+    """
+
+    path_length: Ints
+    logical_path_length: Ints
+    path_contention: Ints
+    contending_weight: Floats
+    heaviest_channel: Floats
+
+
+def measure(
+    topology: Topology,
+    routing: Routing,
+    sources: ArrayLike,
+    targets: ArrayLike,
+    weights: ArrayLike | None = None,
+) -> Contention:
+    """Return the contention of the paths from each source host to its target host.
+
+    Dimension order on a k-ary n-cube is counted line by line, in time proportional to paths and
+    channels. Any other routing path by path. Both are exact.
+
+    Parameters
+    ----------
+    topology, routing
+        The network and how packets travel on it: one path per pair.
+    sources, targets
+        int[num_paths] hosts. A pair of equal hosts uses no channel and meets no path.
+    weights
+        float[num_paths], such as bytes, or 1 if not given. Weighted results are exact while the
+        weights are whole numbers and sum to less than 2**53.
+
+    Raises
+    ------
+    InputError
+        If the arrays do not match, the routing does not fit the network, or by it pairs have
+        several paths: ``expected_loads`` measures these.
+    NoRouteError
+        If the routing has no path for a pair.
+
+    Examples
+    --------
+    Three messages along a line of five nodes, each two hops long (the middle one meets both):
+
+    >>> from netloom.topology import mesh
+    >>> found = measure(mesh(5), DimensionOrder(), [0, 1, 2], [2, 3, 4])
+    >>> found.path_contention, found.logical_path_length
+    (array([1, 2, 1], dtype=int32), array([1, 2, 1], dtype=int32))
+
+    Two hosts of one leaf, and one that sends to another leaf:
+
+    >>> from netloom.topology import topology
+    >>> from netloom.routing import ShortestPath
+    >>> found = measure(topology("leaf-spine:2x2x2"), ShortestPath(), [0, 0], [1, 2])
+    >>> found.path_length, found.host_channel_load
+    (array([0, 2], dtype=int32), array([2, 0, 0, 0, 0, 1, 1, 0], dtype=int32))
+    """
+    from_node, to_node, weight = checked_pairs(sources, targets, weights)
+    if routing.several:
+        wanted = "one with a path per pair: expected_loads measures what has several"
+        raise InputError("routing", f"{routing}", wanted)
+    even = bool((topology.routers.channel_bandwidth == 1).all())
+    if isinstance(routing, DimensionOrder) and isinstance(topology.routers, Cube) and even:
+        if topology.direct:
+            return _measure_cube(topology, routing, from_node, to_node, weight)
+        return _measure_hosted_cube(topology, routing, from_node, to_node, weight)
+    routed = paths(topology, routing, from_node, to_node)
+    if topology.direct:
+        return measure_paths(
+            routed, topology.num_channels, weight, bandwidth=topology.channel_bandwidth
+        )
+    # measure paths from host to host: those that share a channel between routers meet
+    from netloom.contention.kernels.stamped import count_loads
+
+    load, weighted_load = np.zeros(topology.num_channels, np.int32), np.zeros(topology.num_channels)
+    count_loads(routed.channels, routed.offsets, weight, load, weighted_load)
+    inside = routed.channels < topology.num_network_channels
+    offsets = np.append(0, np.cumsum(inside))[routed.offsets]
+    between = measure_paths(
+        Paths(offsets, routed.channels[inside]), topology.num_network_channels, weight
+    )
+    heaviest = _largest_along(routed, weighted_load / topology.channel_bandwidth)
+    return _from_host_to_host(
+        topology, between, weight, routed.lengths > 0, heaviest, load, weighted_load
+    )
+
+
+MOST_MEETINGS = 2**32
+"""Pairs of paths on one channel, summed over channels, that ``measured`` still compares."""
+
+
+def measured(
+    topology: Topology,
+    routing: Routing,
+    sources: ArrayLike,
+    targets: ArrayLike,
+    weights: ArrayLike | None = None,
+) -> ChannelLoads:
+    """Return the contention of paths as ``measure`` does, or their loads alone.
+
+    Only loads are known if there are several paths per pair. The same holds if hosts have channels
+    of their own and so many paths meet that a comparison would take many seconds.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh
+    >>> isinstance(measured(mesh(5), DimensionOrder(), [0], [2]), Contention)
+    True
+    """
+    if routing.several:
+        return measure_loads(topology, routing, sources, targets, weights)
+    by_lines = isinstance(routing, DimensionOrder)
+    if not topology.direct and not by_lines and len(np.asarray(sources)) > MOST_MEETINGS**0.5:
+        found = measure_loads(topology, routing, sources, targets, weights)
+        if float((found.channel_load.astype(np.float64) ** 2).sum()) > MOST_MEETINGS:
+            return found
+    return measure(topology, routing, sources, targets, weights)
+
+
+def measure_paths(
+    routed: Paths,
+    num_channels: int,
+    weights: ArrayLike | None = None,
+    *,
+    bandwidth: Floats | None = None,
+) -> Contention:
+    """Return the contention of any given paths of routers, each looked at channel by channel.
+
+    Parameters
+    ----------
+    routed
+        The paths. None crosses a channel twice.
+    num_channels
+        Channels of the network.
+    weights
+        float[num_paths], or 1 if not given.
+    bandwidth
+        float64[num_channels], flits/cycle, or 1 if not given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> both = Paths(np.array([0, 2, 3]), np.array([0, 1, 1], np.int32))
+    >>> measure_paths(both, num_channels=3).channel_load
+    array([1, 2, 0], dtype=int32)
+    """
+    from netloom.contention.kernels.stamped import count_loads, stamp_paths
+
+    weight = np.ones(len(routed)) if weights is None else np.asarray(weights, np.float64)
+    rate = np.ones(num_channels) if bandwidth is None else bandwidth
+    load, weighted_load = np.zeros(num_channels, np.int32), np.zeros(num_channels)
+    count_loads(routed.channels, routed.offsets, weight, load, weighted_load)
+    logical, met, met_weight = stamp_paths(routed.channels, routed.offsets, weight, load)
+    lengths = routed.lengths
+    return Contention(
+        moving=lengths > 0,
+        channel_load=load,
+        weighted_channel_load=weighted_load,
+        host_channel_load=np.zeros(0, np.int32),
+        weighted_host_channel_load=np.zeros(0),
+        channel_bandwidth=rate,
+        path_length=lengths,
+        logical_path_length=logical,
+        path_contention=met - (lengths > 0),
+        contending_weight=met_weight,
+        heaviest_channel=_largest_along(routed, weighted_load / rate),
+    )
+
+
+def _largest_along(routed: Paths, values: Floats) -> Floats:
+    """Return the largest value of the channels of each path, or 0 without channels."""
+    used, largest = np.flatnonzero(routed.lengths), np.zeros(len(routed))
+    if len(used):
+        largest[used] = np.maximum.reduceat(values[routed.channels], routed.offsets[used])
+    return largest
+
+
+def _measure_hosted_cube(
+    topology: Topology, routing: DimensionOrder, sources: Ints, targets: Ints, weights: Floats
+) -> Contention:
+    """Count by lines between the routers of a cube that all of the hosts hang on."""
+    ends = legs(topology, sources, targets)
+    between = _measure_cube(topology.routers, routing, ends.entry, ends.exit, weights)
+    moving = sources != targets
+    ports = np.concatenate([ends.injection[moving], ends.ejection[moving]])
+    both, channels = np.tile(weights[moving], 2), topology.num_channels
+    load = np.bincount(ports, minlength=channels).astype(np.int32)
+    weighted_load = np.bincount(ports, both, channels).astype(np.float64)
+    first = topology.num_network_channels
+    load[:first], weighted_load[:first] = between.channel_load, between.weighted_channel_load
+    time = weighted_load / topology.channel_bandwidth
+    heaviest = between.heaviest_channel.copy()
+    at_hosts = np.maximum(time[ends.injection[moving]], time[ends.ejection[moving]])
+    heaviest[moving] = np.maximum(heaviest[moving], at_hosts)
+    return _from_host_to_host(topology, between, weights, moving, heaviest, load, weighted_load)
+
+
+def _from_host_to_host(
+    topology: Topology,
+    between: Contention,
+    weights: Floats,
+    moving: Bools,
+    heaviest: Floats,
+    load: NDArray[Any],
+    weighted_load: Floats,
+) -> Contention:
+    """Return what paths between routers meet, with the loads of all channels, those of hosts too.
+
+    A path that stays at one router meets itself alone.
+    """
+    alone = moving & (between.path_length == 0)
+    return Contention(
+        moving=moving,
+        path_length=between.path_length,
+        logical_path_length=between.logical_path_length,
+        path_contention=between.path_contention,
+        contending_weight=np.where(alone, weights, between.contending_weight),
+        heaviest_channel=heaviest,
+        **split_loads(topology, load, weighted_load),
+    )
+
+
+def _measure_cube(
+    topology: Topology, routing: DimensionOrder, sources: Ints, targets: Ints, weights: Floats
+) -> Contention:
+    """Count line by line, one dimension after the other (see ``kernels.cube``)."""
+    from netloom.contention.kernels.cube import ask_dimension, count_dimension, spans
+
+    tables = cube_tables(topology, routing)
+    num_paths = len(sources)
+    load = np.zeros(topology.num_channels, np.int32)
+    weighted_load = np.zeros(topology.num_channels)
+    at, came = sources.copy(), np.full(num_paths, -1, np.int8)
+    met = (
+        np.zeros(num_paths, np.int32),
+        np.zeros(num_paths, np.int32),
+        np.zeros(num_paths, np.int32),
+        np.zeros(num_paths),
+        np.zeros(num_paths),
+    )
+    for rank, axis in enumerate(tables.order):
+        length, first = int(tables.line_channels[axis]), int(tables.line_base[axis, 0])
+        size = 2 * topology.num_hosts // int(tables.sides[axis]) * length
+        if not size:
+            continue
+        here, ways_in = slice(first, first + size), max(2 * rank, 1)
+        tallies = np.zeros((size, 2)), np.zeros((size, 3)), np.zeros((size, ways_in, 2))
+        count_dimension(tables, rank, targets, weights, at, came, *tallies)
+        heaviest = spans(np.ascontiguousarray(tallies[0][:, 1]), length)
+        ask_dimension(tables, rank, targets, at, came, *tallies, heaviest, met)
+        load[here], weighted_load[here] = tallies[0].T
+    path_length, logical, contention, contending, peak = met
+    moving = path_length > 0
+    contention -= moving
+    return Contention(
+        moving=moving,
+        path_length=path_length,
+        logical_path_length=logical,
+        path_contention=contention,
+        contending_weight=contending,
+        heaviest_channel=peak,
+        **split_loads(topology, load, weighted_load),
+    )

@@ -86,12 +86,7 @@ Block = tuple["Ints", "Ints", "Floats"]
 """Pairs of hosts, and what they send."""
 
 
-def cut_bounds(
-    topology: Topology,
-    sources: Ints,
-    targets: Ints,
-    weights: Floats,
-) -> list[Cut]:
+def cut_bounds(topology: Topology, sources: Ints, targets: Ints, weights: Floats) -> list[Cut]:
     """Return the tightest cut of each kind, in the order of ``Cut.kind``.
 
     Parameters
@@ -166,9 +161,7 @@ def _hosts(topology: Topology) -> Parts:
     return Parts("host", host, host, leaving, entering, topology.name_of)
 
 
-def router_sets(
-    topology: Topology,
-) -> Iterator[tuple[str, Ints, Callable[[int], str]]]:
+def router_sets(topology: Topology) -> Iterator[tuple[str, Ints, Callable[[int], str]]]:
     """Yield disjoint sets of routers, kind by kind: each one alone, and those of its family.
 
     Each with its kind (see ``Cut``), int64[num_routers] the set of each router (-1 for none), and
@@ -200,9 +193,7 @@ def router_sets(
         yield "subtree", part, name_of
 
 
-def grid_sets(
-    topology: Topology,
-) -> Iterator[tuple[str, Ints, Callable[[int], str]]]:
+def grid_sets(topology: Topology) -> Iterator[tuple[str, Ints, Callable[[int], str]]]:
     """Yield sets of routers as ``router_sets`` does, of a network whose routers are a grid.
 
     In each dimension: the routers of each coordinate, and those below and from each on.

@@ -7,7 +7,13 @@ prefers (by credits), or by the better of two randomly drawn arcs. Shares of a s
 1: traffic that surely takes two paths one after the other follows both arcs at the same time. No
 path is a circle.
 
-If nothing is preferred, the load of every channel is known. For the rest see ``choices``.
+If nothing is preferred, the load of every channel is known. For the rest see ``expected_load``.
+
+The stages that packets go through under a routing by hop, and the arcs between them.
+
+They follow ``routing.kernels.by_hop``, for all packets at once. A packet *comes* to a router in a
+state. If the state decides on a detour, one is *offered* to it. Then it has *decided*, and goes
+on or leaves for its host. What decides nothing at a router has decided when it comes.
 """
 
 from __future__ import annotations
@@ -16,12 +22,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from netloom.routing.by_hop.tables import ALWAYS, DRAWN, EVERY, GIVEN, HASHED, LEAST, OWN, TWO
+from netloom.routing.kernels.ecmp import mixed
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from netloom.base.arrays import Floats, Ints
+    from netloom.base.arrays import Bools, Floats, Ints
+    from netloom.routing.by_hop.tables import HopTables
+
+    Numbers = Ints
 
 SHARED, PREFERRED, BETTER_OF_TWO = 0, 1, 2
 """How a stage is left: see the module."""
@@ -153,3 +165,359 @@ def _arcs_of(stages: Stages, at: Ints) -> tuple[Ints, Ints]:
     each = np.repeat(np.arange(len(at)), lengths)
     before = np.cumsum(lengths) - lengths
     return np.arange(len(each)) + np.repeat(stages.first[at] - before, lengths), each
+
+
+MOST_STAGES = 2**21
+"""Most stages that are looked at (a few seconds)."""
+
+COMES, OFFERED, DECIDED = 0, 1, 2
+
+KINDS = {DRAWN: SHARED, TWO: BETTER_OF_TWO, LEAST: PREFERRED, EVERY: PREFERRED, OWN: PREFERRED,
+         HASHED: SHARED}  # fmt: skip
+
+
+class _At(NamedTuple):
+    """Stages by what they are: all int64[n]. ``aux`` is the goal of a detour, or -1."""
+
+    step: Numbers
+    state: Numbers
+    router: Numbers
+    goal: Numbers
+    aux: Numbers
+
+
+class _Arcs(NamedTuple):
+    """Arcs: the place of the stage they leave, the stage that they lead to, and so on."""
+
+    tail: Numbers
+    head: _At
+    channel: Numbers
+    share: Floats
+
+
+class Goals(NamedTuple):
+    """Where packets are going. Those that a hash tells apart have goals of their own.
+
+    Attributes
+    ----------
+    table
+        int64[goals], the goal in the tables.
+    exit
+        int64[goals], the router that packets leave by.
+    pair
+        uint64[goals], the hash of source and target. Empty where none is looked at.
+    """
+
+    table: Numbers
+    exit: Numbers
+    pair: NDArray[np.uint64]
+
+
+def table_goals(tables: HopTables) -> Goals:
+    """Return the goals of a routing by hop, as its tables number them."""
+    count = int(tables.sink_goal.max(initial=0)) + 1
+    leave = np.full(count, -1)
+    leave[tables.sink_goal] = tables.exit_router
+    return Goals(np.arange(count), leave, np.zeros(0, np.uint64))
+
+
+def pair_goals(tables: HopTables, source: Ints, target: Ints, sink: Numbers) -> Goals:
+    """Return a goal for each pair of hosts, which packets reach by a host port."""
+    with np.errstate(over="ignore"):
+        pair = mixed.py_func(mixed.py_func(source.astype(np.uint64)) ^ target.astype(np.uint64))
+    leave = tables.exit_router[sink].astype(np.int64)
+    return Goals(tables.sink_goal[sink].astype(np.int64), leave, pair)
+
+
+class Follower:
+    """A routing by hop, ready to be followed.
+
+    Parameters
+    ----------
+    tables
+        The routing.
+    goals
+        Where packets are going.
+    channel_at
+        int32[R, ports], the channel at each output port of a router.
+    idle
+        Whether the network is idle: all ports are as good as one another, and detours are made
+        where the threshold alone says so.
+    """
+
+    def __init__(
+        self, tables: HopTables, goals: Goals, channel_at: Ints, *, idle: bool = False
+    ) -> None:
+        assert can_follow(tables)
+        self.idle, self.to = idle, goals
+        self.tables, self.channel_at = tables, channel_at.astype(np.int64)
+        self.alike = alike_states(tables)
+        aux = [tables.table_goals[tables.table[at]] for at in np.flatnonzero(tables.to_aux)]
+        self.most_aux = int(max(aux, default=0)) + 1
+        routers = len(tables.detour_class)
+        self.sizes = (3, len(tables.vcs), routers, len(goals.table), self.most_aux)
+
+    def stages(self, router: Numbers, goal: Numbers) -> tuple[Stages, Numbers] | None:
+        """Return all stages of packets that enter at these routers for these goals.
+
+        Also int64[], the stage at which each begins. None where there are more than
+        ``MOST_STAGES``, or some packet has no way.
+        """
+        zero = np.zeros(len(router), np.int64)
+        start = _At(zero + COMES, zero + self.alike[0], router.astype(np.int64), goal, zero - 1)
+        known, place = np.unique(self._key(start), return_inverse=True)
+        keys, found, fresh, many = [known], [], known, len(known)
+        while len(fresh):
+            arcs, kind = self._onward(self._at(fresh))
+            if arcs is None:
+                return None
+            head = self._key(arcs.head)
+            found.append((arcs, head, kind, len(fresh)))
+            seen = np.sort(np.concatenate(keys))
+            new = np.unique(head)
+            at = np.minimum(np.searchsorted(seen, new), len(seen) - 1)
+            fresh = new[seen[at] != new]
+            keys.append(fresh)
+            many += len(fresh)
+            if many > MOST_STAGES:
+                return None
+        every = np.concatenate(keys)
+        order = np.argsort(every, kind="stable")
+        begins = np.cumsum([0, *(count for *_, count in found)])
+        tails = (each[0].tail + at for each, at in zip(found, begins[:-1], strict=True))
+        tail = np.concatenate(list(tails))
+        head = order[np.searchsorted(every[order], np.concatenate([each[1] for each in found]))]
+        first = np.append(0, np.cumsum(np.bincount(tail, minlength=many)))
+        stages = Stages(
+            first, head,
+            np.concatenate([arcs.channel for arcs, *_ in found]),
+            np.concatenate([arcs.share for arcs, *_ in found]),
+            np.concatenate([kind for *_, kind, _ in found]),
+        )  # fmt: skip
+        stages.kind[~forks(stages)] = SHARED
+        return stages, place.astype(np.int64)
+
+    def _key(self, at: _At) -> Numbers:
+        """Return the number of each stage: stages that only VCs tell apart are one."""
+        place = (at.step, self.alike[at.state], at.router, at.goal, at.aux + 1)
+        found = place[0]
+        for size, digit in zip(self.sizes[1:], place[1:], strict=True):
+            found = found * size + digit
+        return found
+
+    def _at(self, key: Numbers) -> _At:
+        step, state, router, goal, aux = np.unravel_index(key, self.sizes)
+        return _At(step, state, router, goal, aux - 1)
+
+    def _onward(self, at: _At) -> tuple[_Arcs | None, NDArray[np.int8]]:
+        """Return the arcs from some stages, by stage, and how each is left."""
+        tables = self.tables
+        kind = np.full(len(at.step), SHARED, np.int8)
+        decides = (at.step == COMES) & (tables.decides[at.state] != 0)
+        offered = at.step == OFFERED
+        kind[offered] = SHARED if self.idle else PREFERRED
+        going, offers = self._going(at, ~decides & ~offered, kind), self._offers(at, decides)
+        if going is None or offers is None:
+            return None, kind
+        parts = [*offers, *self._answers(at, offered), *going]
+        arcs = _Arcs(
+            np.concatenate([each.tail for each in parts]),
+            _At(*map(np.concatenate, zip(*(each.head for each in parts), strict=True))),
+            np.concatenate([each.channel for each in parts]),
+            np.concatenate([each.share for each in parts]),
+        )
+        order = np.argsort(arcs.tail, kind="stable")
+        head = _At(*(field[order] for field in arcs.head))
+        return _Arcs(arcs.tail[order], head, arcs.channel[order], arcs.share[order]), kind
+
+    def _offers(self, at: _At, decides: Bools) -> list[_Arcs] | None:
+        """Return the arcs of packets that may make a detour: by each goal that they can draw.
+
+        None where these are too many.
+        """
+        tables = self.tables
+        tail = np.flatnonzero(decides)
+        state, router, goal = at.state[tail], at.router[tail], at.goal[tail]
+        row = tables.detour_class[router].astype(np.int64) * tables.detour_classes
+        start = tables.detour_start[row + tables.detour_class[self.to.exit[goal]]].astype(np.int64)
+        many = np.where(router == self.to.exit[goal], 0, tables.detours[start]).astype(np.int64)
+        after = np.where(many == 0, tables.none[state], tables.keep[state]).astype(np.int64)
+        if self.idle and tables.detour != ALWAYS and not self._detours_when_idle():
+            many[:] = 0
+        if many.sum() > MOST_STAGES:
+            return None
+        none = many == 0
+        straight = _At(
+            np.full(none.sum(), DECIDED), after[none],
+            router[none], goal[none], np.full(none.sum(), -1),
+        )  # fmt: skip
+        kept = _Arcs(tail[none], straight, *_plain(none.sum()))
+        each, place = _repeated(many)
+        aux = tables.detours[start[each] + 1 + place].astype(np.int64)
+        always = tables.detour == ALWAYS
+        away = tables.leave[state[each]] if always else state[each]
+        next_state = np.where(aux < 0, tables.keep[state[each]], away).astype(np.int64)
+        step = np.where((aux < 0) | always, DECIDED, OFFERED)
+        drawn = _At(step, next_state, router[each], goal[each], aux)
+        share = 1 / many[each]
+        return [kept, _Arcs(tail[each], drawn, np.full(len(each), -1), share)]
+
+    def _answers(self, at: _At, offered: Bools) -> list[_Arcs]:
+        """Return the arcs of packets that have drawn a detour: not to make it, and to make it."""
+        tables, tail = self.tables, np.flatnonzero(offered)
+        state, router, goal, aux = (field[tail] for field in at[1:])
+        step = np.full(len(tail), DECIDED)
+        keep, leave = (each[state].astype(np.int64) for each in (tables.keep, tables.leave))
+        _, count = self._lists(leave, router, aux)
+        away = count > 0  # who is there has no detour to make
+        stays, share = np.ones(len(tail), np.bool_), 1.0
+        if self.idle:
+            even = tables.threshold == 0
+            stays, share = even | ~away, 0.5 if even else 1.0
+        refused = _At(step, keep, router, goal, np.full(len(tail), -1))
+        taken = _At(step, leave, router, goal, aux)
+        shares = np.where(away, share, 1.0)
+        return [
+            _Arcs(
+                tail[some],
+                _At(*(field[some] for field in head)),
+                np.full(int(some.sum()), -1),
+                shares[some],
+            )
+            for some, head in ((stays, refused), (away, taken))
+        ]
+
+    def _detours_when_idle(self) -> bool:
+        """Whether packets make some detours where all queues are empty."""
+        tables = self.tables
+        return tables.threshold < 0 or (tables.threshold == 0 and tables.even_by_coin != 0)
+
+    def _going(self, at: _At, decided: Bools, kind: NDArray[np.int8]) -> list[_Arcs] | None:
+        """Return the arcs of packets that go on, and set their kinds. None where one cannot."""
+        tables, tail = self.tables, np.flatnonzero(decided)
+        state, router, goal, aux = (field[tail] for field in at[1:])
+        _, count = self._lists(
+            state, router, np.where(tables.to_aux[state], aux, self.to.table[goal])
+        )
+        turns = (tables.to_aux[state] != 0) & (count == 0)
+        state = np.where(turns, tables.turn[state], state).astype(np.int64)
+        leaves = (router == self.to.exit[goal]) & (tables.eject_vcs[state] != 0)
+        tail, state, router, goal, aux = (
+            each[~leaves] for each in (tail, state, router, goal, aux)
+        )
+        toward = np.where(tables.to_aux[state], aux, self.to.table[goal])
+        start, count = self._lists(state, router, toward)
+        if (count == 0).any():
+            return None
+        escaped = state >= tables.escape_state if tables.escape_vcs else np.zeros(len(state), bool)
+        if not self.idle:
+            kind[tail] = np.where(escaped, PREFERRED, KINDS[tables.choice])
+        parts = [self._hops(tail, start, count, state, router, goal, aux)]
+        if tables.escape_vcs and not self.idle:
+            free = ~escaped
+            kind[tail[free]] = PREFERRED
+            own = np.full(int(free.sum()), tables.escape_state)
+            start, count = self._lists(own, router[free], toward[free])
+            ends = (each[free] for each in (router, goal, aux))
+            parts.append(self._hops(tail[free], start, count, own, *ends))
+        return parts
+
+    def _lists(self, state: Numbers, router: Numbers, goal: Numbers) -> tuple[Numbers, Numbers]:
+        """Return where the lists of next ports begin, and how long they are."""
+        tables = self.tables
+        table = tables.table[state]
+        place = tables.table_start[table] + router * tables.table_goals[table] + goal
+        start = tables.starts[place].astype(np.int64)
+        return start, tables.ports[start].astype(np.int64)
+
+    def _hops(
+        self, tail: Numbers, start: Numbers, count: Numbers, state: Numbers, router: Numbers,
+        goal: Numbers, aux: Numbers,
+    ) -> _Arcs:  # fmt: skip
+        """Return the arcs by all ports of some lists."""
+        tables = self.tables
+        each, place = _repeated(count)
+        if tables.choice == HASHED:
+            each, place = np.arange(len(count)), self._hashed(router, goal, count)
+            count = np.ones_like(count)
+        port = tables.ports[start[each] + 1 + place].astype(np.int64)
+        at = (router[each] << tables.port_shift) | port
+        next_state = tables.delta[state[each] * tables.num_kinds + tables.out_kind[at]]
+        carried = np.where(tables.to_aux[next_state], aux[each], -1)
+        head = _At(
+            np.full(len(each), COMES), next_state.astype(np.int64),
+            tables.next_router[at].astype(np.int64), goal[each], carried,
+        )  # fmt: skip
+        share = 1 / count[each]
+        return _Arcs(tail[each], head, self.channel_at[router[each], port], share)
+
+    def _hashed(self, router: Numbers, goal: Numbers, count: Numbers) -> Numbers:
+        """Return which port of each list the hash picks."""
+        salted = self.to.pair[goal] ^ self.tables.salts[router]
+        with np.errstate(over="ignore"):
+            found = mixed.py_func(salted) % count.astype(np.uint64)
+        return np.asarray(found.astype(np.int64))
+
+
+def can_follow(tables: HopTables) -> bool:
+    """Whether packets are routed by tables of next ports, and have no given paths."""
+    return tables.choice != GIVEN
+
+
+def chooses(tables: HopTables) -> bool:
+    """Whether packets look at what is used."""
+    return (
+        tables.choice not in (DRAWN, HASHED)
+        or tables.detour not in (0, ALWAYS)
+        or tables.escape_vcs != 0
+    )
+
+
+def alike_states(tables: HopTables) -> Numbers:
+    """Return int64[S], of each state the lowest one that leads packets by the same ways.
+
+    States that differ in their VCs only are alike: those from which the same tables are followed,
+    step by step (Moore's partition refinement).
+    """
+    count = len(tables.vcs)
+    delta = tables.delta.reshape(count, -1)
+    state = np.arange(count)
+    escaped = state >= tables.escape_state if tables.escape_vcs else np.zeros(count, bool)
+    ejects = tables.eject_vcs != 0
+    own = np.stack([tables.table, tables.to_aux, tables.decides, ejects, escaped], axis=1)
+    _, group = np.unique(own, axis=0, return_inverse=True)
+    while True:
+        group = group.ravel()
+        keep, leave = (
+            np.where(tables.decides, group[after], -1) for after in (tables.keep, tables.leave)
+        )
+        none = np.where(tables.decides, group[tables.none], -1)
+        turn = np.where(tables.to_aux, group[tables.turn], -1)
+        row = np.column_stack([group, group[delta], keep, leave, none, turn])
+        _, finer = np.unique(row, axis=0, return_inverse=True)
+        if finer.max(initial=0) == group.max(initial=0):
+            break
+        group = finer
+    _, lowest = np.unique(group, return_index=True)
+    return lowest[group].astype(np.int64)
+
+
+def forks(stages: Stages) -> Bools:
+    """Return which stages packets leave by different ways, and not by lanes of one channel."""
+    count = np.diff(stages.first)
+    stage = np.repeat(np.arange(len(count)), count)
+    found, begin = np.zeros(len(count), np.bool_), stages.first[stage]
+    for field in (stages.head, stages.channel):
+        found[stage[field != field[begin]]] = True
+    return found
+
+
+def _plain(count: int) -> tuple[Numbers, Floats]:
+    """Return the channels and shares of arcs that take no channel, and all of what comes."""
+    return np.full(count, -1), np.ones(count)
+
+
+def _repeated(count: Numbers) -> tuple[Numbers, Numbers]:
+    """Return each place as often as is counted for it, and 0, 1 … within each."""
+    each = np.repeat(np.arange(len(count)), count)
+    return each, np.arange(len(each)) - np.repeat(np.cumsum(count) - count, count)

@@ -130,9 +130,7 @@ def effective_bisection(
     spread = float(shares.std(ddof=1)) if samples > 1 else np.nan
     wide = float(stdtrit(samples - 1, 0.975)) if samples > 1 else np.nan
     return EffectiveBisection(
-        mean=float(shares.mean()),
-        half_width=wide * spread / float(np.sqrt(samples)),
-        shares=shares,
+        mean=float(shares.mean()), half_width=wide * spread / float(np.sqrt(samples)), shares=shares
     )
 
 

@@ -1,19 +1,23 @@
 """Where each task runs: placements, layouts, search, and the rank files that launchers read."""
 
 from netloom.mapping.allocation import allocated_nodes
-from netloom.mapping.files.mapping_files import read_mapping, write_mapping
-from netloom.mapping.files.rank_files import (
-    FORMATS,
-    check_rank_file,
-    how_to_apply,
-    rank_file,
-    read_hosts,
-    write_rank_file,
-)
+from netloom.mapping.joint_routes import JointRoutes, joint_routes
 from netloom.mapping.layouts.catalogue import LAYOUTS, find_layout, fitting_layouts, gray
 from netloom.mapping.layouts.parts import Layout
-from netloom.mapping.placements import check_mapping, identity, place, random_mapping
-from netloom.mapping.routes.joint_routes import JointRoutes, joint_routes
+from netloom.mapping.placements import (
+    FORMATS,
+    check_mapping,
+    check_rank_file,
+    how_to_apply,
+    identity,
+    place,
+    random_mapping,
+    rank_file,
+    read_hosts,
+    read_mapping,
+    write_mapping,
+    write_rank_file,
+)
 from netloom.mapping.search.generations import FoundMapping, search_mapping
 from netloom.mapping.search.objectives import OBJECTIVES
 

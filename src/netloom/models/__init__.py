@@ -1,22 +1,21 @@
 """Models: latency by the queueing of channels, and what messages and phases take."""
 
-from netloom.models.channel_flows import Flows, any_vc_flows, follow_flows
 from netloom.models.channel_queueing import (
     ChannelPrediction,
+    ChannelRouter,
+    Flows,
     PreparedChannels,
-    channel_latency_curve,
+    any_vc_flows,
     channel_saturation,
+    follow_flows,
     predict_channels,
     prepare_channels,
     saturation_limit,
 )
-from netloom.models.channel_turns import ChannelRouter
 from netloom.models.messages import (
     FELDMANN_1993,
-    BreakEven,
     ConSetCosts,
     MessageCosts,
-    break_even_words,
     conset_clocks,
     fitted_finite_element_clocks,
     message_passing_clocks,
@@ -26,7 +25,6 @@ from netloom.models.messages import (
 
 __all__ = [
     "FELDMANN_1993",
-    "BreakEven",
     "ChannelPrediction",
     "ChannelRouter",
     "ConSetCosts",
@@ -34,8 +32,6 @@ __all__ = [
     "MessageCosts",
     "PreparedChannels",
     "any_vc_flows",
-    "break_even_words",
-    "channel_latency_curve",
     "channel_saturation",
     "conset_clocks",
     "fitted_finite_element_clocks",

@@ -44,7 +44,7 @@ on. If there is none, or a channel, a VC, a front or a source is busy all the ti
 One number is fitted, ``CONFLICT``. The closures (for example, that the chance of all VCs being
 taken is a plain power) were chosen by simulation. This used 80 configurations with 5 and 20 flits,
 2 and 4 VCs and ample buffers, and the draws of the study ``latency-accuracy``. The study measures
-the error of the model, which is kept in ``channel_accuracy``.
+the error of the model, which ``latency_band`` gives.
 
 Not modeled: bursts (packets come as Bernoulli arrivals), packets of different lengths, losses of
 switch allocation in small packets, trees of packets that one VC holds up.
@@ -52,20 +52,631 @@ switch allocation in small packets, trees of packets that one VC holds up.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+import json
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from math import sqrt
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from netloom.base.errors import InputError
-from netloom.models.channel_turns import ChannelRouter, Turns, credit_wait, group
+from netloom.base.errors import DeadlockError, InputError
+from netloom.base.words import counted, listed
+from netloom.routing import DimensionOrder, Paths, draw_aux, paths, ports, virtual_channel_routing
+from netloom.routing.cycles import dependency_cycle
+from netloom.routing.hosted import legs
+from netloom.routing.route_tables import channels_by_port
+from netloom.routing.rules import layer_vcs, layers
+from netloom.routing.virtual_channel_tables import O1TURN, TWO_PHASE
+from netloom.routing.virtual_channels import MOST_SLOTS
+from netloom.topology import Cube
+from netloom.topology.alike import check_alike, check_direct
+from netloom.workload.traffic.targets import HotSpot
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from numpy.typing import ArrayLike
 
-    from netloom.base.arrays import Floats, Ints
-    from netloom.models.channel_flows import Flows
+    from netloom.base.arrays import Bools, Floats, Ints
+    from netloom.routing import Routing, VirtualChannelRouting
     from netloom.topology import Topology
+    from netloom.workload import Traffic
+
+
+@dataclass(frozen=True, eq=False)
+class Flows:
+    """Traffic on its paths.
+
+    Attributes
+    ----------
+    paths
+        The channels of each path.
+    source, target
+        int32[num_paths], the nodes at its ends, or the hosts' ports if hosts hang on routers.
+    rate
+        float64[num_paths], flits per cycle at load 1.
+    vc_share
+        float64[hops of all paths, vcs]: the chance of each VC on each hop.
+    pair
+        int64[num_paths]: the requested pair that it belongs to. Half-way round a ring a pair has
+        two paths.
+    num_nodes, num_channels
+        Of the network. If hosts hang on routers, these count its ports, and the channels between
+        routers.
+    """
+
+    paths: Paths
+    source: Ints
+    target: Ints
+    rate: Floats
+    vc_share: Floats
+    pair: Ints
+    num_nodes: int
+    num_channels: int
+
+
+def any_vc_flows(
+    paths: Paths,
+    sources: ArrayLike,
+    targets: ArrayLike,
+    rates: ArrayLike,
+    *,
+    vcs: int,
+    num_nodes: int,
+    num_channels: int,
+) -> Flows:
+    """Return the flows of given paths whose packets may take any VC of each channel.
+
+    The paths are of any topology and deterministic routing: nodes at the ends of each, and its
+    flits per cycle at load 1. The other numbers are those of the network.
+
+    Raises
+    ------
+    InputError
+        If a rate is negative or not finite, nothing is sent, or a node or a channel is none of the
+        network's.
+
+    Examples
+    --------
+    >>> from netloom.routing import DimensionOrder
+    >>> from netloom.routing import paths as find_paths
+    >>> from netloom.topology import mesh
+    >>> line = mesh(4)
+    >>> found = find_paths(line, DimensionOrder(), [0, 1], [3, 3])
+    >>> any_vc_flows(found, [0, 1], [3, 3], [1, 1], vcs=2, num_nodes=4, num_channels=6).paths
+    <2 paths, 5 hops>
+    """
+    rate = checked_rates(rates, len(paths))
+    if vcs < 1:
+        raise InputError("vcs", str(vcs), "at least 1")
+    share = np.full((len(paths.channels), vcs), 1 / vcs)
+    source = checked_nodes("sources", sources, rate, num_nodes)
+    target = checked_nodes("targets", targets, rate, num_nodes)
+    if len(paths.channels) and not 0 <= paths.channels.min() <= paths.channels.max() < num_channels:
+        raise InputError("paths", "a channel out of range", f"0 to {num_channels - 1}")
+    return Flows(paths, source, target, rate, share, np.arange(len(paths)), num_nodes, num_channels)
+
+
+def follow_flows(
+    routing: VirtualChannelRouting, sources: ArrayLike, targets: ArrayLike, rates: ArrayLike
+) -> Flows:
+    """Return the flows of pairs of nodes, on the paths and VCs that a routing gives them.
+
+    Half-way round a ring, a coin decides, so half of a pair's traffic goes either way. A packet
+    takes each of the VCs that it may take next with the same chance. So packets that may not go
+    back to the lower class of a ring drift to the upper one.
+
+    Parameters
+    ----------
+    routing
+        One that leaves no choice of channels: dimension order, given routes, tables of one channel
+        each, shortest paths, up-down, layered.
+    sources, targets, rates
+        The pairs of nodes, and the flits per cycle of each at load 1.
+
+    Raises
+    ------
+    InputError
+        If the routing leaves a choice of channels, a rate is negative or not finite, nothing is
+        sent, or a node is none of the network's.
+    NoRouteError
+        If a pair has no given route.
+
+    Examples
+    --------
+    >>> from netloom.routing import virtual_channel_routing
+    >>> from netloom.topology import torus
+    >>> routing = virtual_channel_routing(torus(4), "dimension-order", num_vcs=2)
+    >>> found = follow_flows(routing, [0, 1], [2, 2], [1.0, 1.0])
+    >>> found.rate, found.vc_share[:2]  # two ways; the first starts in either VC
+    (array([0.5, 0.5, 1. ]), array([[0.5 , 0.5 ],
+           [0.25, 0.75]]))
+    """
+    from netloom.models.kernels.channel_flows import follow_all
+
+    if routing.tables.kind in (TWO_PHASE, O1TURN):
+        raise _no_choice(routing)
+    topology = routing.topology
+    check_direct(topology, "paths of nodes", "host_flows")
+    check_alike(topology, "the model of latency")
+    rate = checked_rates(rates, np.size(sources))
+    source = checked_nodes("sources", sources, rate, topology.num_hosts)
+    target = checked_nodes("targets", targets, rate, topology.num_hosts)
+    _, aux = draw_aux(routing, np.random.default_rng(0), source, target)
+    in_port = ports(topology).in_port.astype(np.int64)
+    wiring = channels_by_port(topology), topology.channel_target, in_port
+    which, weight, hops, (channels, share) = follow_all(
+        routing.tables, wiring, source, target, aux, topology.num_channels
+    )
+    if (hops < 0).any():
+        raise _no_choice(routing)
+    offsets = np.concatenate([[0], np.cumsum(hops)])
+    return Flows(
+        Paths(offsets, channels), source[which], target[which], rate[which] * weight, share, which,
+        topology.num_hosts, topology.num_channels,
+    )  # fmt: skip
+
+
+def checked_nodes(where: str, nodes: ArrayLike, rate: Floats, num_nodes: int) -> Ints:
+    """Return nodes, one for each rate, if the network has them."""
+    found = np.asarray(nodes)
+    if found.shape != rate.shape:
+        raise InputError(where, f"shape {found.shape}", f"one for each of {len(rate)}")
+    wrong = ~((found >= 0) & (found < num_nodes) & (found == found.astype(np.int64)))
+    if wrong.any():
+        raise InputError(where, f"node {found[wrong][0]}", f"0 to {num_nodes - 1}")
+    return found.astype(np.int32)
+
+
+def checked_rates(rates: ArrayLike, count: int) -> Floats:
+    """Return rates, if they are as many as they should be, and anything is sent."""
+    rate = np.asarray(rates, np.float64)
+    if rate.shape != (count,):
+        raise InputError("rates", f"shape {rate.shape}", f"one for each of {count}")
+    wrong = ~((rate >= 0) & np.isfinite(rate))
+    if wrong.any():
+        raise InputError("rates", str(rate[wrong][0]), "numbers of at least 0")
+    if not rate.any():
+        raise InputError("rates", "nothing sent", "some traffic to predict")
+    return rate
+
+
+def _no_choice(routing: VirtualChannelRouting) -> InputError:
+    wanted = "one that leaves no choice of channels; simulate this one"
+    return InputError("routing", routing.name, wanted)
+
+
+def host_flows(
+    topology: Topology,
+    routing: Routing,
+    sources: ArrayLike,
+    targets: ArrayLike,
+    rates: ArrayLike,
+    *,
+    vcs: int,
+    most_hops: int = 2**28,
+) -> Flows:
+    """Return the flows of pairs of hosts that hang on routers: a port is a node of them.
+
+    A host injects and receives packets by each of its ports as by a node of its own. Packets to
+    itself go out and in by its first port. If a routing has several paths for a pair, each packet
+    draws one. Dimension order on cubes has classes of VCs, as on direct networks. Other paths take
+    any VC, or any VC of a layer if they could deadlock (see ``routing.Layered``).
+
+    Parameters
+    ----------
+    topology, routing
+        The network and the routing.
+    sources, targets, rates
+        The pairs of hosts, and the flits per cycle of each at load 1.
+    vcs
+        Virtual channels of every channel.
+    most_hops
+        Most hops of all paths, times VCs.
+
+    Raises
+    ------
+    InputError
+        If channels differ, there are too many hops, a rate is negative or not finite, nothing is
+        sent, or a host is none of the network's.
+    NoRouteError
+        If the routing has no path for a pair.
+    DeadlockError
+        If packets could wait for each other in a circle on so many VCs.
+
+    Examples
+    --------
+    >>> from netloom.routing import UpDown
+    >>> from netloom.topology import topology
+    >>> found = host_flows(
+    ...     topology("leaf-spine:2x1x2"), UpDown(), [0, 0], [1, 3], [0.5, 0.5], vcs=2)
+    >>> found.paths, found.source, found.target
+    (<2 paths, 2 hops>, array([0, 0], dtype=int32), array([1, 3], dtype=int32))
+    """
+    check_alike(topology, "the model of latency")
+    rate = checked_rates(rates, np.size(sources))
+    source = checked_nodes("sources", sources, rate, topology.num_hosts)
+    target = checked_nodes("targets", targets, rate, topology.num_hosts)
+    if isinstance(routing, DimensionOrder) and isinstance(topology.routers, Cube):
+        return _by_rule(topology, routing, source, target, rate, vcs)
+    routed = paths(topology, routing, source, target)
+    if len(routed.channels) * vcs > most_hops:
+        found = f"{len(routed.channels):,} hops with {vcs} VCs"
+        raise InputError(topology.name, found, f"at most {most_hops:,}, hops times VCs")
+    pair = np.arange(len(routed)) if routed.pair is None else routed.pair.astype(np.int64)
+    part = rate[pair] if routed.probability is None else rate[pair] * routed.probability
+    inner, entry, leave = _cut(topology, routed, source[pair], target[pair])
+    share = _layered_share(topology, str(routing), inner, vcs)
+    ports, channels = topology.num_ports, topology.num_network_channels
+    return Flows(inner, entry, leave, part, share, pair, ports, channels)
+
+
+def _cut(topology: Topology, routed: Paths, source: Ints, target: Ints) -> tuple[Paths, Ints, Ints]:
+    """Return paths without the channels of hosts, and the ports whose channels those are."""
+    channels, first = routed.channels, topology.num_network_channels
+    moving, own = source != target, topology.port_offsets[:-1]
+    begin, end = routed.offsets[:-1][moving], routed.offsets[1:][moving] - 1
+    entry, leave = own[source], own[target]
+    entry[moving] = channels[begin] - first
+    leave[moving] = channels[end] - first - topology.num_ports
+    offsets = routed.offsets - 2 * np.append(0, np.cumsum(moving))
+    inner = Paths(offsets, channels[channels < first])
+    return inner, entry.astype(np.int32), leave.astype(np.int32)
+
+
+def _by_rule(
+    topology: Topology, routing: DimensionOrder, source: Ints, target: Ints, rate: Floats, vcs: int
+) -> Flows:
+    """Return the flows of hosts as those of their routers, with the ports of the hosts."""
+    of_routers = virtual_channel_routing(topology.routers, routing, num_vcs=vcs)
+    ends = legs(topology, source, target)
+    found = follow_flows(of_routers, ends.entry, ends.exit, rate)
+    first, still = topology.num_network_channels, source == target
+    own = topology.port_offsets[:-1][source]
+    entry = np.where(still, own, ends.injection - first)
+    leave = np.where(still, own, ends.ejection - first - topology.num_ports)
+    return replace(
+        found,
+        source=entry[found.pair].astype(np.int32),
+        target=leave[found.pair].astype(np.int32),
+        num_nodes=topology.num_ports,
+    )
+
+
+def _layered_share(topology: Topology, routing: str, inner: Paths, vcs: int) -> Floats:
+    """Return the chance of each VC on each hop: any, or of a layer's if a circle could close.
+
+    Layers are looked for where routers have few enough channels.
+    """
+    share = np.full((len(inner.channels), vcs), 1 / vcs)
+    circle = dependency_cycle(inner, topology.num_network_channels)
+    if not circle:
+        return share
+    wanted = "routing up-down: more VCs are not looked for at routers of this size"
+    routers, needed = topology.routers, 0
+    if np.bincount(routers.channel_source).max() <= MOST_SLOTS:
+        some = inner.lengths > 0
+        layer = layers(routers, inner.taken(np.flatnonzero(some)))
+        needed = int(layer.max(initial=0)) + 1
+        wanted = f"at least {needed} VCs, or routing up-down"
+    if not 0 < needed <= vcs:
+        named = tuple(topology.channel_name(channel) for channel in circle)
+        raise DeadlockError(
+            f"{routing} on {topology.name} with {counted(vcs, 'VC')}", named, wanted
+        )
+    of_layer = layer_vcs(needed, vcs)[:, None] >> np.arange(vcs) & 1
+    share[:] = (of_layer / of_layer.sum(axis=1, keepdims=True))[layer]
+    return share
+
+
+CONFLICT = 0.45
+"""Share of the time in which a packet that waits elsewhere keeps its input's crossbar from others.
+
+Fitted, the only such number of the model: 0.3 to 0.6 do as well. Where packets are longer than
+buffers it is 0: the packets that wait have no flits there to send.
+"""
+
+
+@dataclass(frozen=True)
+class ChannelRouter:
+    """The properties of all routers that the model needs.
+
+    Attributes
+    ----------
+    vcs, buffer_flits
+        Virtual channels of every channel, and flits that the buffer of one holds.
+    switching
+        ``wormhole`` or ``virtual-cut-through``.
+    hop_cycles, end_cycles
+        An idle network takes ``end_cycles`` + ``hop_cycles`` × hops + L − 1 for a packet of L
+        flits: a router and a channel a hop. Injection channel, one more router and ejection
+        channel. The default is that of the simulator's three-stage router.
+    credit_cycles
+        From winning the switch to the use of the buffer slot by the router before.
+    head_cycles
+        Those of ``hop_cycles`` in which a head at the front of its buffer has no VC yet, or 0 in a
+        speculative router. In the last of them the VC is taken, and nothing is sent on it.
+    entry_loop_cycles
+        From a flit's leaving the source to the source's use of the buffer slot that it took.
+    """
+
+    vcs: int = 4
+    buffer_flits: int = 8
+    switching: Literal["wormhole", "virtual-cut-through"] = "wormhole"
+    hop_cycles: int = 4
+    end_cycles: int = 6
+    credit_cycles: int = 2
+    head_cycles: int = 1
+    entry_loop_cycles: int = 4
+
+    def __post_init__(self) -> None:
+        for name in ("vcs", "buffer_flits", "hop_cycles"):
+            if getattr(self, name) < 1:
+                raise InputError(name, str(getattr(self, name)), "at least 1")
+        for name in ("end_cycles", "credit_cycles", "head_cycles", "entry_loop_cycles"):
+            if getattr(self, name) < 0:
+                raise InputError(name, str(getattr(self, name)), "at least 0")
+        if self.switching not in ("wormhole", "virtual-cut-through"):
+            wanted = "wormhole or virtual-cut-through"
+            raise InputError("switching", f"'{self.switching}'", wanted)
+
+    @property
+    def loops(self) -> Loops:
+        """What buffers cost that are shorter than the way of a flit and its credit."""
+        inside = self.hop_cycles - self.head_cycles + self.credit_cycles
+        return Loops(self.buffer_flits, inside, self.entry_loop_cycles, self.head_cycles)
+
+
+class Turns(NamedTuple):
+    """Arrays over turns, then numbers.
+
+    ``before`` (-1 at the source) and ``channel``: where packets come from and go to. ``pair``
+    numbers these pairs. ``share_before``, ``share``: chance of each VC. ``choices``: the number of
+    VCs of which one is taken. ``beside``: fraction of its own input's packets that are in other VCs
+    than it. ``same_vcs``: fraction of the channel's packets that take VCs which it may take.
+    ``leaves``: whether the channel is an ejection channel. ``starts``: whether packets come from a
+    source and do not wait for its other packets. ``own``: least cycles from a tail to the next head
+    in a VC, or to what the next packet lacks when it follows immediately. ``spaced``: cycles that
+    packets of one input are apart already. ``whole``: whether only whole packets move. ``single``:
+    whether there is only one VC. ``stretched``: cycles that a lone packet is on its way over a
+    channel. ``room``: part of a delay that its buffers absorb. ``head``: cycles that a head lacks a
+    VC. ``source``: cycles for which a packet keeps its source. ``recycle``: cycles until there is
+    room for another whole packet (negative: before). The ``fits`` packets of a full buffer share
+    them. ``spread``: power of a channel's utilization by which stretched packets disturb less.
+    ``conflict``: see ``CONFLICT``.
+    """
+
+    before: Ints
+    channel: Ints
+    pair: Ints
+    share_before: Floats
+    share: Floats
+    choices: Floats
+    beside: Floats
+    same_vcs: Floats
+    leaves: Bools
+    starts: Bools
+    own: Floats
+    spaced: Floats
+    flits: float
+    stretched: float
+    buffer: float
+    room: float
+    whole: bool
+    single: bool
+    head: float
+    source: float
+    recycle: float
+    spread: float
+    conflict: float
+    fits: float
+
+
+class _Hops(NamedTuple):
+    """All hops of all paths, those into and out of the network included, one path after the other.
+
+    ``before`` is -1 on the first one of a path. ``used`` numbers the patterns of VC shares.
+    """
+
+    channel: Ints
+    before: Ints
+    used: Ints
+    used_before: Ints
+    patterns: Floats
+    first: Ints
+
+
+def _hops(flows: Flows) -> _Hops:
+    vcs, offsets = flows.vc_share.shape[1], flows.paths.offsets
+    entry, leave = flows.num_channels, flows.num_channels + flows.num_nodes
+    ends = offsets[1:] + np.arange(1, len(offsets))
+    channel = np.insert(flows.paths.channels.astype(np.int64), offsets[:-1], entry + flows.source)
+    channel = np.insert(channel, ends, leave + flows.target)
+    shares = np.concatenate([np.full((1, vcs), 1 / vcs), flows.vc_share])
+    patterns, used = np.unique(shares.round(9), axis=0, return_inverse=True)
+    used = used.ravel()
+    any_vc = int(used[0])
+    used = np.insert(np.insert(used[1:], offsets[:-1], any_vc), ends, any_vc)
+    first = offsets[:-1] + 2 * np.arange(len(offsets) - 1)
+    before, used_before = np.roll(channel, 1), np.roll(used, 1)
+    before[first], used_before[first] = -1, any_vc
+    return _Hops(channel, before, used, used_before, patterns, first)
+
+
+class Times(NamedTuple):
+    """What a packet takes, in cycles.
+
+    ``inside`` and ``entry``: ``own`` of channels between routers and of the source's. ``source``:
+    for how long a source that nothing else delays sends nothing else. The others: see ``Turns``.
+    """
+
+    inside: float
+    entry: float
+    source: float
+    stretched: float
+    room: float
+    recycle: float
+
+
+def vc_times(router: ChannelRouter, flits: int) -> Times:
+    """Return what a packet of so many flits takes where nothing else is in its way."""
+    gap, loops = float(min(router.head_cycles, 1)), router.loops
+    until_room = router.hop_cycles + router.credit_cycles + flits - router.buffer_flits
+    fits = max(router.buffer_flits // flits, 1)
+    if router.switching == "virtual-cut-through":
+        own, size = max(gap, until_room / fits), float(router.buffer_flits)
+        return Times(own, own, float(flits), float(flits), size, float(until_room))
+    inside, entry = (
+        max(gap, time_between_packets(loops, loop, flits) - flits)
+        for loop in (loops.inside, loops.entry)
+    )
+    source, room = time_at_source(loops, flits), float(router.buffer_flits)
+    if router.vcs > 1:  # other VCs are sent on meanwhile
+        entry = gap
+    else:
+        source = max(source, flits + entry)
+        room = max(room - loops.inside - loops.head, 0.0)
+    return Times(inside, entry, source, stretch(loops, flits), room, float(until_room))
+
+
+def group(flows: Flows, router: ChannelRouter, flits: int) -> tuple[Turns, Floats, Ints, Ints]:
+    """Return the turns, packets per cycle of each, the turn of every hop, each path's first hop."""
+    hops, leave = _hops(flows), flows.num_channels + flows.num_nodes
+    pair_key = (hops.before + 1) * (leave + flows.num_nodes) + hops.channel
+    key = (pair_key * len(hops.patterns) + hops.used) * len(hops.patterns) + hops.used_before
+    _, where, hop_turn = np.unique(key, return_index=True, return_inverse=True)
+    hop_rate = np.repeat(flows.rate / flits, np.diff(flows.paths.offsets) + 2)
+    turn_rate = np.bincount(hop_turn, hop_rate).astype(np.float64)
+    channel, before = hops.channel[where], hops.before[where]
+    share, share_before = hops.patterns[hops.used[where]], hops.patterns[hops.used_before[where]]
+    flow = np.zeros((leave + flows.num_nodes, flows.vc_share.shape[1]))
+    np.add.at(flow, channel, turn_rate[:, None] * share)
+    all_flow = np.maximum(flow.sum(axis=1), np.finfo(np.float64).tiny)
+    whole, times = router.switching == "virtual-cut-through", vc_times(router, flits)
+    by_channel = np.full(leave + flows.num_nodes, times.inside)
+    by_channel[flows.num_channels : leave] = times.entry
+    if not whole:  # nothing keeps a sink from taking flits
+        by_channel[leave:] = min(router.head_cycles, 1)
+    own, beside = by_channel[channel], 1 - (share_before**2).sum(axis=1)
+    spaced = (own if router.vcs > 1 else by_channel[before]) * (1 - beside)
+    if not whole:  # a source sends one packet after the other, whatever their VCs
+        spaced[before >= flows.num_channels] = times.source - flits
+    turns = Turns(
+        before=before,
+        channel=channel,
+        pair=np.unique(pair_key[where], return_inverse=True)[1],
+        share_before=share_before,
+        share=share,
+        choices=1 / (share**2).sum(axis=1),
+        beside=beside,
+        same_vcs=((share > 0) * flow[channel]).sum(axis=1) / all_flow[channel],
+        leaves=channel >= leave,
+        starts=(before >= flows.num_channels) & (not whole),
+        own=own,
+        spaced=spaced,
+        flits=float(flits),
+        stretched=times.stretched,
+        buffer=float(router.buffer_flits),
+        room=times.room,
+        whole=whole,
+        single=router.vcs == 1 and not whole,
+        head=float(router.head_cycles),
+        source=times.source,
+        recycle=times.recycle,
+        spread=sqrt(2 * (times.stretched / flits + 1)) - 2,
+        conflict=CONFLICT if flits <= router.buffer_flits else 0.0,
+        fits=float(max(router.buffer_flits // flits, 1)),
+    )
+    return turns, turn_rate, np.asarray(hop_turn, np.int64), hops.first
+
+
+class Loops(NamedTuple):
+    """Buffers of ``buffer`` flits and their loops, in cycles.
+
+    A flit cannot be sent before the one B flits ahead of it has left the buffer that both go to,
+    and its credit has come back. This *loop* takes a flit's way there and a credit's way back.
+    ``inside``: between two routers. ``entry``: between the source and its router. ``head``: for how
+    long a head waits at every router, which delays the flits behind it once.
+    """
+
+    buffer: int
+    inside: int
+    entry: int
+    head: int
+
+
+def credit_wait(loops: Loops, hops: ArrayLike, flits: int) -> Floats:
+    """Return for how long lone packets of this many flits wait for credits, over so many hops.
+
+    The tail is delayed by the longest chain of waits. It goes round q = ⌊(P − 1) / B⌋ loops, each
+    so much longer than B flits in a row. A chain goes round loops between routers behind the head's
+    own way through all of them. One that also goes round the source's loop from there on has the
+    waits of the head at as many routers only as it comes back from.
+
+    Examples
+    --------
+    >>> credit_wait(Loops(buffer=4, inside=6, entry=4, head=1), [0, 1, 3], flits=13)
+    array([0., 6., 6.])
+    """
+    crossed = np.asarray(hops)
+    rounds = (flits - 1) // loops.buffer
+    if not rounds:
+        return np.zeros(crossed.shape)
+    inside, entry = loops.inside - loops.buffer, loops.entry - loops.buffer
+    behind = np.where(crossed > 0, rounds * inside, 0)
+    at_source = rounds * entry - crossed * loops.head
+    reach = np.minimum(rounds, crossed + 1)
+    both = (reach - 1) * inside + (rounds - reach + 1) * entry
+    both -= (crossed + 1 - reach) * loops.head
+    return np.asarray(np.maximum(np.maximum(behind, 0), np.maximum(at_source, both)), np.float64)
+
+
+def time_at_source(loops: Loops, flits: int) -> float:
+    """Return for how long the source of a packet of this many flits sends nothing else.
+
+    Examples
+    --------
+    >>> time_at_source(Loops(buffer=8, inside=6, entry=4, head=1), flits=5)
+    5.0
+    >>> time_at_source(Loops(buffer=4, inside=6, entry=4, head=1), flits=13)  # 4 at 0, 5, 11; 1
+    18.0
+    """
+    rounds = (flits - 1) // loops.buffer
+    last = flits - 1
+    if rounds:
+        first = max(loops.entry + loops.head, loops.buffer)
+        later = max(loops.inside, loops.entry, loops.buffer)
+        last = first + (rounds - 1) * later + last % loops.buffer
+    return float(1 + last)
+
+
+def time_between_packets(loops: Loops, loop: int, flits: int) -> float:
+    """Return how many cycles, at least, a VC takes a packet where they follow one another.
+
+    Every flit has a slot of the buffer for one loop, those that arrive before their head goes on
+    for as long as it waits besides.
+
+    Examples
+    --------
+    >>> time_between_packets(Loops(buffer=4, inside=6, entry=4, head=1), 6, flits=2)  # 14 / 4
+    3.5
+    """
+    return max(flits, (flits * loop + min(flits, loops.buffer) * loops.head) / loops.buffer)
+
+
+def stretch(loops: Loops, flits: int) -> float:
+    """Return for how long a lone packet is on its way over a channel, from head to tail.
+
+    Examples
+    --------
+    >>> stretch(Loops(buffer=4, inside=6, entry=4, head=1), flits=13)
+    19.0
+    """
+    longer = max(loops.inside, loops.entry) - loops.buffer
+    return float(flits + (flits - 1) // loops.buffer * max(longer, 0))
+
 
 CLOSE = 1e-4
 """Width of the bracket, as a fraction of the load, at which a search for saturation ends."""
@@ -231,7 +842,7 @@ def predict_channels(
 
     Examples
     --------
-    >>> from netloom.models.channel_flows import follow_flows
+    >>> from netloom.models.channel_queueing import follow_flows
     >>> from netloom.routing import virtual_channel_routing
     >>> from netloom.topology import mesh
     >>> from netloom.workload.traffic import uniform
@@ -290,23 +901,6 @@ def _crowding(prepared: PreparedChannels, load: float) -> Floats | float:
     return np.asarray(CROWDING * busy[turns.channel] ** 4 / turns.choices, np.float64)
 
 
-def channel_latency_curve(prepared: PreparedChannels, loads: ArrayLike) -> Floats:
-    """Return the mean latency at each load (float64), NaN where the network is saturated.
-
-    Examples
-    --------
-    >>> from netloom.models.channel_flows import any_vc_flows
-    >>> from netloom.routing import Paths
-    >>> alone = Paths(np.array([0, 1]), np.array([0], np.int32))
-    >>> flows = any_vc_flows(alone, [0], [1], [1.0], vcs=4, num_nodes=2, num_channels=1)
-    >>> channel_latency_curve(prepare_channels(flows, flits=5), [0, 0.5, 0.8, 1])  # Geo/D/1
-    array([14., 16., 22., nan])
-    """
-    points = np.asarray(loads, np.float64)
-    found = [predict_channels(prepared, float(load)).latency for load in points.flat]
-    return np.array(found).reshape(points.shape)
-
-
 def channel_saturation(prepared: PreparedChannels, *, latency_factor: float = np.inf) -> float:
     """Return the load from which on there is no steady state, or latency is too high.
 
@@ -323,7 +917,7 @@ def channel_saturation(prepared: PreparedChannels, *, latency_factor: float = np
 
     Examples
     --------
-    >>> from netloom.models.channel_flows import any_vc_flows
+    >>> from netloom.models.channel_queueing import any_vc_flows
     >>> from netloom.routing import Paths
     >>> alone = Paths(np.array([0, 1]), np.array([0], np.int32))
     >>> flows = any_vc_flows(alone, [0], [1], [1.0], vcs=4, num_nodes=2, num_channels=1)
@@ -352,7 +946,7 @@ def saturation_limit(prepared: PreparedChannels, saturation: float) -> tuple[Bus
 
     Examples
     --------
-    >>> from netloom.models.channel_flows import any_vc_flows
+    >>> from netloom.models.channel_queueing import any_vc_flows
     >>> from netloom.routing import Paths
     >>> alone = Paths(np.array([0, 1]), np.array([0], np.int32))
     >>> flows = any_vc_flows(alone, [0], [1], [1.0], vcs=4, num_nodes=2, num_channels=1)
@@ -366,10 +960,7 @@ def saturation_limit(prepared: PreparedChannels, saturation: float) -> tuple[Bus
 
 
 def _source_wait(
-    prepared: PreparedChannels,
-    load: float,
-    stall: Floats,
-    further: Floats,
+    prepared: PreparedChannels, load: float, stall: Floats, further: Floats
 ) -> tuple[Floats, Busy]:
     """Return the wait of each path's packets for the injection channel, and the busiest source.
 
@@ -392,10 +983,7 @@ def _source_wait(
 
 
 def _service(
-    prepared: PreparedChannels,
-    arrivals: Floats,
-    stall: Floats,
-    further: Floats,
+    prepared: PreparedChannels, arrivals: Floats, stall: Floats, further: Floats
 ) -> tuple[Floats, Floats | float]:
     """Return for how long the packets of each path keep their source, mean and variance."""
     flows, turns, router = prepared.flows, prepared.turns, prepared.router
@@ -433,3 +1021,217 @@ def resource_name(busy: Busy, prepared: PreparedChannels, topology: Topology) ->
     if not topology.direct:
         return f"source of {name}"
     return f"source at node {name.rpartition('node ')[2]}"
+
+
+KNEE = 0.9
+"""Part of the predicted saturation above which no latency is given: there it hangs on the error of
+the saturation itself."""
+
+PARTS = (0.35, 0.65, 0.8, KNEE)
+"""Parts of the predicted saturation up to which errors of latency are told apart."""
+
+ONE_VC, CUT_THROUGH = "one VC", "virtual cut-through"
+
+KINDS = (
+    ONE_VC, CUT_THROUGH,
+    "ample buffers that hold a packet", "ample buffers, longer packets",
+    "scarce buffers that hold a packet", "scarce buffers, longer packets",
+)  # fmt: skip
+"""Kinds of routers whose errors differ. Buffers are scarce that a VC alone cannot keep its channel
+busy with: shorter than the way of a flit and its credit."""
+
+
+class Band(NamedTuple):
+    """Errors of a figure over the configurations that were compared.
+
+    Attributes
+    ----------
+    compared
+        How many figures these are.
+    mean, rms
+        Of the errors.
+    within
+        Nine of ten errors are not larger than this, up or down.
+    low, high
+        The extreme ones.
+    below, above
+        Of latencies: nine of ten errors are between these, one in twenty beyond either. At most 0
+        and at least 0.
+    """
+
+    compared: int
+    mean: float
+    rms: float
+    within: float
+    low: float
+    high: float
+    below: float = 0.0
+    above: float = 0.0
+
+
+def router_kind(router: ChannelRouter, flits: int) -> str:
+    """Return which of ``KINDS`` a router is of, for packets of so many flits.
+
+    Examples
+    --------
+    >>> from netloom.models.channel_queueing import ChannelRouter
+    >>> router_kind(ChannelRouter(), flits=5)
+    'ample buffers that hold a packet'
+    """
+    if router.switching == CUT_THROUGH.replace(" ", "-", 2):
+        return CUT_THROUGH
+    if router.vcs == 1:
+        return ONE_VC
+    scarce = router.buffer_flits < router.loops.inside + router.head_cycles
+    return KINDS[2 + 2 * scarce + (flits > router.buffer_flits)]
+
+
+def saturation_band(kind: str) -> Band:
+    """Return the errors of the saturation rate of routers of a kind."""
+    return Band(**errors()["kinds"][kind]["saturation"])
+
+
+def latency_band(kind: str, part: float) -> Band:
+    """Return the errors of the mean latency at a part, at most ``KNEE``, of the saturation.
+
+    Examples
+    --------
+    >>> low, high = (latency_band("one VC", part) for part in (0.2, 0.85))
+    >>> low.within < high.within
+    True
+    """
+    place = next(place for place, most in enumerate(PARTS) if part <= most)
+    return Band(**errors()["kinds"][kind]["latency"][place])
+
+
+def provenance() -> str:
+    """Return in a line where the errors come from."""
+    found = errors()["source"]
+    saturations, latencies = (
+        f"{each['configurations']} random networks, seeds {listed(list(map(str, each['seeds'])))}"
+        for each in (found, found["latency"])
+    )
+    return (
+        f"study {found['study']}, saturation of {saturations}, latency of {latencies}, netloom "
+        f"{found['netloom']}, {found['latency']['date']}"
+    )
+
+
+@cache
+def errors() -> dict[str, Any]:
+    """Return the errors as the file has them."""
+    text = files("netloom.models").joinpath("data", "channel-queueing-errors.json")
+    found: dict[str, Any] = json.loads(text.read_text(encoding="utf-8"))
+    return found
+
+
+def beside(name: str) -> Band:
+    """Return the errors of saturations on networks that the bands are not of, by their name."""
+    return Band(**errors()["beside"][name])
+
+
+def off_by(
+    figure: float, below: float, above: float, *, least: float = 0.0, most: float
+) -> tuple[float, float]:
+    """Return between which true figures an estimate has an error from ``below`` to ``above``.
+
+    Examples
+    --------
+    >>> off_by(11.0, -0.1, 0.1, most=12.0)
+    (10.0, 12.0)
+    """
+    high = figure / (1 + below) if below > -1 else most
+    return max(figure / (1 + above), least), min(high, most)
+
+
+TWO = 1.5
+"""VCs that a packet may choose from: rather two than one."""
+
+MOST_NODES = 64
+"""Of the networks that the bands are from."""
+
+FEW_TARGETS = 2.0
+"""Nodes that a sender sends to, on average, at most which its packets do not mix."""
+
+COMPARED = {
+    "vcs": (1, 8), "buffer_flits": (2, 32), "route_cycles": (0, 1), "vc_allocation_cycles": (1, 1),
+    "traversal_cycles": (0, 1), "channel_cycles": (1, 5), "credit_cycles": (0, 0),
+}  # fmt: skip
+"""Fields of routers, and the values of those that the bands are from."""
+
+MOST_FLITS = 40
+"""Of the packets that the bands are from."""
+
+
+def accuracy_flags(
+    prepared: PreparedChannels,
+    topology: Topology,
+    traffic: Traffic,
+    routing: str,
+    router: Mapping[str, Any],
+    *,
+    limit_told: bool,
+) -> Iterator[str]:
+    """Yield why to expect more than the usual error of a network, a line each.
+
+    ``routing`` is a name, ``router`` has the fields of the routers by name. ``limit_told`` says
+    whether the model has an answer above the load given as saturation.
+    """
+    kind = router_kind(prepared.router, prepared.flits)
+    if not limit_told:
+        yield "the model's equations have no solution above the load given as saturation: simulate"
+    if router["vcs"] == 1:
+        yield (
+            "one VC: a packet that waits holds up all behind it, far back, which the model has in "
+            f"part only; saturation was off by {_range(saturation_band(kind))}; raise vcs, or "
+            "simulate"
+        )
+    elif kind == KINDS[-1] and prepared.turns.choices.min() < TWO:
+        yield (
+            "one VC of each class of a ring, shorter than its credits' way and than a packet: the "
+            "classes behave as networks with one VC; saturation was off by "
+            f"{_range(beside('one VC a class'))}; raise vcs or buffer_flits, or simulate"
+        )
+    pairs, senders = len(np.unique(prepared.flows.pair)), len(np.unique(prepared.flows.source))
+    if pairs <= FEW_TARGETS * senders:
+        others = counted(pairs / senders, "other", ".2g")
+        yield (
+            f"a node sends to {others} on average: such regular flows mix less "
+            f"than the model assumes; saturation was off by {_range(beside('few targets'))}"
+        )
+    if isinstance(traffic.law, HotSpot):
+        yield "hot spots were not compared with simulation: simulate at the load you care about"
+    if topology.num_hosts > MOST_NODES:
+        yield _beside(f"more than {MOST_NODES} nodes", "large")
+    if not topology.direct:
+        yield (
+            "hosts that hang on routers: the expected errors are not of such networks; simulate "
+            "beside the model"
+        )
+    elif not (isinstance(topology, Cube) and routing == "dimension-order"):
+        yield _beside(f"routing {routing}, not dimension order on all of a cube", "faults")
+    if router["oldest_first"]:
+        yield _beside("the oldest packet first", "oldest first")
+    outside = [
+        f"{name} {router[name]} ({low} to {high})"
+        for name, (low, high) in COMPARED.items()
+        if not low <= router[name] <= high
+    ]
+    if prepared.flits > MOST_FLITS:
+        outside.append(f"packet_flits {prepared.flits} (1 to {MOST_FLITS})")
+    if outside:
+        yield f"outside of what was compared with simulation: {', '.join(outside)}; simulate"
+
+
+def _beside(what: str, name: str) -> str:
+    band = beside(name)
+    return (
+        f"{what}: the expected errors are not of such networks; on {band.compared} of them "
+        f"saturation was off by {_range(band)}"
+    )
+
+
+def _range(band: Band) -> str:
+    """Return errors in words, as the model's figure has them."""
+    low, high = (f"{100 * each:+.0f} %".replace("-", "−") for each in (band.low, band.high))
+    return f"{low} to {high} ({100 * band.rms:.0f} % rms)"

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -107,22 +107,6 @@ class MessageCosts:
         _check_costs(self, positive=("clocks_per_word",))
 
 
-class BreakEven(NamedTuple):
-    """The connections for which phases are faster than messages: longer than one, not as long as.
-
-    Attributes
-    ----------
-    from_words
-        Words of a connection above which phases are faster.
-    to_words
-        Words from which on they are not. None where they are however long a connection is. Phases
-        are never faster where both are 0.
-    """
-
-    from_words: float
-    to_words: float | None
-
-
 def conset_clocks(makespan_clocks: ArrayLike, costs: ConSetCosts) -> float:
     """Return the clocks of phases one after the other, each with a context switch before it.
 
@@ -176,7 +160,9 @@ def regular_conset_clocks(phases: int, sends: int, words: ArrayLike, costs: ConS
     """
     _at_least("phases", phases, 1)
     _at_least("sends", sends, 0)
-    return phases * costs.switch_clocks + _clocks_per_word(sends, costs) * _words(words)
+    both = 1 if costs.both_ways else 2
+    clocks_per_word = costs.clocks_per_word * sends * both
+    return phases * costs.switch_clocks + clocks_per_word * _words(words)
 
 
 def message_passing_clocks(messages: int, words: ArrayLike, costs: MessageCosts) -> Floats:
@@ -276,46 +262,6 @@ def fitted_finite_element_clocks(degree: int, most_words: int) -> float:
     8390.0
     """
     return 816.0 * degree + 14.0 * most_words
-
-
-def break_even_words(
-    phases: int, sends: int, messages: int, conset: ConSetCosts, passing: MessageCosts
-) -> BreakEven:
-    """Return from how many words on a regular pattern no longer profits from phases.
-
-    Where ``regular_conset_clocks`` and ``message_passing_clocks`` are equal: at
-    k = (m (c_s + c_r + a h) − P t_switch) / (b n − a m) words.
-
-    P ``phases`` of n ``sends`` are those of the connections, m ``messages`` those of each processor
-    by message passing. Errors are those of the two.
-
-    Examples
-    --------
-    All-to-all on 64 processors profits at any length. With messages of 186 clocks at either end,
-    and connections on which a processor cannot send and receive at once, the torus pattern does
-    up to 120 words.
-
-    >>> break_even_words(30, 63, 64, ConSetCosts(), MessageCosts())
-    BreakEven(from_words=0.0, to_words=None)
-    >>> one_way, quick = ConSetCosts(both_ways=False), MessageCosts(186, 186)
-    >>> break_even_words(1, 4, 4, one_way, quick)
-    BreakEven(from_words=0.0, to_words=120.0)
-    """
-    _at_least("phases", phases, 1)
-    _at_least("sends", sends, 0)
-    without = float(message_passing_clocks(messages, 0, passing))
-    saved = without - phases * conset.switch_clocks  # by phases, on connections of no words
-    lost = _clocks_per_word(sends, conset) - messages * passing.clocks_per_word  # a word
-    if lost > 0:
-        return BreakEven(0.0, max(saved / lost, 0.0))
-    if saved > 0:
-        return BreakEven(0.0, None)
-    return BreakEven(saved / lost, None) if lost < 0 else BreakEven(0.0, 0.0)
-
-
-def _clocks_per_word(sends: int, costs: ConSetCosts) -> float:
-    """Return what a word more on all connections takes a processor."""
-    return costs.clocks_per_word * sends * (1 if costs.both_ways else 2)
 
 
 def _at_least(name: str, value: int, least: int) -> None:

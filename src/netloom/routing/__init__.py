@@ -4,17 +4,14 @@ Broken channels are gone round. On virtual channels also adaptive and oblivious 
 deadlock is refused.
 """
 
-from netloom.routing.by_hop.own import routing_by_hop
+from netloom.routing.by_hop.hosted import routing_by_hop
 from netloom.routing.cycles import dependency_cycle
-from netloom.routing.deadlock import find_deadlock
+from netloom.routing.deadlock import Layering, find_deadlock, layers_needed
 from netloom.routing.dimension_order import DimensionOrder, half_way_round
-from netloom.routing.ecmp import Ecmp
 from netloom.routing.forwarding.engines import would_fall_back
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used
 from netloom.routing.forwarding.lfts import read_lfts
-from netloom.routing.forwarding.problems import Problems, table_problems
-from netloom.routing.forwarding.tables import ForwardingTable, Lanes
-from netloom.routing.layered import Layered, ShortestPath
+from netloom.routing.forwarding.tables import ForwardingTable, Lanes, Problems, table_problems
 from netloom.routing.parse import (
     NamedRouting,
     Routing,
@@ -28,16 +25,25 @@ from netloom.routing.parse import (
 from netloom.routing.port_numbers import HostedPorts, Ports, hosted_ports, ports
 from netloom.routing.ragged import Paths
 from netloom.routing.route_tables import RouteTable, table
-from netloom.routing.several import Minimal, MinimalGroup, Valiant
-from netloom.routing.several_layers import Layering, layers_needed
+from netloom.routing.rules import (
+    DModK,
+    Ecmp,
+    Layered,
+    Minimal,
+    MinimalGroup,
+    RandomUp,
+    ShortestPath,
+    SModK,
+    Spread,
+    UpDown,
+    Valiant,
+    spread_table,
+)
 from netloom.routing.source_routing import SourceRoutes, read_routes, source_routes, write_routes
-from netloom.routing.spread import Spread, spread_table
-from netloom.routing.trees import DModK, RandomUp, SModK
-from netloom.routing.up_down import UpDown
-from netloom.routing.virtual_channel_deadlock import virtual_channel_cycle
+from netloom.routing.virtual_channel_tables import VirtualChannelRouting
 from netloom.routing.virtual_channels import (
-    VirtualChannelRouting,
     draw_aux,
+    virtual_channel_cycle,
     virtual_channel_routing,
 )
 

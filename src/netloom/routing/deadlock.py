@@ -3,36 +3,193 @@
 A routing function with a single queue per channel may deadlock exactly if there is a cycle of
 channels in which each may be held while the next is requested. See Dally & Seitz, *Deadlock-free
 message routing in multiprocessor interconnection networks*, 1987.
+
+Layers of virtual channels keep routings with choices free of deadlock. A packet begins in the
+lowest layer and never goes back to a lower one. If the graph of (channel, layer) has no circle,
+packets cannot deadlock, whatever they choose. Layers by hops: Günther, *Prevention of deadlocks in
+packet-switched data transport systems*, 1981. By global channels, on dragonflies: Kim, Dally, Scott
+& Abts 2008.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.base.errors import InputError
+from netloom.base.errors import InputError, NoRouteError
 from netloom.routing.cycles import cycle_of_waits, dependencies, dependency_cycle, slots_of
 from netloom.routing.dimension_order import DimensionOrder
-from netloom.routing.ecmp import Ecmp
 from netloom.routing.forwarding.lanes import lane_circle
 from netloom.routing.forwarding.tables import ForwardingTable, table_dependencies
 from netloom.routing.hosted import router_pairs
-from netloom.routing.layered import Layered, ShortestPath
 from netloom.routing.parse import MOST_ROUTES, Routing, all_pairs, all_routes, paths
 from netloom.routing.route_tables import RouteTable, table_cycle
-from netloom.routing.several import Minimal, Valiant, minimal_ways
-from netloom.routing.several_layers import layers_needed
+from netloom.routing.rules import (
+    DModK,
+    Ecmp,
+    Layered,
+    Minimal,
+    MinimalGroup,
+    RandomUp,
+    ShortestPath,
+    SModK,
+    Spread,
+    UpDown,
+    Valiant,
+    detour,
+    host_routers,
+    minimal_ways,
+    spread_waits,
+    ways_of,
+)
 from netloom.routing.source_routing import SourceRoutes
-from netloom.routing.spread import Spread, spread_waits
-from netloom.routing.trees import DModK, RandomUp, SModK
-from netloom.routing.up_down import UpDown
-from netloom.routing.ways import is_hyperx
+from netloom.routing.ways import JOINED, is_hyperx
 from netloom.topology import Cube, Topology
 from netloom.topology.family import TreeShape
 
 if TYPE_CHECKING:
-    from netloom.base.arrays import Ints
+    from collections.abc import Iterator
+
+    from netloom.base.arrays import Bools, Ints
+    from netloom.routing.ways import Ways
+
+
+MOST_FLAGS = 2**28
+"""Most flags of (channel, layer, next channel) that are looked at."""
+
+PLAIN, GLOBALS, HOPS = "one layer", "one more behind a global channel", "one for each hop"
+
+
+class Part(NamedTuple):
+    """The layers of one part of packets' ways: all of it, or one side of a drawn router or group.
+
+    Attributes
+    ----------
+    rule
+        How packets go from layer to layer.
+    layers
+        How many there are.
+    rises
+        bool[num_network_channels], the channels behind which packets are one layer higher.
+    circle
+        Channels that packets of this part could wait for in a circle if they had one layer. Empty
+        if they could not.
+    """
+
+    rule: str
+    layers: int
+    rises: Bools
+    circle: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Layering:
+    """Layers of virtual channels in which a routing is free of deadlock.
+
+    Attributes
+    ----------
+    routing
+        The routing's name.
+    parts
+        One part, or two where packets travel by way of a drawn router or group: the second one's
+        layers are above the first one's.
+    """
+
+    routing: str
+    parts: tuple[Part, ...]
+
+    @property
+    def layers(self) -> int:
+        """How many layers there are in all: the virtual channels that suffice."""
+        return sum(part.layers for part in self.parts)
+
+    def __repr__(self) -> str:
+        rules = "; ".join(f"{part.layers}: {part.rule}" for part in self.parts)
+        return f"<{self.routing}: {self.layers} layers ({rules})>"
+
+
+def layers_needed(topology: Topology, routing: Routing) -> Layering:
+    """Return layers of virtual channels that keep a routing with choices free of deadlock.
+
+    The first of three rules is taken that leaves no circle: one layer. On dragonflies one more
+    behind each global channel. One for each hop, which never has one. The first two are proved by
+    following packets between all routers of hosts through all choices. There may be rules of fewer
+    layers: on rings, datelines (``virtual_channel_routing``).
+
+    Parameters
+    ----------
+    topology
+        The network.
+    routing
+        ``Minimal``, ``MinimalGroup``, ``Valiant``, or dimension order on a HyperX. For others,
+        ``find_deadlock`` answers.
+
+    Raises
+    ------
+    InputError
+        If the routing is another or does not fit the network, or the network is too large.
+    NoRouteError
+        If there is no way between two routers of hosts.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> layers_needed(topology("dragonfly:2x4x2"), Valiant("groups"))
+    <valiant-group: 3 layers (1: one layer; 2: one more behind a global channel)>
+    """
+    hosts = np.zeros(topology.num_routers, np.bool_)
+    hosts[host_routers(topology)] = True
+    if isinstance(routing, Valiant):
+        trip = detour(topology, routing)
+        first, arrived = _part(topology, trip.ways, hosts, trip.goals, to_group=trip.to_group)
+        goals = host_routers(topology)
+        second, _ = _part(topology, trip.ways, hosts | arrived, goals)
+        return Layering(str(routing), (first, second))
+    if isinstance(routing, Minimal | MinimalGroup) or (
+        isinstance(routing, DimensionOrder) and is_hyperx(topology)
+    ):
+        ways = ways_of(topology, routing)
+        return Layering(str(routing), (_part(topology, ways, hosts, host_routers(topology))[0],))
+    wanted = "minimal, minimal-group, valiant, or dimension order on a hyperx"
+    raise InputError("routing", f"{routing} on {topology.name}", wanted)
+
+
+def _part(
+    topology: Topology, ways: Ways, entries: Bools, goals: Ints, *, to_group: bool = False
+) -> tuple[Part, Bools]:
+    """Return the layers of packets from some routers to goals, and where they arrive."""
+    from netloom.routing.kernels.several_layers import layered_waits
+
+    hops, in_one = 0, tuple[int, ...]()
+    for rule, rises, most in _rules(ways):
+        flags = len(rises) * most * int(np.diff(ways.out_offsets).max(initial=0))
+        if flags > MOST_FLAGS:
+            raise InputError(
+                topology.name, f"{flags:,} pairs of channels", f"at most {MOST_FLAGS:,}"
+            )
+        waits, arrived, used, hops = layered_waits(ways, entries, goals, to_group, rises, most)
+        if hops < 0:
+            raise NoRouteError(int(np.argmax(entries)), int(goals[0]), JOINED)
+        held, layer, slot = np.nonzero(waits)
+        asked = ways.out_channels[ways.out_offsets[ways.target[held]] + slot]
+        next_layer = layer + rises[held]
+        circle = cycle_of_waits(held * most + layer, asked * most + next_layer, len(rises) * most)
+        in_one = circle if rule == PLAIN else in_one
+        if used <= most and not circle:
+            return Part(rule, max(used, 1), rises, in_one), arrived
+    return Part(HOPS, max(hops, 1), np.ones(len(ways.source), np.bool_), in_one), arrived
+
+
+def _rules(ways: Ways) -> Iterator[tuple[str, Bools, int]]:
+    """Yield rules, the channels behind which packets rise, and the most layers to look at."""
+    crossing = ways.group[ways.source] != ways.group[ways.target]
+    yield PLAIN, np.zeros(len(crossing), np.bool_), 1
+    if crossing.any():
+        yield GLOBALS, crossing, 2
+
+
 MOST_STEPS = 2**30
 """Largest nodes × channels of a general network whose shortest-path table is searched."""
 
@@ -80,7 +237,15 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
     if isinstance(routing, DimensionOrder) and isinstance(inside, Cube) and _all_send(topology):
         return _ring_cycle(inside)
     if isinstance(routing, ShortestPath) and topology.direct:
-        return _shortest_path_cycle(topology)
+        # a cycle of the table of ``ShortestPath`` between all nodes of a direct network
+        if topology.num_vertices * topology.num_channels > MOST_STEPS:
+            found = f"{topology.num_vertices} nodes times {topology.num_channels} channels"
+            raise InputError(topology.name, found, f"at most {MOST_STEPS} to check for deadlock")
+        from netloom.routing.kernels.shortest_path import table_waits
+
+        ends = (topology.channel_source, topology.channel_target)
+        waits = table_waits(ends, *topology.incoming(), *topology.outgoing())
+        return cycle_of_waits(*slots_of(topology, waits), topology.num_channels)
     if isinstance(routing, Valiant):  # one part of packets' ways may do, without listing any
         for part in layers_needed(topology, routing).parts:
             if part.circle:
@@ -128,11 +293,7 @@ def listed_cycle(topology: Topology, routing: Routing) -> tuple[int, ...]:
 
 
 def _waits(
-    topology: Topology,
-    routing: Routing,
-    sources: Ints,
-    targets: Ints,
-    num_channels: int,
+    topology: Topology, routing: Routing, sources: Ints, targets: Ints, num_channels: int
 ) -> tuple[Ints, Ints]:
     """Return what is held and what is asked for on the paths of some pairs, each two once."""
     found, listed = np.zeros(0, np.int64), 0
@@ -156,18 +317,6 @@ def _minimal_waits(topology: Topology) -> tuple[Ints, Ints]:
     inside, (entry, leave) = topology.routers, router_pairs(topology)
     by_exit = np.argsort(leave, kind="stable")
     return slots_of(inside, minimal_waits(by_exit, entry, leave, minimal_ways(topology)))
-
-
-def _shortest_path_cycle(topology: Topology) -> tuple[int, ...]:
-    """Return a cycle of the table of ``ShortestPath`` between all nodes of a direct network."""
-    if topology.num_vertices * topology.num_channels > MOST_STEPS:
-        found = f"{topology.num_vertices} nodes times {topology.num_channels} channels"
-        raise InputError(topology.name, found, f"at most {MOST_STEPS} to check for deadlock")
-    from netloom.routing.kernels.shortest_path import table_waits
-
-    ends = (topology.channel_source, topology.channel_target)
-    waits = table_waits(ends, *topology.incoming(), *topology.outgoing())
-    return cycle_of_waits(*slots_of(topology, waits), topology.num_channels)
 
 
 def _all_send(topology: Topology) -> bool:

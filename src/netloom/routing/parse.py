@@ -1,4 +1,4 @@
-"""Routings by name, and the paths that a routing takes."""
+"""Routings by name, where each fits, and the paths that a routing takes."""
 
 from __future__ import annotations
 
@@ -12,22 +12,35 @@ from netloom.base.errors import InputError
 from netloom.base.spec import split_spec, whole_number
 from netloom.base.words import or_near
 from netloom.routing.dimension_order import DimensionOrder, cube_tables, dimension_order_paths
-from netloom.routing.ecmp import Ecmp, ecmp_paths
-from netloom.routing.forwarding.engines import ENGINES
+from netloom.routing.forwarding.engines import ENGINES, nue
 from netloom.routing.forwarding.lfts import read_lfts
-from netloom.routing.forwarding.nue import nue
 from netloom.routing.forwarding.tables import ForwardingTable, forwarded_paths
 from netloom.routing.hosted import through_routers
-from netloom.routing.layered import Layered, ShortestPath, layered_paths, shortest_paths
 from netloom.routing.route_tables import RouteTable, table_paths
-from netloom.routing.several import (
+from netloom.routing.rules import (
+    DModK,
+    Ecmp,
+    Layered,
     Minimal,
     MinimalGroup,
+    RandomUp,
+    ShortestPath,
+    SModK,
+    Spread,
+    UpDown,
     Valiant,
     check_fits,
     drawn_paths,
+    drawn_up,
+    ecmp_paths,
+    layered_paths,
     several_paths,
+    shortest_paths,
     single_paths,
+    spread_paths,
+    tree_paths,
+    up_down_paths,
+    whole_tree,
 )
 from netloom.routing.source_routing import (
     SourceRoutes,
@@ -36,9 +49,6 @@ from netloom.routing.source_routing import (
     routed_paths,
     source_routes,
 )
-from netloom.routing.spread import Spread, spread_paths
-from netloom.routing.trees import DModK, RandomUp, SModK, drawn_up, tree_paths, whole_tree
-from netloom.routing.up_down import UpDown, up_down_paths
 from netloom.routing.virtual_channel_tables import RULES
 from netloom.routing.ways import is_hyperx
 from netloom.topology import Cube, Topology
@@ -52,6 +62,80 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Ints
     from netloom.routing.ragged import Paths
+
+
+NETWORKS = {
+    "mesh": "meshes, hypercubes", "torus": "rings and tori", "graph": "other networks of nodes",
+    "tree": "fat trees, leaf-spines", "dragonfly": "dragonflies", "grid": "hosts on meshes or tori",
+    "hyperx": "HyperX", "rest": "hosts on any other network",
+}  # fmt: skip
+"""Kinds of networks. In the first three, every node is its own router."""
+
+USES = {
+    "p": "analyze, analyze permutations, map, collective, compile collective, simulate flows",
+    "s": "simulate load, saturation, trace, loop, pattern, transactions, broadcast",
+    "m": "predict latency",
+}
+"""What a routing is taken by. A capital: it is the default there."""
+
+TABLE = """
+dimension-order[:0,1], xy, …      PSM  PSM  -    -    -    PSM  PSM  -
+shortest-path                     psm  psm  PSM  psm  psm  psm  psm  psm
+spread                            psm  psm  psm  psm  psm  psm  psm  PsM
+up-down, layered                  psm  psm  psm  psm  psm  psm  psm  psm
+ecmp[:SEED]                       psm  psm  psm  psm  psm  psm  psm  psm
+ecmp-polarised[:SEED]             psm  psm  psm  psm  psm  psm  psm  psm
+minimal                           p    p    p    psm  psm  psm  psm  pSm
+valiant                           ps   ps   p    psm  psm  psm  psm  psm
+d-mod-k                           -    -    -    PsM  -    -    -    -
+s-mod-k                           -    -    -    psm  -    -    -    -
+nca (random-up)                   -    -    -    pSm  -    -    -    -
+nca-adaptive[:all] (anca)         -    -    -    s    -    -    -    -
+minimal-group                     -    -    -    -    PSM  -    -    -
+valiant-group                     -    -    -    -    psm  -    -    -
+ugal-l[:threshold=T] (ugal)       -    -    -    s    s    s    s    s
+ugal-g[:threshold=T]              -    -    -    s    s    s    s    s
+par[:threshold=T]                 -    -    -    -    s    -    -    -
+min-adaptive                      -    -    -    s    s    s    s    s
+adaptive[:ties=+]                 s    s    -    -    -    -    -    -
+adaptive-sticky-escape[:ties=+]   s    s    -    -    -    -    -    -
+dimension-order-static-dateline   sm   sm   -    -    -    -    -    -
+romm                              s    s    -    -    -    -    -    -
+west-first, odd-even              s    -    -    -    -    -    -    -
+negative-first                    s    -    -    -    -    -    -    -
+o1turn, o1turn-adaptive           s    -    -    -    -    -    -    -
+minhop, dnup, dor                 psm  psm  psm  psm  psm  psm  psm  psm
+sssp, dfsssp, lash, nue[:LANES]   psm  psm  psm  psm  psm  psm  psm  psm
+updn, ftree                       -    -    -    psm  -    -    -    -
+torus-2qos                        psm  psm  -    -    -    psm  psm  -
+"""
+"""Routings, and what takes them on each of ``NETWORKS``. Options are in brackets, synonyms in
+parentheses."""
+
+NOTES = (
+    "With --engine flow or worm, simulate takes what p has. A routing that can deadlock on the VCs "
+    "that there are is refused.",
+    "fabric and route take OpenSM's engines (minhop to torus-2qos) and lfts:FILE; fabrics from "
+    "files have minhop by default. updn and ftree fit wherever OpenSM would not fall back.",
+    "routes:FILE fits any network, lfts:FILE any fabric with LIDs.",
+)
+
+
+def rows() -> list[tuple[str, list[str]]]:
+    """Return the names of each row of ``TABLE``, and its cells.
+
+    Examples
+    --------
+    >>> rows()[0]
+    ('dimension-order[:0,1], xy, …', ['PSM', 'PSM', '-', '-', '-', 'PSM', 'PSM', '-'])
+    """
+    found = []
+    for line in TABLE.strip().split("\n"):
+        words = line.split()
+        names = len(words) - len(NETWORKS)
+        found.append((" ".join(words[:names]), words[names:]))
+    return found
+
 
 NamedRouting: TypeAlias = (
     DimensionOrder
@@ -226,7 +310,7 @@ def paths(topology: Topology, routing: Routing, sources: ArrayLike, targets: Arr
     NoRouteError
         If the routing has no path for a pair.
     InputError
-        If the pairs have more than ``several.MOST_PATHS`` paths.
+        If the pairs have more than ``rules.MOST_PATHS`` paths.
 
     Examples
     --------
@@ -392,10 +476,7 @@ _PLAIN: dict[str, NamedRouting] = {
     )
 }
 
-_FILES: dict[str, Callable[[Topology, str], Routing]] = {
-    "lfts": read_lfts,
-    "routes": read_routes,
-}
+_FILES: dict[str, Callable[[Topology, str], Routing]] = {"lfts": read_lfts, "routes": read_routes}
 """What reads routings from files."""
 
 _HASHED = {"ecmp": False, "ecmp-polarised": True}

@@ -142,12 +142,7 @@ def _called(topology: Topology, vertex: int) -> str:
     return topology.name_of(vertex) if topology.labels else str(vertex)
 
 
-def table_paths(
-    topology: Topology,
-    routing: RouteTable,
-    sources: Ints,
-    targets: Ints,
-) -> Paths:
+def table_paths(topology: Topology, routing: RouteTable, sources: Ints, targets: Ints) -> Paths:
     """Return the path of every pair of hosts by a table (see ``paths``).
 
     Of several ports of the source, packets take the one that ``hosted.legs`` says. They leave at
@@ -206,12 +201,7 @@ def _exits(topology: Topology) -> tuple[Ints, Ints]:
     return topology.port_offsets, topology.ejection_router
 
 
-def _left_by(
-    topology: Topology,
-    last: Ints,
-    targets: Ints,
-    ejection: Ints,
-) -> Ints:
+def _left_by(topology: Topology, last: Ints, targets: Ints, ejection: Ints) -> Ints:
     """Return the ejection channel from the last router of each path, -1 where there is none.
 
     In a direct network, the target itself where the path has come there.

@@ -190,12 +190,7 @@ def _word(label: str) -> str:
     return '"' + re.sub(r'(["\\])', r"\\\1", label) + '"'
 
 
-def routed_paths(
-    topology: Topology,
-    routing: SourceRoutes,
-    sources: Ints,
-    targets: Ints,
-) -> Paths:
+def routed_paths(topology: Topology, routing: SourceRoutes, sources: Ints, targets: Ints) -> Paths:
     """Return the given route of every pair (see ``paths``).
 
     Raises
@@ -209,11 +204,7 @@ def routed_paths(
 
 
 def route_numbers(
-    topology: Topology,
-    routing: SourceRoutes,
-    sources: Ints,
-    targets: Ints,
-    wanted: str,
+    topology: Topology, routing: SourceRoutes, sources: Ints, targets: Ints, wanted: str
 ) -> Ints:
     """Return the number of each pair's route. From a node to itself, one behind the last.
 

@@ -5,6 +5,11 @@ nodes or more (of three, no minimal way has two hops) close a circle under every
 *classes* of VCs cut it at a dateline between coordinates side − 1 and 0 (Dally & Seitz 1987).
 Adaptive routing needs escape VCs that are free of circles, and may then do as it likes in the
 others (Duato 1993).
+
+Circles are looked for among virtual channels. An arrow leads from each that a packet may hold to
+each that it may request meanwhile. If every packet may request some VCs everywhere (an escape),
+only these must be free of circles. But an arrow also joins two escape VCs if packets can go between
+them through other VCs.
 """
 
 from __future__ import annotations
@@ -19,9 +24,8 @@ from netloom.base.errors import DeadlockError, InputError
 from netloom.base.spec import split_spec
 from netloom.base.words import or_near
 from netloom.routing.by_hop.hosted import hosted_routing
-from netloom.routing.cycles import dependency_cycle
+from netloom.routing.cycles import cycle_of_waits, dependency_cycle
 from netloom.routing.dimension_order import DimensionOrder, cube_tables
-from netloom.routing.layered import Layered, ShortestPath, layer_vcs, layers
 from netloom.routing.parse import (
     AXES,
     SIMULATED,
@@ -32,30 +36,149 @@ from netloom.routing.parse import (
     parse_routing,
 )
 from netloom.routing.port_numbers import ports
-from netloom.routing.route_tables import RouteTable, check_table, shortest_path_table, table_cycle
+from netloom.routing.route_tables import (
+    RouteTable,
+    channels_by_port,
+    check_table,
+    shortest_path_table,
+    table_cycle,
+)
+from netloom.routing.rules import Layered, ShortestPath, UpDown, layer_vcs, layers
 from netloom.routing.source_routing import SourceRoutes, route_numbers
-from netloom.routing.up_down import UpDown
-from netloom.routing.virtual_channel_deadlock import check_rule
 from netloom.routing.virtual_channel_tables import (
     ADAPTIVE,
+    NEGATIVE_FIRST,
+    O1TURN,
+    PATHS,
     RULES,
+    STATIC_DATELINE,
     STICKY_ESCAPE,
+    TABLE,
     TIES_GROW,
-    RouteTables,
+    WEST_FIRST,
     VirtualChannelRouting,
+    datelines,
     path_routing,
     rule_routing,
     table_routing,
 )
-from netloom.topology import Cube, Topology
+from netloom.topology import Cube, Topology, cube, mesh, torus
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from netloom.base.arrays import Ints
+    from netloom.base.arrays import Bools, Ints
 
 
-__all__ = ["RouteTables", "VirtualChannelRouting", "draw_aux", "virtual_channel_routing"]
+MOST_NODES = 32
+"""Largest network in which a refused routing is followed. Of larger ones, a small one like it."""
+
+MOST_VIRTUAL_CHANNELS = 2**14
+"""Most virtual channels of a network that is followed: the graph is a square of flags."""
+
+
+def virtual_channel_cycle(routing: VirtualChannelRouting) -> tuple[tuple[int, int], ...]:
+    """Return a circle of virtual channels in which packets can deadlock, or () if there is none.
+
+    All packets are followed through all choices, with any intermediate nodes and coins: exact, and
+    for small networks (networks of 100 nodes take seconds).
+
+    A circle is of pairs (channel, VC), each of which may be held while the next is waited for,
+    the last while the first is. The routing is one of k-ary n-cubes by rule, whose tables may
+    be short of VCs.
+
+    Raises
+    ------
+    InputError
+        If the network has too many virtual channels.
+    """
+    waits = escape_waits(routing)
+    held, asked = np.nonzero(waits)
+    circle = cycle_of_waits(held, asked, len(waits))
+    return tuple(divmod(place, routing.tables.num_vcs) for place in circle)
+
+
+def escape_waits(routing: VirtualChannelRouting) -> Bools:
+    """Return which escape virtual channels packets may hold while they ask for which.
+
+    Numbered ``channel * num_vcs + vc``, [held, asked]. If there is no escape, all are counted.
+    See ``virtual_channel_cycle``.
+    """
+    from netloom.routing.kernels.virtual_channel_deadlock import fill_waits
+
+    topology, tables = routing.topology, routing.tables
+    assert tables.kind not in (TABLE, PATHS)
+    count = topology.num_channels * tables.num_vcs
+    if count > MOST_VIRTUAL_CHANNELS:
+        raise InputError(topology.name, f"{count} virtual channels", f"{MOST_VIRTUAL_CHANNELS}")
+    wired = ports(topology)
+    channel_into = np.full((topology.num_vertices, wired.num_network_ports), -1, np.int64)
+    channel_into[topology.channel_target, wired.in_port] = np.arange(topology.num_channels)
+    wiring = (channels_by_port(topology), channel_into, topology.channel_target, wired.in_port)
+    any_source = (ADAPTIVE, STICKY_ESCAPE, WEST_FIRST, NEGATIVE_FIRST)
+    escapes = tables.kind in (ADAPTIVE, STICKY_ESCAPE)
+    escape_vcs = int(tables.class_vcs[0] | tables.class_vcs[1]) if escapes else tables.all_vcs
+    waits = np.zeros((count, count), np.bool_)
+    safe = fill_waits(
+        tables, wiring, _coins(routing), tables.kind not in any_source,
+        topology.num_vertices if routing.needs_aux else 0, routing.minimal, escape_vcs, waits,
+    )  # fmt: skip
+    assert safe, f"{routing.name} on {topology.name} leaves a packet without an escape channel"
+    return waits
+
+
+def check_rule(topology: Cube, name: str, order: DimensionOrder, num_vcs: int) -> None:
+    """Refuse a routing of ``RULES`` on so few VCs that it can deadlock.
+
+    Raises
+    ------
+    DeadlockError
+        With the circle, of this network or of a small one like it.
+    """
+    rule = RULES[name.partition(":")[0]]
+    rings = bool(datelines(topology).any())
+    least = rule.ring_vcs if rings else rule.vcs
+    overlapping = rule.kind == STATIC_DATELINE and rings and num_vcs % 2 == 1
+    if num_vcs >= least and not overlapping:
+        return
+    wanted = f"at least {least} VCs" if not overlapping else "an even number of VCs"
+    where = f"{name} on {topology.name} with {num_vcs} VC{'s' * (num_vcs > 1)}"
+    if rule.kind == STICKY_ESCAPE:
+        raise InputError(where, "no VC that is not an escape", wanted)
+    small = topology if topology.num_vertices <= MOST_NODES else _small(topology)
+    followed = rule_routing(small, name, order, num_vcs, 1)
+    circle = virtual_channel_cycle(followed)
+    if circle:  # on a line, some routings have none
+        shown = "" if small is topology else f" (shown on {small.name})"
+        named = tuple(f"{small.channel_name(channel)} (VC {vc})" for channel, vc in circle)
+        raise DeadlockError(where + shown, named, wanted)
+
+
+def _coins(routing: VirtualChannelRouting) -> Ints:
+    """Return coins of every kind that this routing can tell from others."""
+    tables = routing.tables
+    if tables.kind == O1TURN:
+        return np.arange(2)
+    coins = np.zeros(1, np.int64)
+    for axis in np.flatnonzero(tables.wraps & (tables.sides % 2 == 0)):
+        coins = np.concatenate([coins, coins | 1 << axis])
+    return coins
+
+
+def _small(topology: Cube) -> Cube:
+    """Return a small network like this one: two dimensions of 4 nodes at most, rings first.
+
+    That is enough to deadlock in: round a ring, or by turning between two dimensions.
+    """
+    sides = np.array(topology.sides)
+    rings_first = np.lexsort((-sides, ~datelines(topology)))
+    sides[rings_first[:2]] = np.minimum(sides[rings_first[:2]], 4)
+    sides[rings_first[2:]] = 1
+    cut = tuple(sides.tolist())
+    if all(topology.wraps):
+        return torus(*cut)
+    return cube(cut, topology.wraps) if any(topology.wraps) else mesh(*cut)
+
 
 VirtualRouting: TypeAlias = str | Routing | RouteTable | VirtualChannelRouting
 
@@ -158,7 +281,16 @@ def virtual_channel_routing(
         raise InputError(f"routing '{named}'", found, f"for simulation {NAMES}")
     else:
         return _listed(topology, all_routes(topology, named), num_vcs, ejection_channels)
-    cube = _fitting(topology, name)
+    # the network, having made sure that a routing of ``RULES`` exists on it
+    rule, where = RULES[name.partition(":")[0]], f"routing '{name}'"
+    if not isinstance(topology, Cube):
+        wanted = "layered, up-down, shortest-path, routes:FILE or a table: it has no dimensions"
+        raise InputError(where, topology.name, wanted)
+    if rule.two_dimensions and len(topology.sides) != 2:
+        raise InputError(where, topology.name, "a mesh of two dimensions")
+    if rule.ring_vcs == 0 and any(topology.wraps):
+        raise InputError(where, topology.name, "a mesh: on rings its turns deadlock")
+    cube = topology
     check_rule(cube, name, order, num_vcs)
     return rule_routing(cube, name, order, num_vcs, ejection_channels)
 
@@ -177,10 +309,7 @@ def _made_for(
 
 
 def draw_aux(
-    routing: VirtualChannelRouting,
-    rng: np.random.Generator,
-    sources: ArrayLike,
-    targets: ArrayLike,
+    routing: VirtualChannelRouting, rng: np.random.Generator, sources: ArrayLike, targets: ArrayLike
 ) -> tuple[Ints, Ints]:
     """Return what each packet carries for its routing: its coin and its ``aux``.
 
@@ -246,19 +375,6 @@ def named_routing(topology: Topology, spec: str) -> str | Routing:
     return spec
 
 
-def _fitting(topology: Topology, name: str) -> Cube:
-    """Return the network, having made sure that a routing of ``RULES`` exists on it."""
-    rule, where = RULES[name.partition(":")[0]], f"routing '{name}'"
-    if not isinstance(topology, Cube):
-        wanted = "layered, up-down, shortest-path, routes:FILE or a table: it has no dimensions"
-        raise InputError(where, topology.name, wanted)
-    if rule.two_dimensions and len(topology.sides) != 2:
-        raise InputError(where, topology.name, "a mesh of two dimensions")
-    if rule.ring_vcs == 0 and any(topology.wraps):
-        raise InputError(where, topology.name, "a mesh: on rings its turns deadlock")
-    return topology
-
-
 def _listed(
     topology: Topology,
     routing: ShortestPath | SourceRoutes | RouteTable,
@@ -319,11 +435,7 @@ def check_slots(topology: Topology, num_vcs: int, injection: int, ejection: int)
 
 
 def _in_minimal_box(
-    routing: VirtualChannelRouting,
-    rng: np.random.Generator,
-    start: Ints,
-    end: Ints,
-    coin: Ints,
+    routing: VirtualChannelRouting, rng: np.random.Generator, start: Ints, end: Ints, coin: Ints
 ) -> Ints:
     assert isinstance(routing.topology, Cube)
     dimensions = cube_tables(routing.topology, DimensionOrder())

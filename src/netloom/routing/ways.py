@@ -7,12 +7,11 @@ choose among them. ``Ways`` holds the data that the kernels need.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.routing.ragged import Paths, offsets_of
 from netloom.topology import Cube
 from netloom.topology.family import DragonflyShape, HyperXShape
 
@@ -21,14 +20,6 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Ints
     from netloom.topology import Topology
-
-    Hosts: TypeAlias = tuple[Ints, Ints]
-
-MOST_PATHS = 2**24
-"""Most paths that are listed."""
-
-MOST_HOPS = 2**28
-"""Most hops that these have, a gigabyte."""
 
 WHOLE, DIGITS, DRAWN = 0, 1, 2
 """How a number picks channels: see ``kernels.several.walk_paths``."""
@@ -136,79 +127,6 @@ def dimensions(topology: Topology) -> tuple[int, ...]:
     if isinstance(routers, Cube):
         return routers.sides
     return shape.sides if isinstance(shape, HyperXShape) else ()
-
-
-def listed(
-    ways: Ways,
-    sources: Ints,
-    goals: Ints,
-    *,
-    to_group: bool = False,
-    hosts: Hosts | None = None,
-    where: str,
-) -> Paths:
-    """Return all paths from routers to routers, or to the first router of a group.
-
-    ``hosts`` are the sources and targets of the pairs, by which an error names one.
-
-    Raises
-    ------
-    InputError
-        If there are more than ``MOST_PATHS``, or of more than ``MOST_HOPS``, naming ``where``.
-    NoRouteError
-        If there is no path.
-    """
-    from netloom.routing.kernels.several import list_paths, measure_ways
-
-    by_goal = np.argsort(goals, kind="stable")
-    hops, many = measure_ways(ways, by_goal, sources, goals, to_group)
-    offsets_of(hops, *(hosts or (sources, goals)), JOINED)
-    check_paths(many.sum(), where, hops=(many * hops).sum())
-    counts = many.astype(np.int64)
-    pair = np.repeat(np.arange(len(sources), dtype=np.int32), counts)
-    offsets = np.append(0, np.cumsum(hops[pair], dtype=np.int64))
-    first_path = np.append(0, np.cumsum(counts))
-    channels, chance = list_paths(ways, by_goal, sources, goals, to_group, first_path, offsets)
-    return Paths(offsets, channels, pair, chance)
-
-
-def check_paths(many: float, where: str, *, hops: float = 0) -> None:
-    """Raise InputError if so many paths, of so many hops in all, are too many to list."""
-    if many > MOST_PATHS or hops > MOST_HOPS:
-        found, wanted = f"{many:,.0f} paths", f"at most {MOST_PATHS:,} to list"
-        if many <= MOST_PATHS:
-            found, wanted = f"{found} of {hops:,.0f} hops", f"at most {MOST_HOPS:,} hops to list"
-        raise InputError(where, found, f"{wanted}: take fewer pairs, or draw one path of each")
-
-
-def walked(
-    ways: Ways,
-    sources: Ints,
-    goals: Ints,
-    numbers: Ints,
-    *,
-    to_group: bool = False,
-    hosts: Hosts | None = None,
-    pick: int,
-) -> Paths:
-    """Return one path of each pair of routers: each pair's number picks among equal channels.
-
-    ``hosts`` are as in ``listed``.
-
-    ``pick`` is WHOLE, DIGITS or DRAWN: see ``kernels.several.walk_paths``.
-
-    Raises
-    ------
-    NoRouteError
-        If there is no path.
-    """
-    from netloom.routing.kernels.several import hops_to_goals, walk_paths
-
-    by_goal = np.argsort(goals, kind="stable")
-    hops = hops_to_goals(ways, by_goal, sources, goals, to_group)
-    offsets = offsets_of(hops, *(hosts or (sources, goals)), JOINED)
-    channels = walk_paths(ways, by_goal, sources, goals, to_group, numbers, pick, offsets)
-    return Paths(offsets, channels)
 
 
 def family_of(topology: Topology) -> object:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from netloom.mapping import check_mapping
-from netloom.mapping.search.embedding import embed
-from netloom.mapping.search.pairs import hops
+from netloom.mapping.search.objectives import hops
+from netloom.mapping.search.starts import embed
 from netloom.topology import hypercube, mesh, topology, torus, without
 from netloom.workload import process_graph, read
 from tests.reference.embedding import is_embedding

@@ -5,10 +5,18 @@ import numpy as np
 import pytest
 
 from netloom.mapping import check_mapping, random_mapping
-from netloom.mapping.search.bisection import LARGEST_SUM, Part, bisect, gain, whole_weights
-from netloom.mapping.search.compact import compact_nodes, ground_of, halves
-from netloom.mapping.search.pairs import hops
-from netloom.mapping.search.partition_start import partitioned
+from netloom.mapping.search.objectives import hops
+from netloom.mapping.search.starts import (
+    LARGEST_SUM,
+    Part,
+    bisect,
+    compact_nodes,
+    gain,
+    ground_of,
+    halves,
+    partitioned,
+    whole_weights,
+)
 from netloom.topology import graph_topology, hypercube, mesh, topology, torus, without
 from netloom.workload import process_graph, read
 

@@ -13,10 +13,16 @@ from netloom.base.errors import InputError
 from netloom.contention import measure
 from netloom.mapping import OBJECTIVES, search_mapping
 from netloom.mapping.kernels.search import anneal, busy_items, cost, fill, gather, relieve, shorten
-from netloom.mapping.search import arrays as search_arrays_module
-from netloom.mapping.search.arrays import SearchArrays, search_arrays
+from netloom.mapping.search import generations as search_arrays_module
+from netloom.mapping.search.generations import (
+    Held,
+    SearchArrays,
+    images,
+    places_of_items,
+    room,
+    search_arrays,
+)
 from netloom.mapping.search.objectives import measure_by, objective_of
-from netloom.mapping.search.rounds import Held, images, places_of_items, room
 from netloom.routing import parse_routing
 from netloom.topology import hop_distances, hypercube, mesh, omega, torus, without
 from netloom.workload import process_graph, read
@@ -243,8 +249,7 @@ def test_seconds_are_processor_time(monkeypatch):
         clocks.ticks = getattr(clocks, "ticks", -1) + 1
         return float(clocks.ticks)
 
-    for module in ("generations", "rounds"):
-        monkeypatch.setattr(f"netloom.mapping.search.{module}.thread_time", look)
+    monkeypatch.setattr("netloom.mapping.search.generations.thread_time", look)
     found = search_mapping(read("random-regular:24,3"), torus(5, 5), seconds=40)
     assert 40 <= found.seconds < 60
     assert found.rounds <= 2

@@ -5,9 +5,7 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom.routing import virtual_channel_routing
-from netloom.routing.by_hop.circles import circle_among, hop_circle
-from netloom.routing.by_hop.kinds import group_kinds
-from netloom.routing.by_hop.named import plan
+from netloom.routing.by_hop.hosted import circle_among, group_kinds, hop_circle, plan
 from netloom.routing.by_hop.tables import Automaton, hop_tables
 from netloom.routing.cycles import cycle_of_waits
 from netloom.topology import topology

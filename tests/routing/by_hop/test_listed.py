@@ -20,7 +20,7 @@ from netloom.routing import (
     table,
     virtual_channel_routing,
 )
-from netloom.routing.by_hop import given_paths
+from netloom.routing.by_hop import listed as module
 from netloom.routing.by_hop.listed import listed_routing
 from netloom.topology import Topology, mesh, topology, torus
 from netloom.topology.cabling import port_numbers
@@ -273,7 +273,7 @@ def test_only_packets_between_hosts_are_asked_about_circles():
 
 @pytest.mark.parametrize("most", ["MOST_PORTS", "MOST_SOUGHT"])
 def test_large_routers_and_many_paths_take_a_layer_for_each_hop(monkeypatch, most):
-    monkeypatch.setattr(given_paths, most, 1)
+    monkeypatch.setattr(module, most, 1)
     network, _, found = listed("ring:5/1", "shortest-path", num_vcs=2)
     routed = found.births.routed
     place = np.arange(len(routed.channels)) - np.repeat(routed.offsets[:-1], routed.lengths)

@@ -7,9 +7,7 @@ from netloom.base.errors import DeadlockError, InputError
 from netloom.base.spec import split_spec
 from netloom.routing import Ecmp, draw_aux, hosted_ports, parse_routing, paths
 from netloom.routing import virtual_channel_routing as routing_of
-from netloom.routing.by_hop.circles import hop_circle
-from netloom.routing.by_hop.hosted import SYNONYMS, _climbed
-from netloom.routing.by_hop.named import BY_HOP, plan
+from netloom.routing.by_hop.hosted import BY_HOP, SYNONYMS, _climbed, hop_circle, plan
 from netloom.routing.parse import SIMULATED
 from netloom.topology import mesh, topology, without
 from tests.routing.by_hop.walks import idle, walk

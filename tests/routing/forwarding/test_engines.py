@@ -10,19 +10,27 @@ from hypothesis import given, settings
 
 from netloom.base.errors import InputError
 from netloom.routing import find_deadlock
-from netloom.routing.forwarding import fat_trees
-from netloom.routing.forwarding.end_points import channels_by_port, end_points
-from netloom.routing.forwarding.engines import ENGINES, would_fall_back
-from netloom.routing.forwarding.fat_trees import ftree
-from netloom.routing.forwarding.grids import grid_of
+from netloom.routing.forwarding import engines
+from netloom.routing.forwarding.engines import (
+    DOWN,
+    ENGINES,
+    EQUAL,
+    UP,
+    dnup,
+    dor,
+    found_roots,
+    ftree,
+    hops_from,
+    lash,
+    leaving_by_port,
+    minhop,
+    updn,
+    would_fall_back,
+)
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used
-from netloom.routing.forwarding.lash import lash
 from netloom.routing.forwarding.lfts import read_lfts
-from netloom.routing.forwarding.min_hop import dor, minhop
-from netloom.routing.forwarding.opensm import DOWN, EQUAL, UP, hops_from, leaving_by_port
-from netloom.routing.forwarding.ranked import dnup, found_roots, updn
-from netloom.routing.forwarding.tables import exits
-from netloom.routing.forwarding.torus_2qos import torus_2qos
+from netloom.routing.forwarding.tables import channels_by_port, end_points, exits
+from netloom.routing.forwarding.torus_2qos import grid_of, torus_2qos
 from netloom.topology import Topology, mesh, topology, without
 from netloom.topology.cubes import cube
 from tests.networks import with_all
@@ -172,7 +180,7 @@ def test_roots_of_trees_are_their_top(name):
 @pytest.mark.parametrize("name", ["t3-slim", "t3-sib", "ls-x2-fewer", "dual", "k4n3"])
 def test_ftree_is_as_in_plain_python(name):
     net = fabric(name)
-    tree = fat_trees._tree_of(net)
+    tree = engines._tree_of(net)
     ends = end_points(net)
     groups = tuple(
         [[(tree.neighbour[g], tree.cables[g]) for g in own] for own in kind] for kind in tree.groups
@@ -180,7 +188,7 @@ def test_ftree_is_as_in_plain_python(name):
     adapters = np.bincount(ends.exit[: ends.num_apart], minlength=net.num_routers)
     twin = opensm.FatTree(groups, tree.place, tree.level, adapters)
     found = {}
-    for end, router in zip(*fat_trees._in_turn(net, tree), strict=True):
+    for end, router in zip(*engines._in_turn(net, tree), strict=True):
         ways = twin.ways_to(router, main=end < ends.num_apart, real=end >= 0)
         found |= {(end, other): cable for other, cable in ways.items() if end >= 0}
     assert np.array_equal(whole(ftree(net)), as_array(found, len(ends.exit), net.num_routers))

@@ -11,13 +11,9 @@ from hypothesis import given, settings
 
 from netloom.base.errors import InputError
 from netloom.routing import find_deadlock, parse_routing
-from netloom.routing.forwarding.dfsssp import dfsssp, dfsssp_falls_back
-from netloom.routing.forwarding.end_points import channels_by_port, end_points
+from netloom.routing.forwarding.engines import dfsssp, dfsssp_falls_back, minhop, nue, sssp
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used, layered
-from netloom.routing.forwarding.min_hop import minhop
-from netloom.routing.forwarding.nue import nue
-from netloom.routing.forwarding.sssp import sssp
-from netloom.routing.forwarding.tables import exits
+from netloom.routing.forwarding.tables import channels_by_port, end_points, exits
 from netloom.routing.kernels.centrality import convex_hull, most_central
 from netloom.routing.kernels.heap import drop, empty_heap, lower, pop, push
 from netloom.topology import Topology, topology

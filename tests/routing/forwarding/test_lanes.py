@@ -8,13 +8,13 @@ from hypothesis import given, settings
 
 from netloom.base.errors import InputError
 from netloom.routing import ForwardingTable, find_deadlock, spread_table
+from netloom.routing.forwarding.engines import minhop
 from netloom.routing.forwarding.lanes import (
     dependency_graph,
     lane_circle,
     lanes_used,
     layered,
 )
-from netloom.routing.forwarding.min_hop import minhop
 from netloom.routing.forwarding.tables import Lanes, exits
 from netloom.routing.kernels.acyclic import insert, insert_path, remove_path
 from netloom.topology import mesh, topology, torus

@@ -10,10 +10,9 @@ import pytest
 from netloom.base.errors import InputError
 from netloom.fabrics.other_ends import with_others
 from netloom.fabrics.writing import write_lfts
-from netloom.routing.forwarding.addresses import port_table
+from netloom.routing.forwarding.engines import minhop
 from netloom.routing.forwarding.lfts import read_lfts
-from netloom.routing.forwarding.min_hop import minhop
-from netloom.routing.forwarding.problems import table_problems
+from netloom.routing.forwarding.tables import port_table, table_problems
 from netloom.topology import topology
 from netloom.topology.faults import without
 from tests.reference.dumps import as_dump_fts, as_fdbs

@@ -3,11 +3,15 @@
 import numpy as np
 import pytest
 
-from netloom.routing.forwarding.addresses import NO_PORT, addresses, port_table
+from netloom.routing.forwarding.engines import minhop
 from netloom.routing.forwarding.lfts import table_of_ports
-from netloom.routing.forwarding.min_hop import minhop
-from netloom.routing.forwarding.problems import table_problems
-from netloom.routing.forwarding.tables import ForwardingTable
+from netloom.routing.forwarding.tables import (
+    NO_PORT,
+    ForwardingTable,
+    addresses,
+    port_table,
+    table_problems,
+)
 from netloom.topology import topology
 
 LEAVES = "leaf-spine:3x2x2"

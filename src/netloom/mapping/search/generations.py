@@ -2,32 +2,686 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import pairwise, permutations, product
+from math import factorial, prod
 from time import thread_time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.progress import patience
 from netloom.base.provenance import DEFAULT_SEED
+from netloom.contention import measure
 from netloom.mapping.allocation import nodes_for_tasks
-from netloom.mapping.search.arrays import SearchArrays, search_arrays
 from netloom.mapping.search.bounds import least
-from netloom.mapping.search.objectives import Measure, measure_by, objective_of
-from netloom.mapping.search.rounds import Clock, Round, run_round, warm_up
+from netloom.mapping.search.objectives import HOP_BYTES, Measure, measure_by, objective_of, on_paths
 from netloom.mapping.search.starts import check_room, random_starts, starts_of
-from netloom.routing import Routing, parse_routing
+from netloom.routing import DimensionOrder, Paths, Routing, parse_routing, paths
+from netloom.routing.dimension_order import CubeTables, cube_tables
 from netloom.simulation.side_by_side import run_all
+from netloom.topology import Cube, Topology, hop_distances, mesh
+from netloom.workload import process_graph
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from netloom.base.arrays import Floats, Ints
-    from netloom.topology import Topology
     from netloom.workload import ProcessGraph
+
+
+MOST_TABLED = 512
+"""Nodes up to which the paths of all pairs are looked up where they could be walked, ..."""
+
+MOST_PAIRS = 2**22
+"""... and pairs of nodes up to which they are where they cannot."""
+
+MOST_DISTANCES = 4096
+"""Nodes up to which the distances of all pairs are looked up."""
+
+MOST_ROUTED = 2**20
+"""Pairs whose paths are listed at a time."""
+
+FEW_NEAR = 4
+"""Other hosts that count as near at least, where no channels join hosts."""
+
+
+class Graph(NamedTuple):
+    """For each item, the items it is joined to, and the weights to and from them."""
+
+    offsets: Ints
+    others: Ints
+    out: Floats
+    into: Floats
+
+
+SPARED = 0.05
+"""Share of what a program sends that a light one may be without."""
+
+DRAWS = 32
+"""Partners of each item that are drawn from: each as often as its share of the weight rounds to."""
+
+
+def drawn_partners(graph: Graph) -> Ints:
+    """Return partners of each item, int64[items, DRAWS], by weight, or -1 if there is none.
+
+    A partner with a share s of what an item sends and receives is there about s × ``DRAWS`` times.
+
+    Examples
+    --------
+    >>> graph = Graph(np.array([0, 2, 3, 4]), np.array([1, 2, 0, 0]), np.ones(4), np.zeros(4))
+    >>> np.bincount(drawn_partners(graph)[0]).tolist()
+    [0, 16, 16]
+    """
+    items = len(graph.offsets) - 1
+    before = np.append(0.0, np.cumsum(np.maximum(graph.out + graph.into, 0.0)))
+    first, last = before[graph.offsets[:-1]], before[graph.offsets[1:]]
+    share = (np.arange(DRAWS) + 0.5) / DRAWS
+    marks = first[:, None] + (last - first)[:, None] * share
+    at = np.searchsorted(before, marks.ravel(), side="right").reshape(items, DRAWS) - 1
+    at = np.clip(at, graph.offsets[:-1, None], np.maximum(graph.offsets[1:] - 1, 0)[:, None])
+    found = np.full((items, DRAWS), -1, np.int64)
+    joined = last > first
+    found[joined] = graph.others[at[joined]]
+    return found
+
+
+class Net(NamedTuple):
+    """A network's tables. See ``kernels.search``."""
+
+    cube: CubeTables
+    offsets: Ints
+    channels: Ints
+    distance: NDArray[Any]  # int16 or, where a pair has several paths, float64
+    shares: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class SearchArrays:
+    """What stays the same in a search."""
+
+    # graph, net: program and network.
+    graph: Graph
+    net: Net
+    # light, base: the program without what matters little, and the load of each channel that all
+    # pairs of tasks alike make; see ``light_graph``. Both are those of the program where little is
+    # saved.
+    light: Graph
+    base: Floats
+    partners: Ints  # of each item, drawn by weight; see ``drawn_partners``
+    place_node: Ints  # int64[places], the node of each place
+    # int64[places], the row of that node in tables: its number, or that among the nodes that may be
+    # used where hosts hang on routers.
+    place_row: Ints
+    # The places around each node: those of itself and of its neighbours, as a ragged array.
+    near: tuple[Ints, Ints]
+    # num_tasks, num_channels: counts.
+    num_tasks: int
+    num_channels: int
+
+
+def search_arrays(
+    app: ProcessGraph,
+    topology: Topology,
+    routing: Routing,
+    weights: Floats,
+    nodes: Ints,
+    tasks_per_node: int,
+    pace: Floats | None = None,
+) -> SearchArrays:
+    """Return the arrays of a search.
+
+    ``pace``: float64[num_channels], what a unit of load on each channel counts; 1 by default.
+
+    Raises
+    ------
+    InputError
+        If the network is too large for its routing.
+    """
+    place_node = np.repeat(nodes, tasks_per_node).astype(np.int64)
+    counts = np.ones(topology.num_channels) if pace is None else pace
+    graph, net = _graph(app, weights, len(place_node)), _net(topology, routing, nodes, counts)
+    light, alike = light_graph(graph, full=app.num_tasks == len(place_node))
+    base = np.zeros(topology.num_channels)
+    place_row = place_node if topology.direct else np.searchsorted(nodes, place_node)
+    if alike:
+        used, held = np.unique(place_node, return_counts=True)
+        source, target = _pairs(topology, used, used)
+        sent = alike * np.outer(held, held).ravel()
+        if len(net.offsets) > 1 and not topology.direct:
+            carried = np.repeat(sent, np.diff(net.offsets))
+            shared = carried * net.shares if len(net.shares) else carried
+            base += np.bincount(net.channels, shared, topology.num_channels)
+        else:
+            base += measure(topology, routing, source, target, sent).weighted_channel_load * counts
+    return SearchArrays(
+        graph=graph,
+        net=net,
+        light=light,
+        base=base,
+        partners=drawn_partners(light),
+        place_node=place_node,
+        place_row=place_row,
+        near=_near(topology, place_node)
+        if topology.direct
+        else _nearest(net.distance, place_row, tasks_per_node),
+        num_tasks=app.num_tasks,
+        num_channels=topology.num_channels,
+    )
+
+
+def light_graph(graph: Graph, *, full: bool) -> tuple[Graph, float]:
+    """Return a program without what matters little, and what is sent from each task to each other.
+
+    What all pairs send alike loads channels alike under every mapping, if every place is taken
+    (``full``): so the median weight of all pairs is taken off each of them. Of what then is left,
+    positive or negative, the least goes, up to ``SPARED`` of the sum. The graph stays as it is,
+    and nothing is sent alike, unless that halves it.
+
+    Examples
+    --------
+    Five tasks all send 1 to each other, and the first sends 9 more to the second:
+
+    >>> offsets, others = np.arange(0, 21, 4), np.nonzero(~np.eye(5, dtype=bool))[1]
+    >>> out, into = np.ones(20), np.ones(20)
+    >>> out[0] = into[4] = 10
+    >>> light, alike = light_graph(Graph(offsets, others, out, into), full=True)
+    >>> light.offsets.tolist(), light.others.tolist(), light.out.tolist(), alike
+    ([0, 1, 2, 2, 2, 2], [1, 0], [9.0, 0.0], 1.0)
+    """
+    items = len(graph.offsets) - 1
+    alike = 0.0
+    if full and len(graph.others) > items * (items - 1) // 2:
+        sent = np.append(graph.out, np.zeros(items * (items - 1) - len(graph.out)))
+        alike = float(np.median(sent))
+    item, other, out, into = (np.repeat(np.arange(items), np.diff(graph.offsets)), *graph[1:])
+    if alike:
+        dense = np.zeros((2, items, items))
+        dense[0, item, other], dense[1, item, other] = out, into
+        item, other = np.nonzero(~np.eye(items, dtype=np.bool_))
+        out, into = (dense[:, item, other] - alike).astype(np.float64)
+    size = np.abs(out) + np.abs(into)
+    order = np.argsort(size, kind="stable")
+    least = int(np.searchsorted(np.cumsum(size[order]), SPARED * size.sum(), side="right"))
+    kept = size >= np.append(size[order], np.inf)[least]  # both ends of a pair, which are as large
+    if 2 * int(kept.sum()) > len(graph.others):
+        return graph, 0.0
+    counts = np.bincount(item[kept], minlength=items)
+    offsets = np.append(0, np.cumsum(counts)).astype(np.int64)
+    return Graph(offsets, other[kept].astype(np.int64), out[kept], into[kept]), alike
+
+
+def _graph(app: ProcessGraph, weights: Floats, items: int) -> Graph:
+    low = np.minimum(app.source, app.target).astype(np.int64)
+    high = np.maximum(app.source, app.target).astype(np.int64)
+    pairs, pair = np.unique(low * items + high, return_inverse=True)
+    up = app.source < app.target
+    upwards = np.bincount(pair[up], weights[up], len(pairs)).astype(np.float64)
+    downwards = np.bincount(pair[~up], weights[~up], len(pairs)).astype(np.float64)
+    ends = np.concatenate([pairs // items, pairs % items])
+    order = np.argsort(ends, kind="stable")
+    offsets = np.append(0, np.cumsum(np.bincount(ends, minlength=items)))
+    others = np.concatenate([pairs % items, pairs // items])
+    out, into = np.append(upwards, downwards), np.append(downwards, upwards)
+    return Graph(offsets.astype(np.int64), others[order], out[order], into[order])
+
+
+def _net(topology: Topology, routing: Routing, nodes: Ints, pace: Floats) -> Net:
+    number = topology.num_hosts
+    if isinstance(routing, DimensionOrder) and topology.direct and number > MOST_TABLED:
+        none = np.zeros(0, np.int64), np.zeros(0, np.int32)
+        distance = np.zeros((0, 0), np.int16)
+        if number <= MOST_DISTANCES:
+            distance = hop_distances(topology).astype(np.int16)
+        return Net(cube_tables(topology, routing), *none, distance, np.zeros(0))
+    rows = nodes.astype(np.int64)
+    if not topology.direct:
+        number, rows = len(nodes), np.arange(len(nodes))
+    if number * number > MOST_PAIRS:
+        what = "dimension order" if topology.direct else "an allocation of so many"
+        wanted = f"at most {int(MOST_PAIRS**0.5)} nodes, or {what}"
+        raise InputError("topology", f"{number} nodes with {routing} routing", wanted)
+    lengths = np.zeros(number * number, np.int64)
+    hops = np.zeros(number * number, np.float64 if routing.several else np.int16)
+    parts = []
+    step = max(1, MOST_ROUTED // len(nodes))
+    for first in range(0, len(nodes), step):
+        some = slice(first, first + step)
+        source, target = _pairs(topology, nodes[some], nodes)
+        pair = (rows[some, None] * number + rows).ravel()
+        routed = paths(topology, routing, source, target)
+        lengths[pair], hops[pair], *part = _crossed(topology, routed, len(pair), pace)
+        parts.append(part)
+    channels, shares = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return Net(
+        cube_tables(mesh(1), DimensionOrder()),
+        np.append(0, np.cumsum(lengths)),
+        channels,
+        hops.reshape(number, number),
+        np.zeros(0) if (shares == 1).all() else shares,
+    )
+
+
+def _pairs(
+    topology: Topology, sources: NDArray[Any], targets: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return all pairs of hosts, the targets of those inside nodes as their sources."""
+    source, target = (each.ravel() for each in np.meshgrid(sources, targets, indexing="ij"))
+    return source, np.where(topology.crosses(source, target), target, source)
+
+
+def _crossed(
+    topology: Topology, routed: Paths, pairs: int, pace: Floats
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return how many channels that count each pair crosses, its hops, the channels and shares.
+
+    A channel's share is what counts there of a unit that the pair sends. One that several paths of
+    a pair cross is there once.
+    """
+    pair_of = np.arange(len(routed)) if routed.pair is None else routed.pair.astype(np.int64)
+    pair = np.repeat(pair_of, routed.lengths)
+    channels: Ints
+    share: NDArray[Any] = np.repeat(on_paths(routed, np.ones(pairs)), routed.lengths)
+    inside = routed.channels < topology.num_network_channels
+    hops = np.bincount(pair[inside], share[inside], pairs).astype(np.float64)
+    counts = pace[routed.channels] > 0
+    pair, channels, share = pair[counts], routed.channels[counts].astype(np.int64), share[counts]
+    if routed.pair is not None:
+        keys, at = np.unique(pair * topology.num_channels + channels, return_inverse=True)
+        share = np.bincount(at, share, len(keys))
+        pair, channels = (
+            keys // topology.num_channels,
+            (keys % topology.num_channels).astype(np.int32),
+        )
+    return np.bincount(pair, minlength=pairs), hops, channels, share * pace[channels]
+
+
+def _nearest(distance: NDArray[Any], place_row: Ints, tasks_per_node: int) -> tuple[Ints, Ints]:
+    """Return the places of each host and of those nearest to it: ``FEW_NEAR`` or more.
+
+    ``place_row``: of each host in turn, as many times as it has tasks.
+    """
+    apart = np.minimum(distance, distance.T)
+    few = min(FEW_NEAR, len(apart) - 1)
+    near = apart <= np.partition(apart, few, axis=1)[:, few, None]
+    offsets = np.append(0, np.cumsum(near.sum(axis=1) * tasks_per_node))
+    places = np.arange(len(place_row)).reshape(len(apart), tasks_per_node)
+    return offsets.astype(np.int64), places[np.nonzero(near)[1]].ravel().astype(np.int64)
+
+
+def _near(topology: Topology, place_node: Ints) -> tuple[Ints, Ints]:
+    """Return the places of each node and its neighbours."""
+    nodes = np.arange(topology.num_hosts)
+    around = np.concatenate([topology.channel_source, nodes])
+    ends = np.concatenate([topology.channel_target, nodes])
+    places = np.argsort(place_node, kind="stable")
+    first = np.searchsorted(place_node[places], np.arange(topology.num_hosts + 1))
+    counts = np.diff(first)[ends]
+    order = np.argsort(around, kind="stable")
+    begins = np.repeat(first[ends[order]], counts[order])
+    ends_before = np.cumsum(counts[order]) - counts[order]
+    rank = np.arange(int(counts.sum())) - np.repeat(ends_before, counts[order])
+    offsets = np.append(0, np.cumsum(np.bincount(around, counts, topology.num_hosts)))
+    return offsets.astype(np.int64), places[begins + rank]
+
+
+MOVES, MOST_MOVES, FEW_JOINED = 5_000, 20_000_000, 64
+"""Moves of a round's first stage for each task, and at most in all. Fewer where tasks are joined to
+more than so many others, which makes moves slow."""
+
+AIMED_SHARE, MOST_AIMED, FEW_MET = 1 / 2, 3_000_000, 16
+"""Moves of an aimed stage, as a share of the first's, and at most. Fewer where tasks are joined to
+more than so many others. They follow paths, and so take longer."""
+
+SHORT = 1 / 4
+"""Share of these moves in every other round: many short ones find what a few long ones miss, and
+the other way round."""
+
+ATTEMPTS = 4
+"""Times that a long round from nowhere brings together what communicates."""
+
+DOUBLING = 32
+"""Rounds after which moves double."""
+
+SLICES = 24
+"""Parts of an annealing. After each the clock is looked at, and what was found is measured."""
+
+FRESH, AGAIN, AIMED = (0.3, 0.005), (0.03, 0.001), (0.3, 0.0005)
+"""First and last temperature, in the cost of a mean task. They are for three cases: bringing
+together tasks that communicate in a random mapping, and in a good one, and optimizing the
+objective."""
+
+AIMED_AGAIN = 0.03, 0.01
+"""First temperatures of long and short rounds, if a good mapping is to become better still."""
+
+ASIDE = 0.97
+"""Share of the highest load from which on a channel is one of the busiest."""
+
+IMAGES, MANY_TASKS = 64, 1024
+"""Images of a mapping that are measured, of the network turned or reflected. An eighth of these for
+programs of more tasks."""
+
+TRIES = 300
+"""Swaps in a row that may fail, where an objective is only approached by annealing."""
+
+POLISHING = 20_000
+"""Swaps that are tried in order when a round is over, for each of two aims."""
+
+SAME = 1e-9
+"""Relative difference of loads that is none."""
+
+LEAST_SHARE = 1.0
+"""Of hop-bytes in the cost of an aimed annealing: short paths load all channels less."""
+
+
+@dataclass
+class Clock:
+    """When a search is over: by the processor time of its threads, whatever else a machine does."""
+
+    seconds: float  # processor time that all rounds together may take
+    enough: float  # a value that cannot be made better
+    spent: dict[int, float] = field(default_factory=dict)  # processor time of each round so far
+    interrupted: bool = False
+
+    def over(self, stopped: Callable[[], bool]) -> bool:
+        """Whether to stop: the time is up, or Ctrl-C was pressed."""
+        self.interrupted |= stopped()
+        return self.interrupted or sum([*self.spent.values()]) >= self.seconds
+
+
+class Round(NamedTuple):
+    """What a round found."""
+
+    # What rounds are compared by: see ``Measure.ranked``.
+    rank: tuple[float, ...]
+    value: float  # of the objective
+    # number, name: of the round, and of the mapping that it started from.
+    number: int
+    name: str
+    node_of: Ints  # int64[num_tasks]
+    finished: bool = True  # whether it came to its end
+
+
+def warm_up() -> None:
+    """Have the kernels compiled, or loaded, before time counts."""
+    app, topology = process_graph(2, [0], [1]), mesh(2)
+    nodes = np.arange(2, dtype=np.int32)
+    arrays = search_arrays(app, topology, DimensionOrder(), app.bytes, nodes, 1)
+    rng = np.random.default_rng(0)
+    held = _held(arrays, nodes, rng)
+    for aimed in (False, True):
+        next(_annealed(arrays, held, Stage(aimed, AIMED, 0, ASIDE, light=True), 0.0, rng))
+        _polish(arrays, held, 1, aimed=aimed)
+
+
+def run_round(
+    arrays: SearchArrays,
+    value_of: Measure,
+    number: int,
+    name: str,
+    start: Ints | None,
+    clock: Clock,
+    stopped: Callable[[], bool],
+    seed: int,
+) -> Round:
+    """Return the best mapping of one round of annealing: from a start, or from nowhere.
+
+    From nowhere, tasks that communicate are first brought together (hop-bytes), whatever the
+    objective. Then it is the objective's turn. At last swaps are tried in order, as long as one
+    makes the busiest channels or the hops less.
+    """
+    began = thread_time()
+
+    def over() -> bool:
+        clock.spent[number] = thread_time() - began
+        return clock.over(stopped)
+
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1, number)))
+    single = value_of.objective.single
+    share = value_of.objective.shares.get("hop-bytes", 0.0)
+    best = Round((np.inf,), np.inf, number, name, np.zeros(0, np.int64), finished=False)
+    aims, nearest, fewest = single != "hop-bytes", start, np.inf
+
+    def known(node_of: Ints) -> Round:
+        one = _better(best._replace(rank=(np.inf,)), value_of, node_of.astype(np.int64))
+        return _turned(arrays, value_of, one, rng) if aims else one
+
+    if start is not None:
+        best = known(start)
+        nearest = best.node_of
+    for stage in _stages(arrays, number, fresh=start is None, aims=aims):
+        held = _held(arrays, nearest if stage.aimed else start, rng)
+        for _ in _annealed(arrays, held, stage, share, rng):
+            best = _better(best, value_of, nodes_of(arrays, held))
+            if over() or best.value <= clock.enough:
+                return best
+        if aims and not stage.aimed:
+            gathered = known(nodes_of(arrays, held))
+            best = min(best, gathered, key=lambda one: one.rank)
+            if gathered.rank[HOP_BYTES] < fewest:
+                nearest, fewest = gathered.node_of, gathered.rank[HOP_BYTES]
+    best = _turned(arrays, value_of, best, rng) if aims else best
+    if single in ("hop-bytes", "max-channel-load"):
+        held = _held(arrays, best.node_of, rng)
+        _polish(arrays, held, POLISHING, aimed=aims)
+        best = _better(best, value_of, nodes_of(arrays, held))
+    if {"path-contention", "saturation"} & set(value_of.objective.shares):
+        best = _tried(arrays, value_of, best, over, rng)
+    over()
+    return best._replace(finished=True)
+
+
+class Stage(NamedTuple):
+    """A stage of a round."""
+
+    aimed: bool  # at what is asked; otherwise at bringing together what communicates
+    heat: tuple[float, float]  # first and last temperature, in the cost of a mean task
+    moves: int  # how many
+    aside: float  # as ``kernels.search.anneal`` has it
+    light: bool  # whether what matters little is left out; see ``light_graph``
+
+
+def _stages(arrays: SearchArrays, number: int, *, fresh: bool, aims: bool) -> Iterator[Stage]:
+    """Yield the stages of a round. Two long ones and two short ones take turns.
+
+    From nowhere, a long one brings together several times what communicates: the best of these is
+    what the aimed stage begins with.
+    """
+    turn = number // 2
+    short, aside = turn % 2, ASIDE if turn // 2 % 2 == 0 else 0.0
+    most = MOVES * arrays.num_tasks * 2 ** (number // DOUBLING) * (SHORT if short else 1)
+    light = fresh or short > 0
+    joined = len((arrays.light if light else arrays.graph).others) / arrays.num_tasks
+    if fresh or not aims:
+        moves = int(min(most, MOST_MOVES) / max(1.0, joined / FEW_JOINED))
+        heat = FRESH if fresh else AGAIN
+        for _ in range(ATTEMPTS if fresh and aims and not short else 1):
+            yield Stage(aimed=False, heat=heat, moves=moves, aside=0.0, light=light)
+    if aims:
+        moves = int(min(most * AIMED_SHARE, MOST_AIMED) / max(1.0, joined / FEW_MET))
+        heat = AIMED if fresh else (AIMED_AGAIN[short], AIMED[1])
+        yield Stage(aimed=True, heat=heat, moves=moves, aside=aside, light=light)
+
+
+class Held(NamedTuple):
+    """A mapping while it is annealed. See ``kernels.search``. Nodes are rows of the tables."""
+
+    node_of: Ints
+    place_of: Ints
+    item_at: Ints
+    loads: Floats
+
+
+def _held(arrays: SearchArrays, start: Ints | None, rng: np.random.Generator) -> Held:
+    if start is None:
+        place_of = rng.permutation(len(arrays.place_node))
+    else:
+        place_of = places_of_items(start, arrays.place_node)
+    node_of = arrays.place_row[place_of]
+    return Held(node_of, place_of, np.argsort(place_of), np.zeros(arrays.num_channels))
+
+
+def nodes_of(arrays: SearchArrays, held: Held) -> Ints:
+    """Return the node of each task."""
+    return arrays.place_node[held.place_of[: arrays.num_tasks]]
+
+
+def room(arrays: SearchArrays) -> tuple[NDArray[np.generic], ...]:
+    """Return the working space of a thread's kernels. See ``kernels.search``."""
+    channels = arrays.num_channels
+    return (
+        np.zeros(channels, np.int64), np.zeros(channels), np.zeros(channels, np.int8),
+        np.zeros(1, np.int64), np.zeros(len(arrays.place_node), np.int64), np.zeros(channels),
+    )  # fmt: skip
+
+
+def places_of_items(start: Ints, place_node: Ints) -> Ints:
+    """Return the place of each item: of tasks on their nodes, and of what is left over after."""
+    by_node = np.argsort(place_node, kind="stable")
+    order = np.argsort(start, kind="stable")
+    first = np.searchsorted(place_node[by_node], start[order])
+    rank = np.arange(len(start)) - np.searchsorted(start[order], start[order])
+    place_of = np.empty(len(place_node), np.int64)
+    place_of[order] = by_node[first + rank]
+    place_of[len(start) :] = np.setdiff1d(by_node, place_of[: len(start)])
+    return place_of
+
+
+def _annealed(
+    arrays: SearchArrays, held: Held, stage: Stage, hop_share: float, rng: np.random.Generator
+) -> Iterator[None]:
+    """Anneal a mapping part by part, from the first temperature to the last."""
+    from netloom.mapping.kernels.search import anneal, cost, fill, gather
+
+    net, work, tasks = tuple(arrays.net), room(arrays), arrays.num_tasks
+    graph = tuple(arrays.light if stage.light else arrays.graph)
+    base = arrays.base if stage.light else np.zeros(arrays.num_channels)
+    fill(net, graph, base, tuple(held), work)
+    total = float((held.loads - base).sum())
+    if not total > 0:  # what sends is together, and there is no cost to set temperatures by
+        yield
+        return
+    linear = max(hop_share, LEAST_SHARE) / total
+    terms = linear, 1.0 - hop_share, float(held.loads.max())
+    unit = (cost(held.loads, terms) if stage.aimed else total) / tasks
+    edges = np.geomspace(stage.heat[0] * unit, stage.heat[1] * unit, SLICES + 1)
+    moves = stage.moves // SLICES
+    for first, last in pairwise(edges):
+        part = net, graph, arrays.partners, tasks, tuple(held), arrays.near
+        if stage.aimed:  # the highest load is the unit, however low it has come
+            terms = linear, 1.0 - hop_share, float(held.loads.max()) or 1.0
+            anneal(*part, terms, first, last, moves, stage.aside, work, rng)
+        else:
+            gather(*part, first, last, moves, rng)
+        yield
+
+
+def _polish(arrays: SearchArrays, held: Held, tries: int, *, aimed: bool) -> None:
+    """Try swaps in order: for the busiest channels, and then for hops if these do not suffer."""
+    from netloom.mapping.kernels.search import fill, relieve, shorten
+
+    net, graph, work = tuple(arrays.net), tuple(arrays.graph), room(arrays)
+    state = tuple(held)
+    fill(net, graph, np.zeros(arrays.num_channels), state, work)
+    if aimed:
+        relieve(net, graph, state, tries, work)
+    lid = float(held.loads.max()) * (1 + SAME) if aimed else np.inf
+    shorten(net, graph, arrays.num_tasks, state, lid, tries, work)
+
+
+def _better(best: Round, value_of: Measure, node_of: Ints) -> Round:
+    """Return the round with this mapping, if it is better than the best so far."""
+    value, rank = value_of.ranked(node_of)
+    if rank < best.rank:
+        return best._replace(rank=rank, value=value, node_of=node_of.copy())
+    return best
+
+
+def _turned(
+    arrays: SearchArrays, value_of: Measure, best: Round, rng: np.random.Generator
+) -> Round:
+    """Return the best image of a round's mapping: the network turned or reflected onto itself."""
+    turned, allowed = best, np.zeros(value_of.topology.num_hosts, np.bool_)
+    allowed[arrays.place_node] = True
+    most = IMAGES if arrays.num_tasks <= MANY_TASKS else IMAGES // 8
+    for image in images(value_of.topology, most, rng):
+        node_of = image[best.node_of]
+        if allowed[node_of].all():
+            turned = _better(turned, value_of, node_of)
+    return turned
+
+
+def _tried(
+    arrays: SearchArrays,
+    value_of: Measure,
+    best: Round,
+    over: Callable[[], bool],
+    rng: np.random.Generator,
+) -> Round:
+    """Return a mapping made better by swaps of two places, each measured exactly."""
+    place_of = places_of_items(best.node_of, arrays.place_node)
+    tries, tried = TRIES * 2 ** (best.number // DOUBLING), 0
+    while tried < tries and not over():
+        one, other = rng.integers(arrays.num_tasks), rng.integers(len(place_of))
+        place_of[[one, other]] = place_of[[other, one]]
+        node_of = arrays.place_node[place_of[: arrays.num_tasks]]
+        value, rank = value_of.ranked(node_of)
+        tried = 0 if rank < best.rank else tried + 1
+        if rank <= best.rank:
+            best = best._replace(rank=rank, value=value, node_of=node_of)
+        else:
+            place_of[[one, other]] = place_of[[other, one]]
+    return best
+
+
+def images(topology: Topology, most: int, rng: np.random.Generator) -> Iterator[Ints]:
+    """Yield where each node goes when a k-ary n-cube is turned or reflected onto itself.
+
+    Dimension order corrects one dimension before the other, and half-way ties of rings go one way.
+    So a rotated or reflected mapping has the same distances, and may load channels less. Moving it
+    along rings changes nothing, nor does reflecting a dimension without ties.
+
+    An image is int64[num_nodes]. That of all in place is left out where all are listed. If
+    there are more than ``most``, so many are drawn. Other networks than whole cubes have no
+    images here.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh
+    >>> [each.tolist() for each in images(mesh(2, 2), 10, np.random.default_rng(1))]
+    [[0, 2, 1, 3]]
+    """
+    if not isinstance(topology, Cube):
+        return
+    kinds = list(zip(topology.sides, topology.wraps, strict=True))
+    alike = [[axis for axis, kind in enumerate(kinds) if kind == one] for one in sorted(set(kinds))]
+    tied = [axis for axis, (side, wrap) in enumerate(kinds) if wrap and side % 2 == 0 and side > 2]
+    if prod(factorial(len(axes)) for axes in alike) * 2 ** len(tied) - 1 <= most:
+        for orders in product(*(permutations(axes) for axes in alike)):
+            for turned in product((False, True), repeat=len(tied)):
+                if any(turned) or list(orders) != [tuple(axes) for axes in alike]:
+                    yield _image(topology, alike, orders, np.array(tied)[list(turned)])
+        return
+    for _ in range(most):
+        drawn = [tuple(rng.permutation(axes).tolist()) for axes in alike]
+        yield _image(topology, alike, tuple(drawn), np.array(tied)[rng.random(len(tied)) < 0.5])
+
+
+def _image(
+    cube: Cube, alike: list[list[int]], orders: tuple[tuple[int, ...], ...], turned: Ints
+) -> Ints:
+    """Return the image of each node: axes in another order, some of them reflected."""
+    along = np.array(np.unravel_index(np.arange(cube.num_hosts), cube.sides), np.int64)
+    moved = along.copy()
+    for axes, order in zip(alike, orders, strict=True):
+        moved[axes] = along[list(order)]
+    for axis in turned.tolist():
+        moved[axis] = cube.sides[axis] - 1 - moved[axis]
+    return np.asarray(np.ravel_multi_index(tuple(moved), cube.sides), np.int64)
+
 
 CLOSE = 1e-9
 """Relative distance from a bound that is none."""
@@ -200,12 +854,7 @@ def _allowed(nodes: ArrayLike | None, topology: Topology) -> Ints:
 
 
 def _starts(
-    value_of: Measure,
-    weights: Floats,
-    nodes: Ints,
-    tasks_per_node: int,
-    seed: int,
-    identity: Ints,
+    value_of: Measure, weights: Floats, nodes: Ints, tasks_per_node: int, seed: int, identity: Ints
 ) -> tuple[list[Round], dict[str, Ints], dict[str, float]]:
     """Return the mappings to start from, as rounds, the best first. By name, and their values."""
     app, topology = value_of.app, value_of.topology

@@ -1,6 +1,6 @@
 """The fixed point of the waits in a network of virtual channels.
 
-``net`` is the ``Turns`` of ``channel_queueing``. Rates are packets per cycle, times are cycles.
+``net`` is ``channel_queueing.Turns``. Rates are packets per cycle, times are cycles.
 """
 
 import numpy as np

@@ -105,13 +105,7 @@ class PathBirths:
 Births = TableBirths | PathBirths
 
 
-def _check(
-    found: Bools,
-    sources: Ints,
-    targets: Ints,
-    wanted: str,
-    where: str,
-) -> None:
+def _check(found: Bools, sources: Ints, targets: Ints, wanted: str, where: str) -> None:
     if not found.all():
         pair = int(np.argmin(found))
         raise NoRouteError(int(sources[pair]), int(targets[pair]), wanted, where)

@@ -1,26 +1,19 @@
 """Routings that are listed: forwarding tables, routing functions written out, and given paths.
 
 Where a packet goes next is a list of ports: all lanes of one channel, or of each channel that a
-routing function offers. Tables are read at (router, host port). Paths hop by hop.
+routing function offers. Tables are read at (router, host port). Paths hop by hop, in layers of
+virtual channels.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from netloom.base.errors import DeadlockError
-from netloom.routing.by_hop.births import PathBirths, TableBirths
-from netloom.routing.by_hop.given_paths import hop_layers, listed_paths
-from netloom.routing.by_hop.lanes import (
-    as_table,
-    check_circle,
-    check_lanes,
-    hop_lanes,
-    laned,
-    reached,
-)  # fmt: skip
+from netloom.base.errors import DeadlockError, InputError
+from netloom.routing.by_hop.births import Births, PathBirths, TableBirths
 from netloom.routing.by_hop.tables import (
     EVERY,
     GIVEN,
@@ -30,26 +23,311 @@ from netloom.routing.by_hop.tables import (
     check_starts,
     hop_tables,
     pair_ports,
-)  # fmt: skip
-from netloom.routing.cycles import cycle_of_waits
-from netloom.routing.forwarding.tables import ForwardingTable
-from netloom.routing.layered import Layered, ShortestPath, layer_vcs
+)
+from netloom.routing.cycles import cycle_of_waits, dependencies
+from netloom.routing.deadlock import in_one_order
+from netloom.routing.forwarding.lanes import lane_circle, layered
+from netloom.routing.forwarding.tables import ForwardingTable, exits, senders
+from netloom.routing.hosted import PAIRS_AT_ONCE, between_routers
+from netloom.routing.parse import MOST_ROUTES, all_pairs, paths
 from netloom.routing.port_numbers import each_lane, hosted_ports
-from netloom.routing.route_tables import RouteTable, channels_by_port, check_table
-from netloom.routing.spread import Spread
-from netloom.routing.trees import DModK, SModK
+from netloom.routing.ragged import Paths
+from netloom.routing.route_tables import MOST_PORTS, RouteTable, channels_by_port, check_table
+from netloom.routing.rules import (
+    DModK,
+    Layered,
+    ShortestPath,
+    SModK,
+    Spread,
+    layer_vcs,
+    layers,
+    spread_table,
+)
+from netloom.routing.source_routing import SourceRoutes
 from netloom.routing.virtual_channel_tables import VirtualChannelRouting
+from netloom.topology.cabling import port_numbers
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
-    from netloom.base.arrays import Ints
-    from netloom.routing.by_hop.births import Births
+    from netloom.base.arrays import Bools, Ints
     from netloom.routing.by_hop.tables import HopTables
     from netloom.routing.parse import Routing
     from netloom.topology import Topology
 
-    Listed: TypeAlias = tuple[HopTables, Births]
+
+Listed: TypeAlias = "tuple[HopTables, Births]"
+
+MOST_HOPS = 2**26
+"""Most hops of paths that are kept, some 300 MB."""
+
+MOST_SOUGHT = 2**20
+"""Most hops for which as few layers as possible are sought, unless VCs are too few otherwise."""
+
+
+def listed_paths(topology: Topology, routing: Routing) -> PathBirths:
+    """Return all paths of a routing between the hosts of a network.
+
+    If a path depends only on the routers at its ends, return the paths between routers.
+
+    Raises
+    ------
+    InputError
+        If there are too many.
+    NoRouteError
+        If a pair has none.
+    """
+    if isinstance(routing, SourceRoutes):
+        return _births(topology, routing, routing.pairs, routing.routes)
+    if by_routers(topology, routing):
+        routers, first = np.unique(topology.injection_router, return_index=True)
+        hosts = topology.port_host[first]
+        if len(hosts) ** 2 > MOST_ROUTES:
+            found = f"{len(hosts)} routers with hosts for routing '{routing}'"
+            most = f"at most {int(MOST_ROUTES**0.5)}"
+            raise InputError(topology.name, found, f"{most} to list the paths between all of them")
+        one, other = np.nonzero(~np.eye(len(hosts), dtype=np.bool_))
+        keys = routers[one].astype(np.int64) * topology.num_routers + routers[other]
+        return _births(topology, routing, keys, paths(topology, routing, hosts[one], hosts[other]))
+    sources, targets = all_pairs(topology, str(routing))
+    keys = sources.astype(np.int64) * topology.num_hosts + targets
+    return _births(topology, routing, keys, paths(topology, routing, sources, targets))
+
+
+def by_routers(topology: Topology, routing: Routing) -> bool:
+    """Whether a path depends on nothing but the routers where it enters and leaves."""
+    if not isinstance(routing, ShortestPath | Layered) or topology.num_ports != topology.num_hosts:
+        return False
+    return bool((topology.injection_router == topology.ejection_router).all())
+
+
+def _births(topology: Topology, routing: Routing, keys: Ints, found: Paths) -> PathBirths:
+    """Return what packets draw, given all paths with the channels of hosts."""
+    inner = between_routers(topology, found)
+    if len(inner.channels) > MOST_HOPS:
+        hops = f"paths of {len(inner.channels):,} hops for routing '{routing}'"
+        raise InputError(topology.name, hops, f"at most {MOST_HOPS:,} to list them")
+    offsets = np.append(inner.offsets, inner.offsets[-1])
+    ports = None
+    if not by_routers(topology, routing):
+        first, count = topology.num_network_channels, topology.num_ports
+        begin, end = found.offsets[:-1], found.offsets[1:] - 1
+        ports = np.stack([found.channels[begin] - first, found.channels[end] - first - count])
+    return PathBirths(topology, str(routing), keys, Paths(offsets, inner.channels), ports)
+
+
+def hop_layers(
+    topology: Topology, routing: Routing, routed: Paths, num_vcs: int
+) -> tuple[NDArray[np.uint8], int]:
+    """Return the layer of virtual channels of each hop, and how many layers there are.
+
+    One layer where packets cannot wait for each other in a circle. Otherwise the layers of
+    ``Layered``, or one layer for each hop of a path, which always suffices.
+
+    Parameters
+    ----------
+    topology, routing
+        The network and the routing.
+    routed
+        Paths between routers.
+    num_vcs
+        How many layers there can be.
+
+    Raises
+    ------
+    DeadlockError
+        If more layers are needed, with the circle in one.
+    """
+    hops = len(routed.channels)
+    if in_one_order(topology, routing):
+        return np.zeros(hops, np.uint8), 1
+    circle = _circle(topology, routed)
+    if not circle:
+        return np.zeros(hops, np.uint8), 1
+    needed = []
+    for layer in _layerings(topology, routed):
+        count = int(layer.max()) + 1
+        if count <= num_vcs:
+            return layer.astype(np.uint8), count
+        needed.append(count)
+    named = tuple(topology.channel_name(channel) for channel in circle)
+    where = f"{routing} on {topology.name} with {num_vcs} VC{'s' * (num_vcs > 1)}"
+    raise DeadlockError(where, named, f"at least {min(needed)} VCs, or routing up-down")
+
+
+def _layerings(topology: Topology, routed: Paths) -> Iterator[Ints]:
+    """Yield layers of hops without a circle, int[num_hops] each, until one is good enough."""
+    inside = topology.routers
+    begin = np.repeat(routed.offsets[:-1], routed.lengths)
+    by_hop = np.arange(len(routed.channels)) - begin
+    if len(by_hop) > MOST_SOUGHT:
+        yield by_hop
+    if np.bincount(inside.channel_source).max() <= MOST_PORTS:
+        yield layers(inside, routed.taken(np.flatnonzero(routed.lengths)))
+    yield by_hop
+
+
+def _circle(topology: Topology, routed: Paths) -> tuple[int, ...]:
+    """Return channels that packets wait for in a circle, or ()."""
+    count = topology.num_network_channels
+    held, asked = dependencies(routed)
+    waits = np.unique(held.astype(np.int64) * count + asked)
+    return cycle_of_waits(*np.divmod(waits, count), count)
+
+
+def as_table(topology: Topology, routing: Routing) -> ForwardingTable | None:
+    """Return a routing as a forwarding table. None if it is not one by destination alone."""
+    if isinstance(routing, ForwardingTable):
+        return routing
+    if isinstance(routing, Spread):
+        return ForwardingTable(str(routing), spread_table(topology))
+    if isinstance(routing, DModK) and topology.num_ports == topology.num_hosts:
+        return ForwardingTable(str(routing), _rows(topology, routing))
+    return None
+
+
+def _rows(topology: Topology, routing: DModK) -> Ints:
+    """Return the table whose entries the paths from one host of each router say."""
+    routers, first = np.unique(topology.injection_router, return_index=True)
+    hosts, channels = topology.port_host[first], topology.num_network_channels
+    table = np.full((topology.num_ports, topology.num_routers), -1, np.int32)
+    step = max(PAIRS_AT_ONCE // len(hosts), 1)
+    for begin in range(0, topology.num_hosts, step):
+        targets = np.arange(begin, min(begin + step, topology.num_hosts), dtype=np.int32)
+        target = np.repeat(targets, len(hosts))
+        found = paths(topology, routing, np.tile(hosts, len(targets)), target)
+        row = np.repeat(target, found.lengths)
+        inside = found.channels < channels
+        row, hop = row[inside], found.channels[inside]
+        table[row, topology.routers.channel_source[hop]] = hop
+    assert len(routers) == len(hosts)
+    return table
+
+
+def laned(
+    topology: Topology, table: ForwardingTable, num_vcs: int, *, free: bool
+) -> tuple[ForwardingTable, NDArray[np.uint8]]:
+    """Return a table with lanes free of circles, and the lanes that hosts' packets use.
+
+    If lanes are ``free``, as nobody has said any, packets that could wait in a circle are put into
+    lanes as ``forwarding.lanes.layered`` does.
+
+    Returns
+    -------
+    table, lanes
+        uint8[], the lanes, ascending. A lane becomes a share of the virtual channels.
+
+    Raises
+    ------
+    DeadlockError
+        With the circle, if packets can wait for each other in one.
+    InputError
+        If there are fewer VCs than lanes.
+    """
+    if free and lane_circle(topology, table):
+        table = replace(table, lanes=layered(topology, table.next_channel))
+    else:
+        check_circle(topology, table, num_vcs)
+    lanes = lanes_of_hosts(topology, table)
+    check_lanes(topology, table, len(lanes), num_vcs)
+    return table, lanes
+
+
+def check_circle(topology: Topology, table: ForwardingTable, num_vcs: int) -> None:
+    """Raise DeadlockError if hosts' packets can wait for each other in a circle."""
+    circle = lane_circle(topology, table)
+    if circle:
+        one = table.lanes is None
+        named = (topology.channel_name(channel) + f" (lane {lane})" * (not one)
+                 for channel, lane in circle)  # fmt: skip
+        raise DeadlockError(
+            _where(topology, table, num_vcs), tuple(named), _instead(topology, table)
+        )
+
+
+def check_lanes(topology: Topology, routing: ForwardingTable, lanes: int, num_vcs: int) -> None:
+    """Raise InputError if there are fewer VCs than lanes."""
+    if lanes > num_vcs:
+        found = f"packets in {lanes} lanes"
+        raise InputError(_where(topology, routing, num_vcs), found, f"at least {lanes} VCs")
+
+
+def _where(topology: Topology, table: ForwardingTable, num_vcs: int) -> str:
+    return f"{table} on {topology.name} with {num_vcs} VC{'s' * (num_vcs > 1)}"
+
+
+def _instead(topology: Topology, table: ForwardingTable) -> str:
+    """Return what to take instead of a table that can deadlock."""
+    try:
+        lanes = layered(topology, table.next_channel)
+    except InputError:  # too many, or it leads in a circle
+        return "routing up-down or nue:1: more VCs do not help this one"
+    needed = int(lanes.level.max(initial=0)) + 1
+    return f"routing up-down, or a table with lanes (dfsssp, nue:N): these paths need {needed}"
+
+
+def lanes_of_hosts(topology: Topology, table: ForwardingTable) -> NDArray[np.uint8]:
+    """Return the lanes that packets between hosts take, ascending, uint8[]. At least one.
+
+    For tables by which a packet's lane is its service level, all the way.
+    """
+    if table.lanes is None:
+        return np.zeros(1, np.uint8)
+    assert table.lanes.lane_of is None
+    sends = senders(topology).T > 0
+    level = table.lanes.level[: len(table.next_channel)]
+    lanes: NDArray[np.uint8] = np.unique(level[(table.next_channel >= 0) & sends])
+    return lanes if len(lanes) else np.zeros(1, np.uint8)
+
+
+def hop_lanes(topology: Topology, table: ForwardingTable, births: PathBirths) -> NDArray[np.uint8]:
+    """Return the lane of each hop of the paths of a table, where lanes change on the way.
+
+    uint8[num_hops], by the port that a packet comes in by, the port it goes out by, and its service
+    level.
+    """
+    assert table.lanes is not None
+    assert table.lanes.lane_of is not None
+    assert births.ports is not None
+    out_port, in_port = port_numbers(topology)
+    routed, (port, sink) = births.routed, births.ports
+    lengths = routed.lengths[: len(port)]
+    path = np.repeat(np.arange(len(port)), lengths)
+    level = table.lanes.level[sink, topology.injection_router[port]][path]
+    held = np.empty_like(routed.channels)
+    held[1:] = routed.channels[:-1]
+    begins = routed.offsets[: len(port)][lengths > 0]
+    held[begins] = topology.num_network_channels + port[lengths > 0]
+    router = topology.routers.channel_source[routed.channels]
+    lanes: NDArray[np.uint8] = table.lanes.lane_of[
+        router, in_port[held], out_port[routed.channels], level
+    ]
+    return lanes
+
+
+def reached(topology: Topology, table: ForwardingTable) -> Bools | None:
+    """Return where packets come to each host port from. None if from all routers of hosts.
+
+    bool[num_ports, num_routers], by the router that they enter by.
+    """
+    from netloom.routing.kernels.forwarding import follow_lengths
+
+    next_channel, leaves = table.next_channel, exits(topology)
+    entries = np.unique(topology.injection_router)
+    found = np.zeros(next_channel.shape, np.bool_)
+    step = max(PAIRS_AT_ONCE // len(entries), 1)
+    for begin in range(0, len(next_channel), step):
+        rows = np.arange(begin, min(begin + step, len(next_channel)), dtype=np.int32)
+        row, entry = np.repeat(rows, len(entries)), np.tile(entries, len(rows))
+        enters = topology.routers.channel_target
+        lengths, last = follow_lengths(next_channel, row, entry, enters)
+        found[row, entry] = (lengths >= 0) & (last == leaves[row])
+    if table.undelivered is not None:
+        found[table.undelivered] = False
+    return None if found[:, entries].all() else found
+
 
 SHORTEST = ShortestPath | Layered | Spread | DModK | SModK
 """Routings by which every packet takes a shortest path between its ports."""

@@ -5,22 +5,808 @@ An engine takes a network and returns its forwarding table. Each is declared onc
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import deque
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
 
-from netloom.routing.forwarding.dfsssp import dfsssp, dfsssp_falls_back
-from netloom.routing.forwarding.fat_trees import ftree, ftree_falls_back
-from netloom.routing.forwarding.lash import lash, lash_falls_back
-from netloom.routing.forwarding.min_hop import dor, minhop
-from netloom.routing.forwarding.nue import nue
-from netloom.routing.forwarding.ranked import dnup, updn, updn_falls_back
-from netloom.routing.forwarding.sssp import sssp
+import numpy as np
+
+from netloom.base.errors import InputError
+from netloom.routing.forwarding.lanes import (
+    MOST_COUNTED,
+    MOST_LANES,
+    DependencyGraph,
+    channel_slots,
+    dependency_graph,
+)
+from netloom.routing.forwarding.tables import (
+    EndPoints,
+    ForwardingTable,
+    Lanes,
+    channels_by_port,
+    end_points,
+    leaving_by_port,
+    told,
+)
 from netloom.routing.forwarding.torus_2qos import torus_2qos, torus_2qos_falls_back
+from netloom.routing.kernels.fat_tree import COLUMNS, TO_EQUAL, TO_LOWER, TO_UPPER
+from netloom.topology.cabling import port_numbers, way_back
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from netloom.routing.forwarding.tables import ForwardingTable
+    from numpy.typing import NDArray
+
+    from netloom.base.arrays import Bools, Ints
     from netloom.topology import Topology
+
+
+UP, DOWN, EQUAL = 0, 1, 2
+"""The directions of steps, as the kernels number them."""
+
+
+def hops_from(topology: Topology, first: Ints) -> Ints:
+    """Return the hops from the nearest of some routers, int64[num_routers].
+
+    The number of routers where there is no way.
+    """
+    inside = topology.routers
+    hops = np.full(topology.num_routers, topology.num_routers, np.int64)
+    hops[first] = 0
+    while True:
+        nearer = hops.copy()
+        np.minimum.at(nearer, inside.channel_target, hops[inside.channel_source] + 1)
+        if (nearer == hops).all():
+            return hops
+        hops = nearer
+
+
+def counted_table(
+    topology: Topology,
+    name: str,
+    *,
+    directions: NDArray[np.int8] | None = None,
+    barred: int = DOWN,
+    same_neighbour: bool = False,
+) -> ForwardingTable:
+    """Return the table that OpenSM's counters make of the shortest permitted ways.
+
+    A router goes through the adapters' ports. Of its own ports on a shortest permitted path, it
+    takes the one with the fewest adapters so far. Ties go to the lowest port. Adapters on the
+    routers with most adapters come first, then in the order of their routers' GUIDs and by port.
+    Paths to the routers themselves follow and are not counted.
+
+    Parameters
+    ----------
+    directions
+        int8[channels between routers], the direction of the step from a channel's target back to
+        its source. None where any way is permitted.
+    barred
+        No step of the opposite direction follows one of this.
+    same_neighbour
+        Whether only ports to the neighbour on the lowest port of a shortest way are taken.
+    """
+    from netloom.routing.kernels.min_hop import least_used
+
+    inside, ends = topology.routers, end_points(topology)
+    if directions is None:
+        directions = np.full(inside.num_channels, EQUAL, np.int8)
+    table = least_used(
+        ends.order, ends.exit, ends.num_apart,
+        (inside.channel_source, inside.channel_target, leaving_by_port(topology),
+         channels_by_port(topology)),
+        directions, barred, same_neighbour,
+    )  # fmt: skip
+    return told(name, table, ends)
+
+
+def minhop(topology: Topology) -> ForwardingTable:
+    """Return the table of OpenSM's default engine, entry for entry.
+
+    Packets take shortest ways. Each router gives its ports alike numbers of destinations (see
+    ``counted_table``). Packets may wait for each other in a circle.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> minhop(topology("leaf-spine:2x2x2")).next_channel[2:].tolist()
+    [[0, -1, 5, 7], [1, -1, 5, 7]]
+    """
+    return counted_table(topology, "minhop")
+
+
+def dor(topology: Topology) -> ForwardingTable:
+    """Return the table of OpenSM's dimension order, entry for entry.
+
+    Packets take shortest ways, and each router the neighbour on its lowest port that leads on. Of
+    several cables to it the one that has been given the fewest destinations. That is dimension
+    order on a mesh or cube whose cables of one dimension have the same ports on every router. On
+    other networks, and on tori, packets may wait for each other in a circle.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh
+    >>> net = mesh(2, 2)
+    >>> net.routers.channel_target[dor(net).next_channel[3, :3]].tolist()
+    [2, 3, 3]
+    """
+    return counted_table(topology, "dor", same_neighbour=True)
+
+
+MOST_HOPS = 64
+"""Most hops of a way in a subnet."""
+
+
+def updn(topology: Topology, roots: Sequence[int] | None = None) -> ForwardingTable:
+    """Return the table of OpenSM's up/down engine, entry for entry.
+
+    Ranks are hops from the nearest root. No way goes up again, to a router of lower rank, once it
+    has gone down. Of two neighbours of one rank the one of the higher GUID is the upper. Among
+    the shortest such ways ports are used alike, as ``minhop`` does.
+
+    Parameters
+    ----------
+    roots
+        Numbers of routers, as an administrator's file of roots (``opensm -a``) names them. Without
+        them those that ``found_roots`` finds.
+
+    Raises
+    ------
+    InputError
+        If there are no roots: OpenSM falls back to ``minhop`` there.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> updn(topology("fat-tree:2x2")).next_channel[:, 0].tolist()
+    [-1, -1, 0, 1]
+    """
+    reason = "" if roots else updn_falls_back(topology)
+    if reason:
+        found = f"{topology.name}, where {reason}, so that OpenSM configures minhop"
+        raise InputError("routing updn", found, "a tree; or minhop itself")
+    found_or_given = found_roots(topology) if not roots else np.array(roots)
+    rank, inside = hops_from(topology, found_or_given), topology.routers
+    place = _by_guid(topology)
+    here, there = inside.channel_target, inside.channel_source
+    up = (rank[here] > rank[there]) | ((rank[here] == 0) & (rank[there] == 0))
+    up |= (rank[here] == rank[there]) & (place[here] > place[there])
+    return counted_table(topology, "updn", directions=np.where(up, UP, DOWN).astype(np.int8))
+
+
+def updn_falls_back(topology: Topology) -> str:
+    """Return why OpenSM would configure minhop instead of updn. Empty if it would not."""
+    if len(found_roots(topology)):
+        return ""
+    return "no switch has over 90% of all adapters at one distance and all others within 5%"
+
+
+def found_roots(topology: Topology) -> Ints:
+    """Return the routers that OpenSM takes for roots, ascending.
+
+    Those that see more than 0.9 of all adapters at one distance, and at no other distance more than
+    0.05 of them.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> found_roots(topology("fat-tree:2x2")).tolist()
+    [2, 3]
+    >>> found_roots(topology("torus:4x4")).tolist()
+    []
+    """
+    from netloom.routing.kernels.min_hop import ends_by_distance
+
+    ends, inside = end_points(topology), topology.routers
+    adapters = np.bincount(ends.exit[: ends.num_apart], minlength=topology.num_routers)
+    seen = ends_by_distance(adapters, inside.channel_source, *inside.incoming(), MOST_HOPS)
+    most = (seen > 0.9 * ends.num_apart).sum(axis=1) == 1
+    alone = (seen > 0.05 * ends.num_apart).sum(axis=1) == 1
+    return np.flatnonzero(most & alone)
+
+
+def dnup(topology: Topology) -> ForwardingTable:
+    """Return the table of OpenSM's down/up engine, entry for entry.
+
+    Ranks are hops from the nearest router with adapters. No way goes on away from such routers once
+    it has come nearer to them. Steps between routers of one rank are free, so that packets may
+    wait for each other in a circle. Among the shortest such ways ports are used alike, as
+    ``minhop`` does. There are pairs of hosts that it does not connect in some networks.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> dnup(topology("fat-tree:2x2")).next_channel[:, 0].tolist()
+    [-1, -1, 0, 1]
+    """
+    ends, inside = end_points(topology), topology.routers
+    rank = hops_from(topology, np.unique(ends.exit[: ends.num_apart]))
+    here, there = rank[inside.channel_target], rank[inside.channel_source]
+    directions = np.where(here < there, DOWN, np.where(here > there, UP, EQUAL)).astype(np.int8)
+    return counted_table(topology, "dnup", directions=directions, barred=UP)
+
+
+def _by_guid(topology: Topology) -> Ints:
+    """Return the place of each router among all by GUID, or by number where they have none."""
+    place = np.arange(topology.num_routers)
+    if topology.cabling is not None:
+        place[np.argsort(topology.cabling.router_guid, kind="stable")] = place.copy()
+    return place
+
+
+def sssp(topology: Topology) -> ForwardingTable:
+    """Return the table of OpenSM's engine sssp.
+
+    End points take their turns: those at routers of most end points first, router by router and
+    port by port, then the routers themselves. The ways to each are those of least weight, by
+    Dijkstra's algorithm. A channel weighs the square of the number of end points (so that ways are
+    shortest in hops), and one more for each path that takes it so far. Packets may wait for each
+    other in a circle. After Hoefler, Schneider & Lumsdaine, *Optimized routing for large-scale
+    InfiniBand networks*, 2009.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> sssp(topology("leaf-spine:2x2x2")).next_channel[2:].tolist()
+    [[0, -1, 5, 7], [1, -1, 5, 7]]
+    """
+    from netloom.routing.kernels.sssp import cheapest_ways
+
+    inside, ends = topology.routers, end_points(topology)
+    links = (inside.channel_source, inside.channel_target, *channels_by_port(topology))
+    weight = np.full(inside.num_channels, int(ends.at_router.sum()) ** 2, np.int64)
+    table = np.empty((len(ends.order), inside.num_vertices), np.int32)
+    table[ends.order] = cheapest_ways(
+        ends.exit[ends.order], ends.order < ends.num_apart, ends.copies[ends.order],
+        ends.routers, ends.at_router, links, weight,
+    )  # fmt: skip
+    return ForwardingTable("sssp", table[: ends.num_destinations], table[ends.num_destinations :])
+
+
+DATA_LANES = 8
+"""Lanes of data that switches of today have."""
+
+
+def dfsssp(topology: Topology) -> ForwardingTable:
+    """Return the table of OpenSM's engine dfsssp, with its lanes.
+
+    The ways are those of ``sssp``. All paths between end points, and from these to the routers,
+    begin in one lane. A lane's dependencies are searched depth first. Of each circle that is met,
+    the dependency that the fewest pairs need is taken out, and the paths that need it go to the
+    next lane. After Domke, Hoefler & Nagel, *Deadlock-free oblivious routing for arbitrary
+    topologies*, 2011. OpenSM then spreads the paths of one lane over those that stay empty. Here
+    they stay in the lanes that are needed.
+
+    Raises
+    ------
+    InputError
+        If more than eight lanes are needed. OpenSM then configures minhop, which may deadlock, and
+        reports this in its log only.
+
+    Examples
+    --------
+    >>> from netloom.routing.forwarding.lanes import lanes_used
+    >>> from netloom.topology import torus
+    >>> lanes_used(dfsssp(torus(5))), lanes_used(dfsssp(torus(2, 2)))
+    (2, 1)
+    """
+    found = sssp(topology)
+    level, count = _lanes(topology, found)
+    if count > DATA_LANES:
+        wanted = f"at most {DATA_LANES}; OpenSM then takes minhop and tells its log only"
+        raise InputError(f"routing dfsssp on {topology.name}", _needed(count), wanted)
+    return replace(found, name="dfsssp", lanes=Lanes(level))
+
+
+def dfsssp_falls_back(topology: Topology) -> str:
+    """Return why OpenSM would configure minhop instead of dfsssp. Empty if it would not."""
+    _, count = _lanes(topology, sssp(topology))
+    return f"{_needed(count)}, of {DATA_LANES}" if count > DATA_LANES else ""
+
+
+def _needed(count: int) -> str:
+    return f"{f'over {MOST_COUNTED}' if count > MOST_COUNTED else count} lanes needed"
+
+
+def _lanes(topology: Topology, found: ForwardingTable) -> tuple[NDArray[np.uint8], int]:
+    """Return the lane of each (end point, router), and how many lanes there are."""
+    from netloom.routing.kernels.dfsssp import broken_circles
+
+    inside, ends, table = topology.routers, end_points(topology), found.next_channel
+    if found.others is not None:
+        table = np.concatenate([table, found.others])
+    _, first = np.unique(ends.exit[ends.order[: ends.num_apart]], return_index=True)
+    sources = np.unique(ends.exit[: ends.num_apart])[np.argsort(first)]
+    out_port = port_numbers(topology)[0][: inside.num_channels]
+    rank: Ints = np.arange(inside.num_vertices)
+    if topology.cabling is not None:
+        rank = topology.cabling.router_lid
+    key = np.empty(inside.num_channels, np.int64)
+    key[np.lexsort((out_port, rank[inside.channel_source]))] = np.arange(inside.num_channels)
+    most_out = int(np.diff(inside.outgoing()[0]).max(initial=0))
+    lane, count = broken_circles(
+        table[ends.order], sources, np.outer(ends.copies[ends.order], ends.at_router[sources] - 1),
+        key, channel_slots(inside), inside.channel_target, most_out, MOST_COUNTED,
+    )  # fmt: skip
+    level = np.zeros(table.shape, np.uint8)
+    level[ends.order[:, None], sources] = lane
+    return level, count
+
+
+def lash(topology: Topology) -> ForwardingTable:
+    """Return the table and the lanes of OpenSM's lash (layered shortest paths).
+
+    One shortest way leads from each router to each other, the same for all adapters there, and by
+    the lowest port of several to one neighbour. Entries are the genuine ones. The two ways between
+    two routers go into the first layer where no circle of waiting closes. Then pairs move from the
+    fullest to the emptiest layer. OpenSM draws these at random, so that a pair may have another
+    layer there. How many there are is the same. After Skeie, Lysne & Theiss, *Layered shortest path
+    (LASH) routing in irregular system area networks*, 2002.
+
+    Raises
+    ------
+    InputError
+        If it needs more layers than switches have lanes: OpenSM falls back to ``minhop`` there.
+
+    Examples
+    --------
+    >>> from netloom.topology import torus
+    >>> lash(torus(5)).lanes.level.max()
+    np.uint8(1)
+    """
+    from netloom.routing.kernels.lash import even_layers
+
+    ends = end_points(topology)
+    ways, pairs, layer, used, graph = _layers(topology)
+    if used > DATA_LANES:
+        found = f"{topology.name}, where {_too_many()}, so that OpenSM configures minhop"
+        raise InputError("routing lash", found, "sssp; or minhop itself")
+    if used > 1:
+        drawn = np.random.default_rng(1).permutation(len(pairs))
+        even_layers(ways, graph, pairs, layer, used, drawn)
+    level = np.zeros(ways.shape, np.uint8)
+    level[pairs[:, 0], pairs[:, 1]] = level[pairs[:, 1], pairs[:, 0]] = layer
+    lanes = Lanes(level[ends.exit[: ends.num_destinations]]) if used > 1 else None
+    return told("lash", ways[ends.exit], ends, lanes)
+
+
+def lash_falls_back(topology: Topology) -> str:
+    """Return why OpenSM would configure minhop instead of lash. Empty if it would not."""
+    return _too_many() if _layers(topology)[3] > DATA_LANES else ""
+
+
+def _too_many() -> str:
+    return f"more than {DATA_LANES} lanes are needed"
+
+
+def _layers(topology: Topology) -> tuple[Ints, Ints, Ints, int, object]:
+    """Return the ways, the pairs of routers with their layers, how many, and the dependencies."""
+    from netloom.routing.kernels.lash import layer_pairs, tree_ways
+
+    inside, order = topology.routers, end_points(topology).routers
+    ways = tree_ways(order, inside.channel_source, inside.channel_target, leaving_by_port(topology))
+    graph = dependency_graph(topology, DATA_LANES)
+    most = len(order) * (len(order) - 1) // 2
+    pairs, layer = np.empty((most, 2), np.int32), np.empty(most, np.int32)
+    closed = np.zeros(graph.uses.shape, np.bool_)
+    count, used = layer_pairs(ways, order, graph, closed, DATA_LANES, pairs, layer)
+    return ways, pairs[:count], layer[:count], used, graph
+
+
+class Search(NamedTuple):
+    """The state of ``netloom.routing.kernels.nue``, C channels and R routers.
+
+    Attributes
+    ----------
+    graph
+        The steps that are used, as dependencies of channels: held, and slot of what is asked for.
+    back
+        int32[C], the other channel of a cable.
+    links
+        int32[C], the channels that enter each router, as ``graph.in_channels`` but by port.
+    escape
+        int32[R], the channel from each router towards the root of the tree, -1 at the root.
+    blocked, fresh, listed
+        bool, as ``graph.uses``: steps that would close a circle. Those that are used since this
+        search began. Those in the list of ``listed_held`` and ``listed_slot``, of length
+        ``num_listed[0]``.
+    begun, began
+        bool[C], channels by which a way has ended, now and before this search.
+    near, found
+        int64[R], the cost from each router. int32[R], how often was backtracked before.
+    reach
+        int64[C], the cost from where a channel begins.
+    stack, stacked
+        int32[R, most ports], other channels that a way may go on by. int32[R], how many.
+    """
+
+    graph: DependencyGraph
+    back: Ints
+    links: Ints
+    escape: Ints
+    blocked: Bools
+    fresh: Bools
+    listed: Bools
+    listed_held: Ints
+    listed_slot: Ints
+    num_listed: Ints
+    begun: Bools
+    began: Bools
+    near: Ints
+    found: Ints
+    reach: Ints
+    stack: Ints
+    stacked: Ints
+
+
+def nue(topology: Topology, lanes: int = 1) -> ForwardingTable:
+    """Return the table of OpenSM's engine nue, which is free of deadlock in any number of lanes.
+
+    Destinations are dealt out to the lanes. In each lane the ways along a tree are reserved first,
+    rooted at the router through which most shortest ways lead. Then destinations take their turns:
+    Dijkstra's algorithm goes from channel to channel, and never by two in a row that would close a
+    circle with what is used already. A channel weighs the square of the number of end points, and
+    one more for each path that takes it. A search that ends before all routers are reached
+    backtracks, and at last takes the tree. Ways to routers are those of ``sssp``. After Domke,
+    Hoefler & Matsuoka, *Routing on the dependency graph: a new approach to deadlock-free
+    high-performance routing*, 2016, as OpenSM does it without METIS.
+
+    Raises
+    ------
+    InputError
+        If routers are apart, a cable leads one way only, or there are over ``MOST_LANES`` lanes.
+
+    Examples
+    --------
+    >>> from netloom.routing.forwarding.lanes import lane_circle
+    >>> from netloom.topology import torus
+    >>> lane_circle(torus(5), nue(torus(5)))
+    ()
+    """
+    from netloom.routing.kernels.sssp import cheapest_ways
+
+    if lanes > MOST_LANES:
+        raise InputError(f"routing nue:{lanes}", f"{lanes} lanes", f"at most {MOST_LANES}")
+    inside, ends = topology.routers, end_points(topology)
+    links = (inside.channel_source, inside.channel_target, *channels_by_port(topology))
+    weight = np.full(inside.num_channels, int(ends.at_router.sum()) ** 2, np.int64)
+    back = way_back(topology)[: inside.num_channels]
+    if (back < 0).any():
+        raise InputError(f"routing nue on {topology.name}", "cables one way", "cables both ways")
+    nodes, order = _turns(topology, ends)
+    wired = np.bincount(inside.channel_source, minlength=inside.num_vertices) > 0
+    order = order[wired[ends.exit[order]]]  # nothing leads to what is cut off
+    table = np.full((len(ends.exit), inside.num_vertices), -1, np.int32)
+    for lane in range(min(lanes, len(order))):
+        some = order[lane::lanes]
+        table[some] = _ways(topology, ends, some, nodes, links, back, weight)
+    own = ends.num_apart + nodes
+    table[own] = cheapest_ways(
+        nodes, np.zeros(len(nodes), np.bool_), ends.copies[own], nodes, ends.at_router, links,
+        weight,
+    )  # fmt: skip
+    found = None
+    if lanes > 1:
+        level = np.zeros(table.shape, np.uint8)
+        level[order] = (np.arange(len(order)) % lanes)[:, None]
+        found = Lanes(level)
+    first = ends.num_destinations
+    name = f"nue:{lanes}" if lanes > 1 else "nue"
+    return ForwardingTable(name, table[:first], table[first:], lanes=found)
+
+
+def _turns(topology: Topology, ends: EndPoints) -> tuple[Ints, Ints]:
+    """Return the order of routers, and that of end points that are no routers.
+
+    By local identifier and by GUID, each from its last byte to its first.
+    """
+    cabling = topology.cabling
+    if cabling is None:
+        return np.arange(topology.num_routers, dtype=np.int32), np.arange(ends.num_apart)
+    by_lid = np.argsort(cabling.router_lid.astype(np.uint16).byteswap(), kind="stable")
+    guid = np.append(cabling.port_guid, cabling.others.guid)
+    return by_lid.astype(np.int32), np.argsort(guid.byteswap(), kind="stable")
+
+
+def _ways(
+    topology: Topology,
+    ends: EndPoints,
+    some: Ints,
+    nodes: Ints,
+    links: tuple[Ints, Ints, Ints, Ints],
+    back: Ints,
+    weight: Ints,
+) -> Ints:
+    """Return the ways to some end points, all in one lane. Add their paths to the weight."""
+    from netloom.routing.kernels.centrality import convex_hull, most_central
+    from netloom.routing.kernels.nue import nue_ways, reserve
+    from netloom.routing.kernels.sssp import cheapest_ways
+
+    count = topology.num_routers
+    terminals = np.bincount(ends.exit[some], minlength=count)
+    hull = terminals > 0
+    outward = (links[0], *links[2:])
+    convex_hull(hull, nodes, outward)
+    root = np.array([most_central(hull, terminals, nodes, outward)], np.int32)
+    one = np.ones(1, np.int64)
+    escape = cheapest_ways(root, one < 1, one, nodes, np.zeros(count, np.int64), links, weight)[0]
+    reached = (escape >= 0) | (np.bincount(links[0], minlength=count) == 0)
+    reached[root] = True
+    if not reached.all():
+        two = [topology.router_vertex(int(router)) for router in (root[0], reached.argmin())]
+        names = [topology.name_of(vertex) for vertex in two]
+        what = f"no way from {names[0]} to {names[1]}"
+        raise InputError(f"routing nue on {topology.name}", what, "a connected network")
+    graph = dependency_graph(topology)
+    routers, (channels, most) = topology.num_routers, graph.uses.shape
+    into = int(np.diff(graph.in_offsets).max(initial=0))
+    shape = graph.uses.shape
+    search = Search(
+        graph, back, links[3], escape, np.zeros(shape, np.bool_), np.zeros(shape, np.bool_),
+        np.zeros(shape, np.bool_), np.empty(channels * most, np.int32),
+        np.empty(channels * most, np.int32), np.zeros(1, np.int64), np.zeros(channels, np.bool_),
+        np.zeros(channels, np.bool_), np.empty(routers, np.int64), np.empty(routers, np.int32),
+        np.zeros(channels, np.int64), np.empty((routers, into), np.int32),
+        np.empty(routers, np.int32),
+    )  # fmt: skip
+    reserve(search, nodes, terminals > 0)
+    total = 1 + int(np.sum(escape >= 0))
+    found: Ints = nue_ways(
+        search, nodes, ends.exit[some], ends.copies[some], ends.at_router, total, weight
+    )
+    return found
+
+
+LEVELS = (2, 8)
+"""Fewest and most levels of switches."""
+MOST_PLACES = 255
+"""Most routers that differ in one digit of their place."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Tree:
+    """The levels of a tree, and its routers in their order.
+
+    Attributes
+    ----------
+    level
+        int64[num_routers], hops from the roots. The number of routers where there is no way.
+    groups
+        By router and kind, the numbers of its groups of cables, in the order of the tree.
+    neighbour, cables
+        By group, the router at the other end, and the channels that enter from there, by port.
+    place
+        int64[num_routers], the place of each router in the order of the tree.
+    leaves
+        The routers of the lowest level from the first to the last that has adapters, in order.
+    """
+
+    level: Ints
+    groups: tuple[list[list[int]], ...]
+    neighbour: list[int]
+    cables: list[list[int]]
+    place: Ints
+    leaves: list[int]
+
+
+def ftree(topology: Topology) -> ForwardingTable:
+    """Return the table of OpenSM's engine for full trees, entry for entry.
+
+    Destinations are taken leaf by leaf and port by port. Ways down to them use the cables in turn,
+    and so do ways up. Leaves with fewer adapters than the fullest count as if they had as many.
+    On a full tree no shift of all hosts shares a cable.
+
+    Raises
+    ------
+    InputError
+        If the network is not a full tree: OpenSM falls back to ``minhop`` there.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> ftree(topology("fat-tree:2x2")).next_channel[:, 0].tolist()
+    [-1, -1, 0, 1]
+    """
+    from netloom.routing.kernels.fat_tree import tree_table
+
+    tree = _tree_of(topology)
+    if isinstance(tree, str):
+        found = f"{topology.name}, where {tree}, so that OpenSM configures minhop"
+        raise InputError("routing ftree", found, "a full tree; or minhop itself")
+    ends = end_points(topology)
+    order, at = _in_turn(topology, tree)
+    table = tree_table(order, at, ends.num_apart, _flat(topology, tree), len(ends.exit))
+    return told("ftree", table, ends)
+
+
+def ftree_falls_back(topology: Topology) -> str:
+    """Return why OpenSM would configure minhop instead of ftree. Empty if it would not."""
+    tree = _tree_of(topology)
+    return tree if isinstance(tree, str) else ""
+
+
+def _tree_of(topology: Topology) -> _Tree | str:
+    """Return the tree that a network is, or why it is none."""
+    ends, routers = end_points(topology), topology.num_routers
+    adapters = np.bincount(ends.exit[: ends.num_apart], minlength=routers)
+    others = 0 if topology.cabling is None else len(topology.cabling.others)
+    if topology.cabling is not None and topology.cabling.lmc.any():
+        return "ports have several LIDs (LMC above 0)"
+    if routers < 2 or topology.num_hosts + others < 2:
+        return "there are fewer than two switches or adapters"
+    height = hops_from(topology, np.flatnonzero(adapters))
+    known = height < routers
+    level = hops_from(topology, np.flatnonzero(known & (height == height[known].max())))
+    known = level < routers
+    lowest = int(level[known].max())
+    if lowest == 0 and routers > 1 and adapters[known].all():
+        counted = ", aggregation nodes counted" if others else ""
+        return f"every switch has adapters{counted}"
+    if not LEVELS[0] <= lowest + 1 <= LEVELS[1]:
+        levels = f"{lowest + 1} level" + "s" * (lowest > 0)
+        return f"switches are on {levels} and not on {LEVELS[0]} to {LEVELS[1]}"
+    for router in ends.routers[adapters[ends.routers] > 0].tolist():
+        if level[router] != lowest:
+            name = topology.name_of(topology.router_vertex(router))
+            return f"adapters hang on switch {name}, above the lowest level"
+    return _indexed(topology, level, lowest, adapters)
+
+
+def _indexed(topology: Topology, level: Ints, lowest: int, adapters: Ints) -> _Tree | str:
+    """Return the tree with its routers in order, or why it is not full."""
+    order = [each for each in end_points(topology).routers.tolist() if level[each] < len(level)]
+    groups, neighbour, cables = _groups(topology, level)
+    tuples = _tuples(level, lowest, adapters, order, (groups, neighbour))
+    if tuples is None:
+        return f"more than {MOST_PLACES} switches differ in one digit of their place"
+    last = (MOST_PLACES,) * len(next(iter(tuples.values())))
+    in_order = sorted(range(len(level)), key=lambda router: (tuples.get(router, last), router))
+    place = np.empty(len(level), np.int64)
+    place[in_order] = np.arange(len(level))
+    for kind in (TO_UPPER, TO_LOWER):
+        for members in groups[kind]:
+            members.sort(key=lambda group: place[neighbour[group]])
+    floor = [router for router in in_order if level[router] == lowest]
+    used = [number for number, router in enumerate(floor) if adapters[router]]
+    if len(used) < 2:
+        return "fewer than two switches have adapters"
+    tree = _Tree(level, groups, neighbour, cables, place, floor[used[0] : used[-1] + 1])
+    return _unlike(topology, tree, order, lowest) or tree
+
+
+def _groups(
+    topology: Topology, level: Ints
+) -> tuple[tuple[list[list[int]], ...], list[int], list[list[int]]]:
+    """Return each router's groups by kind, in order of their first ports, and what they are."""
+    source = topology.routers.channel_source.tolist()
+    offsets, channels = channels_by_port(topology)
+    groups: tuple[list[list[int]], ...] = tuple([[] for _ in level] for _ in range(3))
+    neighbour: list[int] = []
+    cables: list[list[int]] = []
+    for router in range(len(level)):
+        found: dict[int, list[int]] = {}
+        for channel in channels[offsets[router] : offsets[router + 1]].tolist():
+            if source[channel] != router:
+                found.setdefault(source[channel], []).append(channel)
+        for other, entering in found.items():
+            step = int(level[other]) - int(level[router])
+            kind = TO_UPPER if step < 0 else TO_LOWER if step > 0 else TO_EQUAL
+            groups[kind][router].append(len(neighbour))
+            neighbour.append(other)
+            cables.append(entering)
+    return groups, neighbour, cables
+
+
+def _tuples(
+    level: Ints,
+    lowest: int,
+    adapters: Ints,
+    order: list[int],
+    wiring: tuple[tuple[list[list[int]], ...], list[int]],
+) -> dict[int, tuple[int, ...]] | None:
+    """Return the digits that OpenSM gives routers, the level first. None where it runs out of them.
+
+    From the first leaf on, breadth first. A router's neighbour on the level below or above differs
+    from it in the level and in one digit, for which the lowest free value is taken.
+    """
+    groups, neighbour = wiring
+    start = next(router for router in order if level[router] == lowest and adapters[router])
+    tuples = {start: (lowest,) + (0,) * lowest}
+    taken = {tuples[start]}
+    free: dict[tuple[int, ...], int] = {}
+    queue = deque([start])
+    while queue:
+        router = queue.popleft()
+        own = tuples[router]
+        for kind, step in ((TO_LOWER, 1), (TO_UPPER, -1)):
+            for group in groups[kind][router]:
+                other = neighbour[group]
+                if other in tuples:
+                    continue
+                digit = own[0] + max(step, 0)
+                rest = (own[0] + step, *own[1:digit], -1, *own[digit + 1 :])
+                value = free.get(rest, 0)
+                while (given := (*rest[:digit], value, *rest[digit + 1 :])) in taken:
+                    value += 1
+                if value >= MOST_PLACES:
+                    return None
+                free[rest], tuples[other] = value + 1, given
+                taken.add(given)
+                queue.append(other)
+    return tuples
+
+
+def _unlike(topology: Topology, tree: _Tree, order: list[int], lowest: int) -> str:
+    """Return in what a switch differs from the first of its level. Empty if none does.
+
+    As OpenSM compares them: all groups above with the first switch's first, the first group below
+    with the first switch's first.
+    """
+    first: dict[int, int] = {}
+    for router in order:
+        rank = int(tree.level[router])
+        model = first.setdefault(rank, router)
+        for kind, words in ((TO_UPPER, "above"), (TO_LOWER, "below")):
+            own, expected = tree.groups[kind][router], tree.groups[kind][model]
+            if router == model or (kind == TO_LOWER and rank == lowest):
+                continue
+            name, other = (
+                topology.name_of(topology.router_vertex(each)) for each in (router, model)
+            )
+            if len(own) != len(expected):
+                said = f"{len(own)} switches {words} it and {other} has {len(expected)}"
+                return f"switch {name} has {said}"
+            some = own if kind == TO_UPPER else own[:1]
+            sizes = {len(tree.cables[group]) for group in some}
+            wanted = {len(tree.cables[group]) for group in expected[:1]}
+            if sizes - wanted:
+                said = f"{max(sizes - wanted)} cables to a switch {words} it and {other}"
+                return f"switch {name} has {said} has {max(wanted)}"
+    return ""
+
+
+def _in_turn(topology: Topology, tree: _Tree) -> tuple[Ints, Ints]:
+    """Return the end points in the order in which they are routed, and their routers.
+
+    Leaf by leaf, by port; -1 for each adapter that a leaf has less than the fullest. Then the
+    routers themselves.
+    """
+    ends = end_points(topology)
+    own: list[list[int]] = [[] for _ in tree.level]
+    for end in ends.order[: ends.num_apart].tolist():
+        own[ends.exit[end]].append(end)
+    most = max(len(own[leaf]) for leaf in tree.leaves)
+    order: list[int] = []
+    at: list[int] = []
+    for leaf in tree.leaves:
+        order += own[leaf] + [-1] * (most - len(own[leaf]))
+        at += [leaf] * most
+    known = [each for each in ends.routers.tolist() if tree.level[each] < len(tree.level)]
+    order += [ends.num_apart + each for each in known]
+    return np.array(order, np.int64), np.array(at + known, np.int64)
+
+
+def _flat(topology: Topology, tree: _Tree) -> tuple[NDArray[np.generic], ...]:
+    """Return the arrays of the kernel (see ``kernels.fat_tree``)."""
+    count, channels = len(tree.neighbour), topology.num_network_channels
+    sizes = [[len(members) for members in kind] for kind in tree.groups]
+    bounds = np.append(0, np.cumsum(np.array(sizes).ravel()))
+    routers = len(tree.level)
+    offsets = np.stack([bounds[kind * routers : (kind + 1) * routers + 1] for kind in range(3)])
+    members = [group for kind in tree.groups for own in kind for group in own]
+    firsts = np.append(0, np.cumsum([len(entering) for entering in tree.cables]))
+    ends = end_points(topology)
+    adapters = np.bincount(ends.exit[: ends.num_apart], minlength=routers) > 0
+    return (
+        offsets.astype(np.int64), np.array(members, np.int32), np.array(tree.neighbour, np.int32),
+        firsts.astype(np.int64), np.array([c for own in tree.cables for c in own], np.int32),
+        np.zeros(count, np.int64), np.zeros(channels, np.int64),
+        np.zeros(count, np.int64), np.zeros(channels, np.int64),
+        tree.place, tree.level, adapters,
+        np.empty(routers, np.int32), np.empty(routers, np.int64),
+        np.empty((2 * routers + 32, COLUMNS), np.int64),
+    )  # fmt: skip
+
 
 ENGINES: dict[str, Callable[[Topology], ForwardingTable]] = {
     "minhop": minhop,

@@ -85,11 +85,7 @@ def dependency_graph(topology: Topology, num_lanes: int = 1) -> DependencyGraph:
 
 
 def layered(
-    topology: Topology,
-    next_channel: Ints,
-    *,
-    others: Ints | None = None,
-    most: int = MOST_LANES,
+    topology: Topology, next_channel: Ints, *, others: Ints | None = None, most: int = MOST_LANES
 ) -> Lanes:
     """Return lanes in which the packets of a table never wait for each other in a circle.
 

@@ -1,26 +1,526 @@
-"""Forwarding tables that a subnet manager has computed: ``lfts:FILE``, perhaps with lanes."""
+"""Forwarding tables and lanes that a subnet manager has computed, read from its dumps.
+
+Tables come in three spellings: OpenSM's ``opensm-lfts.dump``, what ``dump_fts`` and ``ibroute``
+print, OpenSM's ``opensm.fdbs``. OpenSM's ``opensm-sl2vl.dump`` says by which virtual lane (VL) a
+switch sends packets of a service level (SL) from each port to each other. The SL of each pair of
+hosts is with the subnet manager alone. A list of them is in the form that ``ibdmchk --psl`` takes:
+``GUID of the source's adapter, destination's LID, SL`` on each line. An adapter whose ports differ
+has lines under the GUIDs of its ports.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.routing.forwarding.addresses import NO_PORT, addresses
-from netloom.routing.forwarding.dumps import read_ports
-from netloom.routing.forwarding.tables import ForwardingTable
+from netloom.base.textfiles import read_text
+from netloom.routing.forwarding.tables import (
+    MOST_ENTRIES,
+    MOST_LID,
+    NO_PORT,
+    Addresses,
+    ForwardingTable,
+    Lanes,
+    addressed,
+    addresses,
+    rows_of_lids,
+)
 from netloom.topology.cabling import port_numbers
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
+    from netloom.base.arrays import Ints
     from netloom.topology import Topology
 
 
+_OWNED = re.compile(r"^0x([0-9a-f]{1,8}) .*\bportguid (?:0x)?([0-9a-f]+)", re.I | re.M)
+
+
+def with_dumped_lids(topology: Topology, text: str) -> Topology:
+    """Return a network with the LIDs that a dump says of its GUIDs, if its file says none.
+
+    What ibsim reads, for example, has GUIDs but no LIDs. The GUID of an adapter's port is what the
+    file says, or that of the adapter, or that plus the number of the port, as ibsim has it. The
+    network is returned as it is if it has LIDs or no GUIDs, or the dump says no GUIDs.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh
+    >>> with_dumped_lids(mesh(2, 2), "").cabling is None
+    True
+    """
+    cabling = topology.cabling
+    if cabling is None or cabling.port_lid.any() or not cabling.router_guid.all():
+        return topology
+    lid_of = {int(guid, 16): int(lid, 16) for lid, guid in _OWNED.findall(text)}
+
+    def lids(*choices: NDArray[np.uint64]) -> Ints:
+        rows = zip(*(each.tolist() for each in choices), strict=True)
+        known = (next((lid_of[guid] for guid in row if guid in lid_of), 0) for row in rows)
+        return np.fromiter(known, np.int32)
+
+    first = topology.num_network_channels
+    node = cabling.host_guid[topology.port_host]
+    number = cabling.out_port[first : first + topology.num_ports].astype(np.uint64)
+    others = cabling.others
+    ports = lids(cabling.port_guid, node + number, node)
+    found = replace(
+        cabling, router_lid=lids(cabling.router_guid), port_lid=ports,
+        others=replace(others, lid=lids(others.guid, others.guid + np.uint64(1))),
+    )  # fmt: skip
+    return replace(topology, cabling=found)
+
+
+WANTED = "forwarding tables as OpenSM (opensm-lfts.dump, opensm.fdbs), dump_fts or ibroute say them"
+OF_THIS = "tables of this fabric: both files from one subnet, at one time"
+WHOLE = "a whole dump"
+GONE = -2
+"""Stands for a switch that the network has no more."""
+
+_SWITCH = re.compile(
+    r"^(?:Unicast lids \[\w+-(?P<top>\w+)\] of switch .*\bguid|dump_ucast_routes: Switch) "
+    r"0x(?P<guid>[0-9a-f]+)",
+    re.I,
+)
+_ENTRY = re.compile(r"^0x([0-9a-f]{1,8}) +(\d{1,8})(?: +(.*))?$", re.I)
+_FDBS_ENTRY = re.compile(r"^0x([0-9a-f]{1,8}) *: *(?:(\d{1,8}) *:.*|UNREACHABLE) *$", re.I)
+_COUNT = re.compile(r"^(\d{1,8}) (?:valid )?lids dumped *$", re.I)
+_CHATTER = re.compile(r"^\s*(#.*|Lid +Out +Destination.*|Port +Info.*|LID *: *Port *:.*)?$", re.I)
+_OWNER = re.compile(r"portguid (?:0x)?([0-9a-f]+)(?:: '(.*)')?", re.I)
+
+
+def read_ports(topology: Topology, path: str, *, gone: bool = False) -> NDArray[np.uint8]:
+    """Return the ports that a dump says: uint8[rows, routers], rows as in ``addresses``.
+
+    0 is the router itself, ``NO_PORT`` no way. Of a port's several LIDs the first counts. If
+    that has an entry, the others must have one. Tables of a broken network are those of the whole
+    one. There what is broken needs none.
+
+    Parameters
+    ----------
+    topology
+        The network.
+    path
+        The dump.
+    gone
+        Whether the dump may tell of switches and end points that the network has no more.
+
+    Raises
+    ------
+    InputError
+        If neither network nor dump says LIDs. Naming file and line, if the dump is of another
+        fabric, broken off, or says anything twice.
+    """
+    if topology.whole.cabling is None:
+        addressed(topology.whole, f"routing lfts:{path}")  # refused, whatever the file says
+    text = read_text(path, wanted=WANTED)
+    network, topology = topology, with_dumped_lids(topology.whole, text)
+    cabling = addressed(topology, f"routing lfts:{path}")
+    every, owner = addresses(topology), rows_of_lids(topology, topology.name)
+    rows, routers = len(every), topology.num_routers
+    if rows * routers > MOST_ENTRIES:
+        found = f"{routers} switches times {rows} destinations"
+        raise InputError(f"routing lfts:{path}", found, f"at most {MOST_ENTRIES:,}")
+    router_of = {guid: number for number, guid in enumerate(cabling.router_guid.tolist())}
+    reading = _Reading(topology, path, every, owner.tolist(), router_of, gone)
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line[:2] == "0x":
+            reading.entry(line, number)
+            continue
+        switch = _SWITCH.match(line)
+        if switch:
+            reading.end_switch()
+            reading.begin_switch(switch, number)
+        elif not _CHATTER.match(line):
+            reading.count(line, number)
+    reading.end_switch()
+    reading.check_all(network.routers.vertex_up.tolist())
+    return reading.ports[_kept(network)]
+
+
+def _kept(network: Topology) -> Ints:
+    """Return the row in the whole network of each row of a broken one."""
+    whole, first = network.whole, network.num_network_channels
+    ports = network.whole_channel[first : first + network.num_ports] - whole.num_network_channels
+    return np.append(ports, np.arange(whole.num_ports, len(addresses(whole)))).astype(np.int64)
+
+
+@dataclass
+class _Reading:
+    """What has been read, and where."""
+
+    topology: Topology
+    path: str
+    every: Addresses
+    owner: list[int]
+    router_of: dict[int, int]
+    gone: bool
+    router: int = -1
+    line: int = 0
+    most: int = 0
+    top: int = 0
+    fdbs: bool = False
+    counted: bool = True
+    begun: dict[int, int] = field(default_factory=dict)
+    said: dict[int, int] = field(default_factory=dict)
+    known: set[tuple[str, str | None]] = field(default_factory=set)
+    lids: set[int] = field(default_factory=set)
+    ports: NDArray[np.uint8] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.ports = np.full((len(self.every), self.topology.num_routers), NO_PORT, np.uint8)
+
+    def refused(self, line: int, found: str, wanted: str) -> InputError:
+        return InputError(f"{self.path}:{line}", found, wanted)
+
+    def name(self, router: int) -> str:
+        return self.every.name[len(self.every) - self.topology.num_routers + router]
+
+    def begin_switch(self, switch: re.Match[str], number: int) -> None:
+        guid = int(switch["guid"], 16)
+        router = self.router_of.get(guid, GONE)
+        if router == GONE and self.gone:
+            self.router = GONE
+            return
+        if router == GONE:
+            found = f"a switch of GUID 0x{guid:016x}, which {self.topology.name} does not have"
+            raise self.refused(number, found, OF_THIS)
+        if router in self.begun:
+            found = f"switch '{self.name(router)}' again, after line {self.begun[router]}"
+            raise self.refused(number, found, "each switch once")
+        self.begun[router] = number
+        self.router, self.line, self.said = router, number, {}
+        self.fdbs = switch["top"] is None
+        self.top = -1 if self.fdbs else self.number(switch["top"], number)
+        self.counted = self.fdbs
+        self.most = int(self.topology.cabling.router_ports[router])  # type: ignore[union-attr]
+
+    def entry(self, line: str, number: int) -> None:
+        if self.router == GONE:
+            return
+        found = (_FDBS_ENTRY if self.fdbs else _ENTRY).match(line)
+        if found is None or self.router < 0 or (self.counted and not self.fdbs):
+            wanted = WHOLE if self.router >= 0 else WANTED
+            raise self.refused(number, f"'{line:.40}', which is no entry of a switch", wanted)
+        lid, port = int(found[1], 16), int(found[2] or NO_PORT)
+        if lid in self.said:
+            raise self.refused(number, f"LID 0x{lid:04x} again", "each LID once")
+        self.said[lid] = port
+        if port > self.most:
+            if port == NO_PORT:
+                return
+            called = f"switch '{self.name(self.router)}' with {self.most} ports"
+            raise self.refused(number, f"port {port} of {called}", OF_THIS)
+        said = (found[1], None if self.fdbs else found[3])
+        if said not in self.known:
+            self.check(lid, said[1] or "", number)
+            self.known.add(said)
+
+    def check(self, lid: int, said: str, number: int) -> None:
+        """Refuse a LID that nobody has, or whose owner is another one than the dump says."""
+        row = self.owner[lid] if lid < len(self.owner) else -1
+        if row < 0 and self.gone:
+            return
+        if row < 0:
+            what = f"LID 0x{lid:04x}, which nobody in {self.topology.name} has"
+            if lid > MOST_LID:
+                what = f"0x{lid:04x}, which is no LID of an end point"
+            raise self.refused(number, what, OF_THIS)
+        owner = _OWNER.search(said)
+        if owner is None:
+            return
+        guid, name = int(owner[1], 16), owner[2]
+        if not self.is_guid(row, guid) and (name is None or not _same(name, self.every.name[row])):
+            their = f"'{name}'" if name else f"port GUID 0x{guid:016x}"
+            what = f"LID 0x{lid:04x} of {their}; it is of '{self.every.name[row]}' in"
+            raise self.refused(number, f"{what} {self.topology.name}", OF_THIS)
+
+    def is_guid(self, row: int, guid: int) -> bool:
+        """Whether a GUID is that of a port, of its node, or of its node plus the port's number."""
+        cabling, port = self.topology.cabling, int(self.every.guid[row])
+        assert cabling is not None
+        if guid in (port, port + 1) or not port:  # the simulator ibsim adds the port's number
+            return True
+        if self.every.kind[row]:
+            return False
+        node = int(cabling.host_guid[self.topology.port_host[row]])
+        return node > 0 and node <= guid <= node + 2
+
+    def number(self, word: str, line: int) -> int:
+        """Return a number as C writes it, decimal or hexadecimal."""
+        try:
+            return int(word, 16 if word[:2] in ("0x", "0X") else 10)
+        except ValueError:
+            raise self.refused(line, f"'{word}'", "the largest LID") from None
+
+    def count(self, line: str, number: int) -> None:
+        found = _COUNT.match(line)
+        if found and self.router == GONE:
+            return
+        if found is None or self.router < 0 or self.fdbs:
+            wanted = WHOLE if self.router >= 0 else WANTED
+            raise self.refused(number, f"'{line:.40}'", wanted)
+        # dump_fts counts its entries; OpenSM says the largest LID, whether all have entries or not
+        if self.counted or int(found[1]) not in (len(self.said), max(self.top, len(self.said))):
+            what = f"{found[1]} entries announced and {len(self.said)} there"
+            raise self.refused(number, f"{what} of switch '{self.name(self.router)}'", WHOLE)
+        self.counted = True
+
+    def end_switch(self) -> None:
+        """Keep the entries of the switch that was read."""
+        if self.router < 0:
+            return
+        if not self.counted:
+            found = f"no number of entries at the end of switch '{self.name(self.router)}'"
+            raise self.refused(self.line, found, WHOLE)
+        if self.fdbs:
+            self.lids = self.lids or set(self.said)
+            if self.lids != set(self.said):
+                found = f"switch '{self.name(self.router)}' with other LIDs than those before"
+                raise self.refused(self.line, found, WHOLE)
+        every, owner = self.every, self.owner
+        for lid, port in self.said.items():
+            if port == NO_PORT:
+                continue
+            row = owner[lid] if lid < len(owner) else -1
+            if row < 0:
+                continue
+            base = int(every.lid[row])
+            if lid == base:
+                self.ports[row, self.router] = port
+                for more in range(base + 1, base + (1 << int(every.lmc[row]))):
+                    if self.said.get(more, NO_PORT) == NO_PORT:
+                        found = f"LID 0x{base:04x} of '{every.name[row]}', but not 0x{more:04x}"
+                        where = f"{found} of the same port, at switch '{self.name(self.router)}'"
+                        raise self.refused(self.line, where, "all 2^LMC LIDs of a port")
+
+    def check_all(self, up: list[bool]) -> None:
+        """Refuse a dump that does not tell of every router that is up."""
+        if not self.begun:
+            raise InputError(self.path, "no forwarding table", WANTED)
+        for router in range(self.topology.num_routers):
+            if up[router] and router not in self.begun:
+                found = f"no table of switch '{self.name(router)}'"
+                raise InputError(self.path, found, "a table of every switch")
+
+
+def _same(description: str, name: str) -> bool:
+    """Whether a name that was made from a description, perhaps shortened, is of this one."""
+    words = set(re.findall(r"\w+", description))
+    own = re.findall(r"\w+", name.split("@", maxsplit=1)[0])
+    return bool(own) and words.issuperset(own)
+
+
+LEVELS = 16
+"""Service levels of InfiniBand."""
+
+DROPPED = 15
+"""The lane of management: packets of data that are given it are dropped."""
+
+UNSAID = 255
+"""Stands for a lane or level that has not been said."""
+
+_DEVICE = re.compile(r"^(Switch|Channel Adapter|Router) 0x([0-9a-f]+)", re.IGNORECASE)
+_LEVELS_WANTED = "lines of an adapter's GUID, a LID and a service level (0 to 15)"
+_LANES_WANTED = "lanes as OpenSM dumps them (opensm-sl2vl.dump)"
+
+
+def read_lanes(topology: Topology, sl2vl: str, levels: str = "") -> Lanes:
+    """Return the lanes that a dump of OpenSM says, and the service levels of a list.
+
+    Without a list all packets are taken to have service level 0.
+
+    Raises
+    ------
+    InputError
+        Naming file and line, if a file is broken or of another fabric. If packets of a level that
+        is used are dropped, or if hosts of one switch send by several levels to one destination.
+    """
+    lane_of = read_sl2vl(topology, sl2vl)
+    count = len(addresses(topology)) - topology.num_routers
+    level = np.zeros((count, topology.num_routers), np.uint8)
+    if levels:
+        level = read_levels(topology, levels)
+    used = np.unique(level)
+    for router, pairs in _passed(topology):
+        lost = np.argwhere(lane_of[router][pairs][:, used] == DROPPED)
+        if len(lost):
+            at, number = lost[0].tolist()
+            name = topology.name_of(topology.router_vertex(router))
+            ports = f"from port {pairs[0][at]} to {pairs[1][at]}"
+            found = f"packets of level {used[number]} dropped at '{name}' {ports}"
+            raise InputError(sl2vl, found, "a lane (0 to 14) for every level in use")
+    return Lanes(level, lane_of)
+
+
+def read_sl2vl(topology: Topology, path: str) -> NDArray[np.uint8]:
+    """Return the lanes of OpenSM's dump: see ``Lanes.lane_of``.
+
+    Raises
+    ------
+    InputError
+        Naming file and line.
+    """
+    cabling = addressed(topology, f"lanes {path}")
+    router_of = {guid: number for number, guid in enumerate(cabling.router_guid.tolist())}
+    most = int(cabling.router_ports.max()) + 1
+    lanes = np.full((topology.num_routers, most, most, LEVELS), UNSAID, np.uint8)
+    router, begun = -1, set()
+    for number, line in enumerate(read_text(path, wanted=_LANES_WANTED).split("\n"), start=1):
+        where = f"{path}:{number}"
+        if not line.strip() or line[0] == "#":
+            continue
+        device = _DEVICE.match(line)
+        if device is None:
+            if router == -1:
+                raise InputError(where, f"'{line:.40}'", _LANES_WANTED)
+            if router >= 0:
+                comes, leaves, row = _row(line, where, most)
+                if lanes[router, comes, leaves, 0] != UNSAID:
+                    raise InputError(where, f"ports {comes} and {leaves} again", "each pair once")
+                lanes[router, comes, leaves] = row
+            continue
+        guid, router = int(device[2], 16), -2  # of an adapter: its packets have not entered yet
+        if device[1].lower() == "switch":
+            router = router_of.get(guid, -1)
+            if router < 0:
+                found = f"a switch of GUID 0x{guid:016x}, which {topology.name} does not have"
+                raise InputError(where, found, OF_THIS)
+            if router in begun:
+                raise InputError(where, f"switch 0x{guid:016x} again", "each switch once")
+            begun.add(router)
+    _check_all(topology, lanes, path)
+    return np.where(lanes == UNSAID, 0, lanes).astype(np.uint8)
+
+
+def _row(line: str, where: str, most: int) -> tuple[int, int, list[int]]:
+    """Return the ports and lanes of a line such as ``1 2 : 0 1 2 …``."""
+    ports, _, words = line.partition(":")
+    try:
+        comes, leaves = map(int, ports.split())
+        row = list(map(int, words.split()))
+    except ValueError:
+        comes, leaves, row = -1, -1, []
+    if len(row) != LEVELS or not 0 <= min(row) <= max(row) < LEVELS:
+        raise InputError(where, f"'{line:.40}'", "two ports, a colon and 16 lanes (0 to 15)")
+    if not (0 <= comes < most and 0 <= leaves < most):
+        raise InputError(where, f"ports {comes} and {leaves}", f"ports below {most}")
+    return comes, leaves, row
+
+
+def _passed(topology: Topology) -> Iterator[tuple[int, tuple[Ints, Ints]]]:
+    """Yield each router with the ports by which packets come in and go on, pair by pair."""
+    out_port, in_port = port_numbers(topology)
+    inside, first = topology.routers, topology.num_network_channels
+    enters = np.append(inside.channel_target, topology.injection_router)
+    by = in_port[: first + topology.num_ports]
+    into, out = np.argsort(enters, kind="stable"), np.argsort(inside.channel_source, kind="stable")
+    routers = np.arange(topology.num_routers + 1)
+    come = np.searchsorted(enters[into], routers)
+    leave = np.searchsorted(inside.channel_source[out], routers)
+    for router in range(topology.num_routers):
+        comes = by[into[come[router] : come[router + 1]]]
+        leaves = out_port[out[leave[router] : leave[router + 1]]]
+        one, other = comes.repeat(len(leaves)), np.tile(leaves, len(comes))
+        yield router, (one[one != other], other[one != other])
+
+
+def _check_all(topology: Topology, lanes: NDArray[np.uint8], path: str) -> None:
+    """Refuse a dump without the lanes of all pairs of ports between which packets pass."""
+    for router, pairs in _passed(topology):
+        missing = np.flatnonzero(lanes[router][pairs][:, 0] == UNSAID)
+        if len(missing):
+            name = topology.name_of(topology.router_vertex(router))
+            ports = f"from port {pairs[0][missing[0]]} to {pairs[1][missing[0]]}"
+            raise InputError(path, f"no lanes of switch '{name}' {ports}", WHOLE)
+
+
+def read_levels(topology: Topology, path: str) -> NDArray[np.uint8]:
+    """Return the service levels of a list: see ``Lanes.level``.
+
+    Every port must have one to each other. LIDs of other end points may be there, and level 0 is
+    theirs where they are not. Of a port's several LIDs the first counts. The GUID of an adapter
+    stands for all its ports, unless lines name one of these by a GUID of its own.
+
+    Raises
+    ------
+    InputError
+        Naming file and line.
+    """
+    addressed(topology, f"levels {path}")
+    every, owner = addresses(topology), rows_of_lids(topology, topology.name)
+    lines = read_text(path, wanted=_LEVELS_WANTED).split("\n")
+    ports_of = _ports_of(topology, lines)
+    ends = len(every) - topology.num_routers
+    level = np.full((ends, topology.num_routers), UNSAID, np.uint8)
+    at = topology.injection_router.tolist()
+    for number, line in enumerate(lines, start=1):
+        where, words = f"{path}:{number}", line.split("#")[0].split()
+        if not words:
+            continue
+        try:
+            guid, lid, said = int(words[0], 16), int(words[1], 0), int(words[2], 0)
+        except (ValueError, IndexError):
+            raise InputError(where, f"'{line:.40}'", _LEVELS_WANTED) from None
+        if len(words) != 3 or not 0 <= said < LEVELS:
+            raise InputError(where, f"'{line:.40}'", _LEVELS_WANTED)
+        row = int(owner[lid]) if 0 < lid < len(owner) else -1
+        if guid not in ports_of or row < 0:
+            found = f"GUID 0x{guid:016x}" if row >= 0 else f"LID {lid}"
+            raise InputError(where, f"{found}, which {topology.name} does not have", OF_THIS)
+        if row >= ends or lid != every.lid[row]:
+            continue
+        for port in ports_of[guid]:
+            if level[row, at[port]] not in (UNSAID, said) and port != row:
+                name = topology.name_of(topology.router_vertex(at[port]))
+                found = (
+                    f"levels {level[row, at[port]]} and {said} from '{name}' to '{every.name[row]}'"
+                )
+                raise InputError(where, found, "one level for all hosts of a switch")
+            if port != row:
+                level[row, at[port]] = said
+    return _filled(topology, level, path)
+
+
+def _ports_of(topology: Topology, lines: list[str]) -> dict[int, list[int]]:
+    """Return the ports that each GUID in a list of levels stands for."""
+    cabling, found = topology.cabling, {}
+    assert cabling is not None
+    firsts = {word for line in lines for word in line.split("#")[0].split()[:1]}
+    named = {int(word, 16) for word in firsts if re.fullmatch(r"(0x)?[0-9a-f]+", word, re.I)}
+    for host in np.unique(topology.port_host).tolist():
+        ports = list(range(*topology.port_offsets[host : host + 2].tolist()))
+        adapter, own = int(cabling.host_guid[host]), cabling.port_guid[ports].tolist()
+        if len(ports) == 1 or not (set(own) - {adapter}) & named:
+            found[adapter] = ports
+        found |= {guid: [port] for guid, port in zip(own, ports, strict=True)
+                  if guid and guid not in found}  # fmt: skip
+    return found
+
+
+def _filled(topology: Topology, level: NDArray[np.uint8], path: str) -> NDArray[np.uint8]:
+    """Refuse a list that lacks pairs of hosts. Give 0 to what is left."""
+    every, hosts = addresses(topology), topology.num_ports
+    sends = np.bincount(topology.injection_router, minlength=topology.num_routers)
+    lacks = (level[:hosts] == UNSAID) & (sends > 0)
+    lacks[np.arange(hosts), topology.injection_router] &= sends[topology.injection_router] > 1
+    if lacks.any():
+        row, router = np.argwhere(lacks)[0].tolist()
+        name = topology.name_of(topology.router_vertex(router))
+        found = f"no level from hosts of '{name}' to '{every.name[row]}'"
+        raise InputError(path, found, "one for each two hosts")
+    return np.where(level == UNSAID, 0, level).astype(np.uint8)
+
+
 def read_lfts(topology: Topology, files: str, *, gone: bool = False) -> ForwardingTable:
-    """Return the table that a dump says: see ``dumps.read_ports``.
+    """Return the table that a dump says: see ``read_ports``.
 
     Entries that led over what is broken, or gone, lead nowhere.
 
@@ -30,7 +530,7 @@ def read_lfts(topology: Topology, files: str, *, gone: bool = False) -> Forwardi
         The network.
     files
         The dump. ``TABLES,sl2vl:LANES`` says the lanes of switches, too. With the service level of
-        each pair, ``TABLES,sl2vl:LANES,psl:LEVELS``: see ``service_levels``. Otherwise all packets
+        each pair, ``TABLES,sl2vl:LANES,psl:LEVELS``: see ``read_levels``. Otherwise all packets
         are on level 0.
     gone
         Whether the dump may tell of switches and end points that the network has no more.
@@ -49,7 +549,6 @@ def read_lfts(topology: Topology, files: str, *, gone: bool = False) -> Forwardi
     table = table_of_ports(topology, read_ports(topology, path, gone=gone), f"lfts:{files}")
     if not sl2vl:
         return table
-    from netloom.routing.forwarding.service_levels import read_lanes
 
     return replace(table, lanes=read_lanes(topology, sl2vl, levels))
 
@@ -62,8 +561,8 @@ def table_of_ports(topology: Topology, ports: NDArray[np.uint8], name: str) -> F
 
     Examples
     --------
-    >>> from netloom.routing.forwarding.addresses import port_table
-    >>> from netloom.routing.forwarding.min_hop import minhop
+    >>> from netloom.routing.forwarding.tables import port_table
+    >>> from netloom.routing.forwarding.engines import minhop
     >>> from netloom.topology import topology
     >>> net = topology("leaf-spine:2x2x2")
     >>> ports = port_table(net, minhop(net))

@@ -1,26 +1,31 @@
-"""A forwarding table as a routing: its paths, what it fails to reach, and what packets wait for.
+"""A forwarding table as a routing: its paths, whom it reaches, and what packets wait for.
 
 A table says for each destination and router the one channel that packets take next, as the
 switches of a subnet do. Destinations are the host ports of a network, in their order, and the nodes
-of a direct network.
+of a direct network. Other end points of a subnet, and the routers themselves, follow. What is wrong
+with a table: packets vanish, go round, or come to the wrong end.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from netloom.base.errors import InputError
 from netloom.routing.cycles import slots_of
 from netloom.routing.hosted import PAIRS_AT_ONCE, legs, spliced
 from netloom.routing.ragged import Paths, offsets_of
+from netloom.topology.cabling import port_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.base.arrays import Bools, Ints
     from netloom.topology import Topology
+    from netloom.topology.cabling import Cabling
+
 
 MOST_ENTRIES = 2**26
 """Most routers × destinations of a forwarding table."""
@@ -93,10 +98,7 @@ def exits(topology: Topology) -> Ints:
 
 
 def forwarded_paths(
-    topology: Topology,
-    routing: ForwardingTable,
-    sources: Ints,
-    targets: Ints,
+    topology: Topology, routing: ForwardingTable, sources: Ints, targets: Ints
 ) -> Paths:
     """Return the path of every pair of hosts (see ``paths``).
 
@@ -185,3 +187,444 @@ def table_dependencies(topology: Topology, next_channel: Ints) -> tuple[Ints, In
         next_channel, port_senders(topology), own, inside.channel_target, *inside.outgoing()
     )
     return slots_of(inside, waits)
+
+
+NO_PORT = 255
+"""What an entry of a switch says where there is no way."""
+
+MOST_LID = 0xBFFF
+"""The largest LID of one end point. Those above are of groups."""
+
+
+@dataclass(frozen=True, eq=False)
+class Addresses:
+    """What tables lead to: the ports of hosts, then other end points, then the routers themselves.
+
+    These are the rows of ``ForwardingTable.next_channel``, then those of ``others``.
+
+    Attributes
+    ----------
+    name
+        What the network calls each.
+    guid
+        uint64[rows], of the port (of the router), or 0 if nobody said.
+    lid, lmc
+        int32[rows]: a row has the 2**lmc LIDs from its own on, or 0 if it has none.
+    router, port
+        int32[rows], the router where packets leave, and the port by which. Port 0 is that router
+        itself.
+    kind
+        int8[rows]: 0 for the port of a host (a node of a direct network), 1 for another end point,
+        2 for a router.
+    """
+
+    name: tuple[str, ...]
+    guid: NDArray[np.uint64]
+    lid: Ints
+    lmc: Ints
+    router: Ints
+    port: Ints
+    kind: NDArray[np.int8]
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+
+def addressed(topology: Topology, where: str, *, wanted: str = "") -> Cabling:
+    """Return the cabling of a network whose tables can be read and written.
+
+    Raises
+    ------
+    InputError
+        If no file says the LIDs and the GUIDs of switches. ``where`` and ``wanted`` are for it.
+    """
+    cabling = topology.cabling
+    wanted = wanted or "a fabric with LIDs: fabric:FILE of ibnetdiscover in the running subnet"
+    if cabling is None or not cabling.port_lid.any():
+        raise InputError(where, f"{topology.name}, which has no LIDs", wanted)
+    if not cabling.router_guid.all():
+        raise InputError(where, f"{topology.name}, which has switches without a GUID", wanted)
+    return cabling
+
+
+def addresses(topology: Topology) -> Addresses:
+    """Return what the tables of a network lead to.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> every = addresses(topology("leaf-spine:2x2x1"))
+    >>> every.name[-3:], every.router.tolist(), every.port.tolist()
+    (('leaf1', 'spine0', 'spine1'), [0, 1, 0, 1, 2, 3], [3, 3, 0, 0, 0, 0])
+    """
+    from netloom.topology.cabling import port_numbers
+
+    ports, routers = topology.num_ports, topology.num_routers
+    nothing, own = np.zeros(routers, np.int32), np.arange(routers, dtype=np.int32)
+    names = tuple(topology.name_of(topology.router_vertex(router)) for router in range(routers))
+    if topology.direct:
+        kind = np.zeros(routers, np.int8)
+        return Addresses(names, nothing.astype(np.uint64), nothing, nothing, own, nothing, kind)
+    hosts = tuple(topology.name_of(host) for host in topology.port_host.tolist())
+    leaves = port_numbers(topology)[0][topology.num_network_channels + ports :]
+    cabling = topology.cabling
+    if cabling is None:
+        empty = np.zeros(ports + routers, np.int32)
+        kind = np.repeat(np.array([0, 2], np.int8), [ports, routers])
+        return Addresses(
+            (*hosts, *names), empty.astype(np.uint64), empty, empty,
+            np.concatenate([topology.ejection_router, own]), np.concatenate([leaves, nothing]),
+            kind,
+        )  # fmt: skip
+    others = cabling.others
+    kind = np.repeat(np.arange(3, dtype=np.int8), [ports, len(others), routers])
+    lmc = np.zeros(len(kind), np.int32)
+    lmc[:ports] = cabling.lmc
+    return Addresses(
+        (*hosts, *others.names, *names),
+        np.concatenate([cabling.port_guid, others.guid, cabling.router_guid]),
+        np.concatenate([cabling.port_lid, others.lid, cabling.router_lid]),
+        lmc,
+        np.concatenate([topology.ejection_router, others.router, own]),
+        np.concatenate([leaves, others.port, nothing]),
+        kind,
+    )
+
+
+def rows_of_lids(topology: Topology, where: str) -> Ints:
+    """Return whose each LID is: int32[largest LID + 1], rows of ``addresses``, or -1 if nobody's.
+
+    Raises
+    ------
+    InputError
+        If two have one LID. ``where`` is for it.
+    """
+    every = addresses(topology)
+    counts = np.where(every.lid > 0, 1 << every.lmc, 0)
+    row = np.repeat(np.arange(len(every), dtype=np.int32), counts)
+    lid = every.lid[row] + np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
+    owner = np.full(int(lid.max(initial=0)) + 1, -1, np.int32)
+    order = np.argsort(lid, kind="stable")
+    twice = np.flatnonzero(np.diff(lid[order]) == 0)
+    if len(twice):
+        first, second = (every.name[row[order[twice[0] + k]]] for k in (0, 1))
+        found = f"LID {lid[order[twice[0]]]} of '{first}' and of '{second}'"
+        raise InputError(where, found, "a LID for each: scan the fabric again")
+    owner[lid] = row
+    return owner
+
+
+def whole_table(table: ForwardingTable) -> Ints:
+    """Return all rows of a table: those of hosts' ports, then the others, where there are any."""
+    if table.others is None:
+        return table.next_channel
+    return np.concatenate([table.next_channel, table.others])
+
+
+def port_table(topology: Topology, table: ForwardingTable) -> NDArray[np.uint8]:
+    """Return the port by which each router sends to each row of ``whole_table``.
+
+    uint8[rows, routers]; 0 is the router itself, ``NO_PORT`` no way.
+
+    Examples
+    --------
+    >>> from netloom.routing.forwarding.engines import minhop
+    >>> from netloom.topology import topology
+    >>> net = topology("leaf-spine:2x2x2")
+    >>> port_table(net, minhop(net))[2:4].tolist()
+    [[1, 3, 2, 2], [2, 4, 2, 2]]
+    """
+    from netloom.topology.cabling import port_numbers
+
+    every, rows = addresses(topology), whole_table(table)
+    leaves = port_numbers(topology)[0][: topology.num_network_channels]
+    ports = np.full(rows.shape, NO_PORT, np.uint8)
+    leading = rows >= 0
+    ports[leading] = leaves[rows[leading]]
+    here = np.arange(len(rows)), every.router[: len(rows)]
+    arrived = rows[here] < 0
+    if table.undelivered is not None:
+        arrived[: len(table.undelivered)] &= ~table.undelivered
+    ports[here] = np.where(arrived, every.port[: len(rows)], ports[here])
+    if table.astray is not None:
+        row, router, port = table.astray.T
+        ports[row, router] = port
+    return ports
+
+
+class EndPoints(NamedTuple):
+    """All that a table leads to: destinations, other end points, routers.
+
+    Attributes
+    ----------
+    exit
+        int32[num_ends], the router of each.
+    copies
+        int64[num_ends], how many addresses each has.
+    num_destinations, num_apart
+        How many are destinations of packets between hosts. How many are no routers: these come
+        first, the routers themselves last.
+    order
+        int64[num_ends]: end points at the routers of most addresses first, port by port. Then the
+        routers in the same order.
+    routers
+        int32[num_routers], the routers by GUID, read from its last byte to its first: so OpenSM's
+        map of switches sorts numbers in network order on the processors of today.
+    at_router
+        int64[num_routers], addresses at each router, its own counted.
+    """
+
+    exit: Ints
+    copies: Ints
+    num_destinations: int
+    num_apart: int
+    order: Ints
+    routers: Ints
+    at_router: Ints
+
+
+def end_points(topology: Topology) -> EndPoints:
+    """Return the end points of a network, in the order in which OpenSM's engines take them.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> ends = end_points(topology("leaf-spine:2x2x2"))
+    >>> ends.exit.tolist(), ends.order.tolist(), ends.at_router.tolist()
+    ([0, 0, 1, 1, 0, 1, 2, 3], [0, 1, 2, 3, 4, 5, 6, 7], [3, 3, 1, 1])
+    """
+    cabling, count = topology.cabling, topology.num_routers
+    leave = exits(topology)
+    copies, port = np.ones(len(leave), np.int64), np.zeros(len(leave), np.int32)
+    rank = np.arange(count, dtype=np.int32)
+    if not topology.direct:
+        port = port_numbers(topology)[0][topology.num_network_channels + topology.num_ports :]
+    num_destinations = len(leave)
+    if cabling is not None:
+        copies = 1 << cabling.lmc.astype(np.int64)
+        leave = np.append(leave, cabling.others.router)
+        port = np.append(port, cabling.others.port)
+        copies = np.append(copies, np.ones(len(cabling.others), np.int64))
+        rank[np.argsort(cabling.router_guid.byteswap(), kind="stable")] = np.arange(count)
+    num_apart = len(leave)
+    at_router = 1 + np.bincount(leave, copies, minlength=count).astype(np.int64)
+    order = np.lexsort((port, rank[leave], -at_router[leave]))
+    own = np.lexsort((rank, -at_router))
+    return EndPoints(
+        np.append(leave, np.arange(count)).astype(np.int32),
+        np.append(copies, np.ones(count, np.int64)), num_destinations, num_apart,
+        np.append(order, num_apart + own), np.argsort(rank).astype(np.int32), at_router,
+    )  # fmt: skip
+
+
+def channels_by_port(topology: Topology) -> tuple[Ints, Ints]:
+    """Return the channels that enter each router as ``Topology.incoming``, in order of port."""
+    inside = topology.routers
+    in_port = port_numbers(topology)[1][: inside.num_channels]
+    offsets, _ = inside.incoming()
+    return offsets, np.lexsort((in_port, inside.channel_target)).astype(np.int32)
+
+
+def leaving_by_port(topology: Topology) -> tuple[Ints, Ints]:
+    """Return the channels between routers that leave each router, in order of port, ragged."""
+    inside = topology.routers
+    out_port = port_numbers(topology)[0][: inside.num_channels]
+    offsets, _ = inside.outgoing()
+    return offsets, np.lexsort((out_port, inside.channel_source)).astype(np.int32)
+
+
+def told(name: str, table: Ints, ends: EndPoints, lanes: Lanes | None = None) -> ForwardingTable:
+    """Return a table of all end points as one of destinations and others."""
+    hosts = ends.num_destinations
+    return ForwardingTable(name, table[:hosts], table[hosts:], lanes)
+
+
+Kind = Literal["loop", "black hole", "wrong delivery", "no entry"]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is wrong, and whom it hurts.
+
+    Attributes
+    ----------
+    kind
+        ``loop``: packets go round a circle of routers. ``black hole``: a router sends them out by a
+        port without a cable. ``wrong delivery``: it sends them to the wrong host, or keeps them.
+        ``no entry``: it drops them.
+    routers
+        The circle, its lowest number first, or the one router.
+    port
+        The port by which packets leave it; -1 in a loop, and where there is no entry.
+    pairs
+        How many ordered pairs of hosts cannot communicate for it.
+    destinations
+        How many end points packets do not reach for it: hosts' ports, other end points, routers.
+    first
+        The name of the first of these.
+    words
+        All that in a sentence, without its full stop.
+    """
+
+    kind: Kind
+    routers: tuple[int, ...]
+    port: int
+    pairs: int
+    destinations: int
+    first: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Problems:
+    """What is wrong with a table.
+
+    Attributes
+    ----------
+    unrouted
+        Ordered pairs of hosts (of a host and each port of another, where that has several) whose
+        packets do not arrive.
+    unrouted_others
+        Pairs of a host and another end point or a router, to which its packets do not arrive.
+    faults
+        Why, those that hurt most pairs first.
+    """
+
+    unrouted: int
+    unrouted_others: int
+    faults: tuple[Fault, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.faults)
+
+
+class _Cause(NamedTuple):
+    kind: Kind
+    routers: tuple[int, ...]
+    port: int
+
+
+def table_problems(topology: Topology, table: ForwardingTable) -> Problems:
+    """Return which packets do not arrive under a table, and by what faults.
+
+    Examples
+    --------
+    >>> from netloom.routing.forwarding.tables import port_table
+    >>> from netloom.routing.forwarding.lfts import table_of_ports
+    >>> from netloom.routing.forwarding.engines import minhop
+    >>> from netloom.topology import topology
+    >>> net = topology("leaf-spine:2x2x2")
+    >>> ports = port_table(net, minhop(net))
+    >>> ports[2, 2] = 9
+    >>> found = table_problems(net, table_of_ports(net, ports, "by hand"))
+    >>> found.unrouted, found.faults[0].words
+    (2, 'spine0 sends packets to h2 into port 9, which has no cable')
+    """
+    from netloom.routing.kernels.outcomes import outcomes
+
+    every = addresses(topology)
+    rows = whole_table(table)[: len(every.router)]  # the nodes of a direct network are its routers
+    lost = np.zeros(len(rows), np.bool_)
+    if table.undelivered is not None:
+        lost[: len(table.undelivered)] = table.undelivered
+    if table.astray is not None:
+        row, router, _ = table.astray.T
+        lost[row[every.router[row] == router]] = True
+    last = every.router[: len(rows)].astype(np.int32)
+    ends = outcomes(rows, last, lost, topology.routers.channel_target)
+    sent = _sent(topology, len(rows))
+    sent[~topology.routers.vertex_up[last]] = 0  # nobody expects to reach what is broken
+    hosts = len(exits(topology))
+    broken = ends != -1
+    faults = _faults(topology, table, every, ends, sent)
+    return Problems(
+        int(sent[:hosts][broken[:hosts]].sum()), int(sent[hosts:][broken[hosts:]].sum()), faults
+    )
+
+
+def _sent(topology: Topology, rows: int) -> Ints:
+    """Return how many hosts send from each router to each row: int64[rows, routers]."""
+    ports = len(exits(topology))
+    at_hosts = np.broadcast_to(senders(topology), (topology.num_routers, ports)).T.copy()
+    if topology.direct:
+        np.fill_diagonal(at_hosts, 0)
+        return at_hosts
+    if len(np.unique(topology.port_host)) == ports:  # where the destination itself counts
+        at_hosts[np.arange(ports), topology.injection_router] -= 1
+    everyone = np.bincount(topology.injection_router, minlength=topology.num_routers)
+    return np.concatenate([at_hosts, np.tile(everyone, (rows - ports, 1))])
+
+
+def _faults(
+    topology: Topology, table: ForwardingTable, every: Addresses, ends: Ints, sent: Ints
+) -> tuple[Fault, ...]:
+    """Return every fault, with all destinations that it is the fault of."""
+    port_of = {}
+    if table.astray is not None:
+        port_of = {(row, router): port for row, router, port in table.astray.tolist()}
+    whole, hosts = whole_table(table), len(exits(topology))
+    target = topology.routers.channel_target
+    up = topology.routers.vertex_up
+    sends = np.zeros(topology.num_routers, np.int64)
+    if not topology.direct:
+        sends = port_senders(topology)[:, 0]
+    if topology.cabling is not None:
+        sends[topology.cabling.others.router] = 1
+    cabled = _cabled(topology, every)
+    hurt: dict[_Cause, list[tuple[int, int]]] = {}
+    for row in np.flatnonzero((ends != -1).any(axis=1)).tolist():
+        hit = (ends[row] != -1) & (sent[row] + sends > 0) & up[every.router[row]]
+        for end in np.unique(ends[row][hit]).tolist():
+            if end < -1:
+                cause = _Cause("loop", _circle(-2 - end, whole[row], target), -1)
+            else:
+                cause = _cause(end, port_of.get((row, end), NO_PORT), cabled)
+            pairs = int(sent[row][ends[row] == end].sum()) if row < hosts else 0
+            hurt.setdefault(cause, []).append((row, pairs))
+    faults = [_fault(topology, cause, rows, every) for cause, rows in hurt.items()]
+    return tuple(sorted(faults, key=lambda each: (-each.pairs, -each.destinations)))
+
+
+def _cabled(topology: Topology, every: Addresses) -> set[tuple[int, int]]:
+    """Return the ports of routers that lead anywhere, as (router, port)."""
+    inside = topology.num_network_channels
+    ends = zip(
+        topology.routers.channel_source.tolist(),
+        port_numbers(topology)[0][:inside].tolist(),
+        strict=True,
+    )
+    return {*ends, *zip(every.router.tolist(), every.port.tolist(), strict=True)}
+
+
+def _circle(first: int, row: Ints, target: Ints) -> tuple[int, ...]:
+    circle = [first]
+    while (after := int(target[row[circle[-1]]])) != first:
+        circle.append(after)
+    return tuple(circle)
+
+
+def _cause(router: int, port: int, cabled: set[tuple[int, int]]) -> _Cause:
+    if port == NO_PORT:
+        return _Cause("no entry", (router,), -1)
+    kind: Kind = "wrong delivery" if (router, port) in cabled else "black hole"
+    return _Cause(kind, (router,), port)
+
+
+def _fault(
+    topology: Topology, cause: _Cause, rows: list[tuple[int, int]], every: Addresses
+) -> Fault:
+    names = [topology.name_of(topology.router_vertex(router)) for router in cause.routers]
+    named, more = every.name[rows[0][0]], len(rows) - 1
+    whom = f"{named} and {more} more destination{'s' * (more > 1)}" if more else named
+    if cause.kind == "loop":
+        words = f"packets to {whom} go round: {' -> '.join([*names, names[0]])}"
+    elif cause.kind == "no entry":
+        words = f"{names[0]} has no entry for {whom}"
+    elif cause.kind == "black hole":
+        words = f"{names[0]} sends packets to {whom} into port {cause.port}, which has no cable"
+    elif cause.port == 0:
+        words = f"{names[0]} keeps packets to {whom}"
+    else:
+        words = f"{names[0]} sends packets to {whom} to the wrong end, by port {cause.port}"
+    pairs = sum(pairs for _, pairs in rows)
+    return Fault(cause.kind, cause.routers, cause.port, pairs, len(rows), named, words)

@@ -10,7 +10,7 @@ from netloom.routing.kernels.shortest_path import distances_to
 def minimal_waits(by_exit, entry, leave, ways):
     """Which channels follow each other on any shortest path between these pairs of routers.
 
-    ``by_exit`` visits pairs exit by exit. ``ways`` is the ``Ways`` of ``netloom.routing.several``.
+    ``by_exit`` visits pairs exit by exit. ``ways`` is the ``Ways`` of ``netloom.routing.rules``.
     ``waits[c, k]`` is for channel c and the k-th channel that leaves the router c enters.
     """
     num_routers = len(ways.in_offsets) - 1

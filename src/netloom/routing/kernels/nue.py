@@ -1,6 +1,6 @@
 """OpenSM's nue over flat arrays: cheapest ways that never close a circle of dependencies.
 
-``search`` is the ``Search`` of ``netloom.routing.forwarding.nue``. Paths are searched from the
+``search`` is the ``Search`` of ``netloom.routing.forwarding.engines``. Paths are searched from the
 router of an end point outward. Packets go the other way, so link c leads from the router that
 channel c enters to the one that it leaves. A step from link a to link b stands for a packet that
 holds b and requests a. A search begins at link -1.

@@ -1,6 +1,6 @@
 """Paths in fat trees with parallel links, from a key for each path, over flat arrays.
 
-``tree`` is a ``TreeIndex`` of ``netloom.routing.trees``. Levels are numbered from the hosts, 0.
+``tree`` is a ``TreeIndex`` of ``netloom.routing.rules``. Levels are numbered from the hosts, 0.
 """
 
 import numpy as np

@@ -20,7 +20,7 @@ from netloom.routing import (
     virtual_channel_routing,
     write_routes,
 )
-from netloom.routing.layered import layer_vcs
+from netloom.routing.rules import layer_vcs
 from netloom.routing.virtual_channel_tables import path_routing
 from netloom.simulation.network import router
 from netloom.simulation.network.program import NetworkProgram

@@ -16,8 +16,8 @@ from netloom.mapping import (
     read_mapping,
     write_rank_file,
 )
-from netloom.mapping.files.rank_files import ranks_on_computers
-from netloom.mapping.named import place_tasks
+from netloom.mapping.allocation import place_tasks
+from netloom.mapping.placements import ranks_on_computers
 from netloom.topology import topology
 
 mappings = st.lists(st.integers(0, 9), min_size=1, max_size=40)

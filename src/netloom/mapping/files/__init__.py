@@ -1,1 +1,0 @@
-"""Mapping files and rank files."""

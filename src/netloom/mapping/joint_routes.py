@@ -1,0 +1,639 @@
+"""Paths chosen for a mapped program, where the machine lets each pair of nodes have its own."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from threading import Event
+from time import thread_time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from netloom.base.errors import InputError
+from netloom.base.progress import patience
+from netloom.base.provenance import DEFAULT_SEED
+from netloom.mapping.placements import check_mapping
+from netloom.mapping.search.bounds import least
+from netloom.mapping.search.generations import FoundMapping
+from netloom.mapping.search.starts import random_starts
+from netloom.routing import (
+    DimensionOrder,
+    Paths,
+    Routing,
+    SourceRoutes,
+    find_deadlock,
+    parse_routing,
+    paths,
+    source_routes,
+)
+from netloom.routing.dimension_order import cube_tables
+from netloom.routing.hosted import Legs, between_routers, spliced
+from netloom.routing.rules import MOST_LAYERS, layers
+from netloom.simulation.side_by_side import ctrl_c_sets
+from netloom.topology import Cube, Topology, hop_distances
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from netloom.base.arrays import Bools, Floats, Ints
+    from netloom.mapping.layouts.parts import Layout
+    from netloom.mapping.search.objectives import Measure
+    from netloom.workload import ProcessGraph
+
+
+CLOSE = 1e-9
+"""Relative difference of loads that is none."""
+
+
+def least_load(
+    topology: Topology, net: tuple[NDArray[Any], ...], source: Ints, target: Ints, weight: Floats
+) -> float:
+    """Return a weighted load that the busiest channel has whatever minimal paths are chosen.
+
+    Each pair must use every channel that is on all its minimal paths, and its path is not split.
+    All pairs together cross as many channels as they have hops. The traffic that a node sends
+    leaves by the few channels that lead nearer, and the traffic that it receives enters by few.
+    Traffic across a cut of a k-ary n-cube uses the few channels of the cut.
+
+    ``net`` is the network as in ``kernels.joint_routes``. Sources and targets are different nodes,
+    and weights are above 0.
+    """
+    from netloom.mapping.kernels.joint_routes import forced
+
+    load, used, first, last = forced(net, source, target, weight)
+    hops = net[6][target, source]
+    found = [float(load.max()), float(weight.max()), float(weight @ hops / used.sum())]
+    for ends, ways, of in ((source, first, 0), (target, last, 1)):
+        channels = np.bincount(net[of][ways], minlength=topology.num_hosts)
+        moved = np.bincount(ends, weight, topology.num_hosts)
+        found.append(float((moved / np.maximum(1, channels)).max()))
+    least = max([*found, *_cuts(topology, source, target, weight)])
+    if (weight == weight[0]).all():
+        return float(np.ceil(least / weight[0] - CLOSE) * weight[0])
+    return least
+
+
+def _cuts(topology: Topology, source: Ints, target: Ints, weight: Floats) -> Iterator[float]:
+    """Yield the load that crosses the cuts of a k-ary n-cube, where there is only one way round."""
+    if not isinstance(topology, Cube):
+        return
+    for side, stride, wraps in zip(topology.sides, topology.strides, topology.wraps, strict=True):
+        start, end = (ends // stride % side for ends in (source, target))
+        for begin, stop in ((start, end), (end, start)):  # rising, and falling
+            steps = (stop - begin) % side if wraps else stop - begin
+            forced = (steps > 0) & ((2 * steps < side) | (not wraps))
+            change = np.bincount(begin[forced], weight[forced], 2 * side)
+            change -= np.bincount((begin + steps)[forced], weight[forced], 2 * side)
+            crossing = np.cumsum(change).reshape(2, side).sum(axis=0)
+            yield float(crossing.max()) * side / topology.num_hosts
+
+
+MOST_NODES = 2**13
+"""Most nodes of a network. A table holds the distance of every pair."""
+
+MOST_OUT = 62
+"""Most channels that leave a node: a set of them is the bits of an int64."""
+
+FAR = 2**14
+"""Hops to where no path leads: more than any path has."""
+
+STARTS = 8
+"""Most starts other than the routing's own paths."""
+
+SWEEPS, GAIN = 8, 0.01
+"""Most rounds at first in which every path is taken out and put in again, one by one, and the part
+of Σ load^12 that each has to bring for another."""
+
+STUCK = 60
+"""Rounds that bring nothing, after which to go on to the next start."""
+
+NEAR = 200
+"""How many of the paths over the busiest channels are looked at again in later rounds."""
+
+
+class State(NamedTuple):
+    """All paths. See ``kernels.joint_routes``."""
+
+    load: Floats
+    routes: Ints
+    lengths: Ints
+    layer: Ints
+    uses: Ints
+    waits: Ints
+    closed: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What stays the same: the network, and who sends how much to whom."""
+
+    topology: Topology
+    source: Ints
+    target: Ints
+    weight: Floats
+    net: tuple[NDArray[Any], ...]
+    wiring: tuple[NDArray[Any], ...]
+    most_layers: int
+
+
+def task_of(
+    topology: Topology, source: Ints, target: Ints, weight: Floats, most_layers: int
+) -> Task:
+    """Return what kernels need."""
+    number, num_channels = topology.num_hosts, topology.num_channels
+    if number > MOST_NODES:
+        raise InputError("topology", f"{number} nodes", f"at most {MOST_NODES} to choose routes")
+    firsts, leaving = topology.outgoing()
+    most_out = int(np.diff(firsts).max())
+    if most_out > MOST_OUT:
+        found = f"a node that {most_out} channels leave"
+        raise InputError(topology.name, found, f"at most {MOST_OUT} to choose routes")
+    distance = np.minimum(hop_distances(topology, backwards=True), FAR).astype(np.int16)
+    place = np.empty(num_channels, np.int64)
+    place[leaving] = np.arange(num_channels) - firsts[topology.channel_source[leaving]]
+    ends = topology.channel_source, topology.channel_target
+    places = np.arange(num_channels), np.full(number, -1)
+    return Task(
+        topology=topology,
+        source=source,
+        target=target,
+        weight=weight,
+        net=(*ends, firsts, leaving, *places, distance),
+        wiring=(topology.channel_target, firsts, leaving, place),
+        most_layers=most_layers,
+    )
+
+
+def all_rounds(
+    task: Task, routing: Routing, own: Paths, rounds: int, rng: np.random.Generator
+) -> Iterator[tuple[Paths, Ints]]:
+    """Yield paths and layers after each round, from one start after the other."""
+    for start in _starts(task, routing, own, rng):
+        layer = layers(task.topology, start)
+        if int(layer.max()) < task.most_layers:
+            yield from _rounds(task, start, layer, rounds, rng)
+
+
+def _starts(task: Task, routing: Routing, own: Paths, rng: np.random.Generator) -> Iterator[Paths]:
+    """Yield the routing's own paths, and others with some directions before all others."""
+    yield own
+    topology = task.topology
+    if not isinstance(topology, Cube) or not isinstance(routing, DimensionOrder):
+        return
+    dimensions = len(topology.sides)
+    backwards = DimensionOrder(tuple(cube_tables(topology, routing).order[::-1].tolist()))
+    for number in rng.permutation(2 << min(dimensions, 30))[:STARTS]:
+        order = backwards if number & 1 else routing
+        yield _directions_first(task, order, number >> 1)
+
+
+def _directions_first(task: Task, order: DimensionOrder, rising: int) -> Paths:
+    """Return minimal paths that take the hops along some directions first.
+
+    Bit a of ``rising`` says whether those of dimension a are the rising or the falling ones.
+    """
+    topology = task.topology
+    assert isinstance(topology, Cube)
+    between = np.zeros(len(task.source), np.int32)
+    sizes = zip(topology.sides, topology.strides, topology.wraps, strict=True)
+    for axis, (side, stride, wraps) in enumerate(sizes):
+        start, end = (ends // stride % side for ends in (task.source, task.target))
+        rises = 2 * ((end - start) % side) <= side if wraps else end > start
+        between += stride * np.where(rises == bool(rising >> axis & 1), end, start)
+    legs = (
+        paths(topology, order, task.source, between),
+        paths(topology, order, between, task.target),
+    )
+    lengths = legs[0].lengths + legs[1].lengths
+    path = np.concatenate([np.repeat(np.arange(len(leg)), leg.lengths) for leg in legs])
+    channels = np.concatenate([leg.channels for leg in legs])[np.argsort(path, kind="stable")]
+    return Paths(np.append(0, np.cumsum(lengths, dtype=np.int64)), channels)
+
+
+def _rounds(
+    task: Task, start: Paths, layer: Ints, rounds: int, rng: np.random.Generator
+) -> Iterator[tuple[Paths, Ints]]:
+    """Yield paths and layers after each round from one start. See ``joint_routes``."""
+    state, unit = _first_state(task, start, layer), float(load_of(task, start).max())
+    turn = np.argsort(-task.weight, kind="stable")
+    lowest, stuck, settled = np.inf, 0, False
+    for number in range(rounds):
+        cost = _cost(state, unit)
+        if settled:
+            state = _shaken(task, state, unit, rng)
+        else:
+            assert _reroute(task, state, turn, unit, together=False)
+            turn = rng.permutation(turn)
+        after = _cost(state, unit)
+        settled |= number + 1 >= SWEEPS or after > cost * (1 - GAIN)
+        offsets = np.append(0, np.cumsum(state.lengths, dtype=np.int64))
+        routed = Paths(offsets, state.routes[_within(state)])
+        state.load[:] = load_of(task, routed)  # as rounding has it
+        yield routed, state.layer[_within(state)]
+        highest = float(state.load.max())
+        stuck = 0 if highest < lowest * (1 - CLOSE) else stuck + 1
+        lowest = min(lowest, highest)
+        if stuck >= STUCK:
+            return
+
+
+def _shaken(task: Task, state: State, unit: float, rng: np.random.Generator) -> State:
+    """Return the state with the paths over a busiest channel chosen anew, if that is no worse."""
+    changed = deepcopy(state)
+    busiest = rng.choice(np.flatnonzero(state.load >= state.load.max() * (1 - CLOSE)))
+    crossing = (state.routes == busiest) & _within(state)
+    turn = rng.permutation(np.flatnonzero(crossing.any(axis=1)))
+    if not _reroute(task, changed, turn, unit, together=True):
+        return state
+    highest = np.where(_within(changed), changed.load[changed.routes], 0.0).max(axis=1)
+    near = rng.permutation(len(highest))
+    near = near[np.argsort(-highest[near], kind="stable")][:NEAR]
+    assert _reroute(task, changed, rng.permutation(near), unit, together=False)
+    return changed if _cost(changed, unit) <= _cost(state, unit) * (1 + CLOSE) else state
+
+
+def _first_state(task: Task, start: Paths, layer: Ints) -> State:
+    """Return the state of the paths of a start."""
+    number, num_channels = len(start), task.topology.num_channels
+    hops = int(max(start.lengths.max(), task.net[6][task.target, task.source].max()))
+    most_out = int(np.diff(task.wiring[1]).max())
+    state = State(
+        load=load_of(task, start),
+        routes=np.zeros((number, hops), np.int32),
+        lengths=start.lengths,
+        layer=np.zeros((number, hops), np.int32),
+        uses=np.zeros((task.most_layers, num_channels, most_out), np.int32),
+        waits=np.zeros((task.most_layers, num_channels), np.int64),
+        closed=np.zeros((task.most_layers, num_channels), np.int64),
+    )
+    state.routes[_within(state)], state.layer[_within(state)] = start.channels, layer
+    inside = _within(state)[:, 1:] & (state.layer[:, 1:] == state.layer[:, :-1])
+    held, asked = state.routes[:, :-1][inside], state.routes[:, 1:][inside]
+    level, place = state.layer[:, :-1][inside], task.wiring[3][asked]
+    np.add.at(state.uses, (level, held, place), 1)
+    np.bitwise_or.at(state.waits, (level, held), np.int64(1) << place)
+    return state
+
+
+def _reroute(task: Task, state: State, turn: Ints, unit: float, *, together: bool) -> bool:
+    """Reroute paths in turn. Return whether all have found a place."""
+    from netloom.mapping.kernels.joint_routes import reroute
+
+    nodes, num_channels = task.topology.num_hosts, task.topology.num_channels
+    heap = num_channels + nodes + 1
+    room = (
+        np.zeros(nodes), np.zeros(nodes, np.int64), np.zeros(nodes, np.int64), np.zeros(heap),
+        np.zeros(heap, np.int64), np.zeros(nodes, np.bool_), np.zeros(num_channels),
+    )  # fmt: skip
+    seeking = np.full(num_channels, -1), np.zeros(num_channels, np.int64), np.zeros(1, np.int64)
+    spare = (
+        np.zeros(num_channels), np.zeros(num_channels), np.zeros(num_channels, np.int64),
+        np.zeros(nodes), np.zeros(nodes, np.int64), np.zeros(nodes, np.bool_),
+        np.zeros(state.routes.shape[1], np.int32), seeking,
+    )  # fmt: skip
+    placed: bool = reroute(
+        task.net, task.topology.incoming(), task.wiring, tuple(state), room, spare,
+        task.source, task.target, task.weight, turn, unit, together,
+    )  # fmt: skip
+    return placed
+
+
+def _within(state: State) -> Bools:
+    """Return which places of the table of routes are hops."""
+    return np.arange(state.routes.shape[1]) < state.lengths[:, None]
+
+
+def load_of(task: Task, routed: Paths) -> Floats:
+    """Return the weighted load of each channel."""
+    weight = np.repeat(task.weight, routed.lengths)
+    return np.bincount(routed.channels, weight, task.topology.num_channels).astype(np.float64)
+
+
+def _cost(state: State, unit: float) -> float:
+    return float(np.sum(np.power(state.load / unit, 12)))
+
+
+ROUNDS = 200
+"""Rounds from each start, unless told otherwise."""
+
+
+@dataclass(frozen=True, eq=False)
+class JointRoutes:
+    """Routes chosen together, and what they bought.
+
+    Attributes
+    ----------
+    routes
+        One for each pair of nodes between which the program sends.
+    before, after
+        The maximum weighted channel load under the routing itself, and on these routes.
+    bound
+        Below which no choice of minimal paths comes.
+    virtual_channels
+        How many a channel needs for these routes to be free of deadlock.
+    layer
+        int32[len(routes.routes.channels)], the virtual channel, or layer of them, of each hop with
+        which they are. With one, any may be used.
+    moved
+        How many of the routes are not the routing's own.
+    rounds
+        How many there were.
+    interrupted
+        Whether Ctrl-C ended them.
+    """
+
+    routes: SourceRoutes
+    before: float
+    after: float
+    bound: float
+    virtual_channels: int
+    layer: Ints
+    moved: int
+    rounds: int
+    interrupted: bool
+
+
+def joint_routes(
+    app: ProcessGraph,
+    topology: Topology,
+    node_of: ArrayLike,
+    *,
+    weights: Floats | None = None,
+    routing: str | Routing = "default",
+    virtual_channels: int | None = None,
+    rounds: int = ROUNDS,
+    seconds: float = np.inf,
+    seed: int = DEFAULT_SEED,
+) -> JointRoutes:
+    """Choose the path of every pair of nodes such that the busiest channel has less to carry.
+
+    It begins with the routing's own paths. It removes them and inserts them again, the heaviest
+    first, then in random order. Each takes the minimal path that raises Σ load^12 over all channels
+    least. Once that gains little, all paths over a busiest channel are removed together and
+    inserted again in random order. Then paths over busy channels are inserted again one by one.
+    Changes that raise Σ load^12 are undone. The turns of the first paths exclude others. So under
+    dimension order, all this is repeated from up to 8 other starts. In these, all hops along some
+    directions, one or the other of each dimension, come before all others, as in negative-first
+    routing (Glass & Ni 1992). The best of all rounds is the answer, even if Ctrl-C ends them.
+
+    Three things are guaranteed. Each path is minimal, or the routing's own. The highest load is
+    never above that of the routing itself. Packets cannot wait in a circle. For this, each inserted
+    path is assigned to a layer of virtual channels without a cycle of dependencies. A path that
+    would close a cycle in every layer is not taken. There are at most ``virtual_channels`` layers.
+    The answer gives the layer of each hop, because more layers may be needed if only the routes are
+    known.
+
+    If hosts hang on routers, all of this is of the channels between routers: a path keeps the ports
+    of the routing's own.
+
+    Parameters
+    ----------
+    app, topology, node_of
+        The program, the network, and int[num_tasks], the node of each task. Edges between the same
+        two nodes take the same path.
+    weights
+        float64[num_edges], what edges carry. Their bytes by default.
+    routing
+        Whose paths they are at first.
+    virtual_channels
+        Number per channel. By default, as many as the routing needs. These are the layers of its
+        paths for this program. On k-ary n-cubes, they are at least those of dimension order (1, or
+        2 if there are rings of 4 nodes or more).
+    rounds
+        Most rounds from each start; 60 without progress end these as well, and the bound ends all.
+    seconds
+        Processor time after which to end, once a round is done. Without this, a seed decides all.
+    seed
+        Of what is left to chance.
+
+    Raises
+    ------
+    InputError
+        If the mapping does not fit, nothing crosses the network, it has more than 8192 nodes or a
+        node more than 62 channels, or the routing's own paths need more virtual channels.
+    NoRouteError
+        If the routing has no path for a pair.
+
+    Examples
+    --------
+    Each node of a mesh sends to the one mirrored at the diagonal: under dimension order, all of a
+    row turn at the same node.
+
+    >>> from netloom.topology import mesh
+    >>> from netloom.workload import process_graph
+    >>> row, column = np.divmod(np.arange(16), 4)
+    >>> sends = row != column
+    >>> transpose = process_graph(16, np.arange(16)[sends], (4 * column + row)[sends])
+    >>> found = joint_routes(transpose, mesh(4, 4), np.arange(16), seed=1)
+    >>> found.before, found.after, found.bound, found.virtual_channels
+    (3.0, 1.0, 1.0, 1)
+    """
+    routed = parse_routing(routing, topology) if isinstance(routing, str) else routing
+    if rounds < 0:
+        raise InputError("rounds", f"{rounds}", "at least 0")
+    # refuse what routes cannot be chosen for
+    if routed.several:
+        wanted = "a routing with one path per pair, to choose routes"
+        raise InputError("routing", f"{routed}, which has several paths per pair", wanted)
+    rate = topology.routers.channel_bandwidth
+    if (rate != rate[:1]).any():
+        wanted = "channels of one bandwidth between routers, to choose routes"
+        raise InputError(topology.name, "channels that differ in bandwidth", wanted)
+    source, target, weight = _merged(app, topology, node_of, weights)
+    whole = paths(topology, routed, source, target)
+    between = between_routers(topology, whole)
+    apart = np.flatnonzero(between.lengths)
+    own = between.taken(apart)
+    with patience("choosing routes"):
+        found = _chosen(
+            topology.routers, routed, own, weight[apart], virtual_channels, rounds, seconds, seed
+        )
+    routes = _from_hosts(topology, whole, apart, found.routes)
+    layer = np.zeros(len(routes.channels), np.int32)  # of hosts' channels too, where none wait
+    layer[routes.channels < topology.num_network_channels] = found.layer
+    pairs = source.astype(np.int64) * topology.num_vertices + target
+    return JointRoutes(
+        routes=SourceRoutes("joint", pairs, routes),
+        before=found.before,
+        after=found.after,
+        bound=found.bound,
+        virtual_channels=int(layer.max(initial=0)) + 1,
+        layer=layer,
+        moved=sum(not np.array_equal(found.routes[one], own[one]) for one in range(len(own))),
+        rounds=found.rounds,
+        interrupted=found.interrupted,
+    )
+
+
+class _Chosen(NamedTuple):
+    """Routes between routers, as ``JointRoutes`` has them."""
+
+    routes: Paths
+    layer: Ints
+    before: float
+    after: float
+    bound: float
+    rounds: int
+    interrupted: bool
+
+
+def _chosen(
+    routers: Topology,
+    routing: Routing,
+    own: Paths,
+    weight: Floats,
+    virtual_channels: int | None,
+    rounds: int,
+    seconds: float,
+    seed: int,
+) -> _Chosen:
+    """Choose the routes of paths of routers, none of them empty."""
+    source = routers.channel_source[own.channels[own.offsets[:-1]]]
+    target = routers.channel_target[own.channels[own.offsets[1:] - 1]]
+    own_layer = layers(routers, own)
+    most = _most_layers(routers, routing, int(own_layer.max(initial=0)) + 1, virtual_channels)
+    sends = weight > 0
+    if not sends.any():
+        return _Chosen(own, own_layer, 0.0, 0.0, 0.0, 0, interrupted=False)
+    task = task_of(routers, source, target, weight, most)
+    bound = least_load(routers, task.net, source[sends], target[sends], weight[sends])
+    before = float(load_of(task, own).max())
+    best, layer, value, ended = own, own_layer, before, 0
+    end = thread_time() + seconds
+    rng = np.random.default_rng(seed)
+    stop = Event()
+    with ctrl_c_sets(stop):
+        for chosen, its_layer in all_rounds(task, routing, own, rounds, rng):
+            ended += 1
+            highest = float(load_of(task, chosen).max())
+            if highest < value * (1 - CLOSE):
+                best, layer, value = chosen, its_layer, highest
+            if value <= bound * (1 + CLOSE) or stop.is_set() or thread_time() > end:
+                break
+    # the layers of paths from 0 on, or others if there are fewer of them
+    known = np.unique(layer, return_inverse=True)[1].astype(np.int32)
+    other = layers(routers, best)
+    layer = other if other.max() < known.max() else known
+    return _Chosen(best, layer, before, value, bound, ended, stop.is_set())
+
+
+def _from_hosts(topology: Topology, whole: Paths, apart: Ints, chosen: Paths) -> Paths:
+    """Return whole paths with others between routers, those of the pairs that are ``apart``."""
+    if topology.direct:
+        return chosen
+    lengths = np.zeros(len(whole), np.int64)
+    lengths[apart] = chosen.lengths
+    first, last = whole.channels[whole.offsets[:-1]], whole.channels[whole.offsets[1:] - 1]
+    inner = Paths(np.append(0, np.cumsum(lengths)), chosen.channels)
+    return spliced(Legs(first, last, first, last), inner)
+
+
+def _merged(
+    app: ProcessGraph, topology: Topology, node_of: ArrayLike, weights: Floats | None
+) -> tuple[Ints, Ints, Floats]:
+    """Return the pairs of different nodes between which the program sends, sorted. Their weight."""
+    nodes = check_mapping(node_of, app.num_tasks, topology.num_hosts, app.num_tasks)
+    carried = app.bytes if weights is None else np.asarray(weights, np.float64)
+    source, target = nodes[app.source].astype(np.int64), nodes[app.target].astype(np.int64)
+    moving = topology.crosses(source, target)
+    if not carried[moving].sum() > 0:
+        raise InputError(app.name, "no traffic between different nodes", "something to route")
+    together = source[moving] * topology.num_hosts + target[moving]
+    pairs, edge = np.unique(together, return_inverse=True)
+    weight = np.bincount(edge, carried[moving]).astype(np.float64)
+    ends = np.divmod(pairs, topology.num_hosts)
+    return ends[0].astype(np.int32), ends[1].astype(np.int32), weight
+
+
+def _most_layers(topology: Topology, routing: Routing, own: int, given: int | None) -> int:
+    """Return how many layers there may be, if they do for the routing's own paths."""
+    if given is None:
+        dated = isinstance(topology, Cube) and isinstance(routing, DimensionOrder)
+        return max(own, 2 if dated and find_deadlock(topology, routing) else 1)
+    if not own <= given <= MOST_LAYERS:
+        wanted = f"from the {own} that the paths of {routing} need to {MOST_LAYERS}"
+        raise InputError("virtual_channels", f"{given}", wanted)
+    return given
+
+
+def routes_of_layout(layout: Layout, value_of: Measure) -> SourceRoutes | None:
+    """Return the routes that belong to a layout, None if it has none."""
+    if layout.routes is None:
+        return None
+    app, topology = value_of.app, value_of.topology
+    first = layout.node_of[app.source]
+    visited = [
+        [int(first[edge]), *topology.channel_target[layout.routes[edge]].tolist()]
+        for edge in range(app.num_edges)
+    ]
+    return source_routes(topology, visited, name=f"those of {layout.name}")
+
+
+def judged_layout(
+    layout: Layout,
+    value_of: Measure,
+    routes: SourceRoutes | None,
+    *,
+    objective: str,
+    identity: Ints,
+    nodes: Ints,
+    tasks_per_node: int,
+    seed: int,
+) -> FoundMapping:
+    """Return a layout as if a search had found it, beside identity and random mappings.
+
+    ``value_of`` measures mappings by the objective, and this one on its own ``routes`` if it has
+    any. Nodes, tasks and seed are those of the random mappings and of the bound.
+    """
+    began = thread_time()
+    drawn = list(random_starts(len(identity), nodes, tasks_per_node, seed))
+    values = [value_of(node_of) for node_of in drawn]
+    best = drawn[int(np.argmin(values))]
+    mappings = {"identity": identity, "random_best": best, layout.name: layout.node_of}
+    starts = {name: value_of(node_of) for name, node_of in mappings.items()}
+    on_own_routes = value_of if routes is None else replace(value_of, routing=routes)
+    return FoundMapping(
+        node_of=layout.node_of,
+        objective=objective,
+        value=on_own_routes(layout.node_of),
+        bound=least(value_of, nodes, tasks_per_node),
+        starts=starts | {"random": float(np.mean(values))},
+        mappings=mappings,
+        found_by=layout.name,
+        rounds=0,
+        seconds=thread_time() - began,
+        interrupted=False,
+    )
+
+
+def on_chosen_routes(
+    found: FoundMapping, value_of: Measure, *, seed: int, seconds: float
+) -> tuple[FoundMapping, SourceRoutes | None]:
+    """Return what was found on routes chosen for it, and these: never worse than without.
+
+    None if nothing crosses the network. ``seconds`` is the processor time of the choice.
+    """
+    if not value_of.crossing(found.node_of).any():
+        return found, None
+    rounds = 0 if found.interrupted else ROUNDS
+    chosen = chosen_routes(value_of, found.node_of, rounds=rounds, seed=seed, seconds=seconds)
+    found = replace(found, interrupted=found.interrupted or chosen.interrupted)
+    value = replace(value_of, routing=chosen.routes)(found.node_of)
+    if value > found.value:  # fewer bytes on the busiest channel, and yet a worse objective
+        own = chosen_routes(value_of, found.node_of, rounds=0, seed=seed, seconds=seconds)
+        return found, own.routes
+    return replace(found, value=value), chosen.routes
+
+
+def chosen_routes(
+    value_of: Measure, node_of: Ints, *, rounds: int, seed: int, seconds: float
+) -> JointRoutes:
+    """Return routes chosen for a mapping. See ``joint_routes``."""
+    return joint_routes(
+        value_of.app, value_of.topology, node_of,
+        weights=value_of.weights, routing=value_of.routing, rounds=rounds, seed=seed,
+        seconds=seconds,
+    )  # fmt: skip

@@ -1,1 +1,0 @@
-"""Routes that are chosen together with a mapping."""

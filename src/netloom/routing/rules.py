@@ -1,0 +1,1108 @@
+"""Routings by rule: shortest, layered, ECMP, spread, up*/down*, in trees, and ways with choices.
+
+Layers of virtual channels are for routing round failures: Skeie, Lysne & Theiss, *Layered shortest
+path (LASH) routing in irregular system area networks*, 2002. Skeie, Lysne, Flich, López, Robles &
+Duato, *LASH-TOR: a generic transition-oriented routing algorithm*, 2004. Up*/down* routing is free
+of deadlock on any network of two-way links, on one virtual channel: Schroeder et al., *Autonet: a
+high-speed, self-configuring local area network using point-to-point links*, 1991.
+
+Ways with choices are all shortest paths, through groups, or any way round: Valiant & Brebner,
+*Universal schemes for parallel communication*, 1981. Kim, Dally, Scott & Abts,
+*Technology-driven, highly-scalable dragonfly topology*, 2008.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeAlias
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from netloom.base.errors import InputError
+from netloom.routing.dimension_order import CubeTables, DimensionOrder, cube_tables
+from netloom.routing.forwarding.tables import (
+    MOST_ENTRIES,
+    ForwardingTable,
+    exits,
+    forwarded_paths,
+    senders,
+    table_dependencies,
+)
+from netloom.routing.hosted import legs, router_pairs, spliced
+from netloom.routing.ragged import Paths, offsets_of
+from netloom.routing.ways import (
+    DIGITS,
+    DRAWN,
+    JOINED,
+    WHOLE,
+    Ways,
+    dimensions,
+    group_ways,
+    ordered_ways,
+    shortest_ways,
+    usual_ways,
+)
+from netloom.topology import Cube, Topology
+from netloom.topology.families.trees import tree_links
+from netloom.topology.family import TreeShape
+from netloom.topology.faults import working_nodes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.base.arrays import Bools, Ints
+
+    Hosts: TypeAlias = tuple[Ints, Ints]
+
+MOST_PATHS = 2**24
+"""Most paths that are listed."""
+
+MOST_HOPS = 2**28
+"""Most hops that these have, a gigabyte."""
+
+
+@dataclass(frozen=True)
+class Minimal:
+    """Any shortest path: at every router, each channel that leads one hop nearer is as likely.
+
+    Of parallel channels each counts. Hops are those between routers. That is how packets spread
+    if each router picks at random among the ports of its shortest-path table. Paths of one pair
+    need not be equally likely.
+    """
+
+    several: ClassVar[bool] = True
+
+    def __str__(self) -> str:
+        return "minimal"
+
+
+@dataclass(frozen=True)
+class MinimalGroup:
+    """On a dragonfly, local, global, local: by a direct link between the two groups.
+
+    Of several such ways the shortest, of several of these one by the target's number: as digits,
+    the lowest first, it picks among equal channels hop by hop. So several links between two groups
+    share the targets. Within a group packets stay there. On a dragonfly+ they go up to a spine
+    and down again at either side.
+    """
+
+    several: ClassVar[bool] = False
+
+    def __str__(self) -> str:
+        return "minimal-group"
+
+
+@dataclass(frozen=True)
+class Valiant:
+    """By way of a router or group that is drawn at random, whatever the traffic.
+
+    Attributes
+    ----------
+    over
+        ``routers``: to any router that hosts hang on, each as likely, that of the source and that
+        of the target included, and from there to the target. ``groups``: on a dragonfly, to any
+        group, those of source and target included, by one of its direct links, and from the router
+        where that arrives to the target. Packets within a group stay in it.
+
+    On either part of the way, packets go as they usually do on the network, and of equally good
+    channels each is as likely: on dragonflies by direct links between the two groups
+    (``MinimalGroup``), on k-ary n-cubes and HyperX in dimension order, last dimension first,
+    elsewhere by any shortest path. Hosts of one router send to each other directly.
+    """
+
+    several: ClassVar[bool] = True
+
+    over: Literal["routers", "groups"] = "routers"
+
+    def __str__(self) -> str:
+        return "valiant" if self.over == "routers" else "valiant-group"
+
+
+Several: TypeAlias = Minimal | Valiant
+
+
+class Detour(NamedTuple):
+    """How packets travel under ``Valiant``.
+
+    Attributes
+    ----------
+    ways
+        Of either part.
+    goals
+        int32[num_goals], the routers or groups that are drawn, each as likely.
+    to_group
+        Whether these are groups.
+    """
+
+    ways: Ways
+    goals: Ints
+    to_group: bool
+
+    def direct(self, entry: Ints, leave: Ints) -> Bools:
+        """Return which pairs of routers draw nothing: equal ones, or those of one group."""
+        if self.to_group:
+            return np.asarray(self.ways.group[entry] == self.ways.group[leave])
+        return np.asarray(entry == leave)
+
+
+def listed(
+    ways: Ways,
+    sources: Ints,
+    goals: Ints,
+    *,
+    to_group: bool = False,
+    hosts: Hosts | None = None,
+    where: str,
+) -> Paths:
+    """Return all paths from routers to routers, or to the first router of a group.
+
+    ``hosts`` are the sources and targets of the pairs, by which an error names one.
+
+    Raises
+    ------
+    InputError
+        If there are more than ``MOST_PATHS``, or of more than ``MOST_HOPS``, naming ``where``.
+    NoRouteError
+        If there is no path.
+    """
+    from netloom.routing.kernels.several import list_paths, measure_ways
+
+    by_goal = np.argsort(goals, kind="stable")
+    hops, many = measure_ways(ways, by_goal, sources, goals, to_group)
+    offsets_of(hops, *(hosts or (sources, goals)), JOINED)
+    check_paths(many.sum(), where, hops=(many * hops).sum())
+    counts = many.astype(np.int64)
+    pair = np.repeat(np.arange(len(sources), dtype=np.int32), counts)
+    offsets = np.append(0, np.cumsum(hops[pair], dtype=np.int64))
+    first_path = np.append(0, np.cumsum(counts))
+    channels, chance = list_paths(ways, by_goal, sources, goals, to_group, first_path, offsets)
+    return Paths(offsets, channels, pair, chance)
+
+
+def check_paths(many: float, where: str, *, hops: float = 0) -> None:
+    """Raise InputError if so many paths, of so many hops in all, are too many to list."""
+    if many > MOST_PATHS or hops > MOST_HOPS:
+        found, wanted = f"{many:,.0f} paths", f"at most {MOST_PATHS:,} to list"
+        if many <= MOST_PATHS:
+            found, wanted = f"{found} of {hops:,.0f} hops", f"at most {MOST_HOPS:,} hops to list"
+        raise InputError(where, found, f"{wanted}: take fewer pairs, or draw one path of each")
+
+
+def walked(
+    ways: Ways,
+    sources: Ints,
+    goals: Ints,
+    numbers: Ints,
+    *,
+    to_group: bool = False,
+    hosts: Hosts | None = None,
+    pick: int,
+) -> Paths:
+    """Return one path of each pair of routers: each pair's number picks among equal channels.
+
+    ``hosts`` are as in ``listed``.
+
+    ``pick`` is WHOLE, DIGITS or DRAWN: see ``kernels.several.walk_paths``.
+
+    Raises
+    ------
+    NoRouteError
+        If there is no path.
+    """
+    from netloom.routing.kernels.several import hops_to_goals, walk_paths
+
+    by_goal = np.argsort(goals, kind="stable")
+    hops = hops_to_goals(ways, by_goal, sources, goals, to_group)
+    offsets = offsets_of(hops, *(hosts or (sources, goals)), JOINED)
+    channels = walk_paths(ways, by_goal, sources, goals, to_group, numbers, pick, offsets)
+    return Paths(offsets, channels)
+
+
+def minimal_ways(topology: Topology) -> Ways:
+    """Return all shortest paths between the routers of a network."""
+    return shortest_ways(topology.routers)
+
+
+def ways_of(topology: Topology, routing: Minimal | MinimalGroup | DimensionOrder) -> Ways:
+    """Return the ways between routers by a routing.
+
+    Raises
+    ------
+    InputError
+        If the routing does not fit the network.
+    """
+    if isinstance(routing, Minimal):
+        return minimal_ways(topology)
+    if isinstance(routing, MinimalGroup):
+        return group_ways(topology, str(routing))
+    if topology.broken:
+        found = f"'{routing}' on {topology.name}"
+        raise InputError("routing", found, "spread or another that goes round what is broken")
+    return ordered_ways(topology, routing.order)
+
+
+def detour(topology: Topology, routing: Valiant) -> Detour:
+    """Return how packets travel under a routing.
+
+    Raises
+    ------
+    InputError
+        If the network has no groups, and these are wanted, or no router to go by way of.
+    """
+    goals = host_routers(topology)
+    if not len(goals):
+        found = f"{routing} on {topology.name}, where packets enter and leave by different routers"
+        raise InputError("routing", found, "routers by which packets enter and leave")
+    if routing.over == "groups":
+        ways = group_ways(topology, str(routing))
+        return Detour(ways, np.unique(ways.group[goals]), to_group=True)
+    return Detour(usual_ways(topology), goals, to_group=False)
+
+
+def host_routers(topology: Topology) -> Ints:
+    """Return the routers that packets can enter and leave for hosts, int32[], ascending."""
+    if topology.direct:
+        return working_nodes(topology)
+    return np.intersect1d(topology.injection_router, topology.ejection_router)
+
+
+def several_paths(topology: Topology, routing: Several, sources: Ints, targets: Ints) -> Paths:
+    """Return all paths of every pair of hosts, with their probabilities (see ``paths``).
+
+    Raises
+    ------
+    InputError
+        If there are more than ``MOST_PATHS``.
+    NoRouteError
+        If a pair has no path.
+    """
+    ends, hosts = legs(topology, sources, targets), (sources, targets)
+    where = f"{routing} on {topology.name}"
+    if isinstance(routing, Minimal):
+        ways = ways_of(topology, routing)
+        found = listed(ways, ends.entry, ends.exit, hosts=hosts, where=where)
+    else:
+        found = _listed_detours(detour(topology, routing), ends.entry, ends.exit, hosts, where)
+    return spliced(ends, found)
+
+
+def drawn_paths(
+    topology: Topology, routing: Several, sources: Ints, targets: Ints, rng: np.random.Generator
+) -> Paths:
+    """Return one path of every pair of hosts, drawn with its probability (see ``draw_paths``).
+
+    Raises
+    ------
+    NoRouteError
+        If a pair has no path.
+    """
+    ends, hosts = legs(topology, sources, targets), (sources, targets)
+    numbers = rng.integers(0, 2**62, (3, len(sources)))
+    if isinstance(routing, Minimal):
+        ways = ways_of(topology, routing)
+        found = walked(ways, ends.entry, ends.exit, numbers[0], hosts=hosts, pick=DRAWN)
+        return spliced(ends, found)
+    trip = detour(topology, routing)
+    straight = trip.direct(ends.entry, ends.exit)
+    own = trip.ways.group[ends.entry] if trip.to_group else ends.exit
+    goals = np.where(straight, own, trip.goals[numbers[1] % len(trip.goals)])
+    there = walked(
+        trip.ways, ends.entry, goals, numbers[0],
+        to_group=trip.to_group, hosts=hosts, pick=DRAWN,
+    )  # fmt: skip
+    begin = ends_of(trip.ways, there, ends.entry)
+    back = walked(trip.ways, begin, ends.exit, numbers[2], hosts=hosts, pick=DRAWN)
+    return spliced(ends, joined(there, back))
+
+
+def single_paths(
+    topology: Topology, routing: MinimalGroup | DimensionOrder, sources: Ints, targets: Ints
+) -> Paths:
+    """Return the path of every pair of hosts, where targets share equal channels (see ``paths``).
+
+    Raises
+    ------
+    InputError
+        If the routing does not fit the network.
+    NoRouteError
+        If a pair has no path.
+    """
+    ends, ways = legs(topology, sources, targets), ways_of(topology, routing)
+    numbers, pick = target_numbers(topology, routing)
+    hosts = sources, targets
+    found = walked(ways, ends.entry, ends.exit, numbers[targets], hosts=hosts, pick=pick)
+    return spliced(ends, found)
+
+
+def target_numbers(topology: Topology, routing: MinimalGroup | DimensionOrder) -> tuple[Ints, int]:
+    """Return the number by which each target picks among equal channels, and how it does.
+
+    On a dragonfly a host's own number, by its digits. On a HyperX (the sum of its router's
+    coordinates + its place among the router's hosts) modulo the lanes. So the targets that a hop
+    leads to share its lanes, whichever coordinates they have in common.
+    """
+    if isinstance(routing, MinimalGroup):
+        return np.arange(topology.num_hosts), DIGITS
+    router = np.arange(topology.num_hosts)
+    if not topology.direct:
+        router[topology.port_host[::-1]] = topology.ejection_router[::-1]
+    order = np.argsort(router, kind="stable")
+    place = np.empty(len(router), np.int64)
+    place[order] = np.arange(len(router)) - np.searchsorted(router[order], router[order])
+    return place + np.sum(np.unravel_index(router, dimensions(topology)), axis=0), WHOLE
+
+
+def ends_of(ways: Ways, paths: Paths, sources: Ints) -> Ints:
+    """Return the router where each path ends, given where it begins."""
+    found = sources.copy()
+    moved = np.flatnonzero(paths.lengths)
+    found[moved] = ways.target[paths.channels[paths.offsets[moved + 1] - 1]]
+    return found
+
+
+def joined(first: Paths, second: Paths) -> Paths:
+    """Return paths that consist of two parts each, part by part of the same number."""
+    offsets = first.offsets + second.offsets
+    channels = np.empty(offsets[-1], np.int32)
+    for part, before in ((first, second.offsets[:-1]), (second, first.offsets[1:])):
+        place = np.repeat(before, part.lengths)
+        channels[np.arange(len(part.channels)) + place] = part.channels
+    return Paths(offsets, channels)
+
+
+def _listed_detours(trip: Detour, entry: Ints, leave: Ints, hosts: Hosts, where: str) -> Paths:
+    """Return all ways by way of all goals: every first part with every second one that follows."""
+    straight = trip.direct(entry, leave)
+    own = trip.ways.group[entry] if trip.to_group else leave
+    counts = np.where(straight, 1, len(trip.goals))
+    check_paths(counts.sum(), where)
+    pair = np.repeat(np.arange(len(entry), dtype=np.int32), counts)
+    drawn = np.arange(len(pair)) - np.repeat(np.cumsum(counts) - counts, counts)
+    goals = np.where(straight[pair], own[pair], trip.goals[drawn]).astype(np.int32)
+    there = listed(
+        trip.ways, entry[pair], goals,
+        to_group=trip.to_group, hosts=(hosts[0][pair], hosts[1][pair]), where=where,
+    )  # fmt: skip
+    assert there.pair is not None
+    assert there.probability is not None
+    begun = pair[there.pair]
+    back = listed(
+        trip.ways, ends_of(trip.ways, there, entry[begun]), leave[begun],
+        hosts=(hosts[0][begun], hosts[1][begun]), where=where,
+    )  # fmt: skip
+    assert back.pair is not None
+    assert back.probability is not None
+    found = joined(there.taken(back.pair), back)
+    chance = (there.probability / counts[begun])[back.pair] * back.probability
+    return Paths(found.offsets, found.channels, begun[back.pair], chance)
+
+
+def check_fits(topology: Topology, routing: Several | MinimalGroup | DimensionOrder) -> None:
+    """Raise InputError if a routing does not fit a network."""
+    if isinstance(routing, Valiant):
+        detour(topology, routing)
+    else:
+        ways_of(topology, routing)
+
+
+MOST_LAYERS = 62
+"""Most layers that are looked for: no router has more VCs."""
+
+
+@dataclass(frozen=True)
+class ShortestPath:
+    """At every node, the lowest-numbered channel that leads one hop nearer to the target.
+
+    That is a table (one channel for each node and target), as routers of irregular networks
+    hold it. It is minimal and deterministic, but may deadlock: ``find_deadlock`` tells.
+    """
+
+    several: ClassVar[bool] = False
+
+    def __str__(self) -> str:
+        return "shortest-path"
+
+
+def shortest_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
+    """Return the table's path of every pair (see ``paths``).
+
+    Raises
+    ------
+    NoRouteError
+        If a target cannot be reached.
+    """
+    from netloom.routing.kernels.shortest_path import fill_paths, path_lengths
+
+    by_target = np.argsort(targets, kind="stable")
+    incoming, outgoing = topology.incoming(), topology.outgoing()
+    ends = (topology.channel_source, topology.channel_target)
+    lengths = path_lengths(by_target, sources, targets, ends[0], *incoming, topology.num_vertices)
+    offsets = offsets_of(lengths, sources, targets, "a connected network")
+    return Paths(
+        offsets, fill_paths(by_target, sources, targets, offsets, ends, *incoming, *outgoing)
+    )
+
+
+@dataclass(frozen=True)
+class Layered:
+    """Shortest paths in layers of virtual channels, of as few layers as a search finds.
+
+    On a k-ary n-cube with broken parts, a path is that of dimension order, last dimension first. If
+    that is broken or no longer shortest, it is that of the opposite order, first dimension first.
+    If that fails too, the path goes from node to node by dimension order as long as that leads
+    nearer to the target. If it does not, the path takes the lowest-numbered channel that does. So
+    broken parts change only the paths that they block, and these are spread. Networks without
+    dimensions are routed as by ``ShortestPath``.
+
+    These paths may deadlock on one virtual channel. With more, each pair of nodes is put into the
+    first layer in which its path closes no circle of dependencies. Pairs with the longest paths
+    come first. If no layer takes the whole path, it begins in the lowest layer and moves on to the
+    next wherever it would close a circle, never back. Then paths move from fuller layers to emptier
+    ones that can take them. A packet may use any VC of the layer that it is in.
+    """
+
+    several: ClassVar[bool] = False
+
+    def __str__(self) -> str:
+        return "layered"
+
+
+def layered_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
+    """Return the path of every pair (see ``paths``).
+
+    Raises
+    ------
+    NoRouteError
+        If a target cannot be reached.
+    """
+    from netloom.routing.kernels.layered import fill_detours
+    from netloom.routing.kernels.shortest_path import path_lengths
+
+    whole = topology.whole
+    channel_of = np.full(whole.num_channels, -1, np.int32)
+    kept = topology.whole_channel
+    channel_of[kept] = np.arange(topology.num_channels)
+    if isinstance(whole, Cube):
+        tables = cube_tables(whole, DimensionOrder())
+    else:
+        none, flat = np.zeros(0, np.int64), np.zeros((0, 2), np.int64)
+        tables = CubeTables(none, none, np.zeros(0, np.bool_), none, flat, none)
+    orders = np.stack([tables.order, tables.order[::-1]])
+    by_target = np.argsort(targets, kind="stable")
+    incoming, outgoing = topology.incoming(), topology.outgoing()
+    ends = (topology.channel_source, topology.channel_target)
+    lengths = path_lengths(by_target, sources, targets, ends[0], *incoming, topology.num_vertices)
+    offsets = offsets_of(lengths, sources, targets, "nodes that work")
+    channels = fill_detours(
+        tables, orders, channel_of, by_target, sources, targets, offsets, ends, incoming, outgoing
+    )
+    return Paths(offsets, channels)
+
+
+def layers(topology: Topology, routed: Paths) -> Ints:
+    """Return the layer of each hop of each path, such that no packets wait in a circle.
+
+    int32[len(routed.channels)], from 0 on, not falling along a path. Nodes have at most 62
+    channels, and no path is empty.
+
+    Raises
+    ------
+    InputError
+        If more than ``MOST_LAYERS`` are needed.
+
+    Examples
+    --------
+    >>> from netloom.routing import all_routes
+    >>> from netloom.topology import torus
+    >>> ring = torus(5)
+    >>> sorted(set(layers(ring, all_routes(ring, Layered()).routes).tolist()))
+    [0, 1]
+    """
+    from netloom.routing.kernels.layered import assign_layers, level_layers
+
+    firsts, leaving = topology.outgoing()
+    place = np.empty(topology.num_channels, np.int64)
+    place[leaving] = np.arange(len(leaving)) - firsts[topology.channel_source[leaving]]
+    wiring = (topology.channel_target, firsts, leaving, place)
+    lengths = routed.lengths
+    order = np.argsort(-lengths, kind="stable")
+    offsets = np.append(0, np.cumsum(lengths[order], dtype=np.int64))
+    hops = np.repeat(routed.offsets[:-1][order] - offsets[:-1], lengths[order])
+    hops += np.arange(offsets[-1])
+    channels = routed.channels[hops]
+    found, count, waits, closed = assign_layers(offsets, channels, wiring, MOST_LAYERS)
+    if len(found) and found.min() < 0:
+        raise InputError(topology.name, f"paths for over {MOST_LAYERS} layers", "another routing")
+    level_layers(offsets, channels, wiring, found, count, waits, closed)
+    layer = np.empty(len(hops), np.int32)
+    layer[hops] = found
+    return layer
+
+
+def layer_vcs(num_layers: int, num_vcs: int) -> Ints:
+    """Return the VCs of each layer as bits, int64[num_layers]. Lower layers have more.
+
+    Examples
+    --------
+    >>> layer_vcs(2, 3).tolist()
+    [3, 4]
+    """
+    vcs = np.zeros(num_layers, np.int64)
+    for vc in range(num_vcs):
+        vcs[vc * num_layers // num_vcs] |= np.int64(1) << np.int64(vc)
+    return vcs
+
+
+@dataclass(frozen=True)
+class Ecmp:
+    """Shortest paths. Of n equally short channels, the one of number hash modulo n.
+
+    The hash is SplitMix64's finalizer of source, target and the router's own seed, so that the
+    choices at the routers of a path have nothing to do with each other. (Hopps, *Analysis of an
+    equal-cost multi-path algorithm*, RFC 2992, 2000.)
+
+    Attributes
+    ----------
+    seed
+        What the seeds of the routers come from.
+    polarised
+        Whether all routers have the same seed. The packets that meet at a router then have one
+        hash modulo n in common, and choose alike again: some of the channels are never used.
+    """
+
+    seed: int = 1
+    polarised: bool = False
+    several: ClassVar[bool] = False
+
+    def __str__(self) -> str:
+        name = "ecmp-polarised" if self.polarised else "ecmp"
+        return name if self.seed == 1 else f"{name}:{self.seed}"
+
+
+def ecmp_paths(topology: Topology, routing: Ecmp, sources: Ints, targets: Ints) -> Paths:
+    """Return the path of every pair of hosts (see ``paths``).
+
+    Raises
+    ------
+    NoRouteError
+        If a target cannot be reached.
+    """
+    from netloom.routing.kernels.ecmp import fill_hashed
+    from netloom.routing.kernels.shortest_path import path_lengths
+
+    inside, ends = topology.routers, legs(topology, sources, targets)
+    incoming, outgoing = inside.incoming(), inside.outgoing()
+    channels = (inside.channel_source, inside.channel_target)
+    by_exit = np.argsort(ends.exit, kind="stable")
+    lengths = path_lengths(
+        by_exit, ends.entry, ends.exit, channels[0], *incoming, inside.num_vertices
+    )
+    offsets = offsets_of(lengths, sources, targets, "hosts that can reach each other")
+    salts = router_salts(routing, inside.num_vertices)
+    found = fill_hashed(
+        by_exit, ends.entry, ends.exit, offsets, sources, targets, salts,
+        channels, incoming, outgoing,
+    )  # fmt: skip
+    return spliced(ends, Paths(offsets, found))
+
+
+def router_salts(routing: Ecmp, num_routers: int) -> NDArray[np.uint64]:
+    """Return the seed of each router, uint64[num_routers]."""
+    from netloom.routing.kernels.ecmp import mixed
+
+    salt = mixed(np.uint64(routing.seed))
+    routers = np.arange(num_routers, dtype=np.uint64)
+    salts = np.array([mixed(salt ^ router) for router in routers], np.uint64)
+    if routing.polarised:
+        salts[:] = salt
+    return salts
+
+
+ROUNDS = 4
+"""How often each destination chooses its paths."""
+
+_TABLES: WeakKeyDictionary[Topology, Ints] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Shortest paths, spread so that channels are about as busy when all hosts send to all others.
+
+    Destinations choose in their order, all paths to one at once. The cost of a channel is (paths
+    that take it to other destinations / bandwidth)⁴. Every router takes the shortest path with the
+    lowest cost. Ties go to the lowest-numbered channel. Then each destination gives up its paths
+    and chooses again, three times. The method follows Hoefler, Schneider & Lumsdaine, *Optimized
+    routing for large-scale InfiniBand networks*, 2009, who choose once, and by the load itself.
+
+    Paths are shortest in hops, the same for a pair whatever else communicates, and depend on the
+    router and the destination alone, as routers' forwarding tables must. They may deadlock:
+    ``find_deadlock`` tells. On full fat trees no channel has more paths than under ``DModK``.
+    """
+
+    several: ClassVar[bool] = False
+
+    def __str__(self) -> str:
+        return "spread"
+
+
+def spread_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
+    """Return the path of every pair of hosts (see ``paths``).
+
+    Raises
+    ------
+    InputError
+        If the table would be too large.
+    NoRouteError
+        If a target cannot be reached.
+    """
+    return forwarded_paths(
+        topology, ForwardingTable("spread", spread_table(topology)), sources, targets
+    )
+
+
+def followed(topology: Topology, entry: Ints, destinations: Ints) -> Paths:
+    """Return the paths from routers to rows of ``spread_table``, without channels of ports.
+
+    Raises
+    ------
+    NoRouteError
+        If there is no way, naming the routers.
+    """
+    from netloom.routing.kernels.forwarding import fill_followed, follow_lengths
+
+    table, enters = spread_table(topology), topology.routers.channel_target
+    leave = destinations if topology.direct else topology.ejection_router[destinations]
+    lengths, last = follow_lengths(table, destinations, entry, enters)
+    lengths[last != leave] = -1
+    offsets = offsets_of(lengths, entry, leave, "hosts that can reach each other")
+    return Paths(offsets, fill_followed(table, destinations, entry, offsets, enters))
+
+
+def spread_table(topology: Topology) -> Ints:
+    """Return the forwarding table of ``Spread``: see there.
+
+    Returns
+    -------
+    int32[num_ports, num_routers]
+        The channel by which a packet to each host port leaves each router; -1 where it has arrived
+        or there is no way. In a direct network, int32[num_hosts, num_hosts].
+
+    Raises
+    ------
+    InputError
+        If there are more than ``MOST_ENTRIES`` entries.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> spread_table(topology("leaf-spine:2x2x2"))[2:]
+    array([[ 0, -1,  5,  7],
+           [ 1, -1,  5,  7]], dtype=int32)
+    """
+    if topology not in _TABLES:
+        _TABLES[topology] = _made(topology)
+    return _TABLES[topology]
+
+
+def spread_waits(topology: Topology) -> tuple[Ints, Ints]:
+    """Return what packets hold and what they ask for, each two channels in a row once.
+
+    Raises
+    ------
+    InputError
+        If the table would be too large.
+    """
+    return table_dependencies(topology, spread_table(topology))
+
+
+def _made(topology: Topology) -> Ints:
+    from netloom.routing.kernels.forwarding import spread_table as spread
+
+    inside = topology.routers
+    leaves = exits(topology)
+    entries = len(leaves) * inside.num_vertices
+    if entries > MOST_ENTRIES:
+        found = f"{inside.num_vertices} routers times {len(leaves)} destinations"
+        raise InputError(f"routing spread on {topology.name}", found, f"at most {MOST_ENTRIES:,}")
+    wiring = (inside.channel_source, inside.channel_target, *inside.incoming(), *inside.outgoing())
+    table: Ints = spread(
+        leaves, senders(topology), np.ascontiguousarray(inside.channel_bandwidth), wiring, ROUNDS
+    )
+    return table
+
+
+_RANKS: WeakKeyDictionary[Topology, Ints] = WeakKeyDictionary()
+
+MOST_SAMPLES = 256
+"""Nodes that the root should be near to: all of them in networks of up to this many."""
+
+
+@dataclass(frozen=True)
+class UpDown:
+    """Up*/down* routing: no packet goes up again once it has gone down.
+
+    Nodes are ranked by their distance from a root in the middle of the network, then by number. A
+    channel leads up if it leads to a lower rank. Every path takes channels in one order, so packets
+    cannot wait for each other in a circle. First come channels that lead up, by the falling rank of
+    the node that they enter, then those that lead down, by its rising rank. A packet takes one of
+    the shortest of such paths, always the same for a pair of nodes. Pairs spread over all of them.
+
+    Links of which one direction is missing or broken are not used at all, as in Autonet.
+
+    If hosts hang on routers, routers are ranked by their distance from the hosts, the farthest
+    first, provided that all packets can then take shortest paths (``router_ranks``). So the spines
+    of a tree share the traffic that a single root would get.
+    """
+
+    several: ClassVar[bool] = False
+
+    def __str__(self) -> str:
+        return "up-down"
+
+
+def up_down_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
+    """Return the up*/down* path of every pair (see ``paths``).
+
+    Raises
+    ------
+    InputError
+        If the two-way links of a direct network do not join all nodes.
+    NoRouteError
+        If a pair has a node without channels, or is not joined by two-way links.
+    """
+    if topology.direct:
+        links, net = two_way(topology)
+        rank = node_ranks(topology, net)
+        return _legal_paths(links, net, rank, sources, targets, (sources, targets))
+    if topology not in _RANKS:
+        _RANKS[topology] = router_ranks(topology)
+    (links, net), ends = two_way(topology.routers), legs(topology, sources, targets)
+    found = _legal_paths(links, net, _RANKS[topology], ends.entry, ends.exit, (sources, targets))
+    return spliced(ends, found)
+
+
+def _legal_paths(
+    links: Ints, net: Topology, rank: Ints, sources: Ints, targets: Ints, keys: tuple[Ints, Ints]
+) -> Paths:
+    """Return the path of every pair of nodes by two-way links and the ranks of the nodes.
+
+    ``keys`` are the two nodes, or the hosts for which packets go from one to the other.
+    """
+    from netloom.routing.kernels.up_down import fill_legal, legal_lengths
+
+    ends = (net.channel_source, net.channel_target)
+    up = rank[ends[1]] < rank[ends[0]]
+    incoming, outgoing = net.incoming(), net.outgoing()
+    by_target = np.argsort(targets, kind="stable")
+    lengths = legal_lengths(by_target, sources, targets, up, ends[0], *incoming)
+    offsets = offsets_of(lengths, *keys, "nodes that work")
+    taken = fill_legal(by_target, sources, targets, keys, offsets, up, ends, *incoming, *outgoing)
+    return Paths(offsets, links[taken])
+
+
+def router_ranks(topology: Topology) -> Ints:
+    """Return int32[num_routers], the ranks of the routers that hosts hang on.
+
+    In trees, shortest paths between routers with hosts first lead away from the hosts, then towards
+    them. If all such paths do so, routers are ranked by their distance from the nearest host, the
+    farthest first. If not, they are ranked from a root, as in ``node_ranks``, one for each plane of
+    routers.
+    """
+    from netloom.routing.kernels.shortest_path import path_lengths
+    from netloom.routing.kernels.up_down import legal_lengths
+
+    inside, (entry, leave) = topology.routers, router_pairs(topology)
+    _, net = two_way(inside)
+    hops = np.full(inside.num_vertices, -1, np.int64)
+    hops[np.concatenate([entry, leave])] = 0
+    for far in range(inside.num_vertices):
+        reached = net.channel_target[hops[net.channel_source] == far]
+        reached = reached[hops[reached] < 0]
+        if not len(reached):
+            break
+        hops[reached] = far + 1
+    if hops.max(initial=0) > 0:
+        rank = _by_order(-hops)
+        by_exit, wires = np.argsort(leave, kind="stable"), (net.channel_source, *net.incoming())
+        up = rank[net.channel_target] < rank[net.channel_source]
+        shortest = path_lengths(by_exit, entry, leave, *wires, inside.num_vertices)
+        if np.array_equal(legal_lengths(by_exit, entry, leave, up, *wires), shortest):
+            return rank
+    return node_ranks(inside, net, planes=True)
+
+
+def _by_order(keys: Ints) -> Ints:
+    """Return the rank of each key, of equal ones the first first."""
+    rank = np.empty(len(keys), np.int32)
+    rank[np.argsort(keys, kind="stable")] = np.arange(len(keys))
+    return rank
+
+
+def two_way(topology: Topology) -> tuple[Ints, Topology]:
+    """Return the channels whose opposite is there too, int32[], ascending, and them as a network.
+
+    That network has their places as the numbers of its channels.
+    """
+    source, target = topology.channel_source.astype(np.int64), topology.channel_target
+    forward = source * topology.num_vertices + target
+    backward = target.astype(np.int64) * topology.num_vertices + source
+    links = np.flatnonzero(np.isin(forward, backward)).astype(np.int32)
+    return links, Topology(
+        topology.name, topology.num_vertices, topology.channel_source[links],
+        topology.channel_target[links], topology.labels,
+    )  # fmt: skip
+
+
+def node_ranks(topology: Topology, net: Topology, *, planes: bool = False) -> Ints:
+    """Return int32[num_nodes], the rank of each node: 0 is the root.
+
+    The root is the node of the least total distance to ``MOST_SAMPLES`` nodes spread evenly over
+    the node numbers, of several the first. If there are ``planes``, each has a root.
+
+    ``net`` is the network with nothing but its two-way links.
+
+    Raises
+    ------
+    InputError
+        Naming a node that is not joined to the root by two-way links, where there are no planes.
+    """
+    inside = np.unique(topology.channel_source)
+    if not len(inside):  # a network of one node
+        return np.arange(topology.num_vertices, dtype=np.int32)
+    parts = _parts(net, inside) if planes else [inside]
+    level = np.full(topology.num_vertices, topology.num_vertices, np.int64)
+    for part in parts:
+        level[part] = _hops_from_root(topology, net, part)[part]
+    return _by_order(level)
+
+
+def _hops_from_root(topology: Topology, net: Topology, inside: Ints) -> Ints:
+    """Return int64[num_nodes], the distance of each of some nodes from their root."""
+    from netloom.routing.kernels.up_down import distance_sums
+
+    samples = inside[np.linspace(0, len(inside) - 1, min(MOST_SAMPLES, len(inside))).astype(int)]
+    arrays = net.channel_source, *net.incoming()
+    root = inside[int(np.argmin(distance_sums(samples, *arrays)[inside]))]
+    level: Ints = distance_sums(np.array([root], np.int32), *arrays)
+    lost = inside[(level[inside] == 0) & (inside != root)]
+    if len(lost):
+        found = f"nodes {topology.name_of(int(root))} and {topology.name_of(int(lost[0]))}"
+        wanted = "links that work in both directions: up-down uses no others"
+        raise InputError(topology.name, f"{found} joined by one-way channels only", wanted)
+    return level
+
+
+def _parts(net: Topology, inside: Ints) -> list[Ints]:
+    """Return the nodes of each part of a network of two-way links, each ascending."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    links = np.ones(net.num_channels), (net.channel_source, net.channel_target)
+    shape = (net.num_vertices, net.num_vertices)
+    count, part = connected_components(coo_array(links, shape=shape), directed=False)
+    parts = [inside[part[inside] == each] for each in range(count)]
+    return [each for each in parts if len(each)]
+
+
+@dataclass(frozen=True)
+class DModK:
+    """D-mod-k: the target's place decides which way a packet takes up a fat tree.
+
+    Let W_l = w_1 … w_l. Above level l, the packet takes parent ``floor(d / W_l) mod w_{l+1}``, by
+    cable ``floor(d / W_{l+1}) mod p_{l+1}``. Hosts are level 0. Together these choices are the up
+    port ``floor(d / W_l) mod (w_{l+1} p_{l+1})``. Down it takes the cable of the same number. Here
+    d is the place of the target in the order of the tree, which is its number unless a file numbers
+    hosts otherwise. In a full tree every shift of all hosts loads no channel with more than one
+    path.
+
+    Zahavi, *Fat-tree routing and node ordering providing contention free traffic for MPI global
+    collectives*, 2012.
+    """
+
+    several: ClassVar[bool] = False
+
+    def __str__(self) -> str:
+        return "d-mod-k"
+
+
+@dataclass(frozen=True)
+class SModK:
+    """S-mod-k: as ``DModK``, with the place of the source instead of that of the target."""
+
+    several: ClassVar[bool] = False
+
+    def __str__(self) -> str:
+        return "s-mod-k"
+
+
+@dataclass(frozen=True)
+class RandomUp:
+    """Up a fat tree by any port, each as likely, to a nearest common ancestor. Down again.
+
+    Of parallel cables on the way down each is as likely, too.
+    """
+
+    several: ClassVar[bool] = True
+
+    def __str__(self) -> str:
+        return "nca"
+
+
+class TreeIndex(NamedTuple):
+    """A tree as flat arrays, for the kernels.
+
+    Attributes
+    ----------
+    children, parents, parallel
+        int64[levels], m, w and p (see ``TreeShape``).
+    first_up
+        int64[levels], the place of the first channel above each level.
+    channel_at
+        int32[num_channels]: the channels that lead up, level by level, in a level by the places of
+        child and parent, then by cable. Behind them those that lead down in the same order.
+    """
+
+    children: Ints
+    parents: Ints
+    parallel: Ints
+    first_up: Ints
+    channel_at: Ints
+
+
+def tree_paths(
+    topology: Topology, routing: DModK | SModK | RandomUp, sources: Ints, targets: Ints
+) -> Paths:
+    """Return the paths of every pair of hosts, ports of the hosts included (see ``paths``).
+
+    Raises
+    ------
+    InputError
+        If the network is no whole fat tree, or more than ``MOST_PATHS`` paths would be listed.
+    """
+    shape = whole_tree(topology, routing)
+    start, end = host_places(topology)[sources], host_places(topology)[targets]
+    if not isinstance(routing, RandomUp):
+        below = np.array([prod(shape.parents[:level]) for level in range(shape.levels + 1)])
+        steps = np.stack([below[:-1], below[1:], below[1:]])
+        keys = end if isinstance(routing, DModK) else start
+        return _walk(topology, steps, start, end, keys)
+    steps, ways = random_steps(shape)
+    levels = _levels(shape, start, end)
+    counts = np.array(ways)[levels]
+    total = sum(int(ways[level]) * int(many) for level, many in enumerate(np.bincount(levels)))
+    if total > MOST_PATHS:
+        where = f"routing {routing} on {topology.name}"
+        raise InputError(where, f"{total:,} paths", f"at most {MOST_PATHS:,} to list")
+    pair = np.arange(len(start), dtype=np.int32).repeat(counts)
+    keys = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
+    found = _walk(topology, steps, start[pair], end[pair], keys)
+    return Paths(found.offsets, found.channels, pair, (1 / counts)[pair])
+
+
+def drawn_up(topology: Topology, sources: Ints, targets: Ints, rng: np.random.Generator) -> Paths:
+    """Return one path of each pair of hosts, drawn as ``RandomUp`` says.
+
+    Raises
+    ------
+    InputError
+        If the network is no whole fat tree.
+    """
+    shape = whole_tree(topology, RandomUp())
+    start, end = host_places(topology)[sources], host_places(topology)[targets]
+    steps, ways = random_steps(shape)
+    keys = rng.integers(0, np.array(ways)[_levels(shape, start, end)])
+    return _walk(topology, steps, start, end, keys)
+
+
+def random_steps(shape: TreeShape) -> tuple[Ints, list[int]]:
+    """Return the steps of keys that number all ways, and how many ways there are.
+
+    int64[3, levels] (see ``kernels.trees.fill_paths``). The second is of pairs that meet at level
+    0 (equal hosts), 1, 2 …
+
+    Raises
+    ------
+    InputError
+        If there are more ways than a number holds.
+    """
+    steps, ways = np.ones((3, shape.levels), np.int64), [1]
+    for level in range(shape.levels):
+        cables = shape.parallel[level]
+        digits = [shape.parents[level], cables, cables]
+        steps[:, level] = [ways[-1] * prod(digits[:kind]) for kind in range(3)]
+        ways.append(ways[-1] * prod(digits))
+        if ways[-1] >= 2**62:
+            raise InputError("routing nca", f"{ways[-1]} ways between two hosts", "fewer")
+    return steps, ways
+
+
+def host_places(topology: Topology) -> Ints:
+    """Return int64[num_hosts], the place of each host in the order of its tree."""
+    assert isinstance(topology.family, TreeShape)
+    return _places(topology.family.host_at, topology.num_hosts)
+
+
+def tree_index(topology: Topology) -> TreeIndex:
+    """Return where the channels of a tree are, found by the places of their ends."""
+    shape = topology.family
+    assert isinstance(shape, TreeShape)
+    host_at, router_at = shape.host_at, shape.router_at
+    hosts, routers = topology.num_hosts, topology.num_routers
+    vertex_at = np.concatenate([
+        np.arange(hosts) if host_at is None else host_at,
+        hosts + (np.arange(routers) if router_at is None else router_at),
+    ])  # fmt: skip
+    first = np.cumsum([0, *(shape.width(level) for level in range(shape.levels))])
+    links = [np.add(tree_links(shape, k), first[k : k + 2, None]) for k in range(shape.levels)]
+    low, high = vertex_at[np.concatenate(links, axis=1)]
+    first_up = np.cumsum([0, *(each.shape[1] for each in links[:-1])])
+    wanted = np.concatenate([low, high]) * topology.num_vertices + np.concatenate([high, low])
+    given = topology.channel_source.astype(np.int64) * topology.num_vertices
+    given += topology.channel_target
+    order, there = np.argsort(wanted, kind="stable"), np.argsort(given, kind="stable")
+    assert np.array_equal(wanted[order], given[there]), f"{topology.name} is not the tree it says"
+    channel_at = np.empty(len(wanted), np.int32)
+    channel_at[order] = there
+    m, w, p = (np.array(each) for each in (shape.children, shape.parents, shape.parallel))
+    return TreeIndex(m, w, p, first_up, channel_at)
+
+
+def whole_tree(topology: Topology, routing: DModK | SModK | RandomUp) -> TreeShape:
+    """Return the parameters of a network that one of these routings is asked for.
+
+    Raises
+    ------
+    InputError
+        If it is no fat tree, or a broken one.
+    """
+    shape = topology.family
+    if topology.broken or not isinstance(shape, TreeShape):
+        found = f"{routing} on {topology.name}"
+        raise InputError("routing", found, "a whole fat tree; spread fits any network")
+    return shape
+
+
+def _levels(shape: TreeShape, start: Ints, end: Ints) -> Ints:
+    from netloom.routing.kernels.trees import meeting_levels
+
+    levels: Ints = meeting_levels(np.array(shape.children, np.int64), start, end)
+    return levels
+
+
+def _walk(topology: Topology, steps: Ints, start: Ints, end: Ints, keys: Ints) -> Paths:
+    """Return the path of each key (see ``kernels.trees.fill_paths``) between places of hosts."""
+    from netloom.routing.kernels.trees import fill_paths
+
+    assert isinstance(topology.family, TreeShape)
+    offsets = np.append(0, np.cumsum(2 * _levels(topology.family, start, end)))
+    return Paths(offsets, fill_paths(tree_index(topology), steps, start, end, keys, offsets))
+
+
+def _places(vertex_at: Ints | None, count: int) -> Ints:
+    """Return the place of each number, given the number at each place."""
+    places = np.arange(count)
+    if vertex_at is not None:
+        places[vertex_at] = np.arange(count)
+    return places
