@@ -76,3 +76,44 @@ def test_installations_keep_kernels_where_numba_does(checkout):
     (folder / "pyproject.toml").unlink()
     stamped, _, hits = compiled_in(folder)
     assert (stamped.name, hits) == ("__pycache__", 0)
+
+
+SIZE = """
+from netloom.base.compilation import njit
+@njit()
+def size(state):
+    return state.size
+"""
+
+STATE = "from typing import NamedTuple\nclass State(NamedTuple):\n    size: int\n"
+
+COMPILED = """
+import os
+from netloom.base import compilation
+compilation.in_checkout = lambda: False
+from kernels import size
+from {module} import State
+print(size(State(3)))
+print(sum(size.stats.cache_hits.values()))
+"""
+
+
+def test_kernels_of_a_module_that_was_renamed_are_compiled_again(tmp_path):
+    """As after an upgrade in place: an index of kernels names the types that they were made for."""
+    Path(tmp_path, "kernels.py").write_text(SIZE)
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(SOURCE.parent)])}
+    env["NUMBA_CACHE_DIR"] = str(tmp_path / "kept")
+
+    def hits(module):
+        command = [sys.executable, "-c", COMPILED.format(module=module)]
+        run = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
+        found, hits = run.stdout.split()
+        assert found == "3"
+        return int(hits)
+
+    before, after = tmp_path / "before.py", tmp_path / "after.py"
+    before.write_text(STATE)
+    assert [hits("before"), hits("before")] == [0, 1]
+    before.rename(after)
+    shutil.rmtree(tmp_path / "__pycache__", ignore_errors=True)
+    assert [hits("after"), hits("after")] == [0, 1]

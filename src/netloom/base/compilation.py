@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numba
 
 from netloom.base.held import Compiler
-from netloom.base.kept_kernels import KeptByContent, in_checkout
+from netloom.base.kept_kernels import Kept, KeptByContent, in_checkout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,17 +43,15 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """
 
     def compiled(function: Callable[..., Any]) -> Any:
+        found = numba.njit(**options)(function)
         if not _kept:
-            return numba.njit(**options)(function)
-        if FOLDER not in os.environ and in_checkout():
+            return found
+        by_content = FOLDER not in os.environ and in_checkout()
+        for cache in (KeptByContent, Kept) if by_content else (Kept,):
             with suppress(RuntimeError):  # no folder can be written
-                found = numba.njit(**options)(function)
-                found._cache = KeptByContent(function)  # what Numba's enable_caching() does
+                found._cache = cache(function)  # what Numba's enable_caching() does
                 return found
-        try:
-            return numba.njit(cache=True, **options)(function)
-        except RuntimeError:  # Numba found no folder that can be written
-            _keep_elsewhere()
+        _keep_elsewhere()
         return compiled(function)
 
     return compiled

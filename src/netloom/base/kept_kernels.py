@@ -110,16 +110,27 @@ class _ByContentImpl(CompileResultCacheImpl):
     _locator_classes = [_ByContent]  # noqa: RUF012 (as in Numba)
 
 
-class KeptByContent(FunctionCache):
+class Kept(FunctionCache):
+    """Numba's cache of a function. Kernels of types that are not there any more are forgotten."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+
+    def _load_overload(self, signature: Any, target: Any) -> Any:
+        try:
+            return super()._load_overload(signature, target)
+        except (ImportError, AttributeError):  # a module of a release before, or a class in it
+            self.flush()
+            return None
+
+
+class KeptByContent(Kept):
     """Numba's cache of a function, in a folder for each version of its module.
 
     Raises RuntimeError if nothing can be kept there.
     """
 
     _impl_class = _ByContentImpl
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
 
     def _save_overload(self, signature: Any, compiled: Any) -> None:
         """Save under a lock: two processes could give two signatures the same file."""
