@@ -112,13 +112,14 @@ def run_program(
     Examples
     --------
     >>> from netloom.routing import DimensionOrder
-    >>> from netloom.simulation.worm import Worm, WormEngine
+    >>> from netloom.simulation.flow.network import flow_network
+    >>> from netloom.simulation.flow.program import FlowProgram
     >>> from netloom.topology import mesh
     >>> from netloom.workload.programs.messages import Given, messages
     >>> there_and_back = messages(16, source=[0, 3], target=[3, 0], flits=10, after=[[], [0]])
-    >>> engine = WormEngine(mesh(4, 4), DimensionOrder(), Worm())
+    >>> engine = FlowProgram(flow_network(mesh(4, 4)), DimensionOrder())
     >>> run_program(engine, Given(there_and_back), most_cycles=1000)
-    Ending(cycle=29, enough=True, interrupted=False)
+    Ending(cycle=26, enough=True, interrupted=False)
     """
     run = _WholeProgram(engine, source, enough=enough, stopped=stopped, tell=tell)
     ended = measure_window(

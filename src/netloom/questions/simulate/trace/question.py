@@ -14,6 +14,7 @@ from netloom.base.errors import InputError
 from netloom.base.progress import counting
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.units import LARGEST, parse_seconds
+from netloom.base.words import listed
 from netloom.mapping.named import place_tasks
 from netloom.questions.answers import CYCLES
 from netloom.questions.base import InstanceOf, Question, argument, option
@@ -23,10 +24,12 @@ from netloom.questions.outputs import PLOT, table_output
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import (
+    OTHERS,
     PreparedFlows,
     prepare_flows,
     prepare_program,
     refuse_flow_fields,
+    refuse_packets,
 )
 from netloom.questions.simulate.fields import AnyProgramQuestion
 from netloom.questions.simulate.trace.answer import TraceReplay
@@ -141,8 +144,8 @@ def prepare(question: ReplayQuestion) -> PreparedTrace:
             return replace(found, network=planned.on(found.network, found.program))
         return found if sized is None else replace(found, network=sized.on(found.network))
     refuse_flow_fields(question)
-    if question.engine == "worm":
-        refuse(question, ("packet_flits",), "engine network: lockstep worms are not cut")
+    if question.engine != "network":
+        refuse_packets(question)
     trace, bandwidth = _read_in_cycles(question, topology, machine)
     network = prepare_program(
         question,
@@ -243,7 +246,8 @@ def _read_in_cycles(
     question: ReplayQuestion, topology: Topology, machine: Machine | None
 ) -> tuple[Trace, float | None]:
     """Return the trace in cycles, and the bandwidth that says how long they are, if one does."""
-    refuse(question, OF_TIMED_GOAL, "engine flow; cycles for routers and worms")
+    movers = listed(["routers", *(f"{name}s" for name in OTHERS)])
+    refuse(question, OF_TIMED_GOAL, f"engine flow; cycles for {movers}")
     if machine is not None:
         refuse(question, ("bandwidth",), "none, since the machine has its own; or engine flow")
     size = _flit_bytes(question, machine)
