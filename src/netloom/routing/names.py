@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from netloom.base.declared import declared
+from netloom.base.words import listed
+
 NETWORKS = {
     "mesh": "meshes, hypercubes", "torus": "rings and tori", "graph": "other networks of nodes",
     "tree": "fat trees, leaf-spines", "dragonfly": "dragonflies", "grid": "hosts on meshes or tori",
@@ -51,8 +54,8 @@ torus-2qos                        psm  psm  -    -    -    psm  psm  -
 parentheses."""
 
 NOTES = (
-    "With --engine flow or worm, simulate takes what p has. A routing that can deadlock on the VCs "
-    "that there are is refused.",
+    f"With --engine {listed(['flow', *declared('engines')], last='or')}, simulate takes what p "
+    "has. A routing that can deadlock on the VCs that there are is refused.",
     "fabric and route take OpenSM's engines (minhop to torus-2qos) and lfts:FILE; fabrics from "
     "files have minhop by default. updn and ftree fit wherever OpenSM would not fall back.",
     "routes:FILE fits any network, lfts:FILE any fabric with LIDs.",
