@@ -370,3 +370,7 @@ def _snake(position: Ints, across: int) -> tuple[Ints, Ints]:
     """Return row and column along a snake that goes ``across`` columns and turns."""
     row, column = np.divmod(position, across)
     return row, np.where(row % 2 == 0, column, across - 1 - column)
+
+
+LAYOUTS = {"tiles": tiles, "h-tree": h_tree, "columns": columns, "planes": planes}
+"""Those of trees and those of boxes, in the order in which a search starts from them."""

@@ -10,7 +10,7 @@ from netloom.mapping.files.rank_files import (
     read_hosts,
     write_rank_file,
 )
-from netloom.mapping.layouts.catalogue import LAYOUTS, find_layout, fitting_layouts, gray
+from netloom.mapping.layouts.catalogue import find_layout, fitting_layouts, gray, layouts
 from netloom.mapping.layouts.parts import Layout
 from netloom.mapping.placements import check_mapping, identity, place, random_mapping
 from netloom.mapping.routes.joint_routes import JointRoutes, joint_routes
@@ -19,7 +19,6 @@ from netloom.mapping.search.objectives import OBJECTIVES
 
 __all__ = [
     "FORMATS",
-    "LAYOUTS",
     "OBJECTIVES",
     "FoundMapping",
     "JointRoutes",
@@ -33,6 +32,7 @@ __all__ = [
     "how_to_apply",
     "identity",
     "joint_routes",
+    "layouts",
     "place",
     "random_mapping",
     "rank_file",

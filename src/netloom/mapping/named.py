@@ -17,7 +17,7 @@ from netloom.mapping.allocation import (
     node_names,
     places_of,
 )
-from netloom.mapping.layouts.catalogue import LAYOUTS, find_layout, gray
+from netloom.mapping.layouts.catalogue import find_layout, gray, layouts
 from netloom.mapping.placements import check_capacity, check_room, place, random_places
 from netloom.topology import Topology, hop_distances
 from netloom.topology.faults import check_working
@@ -93,7 +93,7 @@ def place_program(
         wished = real_number(mapping.removeprefix(DISTANCE), where=f"mapping '{mapping}'")
         allocated = allocated_hosts(nodes, network, hosts)
         return mapping_with_distance(graph, network, wished, seed, hosts=allocated)
-    if isinstance(mapping, str) and mapping in LAYOUTS and mapping not in ANY_PROGRAM:
+    if isinstance(mapping, str) and mapping in layouts() and mapping not in ANY_PROGRAM:
         laid_out = find_layout(mapping, graph, network).node_of
         _check_allocated(network, laid_out, nodes, hosts)
         return laid_out

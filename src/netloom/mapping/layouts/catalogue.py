@@ -18,10 +18,11 @@ again, as task numbers do.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from heapq import nsmallest
 from itertools import islice
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -488,13 +489,16 @@ OWN: dict[str, Callable[[ProcessGraph, Topology], Layout]] = {
     "morton": morton,
 }
 
-LAYOUTS = (*declared("layouts"), *OWN)
-"""All layouts by name, those of other packages first: they are for one kind of program."""
+"""netloom's own layouts by name, those for one kind of program first."""
 
 
-def _lay_out(name: str, app: ProcessGraph, topology: Topology) -> Layout:
-    lay_out = OWN.get(name) or declared("layouts")[name].load()
-    return lay_out(app, topology)  # type: ignore[no-any-return]
+@cache
+def layouts() -> dict[str, Callable[[ProcessGraph, Topology], Layout]]:
+    """Return all layouts by name, those that other packages add first."""
+    added: dict[str, Any] = {}
+    for each in declared("layouts").values():
+        added |= each.load()
+    return added | OWN
 
 
 def find_layout(name: str, app: ProcessGraph, topology: Topology) -> Layout:
@@ -503,7 +507,7 @@ def find_layout(name: str, app: ProcessGraph, topology: Topology) -> Layout:
     Parameters
     ----------
     name
-        One of ``LAYOUTS``.
+        One of ``layouts``.
     app
         The program, known by its edges: a file will do.
     topology
@@ -526,9 +530,9 @@ def find_layout(name: str, app: ProcessGraph, topology: Topology) -> Layout:
     netloom.InputError: layout 'snake': found 64 nodes of mesh:8x8 for 255 tasks;
     expected a node for each task
     """
-    if name not in LAYOUTS:
-        raise InputError("layout", f"'{name}'", ", ".join(LAYOUTS))
-    return _lay_out(name, app, topology)
+    if name not in layouts():
+        raise InputError("layout", f"'{name}'", ", ".join(layouts()))
+    return layouts()[name](app, topology)
 
 
 def fitting_layouts(app: ProcessGraph, topology: Topology) -> dict[str, Layout]:
@@ -544,9 +548,9 @@ def fitting_layouts(app: ProcessGraph, topology: Topology) -> dict[str, Layout]:
     ['hilbert', 'morton']
     """
     fitting = {}
-    for name in LAYOUTS:
+    for name, lay_out in layouts().items():
         try:
-            fitting[name] = _lay_out(name, app, topology)
+            fitting[name] = lay_out(app, topology)
         except InputError:
             continue
     return fitting

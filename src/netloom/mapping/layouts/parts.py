@@ -37,7 +37,7 @@ class Layout:
     Attributes
     ----------
     name
-        As in ``catalogue.LAYOUTS``.
+        As in ``catalogue.layouts``.
     node_of
         int32[num_tasks], the node of each task, one task per node.
     chi_max
