@@ -20,8 +20,7 @@ from netloom.simulation.network.demand import MOST_PAIRS, listed_pairs
 from netloom.simulation.network.idle import idle_network, one_kind, tightest_loop
 from netloom.simulation.network.reservations import reserve
 from netloom.simulation.network.routers import SWITCHINGS, Router, Switching, end_channels
-from netloom.simulation.network.run import Run
-from netloom.simulation.network.sent import Sender
+from netloom.simulation.network.run import Run, Sender
 from netloom.workload import PacketStream
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ from netloom.routing import draw_aux
 from netloom.simulation.agenda import CycleEngine
 from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.network import layout
-from netloom.simulation.network.engine import Engine
+from netloom.simulation.network.engine import Engine, deadlock
 from netloom.simulation.network.reservations import rank
-from netloom.simulation.network.stuck import deadlock
 from netloom.workload.counter_random import uniforms
 from netloom.workload.traffic.lengths import LONGEST
 
