@@ -9,9 +9,9 @@ from hypothesis import given, settings
 
 from netloom.base.errors import InputError
 from netloom.routing import DimensionOrder, parse_routing
+from netloom.simulation.agenda import run_program
 from netloom.simulation.flow import flow_network, run_flows
 from netloom.simulation.flow.program import FlowProgram
-from netloom.simulation.replay import run_program
 from netloom.topology import mesh, topology
 from netloom.workload.programs.messages import Given, messages
 from netloom_papers.worms import Worm, WormEngine

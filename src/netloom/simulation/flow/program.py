@@ -11,8 +11,7 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.simulation.agenda import ProgramEngine
 from netloom.simulation.flow.engine import FlowEngine
-from netloom.simulation.flow.network import flow_network
-from netloom.simulation.flow.ways import WHOLE, Ways, ways_of
+from netloom.simulation.flow.network import WHOLE, Ways, flow_network, ways_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,7 +54,7 @@ class FlowProgram(ProgramEngine):
     --------
     >>> from netloom.routing import DimensionOrder
     >>> from netloom.simulation.flow import flow_network
-    >>> from netloom.simulation.replay import run_program
+    >>> from netloom.simulation.agenda import run_program
     >>> from netloom.topology import mesh
     >>> from netloom.workload.programs.messages import Given, messages
     >>> there_and_back = messages(16, source=[0, 3], target=[3, 0], flits=10, after=[[], [0]])

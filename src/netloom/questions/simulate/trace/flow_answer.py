@@ -26,8 +26,7 @@ from netloom.questions.simulate.trace.entries import (
     spread_of,
     target_tasks,
 )
-from netloom.simulation.flow_traces import FlowTraceRun
-from netloom.simulation.traces import MessageTimes, Parts
+from netloom.simulation.traces import FlowTraceRun, MessageTimes, Parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -38,9 +38,8 @@ from netloom.questions.simulate.trace.plans import as_planned, is_plan
 from netloom.questions.simulate.trace.programs import as_program, is_msccl
 from netloom.questions.timelines import PERFETTO
 from netloom.questions.timing import clock_of, known_clock
-from netloom.simulation.flow_traces import run_flow_trace
 from netloom.simulation.side_by_side import run_all
-from netloom.simulation.traces import run_trace
+from netloom.simulation.traces import run_flow_trace, run_trace
 from netloom.workload.programs.collectives.msccl_traces import Execution
 from netloom.workload.programs.goal import CALC_SECONDS, read_goal, read_timed_goal
 from netloom.workload.programs.messages import with_delay, with_overhead
@@ -54,8 +53,7 @@ if TYPE_CHECKING:
     from netloom.machines import Machine
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.questions.timing import Clock
-    from netloom.simulation.flow_traces import FlowTraceRun
-    from netloom.simulation.traces import TraceRun
+    from netloom.simulation.traces import FlowTraceRun, TraceRun
     from netloom.topology import Topology
     from netloom.workload.programs.traces import Replay
 
