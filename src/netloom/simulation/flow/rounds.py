@@ -17,7 +17,7 @@ times precise however long a run is, and two moments can be compared.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from math import lcm
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -708,8 +708,9 @@ def _name(one: Round) -> bytes:
     from hashlib import blake2b
 
     name = blake2b(digest_size=16)
-    for column in (one.source, one.target, one.bytes):
-        name.update(column.tobytes())
+    for each in fields(one):
+        if each.name != "count":
+            name.update(getattr(one, each.name).tobytes())
     return name.digest()
 
 

@@ -5,20 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import Field
 
 from netloom.base.errors import InputError
 from netloom.base.progress import counting
-from netloom.base.spec import MAX_ELEMENTS
-from netloom.base.units import LARGEST, parse_seconds
+from netloom.base.units import parse_seconds
 from netloom.base.words import listed
 from netloom.mapping.named import place_tasks
-from netloom.questions.answers import CYCLES
-from netloom.questions.base import InstanceOf, Question, argument, option
-from netloom.questions.fields import Placed, Seconds, refuse
+from netloom.questions.fields import refuse
 from netloom.questions.named import computing, mapping_name, network_of
 from netloom.questions.outputs import PLOT, table_output
 from netloom.questions.recipes import provenance_of
@@ -31,11 +27,15 @@ from netloom.questions.simulate.engines import (
     refuse_flow_fields,
     refuse_packets,
 )
-from netloom.questions.simulate.fields import AnyProgramQuestion
 from netloom.questions.simulate.trace.answer import TraceReplay
 from netloom.questions.simulate.trace.flow_answer import CycleFlowReplay, FlowReplay
-from netloom.questions.simulate.trace.plans import as_planned, is_plan
-from netloom.questions.simulate.trace.programs import as_program, is_msccl
+from netloom.questions.simulate.trace.programs import (
+    ReplayQuestion,
+    as_planned,
+    as_program,
+    is_msccl,
+    is_plan,
+)
 from netloom.questions.timelines import PERFETTO
 from netloom.questions.timing import clock_of, known_clock
 from netloom.simulation.side_by_side import run_all
@@ -60,61 +60,6 @@ if TYPE_CHECKING:
 OF_GOAL = ("overhead_cycles", "gap_cycles", "calc_cycles")
 OF_TIMED_GOAL = ("gap_time", "calc_time")
 """Fields that say how to read a GOAL schedule, in cycles and in seconds."""
-
-
-class TraceFile(Question, panel="Trace"):
-    """A trace, and how it is read."""
-
-    trace: str | Path | InstanceOf[Trace] | InstanceOf[Execution] = argument(
-        "Table of messages (.csv, .tsv, .parquet), .goal, plan.json of a collective, MSCCL .xml, "
-        "or training: chakra:DIR/%d.et, kineto:DIR/%d.json, llm:tp=8,...",
-        kw_only=True,
-        panel="Arguments",
-        file=True,
-    )
-    size: Annotated[float, Field(gt=0, le=LARGEST)] | str | None = option(
-        "Size of an MSCCL program, such as 64MB.", default=None
-    )
-    flit_bytes: int | None = option(
-        "Size of a flit, which a channel moves per cycle.",
-        unit="bytes",
-        default=None,
-        ge=1,
-        le=MAX_ELEMENTS,
-        shown_default="the machine's",
-    )
-    overhead_cycles: int = option(
-        "Overhead o at each end of a GOAL message.",
-        default=0,
-        ge=0,
-        lt=2**31,
-        unit=CYCLES,
-    )
-    gap_cycles: int = option(
-        "Gap g between GOAL messages.",
-        default=0,
-        ge=0,
-        lt=2**31,
-        unit=CYCLES,
-    )
-    calc_cycles: float = option(
-        "Time per unit of a GOAL calc.", default=1.0, ge=0, lt=2**31, unit=CYCLES
-    )
-    gap_time: Seconds | None = option(
-        "Gap g between GOAL messages as flows.", default=None, shown_default="0"
-    )
-    calc_time: Seconds | None = option(
-        "Time per GOAL calc unit, as flows.", default=None, shown_default="1ns"
-    )
-    algorithm: str | None = option(
-        "Algorithm: bruck, all-to-all=bruck.",
-        default=None,
-        shown_default="ring",
-    )
-
-
-class ReplayQuestion(AnyProgramQuestion, Placed, TraceFile):
-    """A trace of messages that wait for one another."""
 
 
 @dataclass(frozen=True, eq=False)
