@@ -2,7 +2,7 @@
 
 from netloom.simulation.network.bound import Bound, throughput_bound
 from netloom.simulation.network.loaded import SaturationPoint, bracket_saturation, run_loads
-from netloom.simulation.network.reservations import Reservation, reserve, reserve_paths
+from netloom.simulation.network.program import Reservation, reserve, reserve_paths
 from netloom.simulation.network.routers import PRESETS, SWITCHINGS, Router, router
 from netloom.simulation.network.run import NetworkRun, Run, run_network
 from netloom.simulation.steady import Limits

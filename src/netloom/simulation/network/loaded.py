@@ -26,7 +26,7 @@ from netloom.routing import (
 from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.demand import MOST_PAIRS, listed_pairs
 from netloom.simulation.network.idle import idle_network, one_kind, tightest_loop
-from netloom.simulation.network.reservations import reserve
+from netloom.simulation.network.program import reserve
 from netloom.simulation.network.routers import SWITCHINGS, Router, Switching, end_channels
 from netloom.simulation.network.run import NetworkRun, Run, Sender, run_network
 from netloom.simulation.side_by_side import ctrl_c_sets, processors, result, run_all
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from netloom.routing.virtual_channels import VirtualRouting
     from netloom.simulation.network.bound import Bound
     from netloom.simulation.network.idle import Idle, Loop
-    from netloom.simulation.network.reservations import Reservation
+    from netloom.simulation.network.program import Reservation
     from netloom.simulation.steady import Limits
     from netloom.topology import Topology
     from netloom.workload import Arrivals, Lengths, Traffic

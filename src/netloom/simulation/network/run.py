@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from netloom.routing import VirtualChannelRouting
     from netloom.simulation.intervals import Batches
     from netloom.simulation.network.bound import Bound
-    from netloom.simulation.network.reservations import Reservation
+    from netloom.simulation.network.program import Reservation
     from netloom.simulation.network.routers import Router
     from netloom.simulation.tally import Delivered, GroupMeasured, Measured
     from netloom.topology import Topology
