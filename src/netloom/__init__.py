@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from netloom._version import __version__
+from netloom.base.declared import declared
 from netloom.base.errors import DeadlockError, InputError, NoRouteError, NotAMappingError
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from netloom.questions.compile.collective.question import (
         compile_collective as compile_collective,
     )
-    from netloom.questions.compile.plans import run_plan as run_plan
     from netloom.questions.compile.plans import verify_plan as verify_plan
     from netloom.questions.compile.question import compile_phases as compile_phases
     from netloom.questions.fabric.question import check_fabric as check_fabric
@@ -47,7 +47,6 @@ _FACE = {
     "read": "netloom.workload",
     "results": "netloom.experiments",
     "run": "netloom.experiments",
-    "run_plan": "netloom.questions.compile.plans",
     "simulate_beside": "netloom.questions.simulate.load.question",
     "to_pandas": "netloom.questions.frames",
     "verify_plan": "netloom.questions.compile.plans",
@@ -77,7 +76,6 @@ __all__ = [
     "report",
     "results",
     "run",
-    "run_plan",
     "simulate",
     "simulate_beside",
     "simulate_loop",
@@ -95,6 +93,8 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(_FACE[name]), name)
     if (module := _questions().get(name)) is not None:
         return getattr(import_module(module), name)
+    if (added := declared("functions").get(name)) is not None:
+        return added.load()
     raise AttributeError(f"module 'netloom' has no attribute '{name}'")
 
 
@@ -106,4 +106,4 @@ def _questions() -> dict[str, str]:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_questions()})
+    return sorted({*__all__, *_questions(), *declared("functions")})

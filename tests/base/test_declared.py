@@ -60,3 +60,8 @@ def test_the_papers_come_by_entry_points():
     assert [each.value for each in declared("questions").values()] == ["netloom_papers.questions"]
     assert list(packages()) == ["netloom.questions", "netloom_papers.questions"]
     assert groups() == {"From the papers": ["hotspot"]}
+    assert [*declared("engines")] == ["worm"]
+    assert [each.value for each in declared("layouts").values()] == [
+        "netloom_papers.layouts:LAYOUTS"
+    ]
+    assert [*declared("functions")] == ["run_plan"]

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 
 from netloom.routing import DimensionOrder, DModK
 from netloom.simulation.flow import flow_network
-from netloom.simulation.flow_traces import run_flow_trace
-from netloom.simulation.traces import critical_path
+from netloom.simulation.traces import critical_path, run_flow_trace
 from netloom.topology import mesh, topology
 from netloom.workload.programs.many_lists import lists
 from netloom.workload.programs.messages import messages

@@ -6,11 +6,11 @@ import pytest
 from netloom.base.errors import InputError
 from netloom.routing import DimensionOrder
 from netloom.simulation import agenda
+from netloom.simulation.agenda import Ending, run_program
 from netloom.simulation.kernels import agenda as agenda_kernel
-from netloom.simulation.replay import Ending, run_program
-from netloom.simulation.worm import Worm, WormEngine
 from netloom.topology import mesh
 from netloom.workload.programs.messages import Given, messages
+from netloom_papers.worms import Worm, WormEngine
 
 
 class Parts:

@@ -29,4 +29,4 @@ def test_the_first_channel_that_differs_is_named(field: str, channel: int) -> No
     changed = Topology("slow", 4, line.channel_source, line.channel_target, **{field: values})
     name = changed.channel_name(channel)
     with pytest.raises(InputError, match=f"channel {name} of bandwidth"):
-        check_alike(changed, "lockstep worms")
+        check_alike(changed, "compiled phases")

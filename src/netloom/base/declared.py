@@ -1,7 +1,8 @@
 """What other packages add to netloom, as entry points of their installation.
 
 A group's name says what is added: ``netloom.questions``, ``netloom.commands``,
-``netloom.process-graphs``. See docs/adding-to-netloom.md.
+``netloom.functions``, ``netloom.process-graphs``, ``netloom.engines``, ``netloom.layouts``. See
+docs/adding-to-netloom.md.
 """
 
 from __future__ import annotations

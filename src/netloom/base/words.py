@@ -164,8 +164,8 @@ def or_near(word: str, known: Iterable[str], wanted: str) -> str:
     return f"{' or '.join(near)} (the nearest), or {wanted}" if near else wanted
 
 
-def listed(words: Sequence[str], most: int = 6) -> str:
-    """Return words as a list, not too long.
+def listed(words: Sequence[str], most: int = 6, last: str = "and") -> str:
+    """Return words as a list, not too long. ``last`` stands before the last one.
 
     Examples
     --------
@@ -177,4 +177,4 @@ def listed(words: Sequence[str], most: int = 6) -> str:
         shown = [*shown[: most - 1], f"{len(shown) - most + 1} more"]
     if len(shown) < 2:
         return "".join(shown)
-    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return f"{', '.join(shown[:-1])} {last} {shown[-1]}"

@@ -99,7 +99,6 @@ def _options(
 own = partial(app.command, cls=HelpedCommand)
 
 own("compile verify", epilog=plans.VERIFY_EPILOG)(plans.verify)
-own("compile run", epilog=plans.RUN_EPILOG)(plans.run)
 own(epilog=DEMO_EPILOG)(demo)
 own(epilog=experiment.RUN_EPILOG)(experiment.run)
 own(epilog=experiment.RESULTS_EPILOG)(experiment.results)

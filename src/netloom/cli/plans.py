@@ -1,4 +1,4 @@
-"""``netloom compile verify`` and ``netloom compile run``: what is done with a plan file."""
+"""``netloom compile verify``: whether a plan file breaks a rule."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from netloom.cli.edge import (
-    FAILED,
     FILES,
     AsJson,
     Writer,
@@ -19,9 +18,7 @@ from netloom.cli.edge import (
 )
 
 VERIFY_EPILOG = "Example: netloom compile verify plan.xml --on examples/ndv2-2.toml --size 1GB"
-RUN_EPILOG = "Example: netloom compile run plan.json"
 
-Plan = Annotated[Path, typer.Argument(help="Plan that netloom compile --out wrote.")]
 Schedule = Annotated[
     Path, typer.Argument(help="Plan that netloom compile --out wrote, or MSCCL XML.")
 ]
@@ -61,7 +58,7 @@ def verify(
 
         check_timeline(perfetto)
         check_apart([plan, perfetto])
-    with _judging(plan, as_json=as_json):
+    with judging(plan, as_json=as_json):
         from netloom.questions.compile.plans import verify_plan
 
         result = verify_plan(plan, on=on, size=size, bandwidth=bandwidth, latency=latency)
@@ -71,22 +68,11 @@ def verify(
 
         writers.append(lambda: save_timeline(result.timeline(), perfetto))
     with files_written(writers, quiet=as_json):
-        _show(result, as_json=as_json)
-
-
-def run(plan: Plan, as_json: AsJson = False) -> None:
-    """Execute a plan's programs on real words. The exit code is 1 if one does not arrive."""
-    with _judging(plan, as_json=as_json):
-        from netloom.questions.compile.plans import run_plan
-
-        result = run_plan(plan)
-    _show(result, as_json=as_json)
-    if not result.delivered:
-        raise typer.Exit(FAILED)
+        show(result, as_json=as_json)
 
 
 @contextmanager
-def _judging(plan: Path, *, as_json: bool) -> Iterator[None]:
+def judging(plan: Path, *, as_json: bool) -> Iterator[None]:
     """Print the rule that the plan breaks, if it breaks one, as JSON too where that was asked."""
     from netloom.phases import InvalidPlanError
 
@@ -105,7 +91,8 @@ def _judging(plan: Path, *, as_json: bool) -> Iterator[None]:
         raise
 
 
-def _show(result: Any, *, as_json: bool) -> None:
+def show(result: Any, *, as_json: bool) -> None:
+    """Print what a plan file came to."""
     if as_json:
         print_json(result.to_dict())
     else:

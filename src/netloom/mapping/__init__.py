@@ -2,7 +2,7 @@
 
 from netloom.mapping.allocation import allocated_nodes
 from netloom.mapping.joint_routes import JointRoutes, joint_routes
-from netloom.mapping.layouts.catalogue import LAYOUTS, find_layout, fitting_layouts, gray
+from netloom.mapping.layouts.catalogue import find_layout, fitting_layouts, gray, layouts
 from netloom.mapping.layouts.parts import Layout
 from netloom.mapping.placements import (
     FORMATS,
@@ -23,7 +23,6 @@ from netloom.mapping.search.objectives import OBJECTIVES
 
 __all__ = [
     "FORMATS",
-    "LAYOUTS",
     "OBJECTIVES",
     "FoundMapping",
     "JointRoutes",
@@ -37,6 +36,7 @@ __all__ = [
     "how_to_apply",
     "identity",
     "joint_routes",
+    "layouts",
     "place",
     "random_mapping",
     "rank_file",

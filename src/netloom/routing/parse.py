@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from netloom.base.declared import declared
 from netloom.base.errors import InputError
 from netloom.base.spec import split_spec, whole_number
 from netloom.base.words import or_near
@@ -113,8 +114,8 @@ torus-2qos                        psm  psm  -    -    -    psm  psm  -
 parentheses."""
 
 NOTES = (
-    "With --engine flow or worm, simulate takes what p has. A routing that can deadlock on the VCs "
-    "that there are is refused.",
+    f"With --engine {listed(['flow', *declared('engines')], last='or')}, simulate takes what p "
+    "has. A routing that can deadlock on the VCs that there are is refused.",
     "fabric and route take OpenSM's engines (minhop to torus-2qos) and lfts:FILE; fabrics from "
     "files have minhop by default. updn and ftree fit wherever OpenSM would not fall back.",
     "routes:FILE fits any network, lfts:FILE any fabric with LIDs.",

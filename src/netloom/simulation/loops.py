@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from netloom.simulation.agenda import run_program
 from netloom.simulation.intervals import Batches, paired_ratio
-from netloom.simulation.replay import run_program
 from netloom.topology.measures import busy_shares
 from netloom.workload.programs.loops import loop_times, loops_done
 
@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.simulation.agenda import ProgramEngine, Records
+    from netloom.simulation.agenda import Ending, ProgramEngine, Records
     from netloom.simulation.program_network import ProgramNetwork
-    from netloom.simulation.replay import Ending
     from netloom.workload.programs.loops import ClosedLoop, LoopTimes
     from netloom.workload.programs.shared import SharedProgram
 

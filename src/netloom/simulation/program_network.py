@@ -1,25 +1,21 @@
-"""A network that runs programs, on either engine, and what messages take in it while it is idle."""
+"""A network that runs programs, on any engine, and what messages take in it while it is idle."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
 from netloom.routing import VirtualChannelRouting, hosted_ports
 from netloom.routing.virtual_channel_tables import TABLE
-from netloom.simulation.flow.network import flow_network
-from netloom.simulation.flow.program import FlowProgram, FlowRules
 from netloom.simulation.network.program import NetworkProgram
-from netloom.simulation.network.routers import end_channels
-from netloom.simulation.worm import Worm, WormEngine
+from netloom.simulation.network.routers import Router, end_channels
 
 if TYPE_CHECKING:
     from netloom.base.arrays import Ints
     from netloom.routing import Routing
     from netloom.simulation.agenda import ProgramEngine, Records
-    from netloom.simulation.network.routers import Router
     from netloom.topology import Topology
 
 MOST_STEPS = 2**30
@@ -31,17 +27,40 @@ TINY = 1e-6
 """Cycles that channels are taken to be longer, so that none is of length 0."""
 
 
+class Rules(Protocol):
+    """By what a network without virtual-channel routers runs programs, as a dataclass.
+
+    Its fields are what answers say of it. Flows have ``FlowRules``.
+    """
+
+    engine_name: ClassVar[str]
+
+    def words(self) -> str:
+        """Return them as a person says them."""
+
+    def make_engine(
+        self, topology: Topology, routing: Routing, *, switch_cycles: int
+    ) -> ProgramEngine:
+        """Return an engine that has not begun. ``switch_cycles``: see ``NetworkProgram``."""
+
+    def zero_load_latency(self, topology: Topology, hops: float, flits: float) -> float:
+        """Return a message's latency over so many hops of the idle network. Both may be means."""
+
+    def zero_load_latencies(self, rows: Records) -> Ints:
+        """Return the latency of each message, exactly. See ``ProgramNetwork``."""
+
+
 @dataclass(frozen=True, eq=False)
 class ProgramNetwork:
     """A network and the engine that runs programs on it.
 
-    It has routers, lockstep worms that switch and arbitrate so, or flows that share channels so.
-    The routing is made for the router's VCs, of one path for each pair of nodes, or any. The other
-    fields are those of ``NetworkProgram``.
+    It has virtual-channel routers, or rules of another engine. The routing is made for the
+    routers' VCs, or gives the paths of each pair of nodes. The other fields are those of
+    ``NetworkProgram``.
     """
 
     topology: Topology
-    router: Router | Worm | FlowRules
+    router: Router | Rules
     routing: VirtualChannelRouting | Routing
     packet_flits: int
     switch_cycles: int
@@ -49,10 +68,8 @@ class ProgramNetwork:
 
     @property
     def engine_name(self) -> str:
-        """``network``, ``worm`` or ``flow``."""
-        if isinstance(self.router, FlowRules):
-            return "flow"
-        return "worm" if isinstance(self.router, Worm) else "network"
+        """What ``--engine`` calls it."""
+        return "network" if isinstance(self.router, Router) else self.router.engine_name
 
     @property
     def routing_name(self) -> str:
@@ -62,29 +79,17 @@ class ProgramNetwork:
     @property
     def router_name(self) -> str:
         """What switches, as a person says it."""
-        if isinstance(self.router, FlowRules):
-            turns = "one after the other" if self.router.injection == "in-order" else "all at once"
-            return f"flows that share channels fairly, {turns} from each node"
-        if isinstance(self.router, Worm):
-            return f"lockstep worms ({self.router.switching}, {self.router.arbitration})"
+        if not isinstance(self.router, Router):
+            return self.router.words()
         vcs, flits = self.router.vcs, self.router.buffer_flits
         return f"{self.router.switching} routers of {vcs} VCs of {flits} flits"
 
     def make_engine(self, *, by_node: bool = False) -> ProgramEngine:
         """Return an engine that has not begun. ``by_node``: see ``NetworkProgram``."""
-        if isinstance(self.router, FlowRules):
-            return FlowProgram(
-                flow_network(self.topology, end_channels=self.router.end_channels),
-                self.routing,  # type: ignore[arg-type]
-                injection=self.router.injection,
-                switch_cycles=self.switch_cycles,
-            )
-        if isinstance(self.router, Worm):
-            return WormEngine(
-                self.topology,
-                self.routing,  # type: ignore[arg-type]
-                self.router,
-                switch_cycles=self.switch_cycles,
+        if not isinstance(self.router, Router):
+            assert not isinstance(self.routing, VirtualChannelRouting)
+            return self.router.make_engine(
+                self.topology, self.routing, switch_cycles=self.switch_cycles
             )
         return NetworkProgram(
             self.topology,
@@ -101,22 +106,20 @@ class ProgramNetwork:
 
         The packets of a message that is cut follow each other without a gap.
         """
-        if isinstance(self.router, FlowRules):
-            return hops + flits + 2 * (not self.topology.direct)
-        if isinstance(self.router, Worm):
-            return self.router.unhindered_cycles(hops, flits)
+        if not isinstance(self.router, Router):
+            return self.router.zero_load_latency(self.topology, hops, flits)
         first = min(flits, self.packet_flits)
         return self.router.zero_load_cycles(hops, first) + flits - first
 
     def zero_load_latencies(self, rows: Records) -> Ints:
         """Return the latency of each message over the hops it took, were the network idle.
 
-        Exact for flows and on lockstep worms. On the network, it is exact for messages of one
-        packet if buffers let a channel be used in every cycle (see ``Router.zero_load_cycles``).
-        For longer messages it is a lower bound. The last or last but one packet in its source's
-        queue waits only for its predecessors there. All flits must pass the target's ejection
-        channels. It is also a lower bound if channels differ, because the hops take at least as
-        long as on the quickest path.
+        Exact without routers. With them, it is exact for messages of one packet if buffers let a
+        channel be used in every cycle (see ``Router.zero_load_cycles``). For longer messages
+        it is a lower bound. The last or last but one packet in its source's queue waits only for
+        its predecessors there. All flits must pass the target's ejection channels. It is also a
+        lower bound if channels differ, because the hops take at least as long as on the quickest
+        path.
 
         ``rows`` are records of rows that sent a message which has arrived: int64[len(rows)] cycles.
 
@@ -132,12 +135,10 @@ class ProgramNetwork:
         >>> network.zero_load_latencies(rows)
         array([14, 21])
         """
-        if isinstance(self.router, FlowRules):
-            return np.asarray(np.rint(rows["alone"]), np.int64)
+        if not isinstance(self.router, Router):
+            return self.router.zero_load_latencies(rows)
         flits, hops = rows["flits"].astype(np.int64), rows["hops"].astype(np.int64)
         router, packet_flits = self.router, self.packet_flits
-        if isinstance(router, Worm):
-            return np.asarray(router.unhindered_cycles(hops, flits), np.int64)  # type: ignore[arg-type]
         packets = -(-flits // packet_flits)
         if _ways_differ_in_length(self.routing):
             hops = np.where(packets > 1, 1, hops)

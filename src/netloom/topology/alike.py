@@ -18,7 +18,7 @@ def check_alike(topology: Topology, what: str) -> None:
     topology
         The network. Injection and ejection channels count, where it lists them.
     what
-        What is asked for, such as ``lockstep worms``.
+        What is asked for, such as ``compiled phases``.
 
     Raises
     ------
@@ -28,7 +28,7 @@ def check_alike(topology: Topology, what: str) -> None:
     Examples
     --------
     >>> from netloom.topology import topology
-    >>> check_alike(topology("leaf-spine:4x2x4"), "lockstep worms")
+    >>> check_alike(topology("leaf-spine:4x2x4"), "compiled phases")
     """
     odd = (topology.channel_bandwidth != 1) | (topology.channel_cycles != 1)
     if odd.any():

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from netloom.base.errors import InputError
 from netloom.contention import measure
-from netloom.mapping.layouts.codes import folded, is_folded_ring, line_code, ring_code
-from netloom.mapping.layouts.curves import hilbert, morton, snake
+from netloom.mapping.layouts.catalogue import hilbert, morton, snake
+from netloom.mapping.layouts.parts import folded, is_folded_ring, line_code, ring_code
 from netloom.routing import DimensionOrder
 from netloom.topology import cube, hypercube, mesh, omega, torus
 from netloom.workload import all_to_all, binary_tree, line, ring

@@ -9,8 +9,8 @@ from netloom.base.errors import InputError
 from netloom.contention import measure, measure_paths
 from netloom.mapping import find_layout, fitting_layouts
 from netloom.mapping.layouts import catalogue as layouts
-from netloom.mapping.layouts.fold import fold
-from netloom.mapping.layouts.shapes import TaskGrid, grid_of, hypercube_dimension, is_binary_tree
+from netloom.mapping.layouts.catalogue import fold
+from netloom.mapping.layouts.parts import TaskGrid, grid_of, hypercube_dimension, is_binary_tree
 from netloom.routing import DimensionOrder
 from netloom.topology import cube, hypercube, mesh, torus
 from netloom.topology import topology as network_of
@@ -152,7 +152,7 @@ def test_each_layout_fits_something():
     fitting = {
         name for spec in PROGRAMS for net in NETWORKS for name in fitting_layouts(read(spec), net)
     }
-    assert fitting == set(layouts.LAYOUTS)
+    assert fitting == set(layouts.layouts())
 
 
 @pytest.mark.parametrize(

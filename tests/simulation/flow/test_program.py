@@ -9,12 +9,12 @@ from hypothesis import given, settings
 
 from netloom.base.errors import InputError
 from netloom.routing import DimensionOrder, parse_routing
+from netloom.simulation.agenda import run_program
 from netloom.simulation.flow import flow_network, run_flows
 from netloom.simulation.flow.program import FlowProgram
-from netloom.simulation.replay import run_program
-from netloom.simulation.worm import Worm, WormEngine
 from netloom.topology import mesh, topology
 from netloom.workload.programs.messages import Given, messages
+from netloom_papers.worms import Worm, WormEngine
 
 NETS = ["mesh:3x3", "torus:4x3", "leaf-spine:2x2x3", "fat-tree:2x3", "dragonfly:1x2x1"]
 

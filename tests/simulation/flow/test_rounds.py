@@ -8,7 +8,7 @@ import pytest
 from netloom.base.errors import InputError
 from netloom.routing import parse_routing
 from netloom.simulation.flow import flow_network, run_flows, run_rounds
-from netloom.simulation.flow.window import Window
+from netloom.simulation.flow.rounds import Window
 from netloom.topology import topology
 from netloom.workload.programs.round_programs import (
     Round,
@@ -191,7 +191,7 @@ def test_what_cannot_be_run_is_refused():
 
 def test_hosts_too_far_ahead_are_refused(monkeypatch):
     """Host 0 sends fast to 1, which passes on slowly: 0 is further ahead with every round."""
-    monkeypatch.setattr("netloom.simulation.flow.overlapping.MOST_WAITING", 100)
+    monkeypatch.setattr("netloom.simulation.flow.rounds.MOST_WAITING", 100)
     network, routing = fabric("leaf-spine:1x1x3")
     each = exchange([0, 1], [1, 2], [1e3, 1e6], 500)
     last = exchange([0, 1], [2, 2], 1.0)

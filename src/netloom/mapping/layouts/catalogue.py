@@ -1,82 +1,54 @@
-"""The table of layouts: each by its name, and those that fit a program and a network."""
+"""The table of layouts: each by its name, and those that fit a program and a network.
+
+A Gray code makes neighbours in the network of tasks that differ in one bit.
+
+Meshes and tori of tasks are folded onto meshes, tori and hypercubes of other sides. Each side of
+the program is written as digits, and each digit is a part of one coordinate of the network. For
+example, a side of 8 tasks may be 2 × 4, with the 2 in the rows and the 4 in the columns. Along a
+side the digits follow a Gray code, so that a step changes one digit by one. A digit's place in its
+coordinate determines how many hops that is. (Ma and Tao, *Embeddings among toruses and meshes*,
+1987, and Chan and Chin, *On embedding rectangular grids in hypercubes*, 1988, prove how far such
+embeddings go.)
+
+Along a curve, a snake makes neighbours of tasks that follow each other. A Hilbert curve also keeps
+tasks near that are not far apart in number. Morton order splits the network in halves, again and
+again, as task numbers do.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from functools import cache
+from heapq import nsmallest
+from itertools import islice
+from math import prod
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from netloom.base.declared import declared
 from netloom.base.errors import InputError
 from netloom.contention import measure
-from netloom.mapping.layouts.boxes import columns, planes
-from netloom.mapping.layouts.curves import hilbert, morton, snake
-from netloom.mapping.layouts.fold import fold
-from netloom.mapping.layouts.parts import Layout, refusal, require_cube
-from netloom.mapping.layouts.shapes import hypercube_dimension
-from netloom.mapping.layouts.trees import h_tree, tiles
+from netloom.mapping.layouts.parts import (
+    Layout,
+    TaskGrid,
+    grid_of,
+    hypercube_dimension,
+    is_folded_ring,
+    line_code,
+    nodes_at,
+    refusal,
+    require_cube,
+    ring_code,
+)
 from netloom.routing import DimensionOrder
 from netloom.topology import Cube, Topology, cube
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from netloom.base.arrays import Ints
     from netloom.workload import ProcessGraph
-
-
-def find_layout(name: str, app: ProcessGraph, topology: Topology) -> Layout:
-    """Return the layout of this name, of a program on a network.
-
-    Parameters
-    ----------
-    name
-        One of ``LAYOUTS``.
-    app
-        The program, known by its edges: a file will do.
-    topology
-        The network.
-
-    Raises
-    ------
-    InputError
-        If there is no such layout, or it does not fit the program or the network.
-
-    Examples
-    --------
-    >>> from netloom.topology import mesh
-    >>> from netloom.workload import binary_tree
-    >>> find_layout("tiles", binary_tree(255), mesh(16, 16))
-    <layout tiles of 255 tasks, χ_max 2 on its own routes>
-    >>> find_layout("tiles", binary_tree(255), mesh(8, 8))
-    Traceback (most recent call last):
-        ...
-    netloom.InputError: layout 'tiles': found mesh:8x8 for 255 tasks;
-    expected at least 16 x 16 nodes
-    """
-    if name not in LAYOUTS:
-        raise InputError("layout", f"'{name}'", ", ".join(LAYOUTS))
-    return LAYOUTS[name](app, topology)
-
-
-def fitting_layouts(app: ProcessGraph, topology: Topology) -> dict[str, Layout]:
-    """Return all layouts that fit, by name: those for this kind of program first.
-
-    Examples
-    --------
-    >>> from netloom.topology import mesh
-    >>> from netloom.workload import hypercube, read
-    >>> list(fitting_layouts(hypercube(6), mesh(8, 8)))
-    ['identity', 'gray', 'fold', 'hilbert', 'morton']
-    >>> list(fitting_layouts(read("all-to-all:6"), mesh(4, 4)))
-    ['hilbert', 'morton']
-    """
-    fitting = {}
-    for name, lay_out in LAYOUTS.items():
-        try:
-            fitting[name] = lay_out(app, topology)
-        except InputError:
-            continue
-    return fitting
 
 
 def gray(num_tasks: int, topology: Topology) -> Ints:
@@ -190,11 +162,325 @@ def _load_of_ring(side: int, *, coded: bool) -> int:
     return int(found.channel_load.max(initial=0))
 
 
-LAYOUTS: dict[str, Callable[[ProcessGraph, Topology], Layout]] = {
-    "tiles": tiles,
-    "h-tree": h_tree,
-    "columns": columns,
-    "planes": planes,
+MOST_SPLITS = 2_000
+"""Most ways of sharing out the sides whose χ_max is bounded."""
+
+MEASURED = 8
+"""Most ways whose χ_max is measured: those of the lowest bounds."""
+
+_Factors: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Digit:
+    """A part of one side of the program that is a part of one coordinate of the network."""
+
+    axis: int  # the dimension of the program
+    across: int  # the dimension of the network
+    radix: int  # values of the digit
+    weight: int  # what a step of one adds to the coordinate
+
+
+def fold(app: ProcessGraph, topology: Topology) -> Layout:
+    """Lay a mesh or torus of tasks out on a mesh, torus or hypercube of any other sides.
+
+    What fits as it is has χ_max 1. A ring on a line is folded flat, with steps of 2 and χ_max 2.
+    Other sides are cut into factors and put together anew, where they divide (χ_max is then
+    measured, and the lowest of the likely ways is taken). On a hypercube each side follows a Gray
+    code. A side that is no product of the network's parts is laid out as the next power of two.
+
+    The program is a mesh, torus, line, ring or hypercube, in row-major order. The network has
+    at least as many nodes.
+
+    Raises
+    ------
+    InputError
+        If the program or the network is none of those, or its sides cannot be put together.
+
+    Examples
+    --------
+    >>> from netloom.topology import hypercube, mesh
+    >>> from netloom.workload import ring, torus
+    >>> fold(ring(8), mesh(8)).node_of
+    array([0, 2, 4, 6, 7, 5, 3, 1], dtype=int32)
+    >>> fold(torus(4, 8), hypercube(5))
+    <layout fold of 32 tasks, χ_max 1>
+    >>> fold(torus(8, 8), mesh(4, 16))
+    <layout fold of 64 tasks, χ_max 5>
+    """
+    grid = grid_of(app)
+    if grid is None:
+        raise refusal("fold", f"the program {app.name}", "a mesh or torus such as mesh:8x8")
+    network = require_cube("fold", topology)
+    splits = list(islice(_splits(grid.sides, network), MOST_SPLITS))
+    if not splits:  # no factors fit: whole powers of two may, with nodes to spare
+        doubled = tuple(1 << (side - 1).bit_length() for side in grid.sides)
+        splits = list(islice(_splits(doubled, network), MOST_SPLITS))
+    if not splits:
+        wanted = "sides that divide into those of the network"
+        raise refusal("fold", f"{app.name} on {topology.name}", wanted)
+    ways = [_weighed(split, grid, network) for split in splits]
+    best: tuple[int, int] | None = None
+    for _, digits in nsmallest(MEASURED, ways, key=lambda way: way[0]):
+        placed = _placed(grid, network, digits)
+        found = measure(network, DimensionOrder(), placed[app.source], placed[app.target])
+        cost = int(found.channel_load.max()), int(found.path_length.sum())
+        if best is None or cost < best:
+            best, node_of = cost, placed
+        if cost[1] == app.num_edges:  # every path is one hop
+            break
+    assert best is not None
+    return Layout("fold", node_of, best[0], None, "Ma and Tao 1987; Chan and Chin 1988")
+
+
+def _splits(
+    sides: tuple[int, ...], network: Cube, taken: tuple[_Factors, ...] = ()
+) -> Iterator[tuple[_Factors, ...]]:
+    """Yield tables of factors: one row per side, whose product it is, one column per coordinate.
+
+    No column's product is more than its coordinate has room for. ``taken`` are the rows so far.
+    Rows of equal sides come in falling order, for the same reason as columns do in ``_rows``.
+    """
+    number = len(taken)
+    if number == len(sides):
+        yield taken
+        return
+    alike = number > 0 and sides[number] == sides[number - 1]
+    for row in _rows(sides[number], network, taken, ()):
+        if not alike or row <= taken[-1]:
+            yield from _splits(sides, network, (*taken, row))
+
+
+def _rows(
+    side: int, network: Cube, taken: tuple[_Factors, ...], row: _Factors
+) -> Iterator[_Factors]:
+    """Yield the ways to go on with a row, of which ``side`` is still to be shared out.
+
+    Coordinates that are alike so far are taken in order: another order is the same table under
+    other names.
+    """
+    axis = len(row)
+    if axis == len(network.sides):
+        if side == 1:
+            yield row
+        return
+    column = [above[axis] for above in taken]
+    most = min(side, network.sides[axis] // prod(column))
+    alike = axis and _looks(network, axis) == _looks(network, axis - 1)
+    if alike and column == [above[axis - 1] for above in taken]:
+        most = min(most, row[-1])
+    for factor in range(most, 0, -1):
+        if side % factor == 0:
+            yield from _rows(side // factor, network, taken, (*row, factor))
+
+
+def _looks(network: Cube, axis: int) -> tuple[int, bool]:
+    return network.sides[axis], network.wraps[axis]
+
+
+def _weighed(split: tuple[_Factors, ...], grid: TaskGrid, network: Cube) -> tuple[int, list[Digit]]:
+    """Return the digits of a split, in the order of least load, and a bound of χ_max.
+
+    ``weight`` paths of a digit cross any point of a line, twice as many if its ring is folded.
+    """
+    bound, digits = 0, []
+    for across in range(len(network.sides)):
+        parts = [(row[across], axis) for axis, row in enumerate(split) if row[across] > 1]
+        parts.sort()
+        orders = [parts]
+        if network.wraps[across]:  # the last digit can go round: let each have its turn
+            orders += [[*parts[:at], *parts[at + 1 :], part] for at, part in enumerate(parts)]
+        loads, chosen = min(
+            ((_fold_load(order, across, split, grid, network), order) for order in orders),
+            key=lambda choice: choice[0],
+        )
+        bound = max(bound, loads)
+        weight = 1
+        for radix, axis in chosen:
+            digits.append(Digit(axis, across, radix, weight))
+            weight *= radix
+    return bound, digits
+
+
+def _fold_load(
+    order: list[tuple[int, int]],
+    across: int,
+    split: tuple[_Factors, ...],
+    grid: TaskGrid,
+    network: Cube,
+) -> int:
+    load, weight = 0, 1
+    for radix, axis in order:
+        digit = Digit(axis, across, radix, weight)
+        flat = grid.is_ring(axis) and not _goes_round(digit, grid, network)
+        radices = [factor for factor in split[axis] if factor > 1]
+        load += weight * (2 if flat and is_folded_ring(grid.sides[axis], radices) else 1)
+        weight *= radix
+    return load
+
+
+def _goes_round(digit: Digit, grid: TaskGrid, network: Cube) -> bool:
+    """Whether a ring of tasks goes round a ring of nodes as it is."""
+    fills = digit.radix * digit.weight == network.sides[digit.across]
+    return fills and network.wraps[digit.across] and digit.radix == grid.sides[digit.axis]
+
+
+def _placed(grid: TaskGrid, network: Cube, digits: list[Digit]) -> Ints:
+    """Return the node of each task."""
+    at = np.unravel_index(np.arange(prod(grid.sides)), grid.sides)
+    places = [np.zeros(len(at[0]), np.int64) for _ in network.sides]
+    for axis, side in enumerate(grid.sides):
+        mine = [digit for digit in digits if digit.axis == axis]
+        mine.sort(key=lambda digit: -digit.weight)  # what is dear changes seldom
+        radices = [digit.radix for digit in mine]
+        open_ended = not grid.is_ring(axis) or _goes_round(mine[0], grid, network)
+        code = line_code(side, radices) if open_ended else ring_code(side, radices)
+        for digit, coordinate in zip(mine, code, strict=True):
+            places[digit.across] += digit.weight * coordinate[at[axis]]
+    return nodes_at(network.sides, places)
+
+
+def snake(app: ProcessGraph, topology: Topology) -> Layout:
+    """Lay a line or ring of tasks out on any mesh, torus or hypercube: neighbours stay neighbours.
+
+    A line goes to and fro along the rows, and from layer to layer. A ring goes to and fro and
+    comes home along the first column. An odd one leaves out one point of that, and where it is
+    too long for that, or the network is a line, it is folded flat (see ``ring_code``). χ_max is 1
+    but for odd rings without a straight piece and folded ones, whose χ_max is measured.
+
+    Raises
+    ------
+    InputError
+        If the program is no line or ring, or the network is none of those, or too small.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh
+    >>> from netloom.workload import ring
+    >>> snake(ring(8), mesh(2, 4)).node_of
+    array([1, 2, 3, 7, 6, 5, 4, 0], dtype=int32)
+    """
+    shape = grid_of(app)
+    if shape is None or len(shape.sides) != 1:
+        raise refusal("snake", f"the program {app.name}", "a line or ring such as ring:64")
+    grid = require_cube("snake", topology)
+    _check_room("snake", app, grid)
+    long = [axis for axis, side in enumerate(grid.sides) if side > 1]
+    sides = [grid.sides[axis] for axis in long]
+    round_it = sides == [app.num_tasks] and grid.wraps[long[0]]
+    code = ring_code if shape.is_ring(0) and not round_it else line_code
+    places = [np.zeros(app.num_tasks, np.int64) for _ in grid.sides]
+    for axis, coordinate in zip(long, code(app.num_tasks, sides), strict=True):
+        places[axis] = coordinate
+    node_of = nodes_at(grid.sides, places)
+    found = measure(grid, DimensionOrder(), node_of[app.source], node_of[app.target])
+    return Layout("snake", node_of, int(found.channel_load.max()), None, "Gray 1953")
+
+
+def hilbert(app: ProcessGraph, topology: Topology) -> Layout:
+    """Lay any program out along a Hilbert curve: each task beside the one before it.
+
+    Skilling, *Programming the Hilbert curve*, 2004. A line of tasks has χ_max 1. Of other
+    programs nothing is promised.
+
+    The network is a mesh, torus or hypercube of equal sides, a power of two, in two dimensions
+    or more. It has a node for each task.
+
+    Raises
+    ------
+    InputError
+        If the network is none of those, or too small.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh
+    >>> from netloom.workload import line
+    >>> hilbert(line(16), mesh(4, 4)).node_of[:8]
+    array([0, 4, 5, 1, 2, 3, 7, 6], dtype=int32)
+    """
+    grid = _network("hilbert", app, topology)
+    if len(set(grid.sides)) > 1:
+        raise refusal("hilbert", f"the network {grid.name}", "a network of equal sides")
+    bits = grid.sides[0].bit_length() - 1
+    places = _hilbert_places(np.arange(app.num_tasks), bits, len(grid.sides))
+    shape = grid_of(app)
+    is_line = shape is not None and len(shape.sides) == 1 and not shape.is_ring(0)
+    promise = 1 if is_line else None
+    return Layout("hilbert", nodes_at(grid.sides, places), promise, None, "Skilling 2004")
+
+
+def morton(app: ProcessGraph, topology: Topology) -> Layout:
+    """Lay any program out in Morton (Z) order: the bits of a task's number go round the sides.
+
+    Morton, *A computer oriented geodetic data base*, 1966. A hypercube of as many tasks as nodes
+    has the χ_max of the identity on a mesh, ⌊2k/3⌋ for the longest side k. Of other programs
+    nothing is promised.
+
+    The network is a mesh, torus or hypercube whose sides are powers of two, in two dimensions
+    or more. It has a node for each task.
+
+    Raises
+    ------
+    InputError
+        If the network is none of those, or too small.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh
+    >>> from netloom.workload import hypercube
+    >>> morton(hypercube(4), mesh(4, 4)).node_of[:8]
+    array([0, 1, 4, 5, 2, 3, 6, 7], dtype=int32)
+    """
+    grid = _network("morton", app, topology)
+    task = np.arange(app.num_tasks)
+    places = [np.zeros(app.num_tasks, np.int64) for _ in grid.sides]
+    bit = 0
+    for height in range(max(grid.sides).bit_length() - 1):
+        for axis in reversed(range(len(grid.sides))):
+            if grid.sides[axis] >> height > 1:
+                places[axis] |= (task >> bit & 1) << height
+                bit += 1
+    promise = None
+    if not any(grid.wraps) and 2 ** hypercube_dimension(app) == grid.num_hosts:
+        promise = 2 * max(grid.sides) // 3
+    return Layout("morton", nodes_at(grid.sides, places), promise, None, "Morton 1966")
+
+
+def _network(name: str, app: ProcessGraph, topology: Topology) -> Cube:
+    grid = require_cube(name, topology)
+    if len(grid.sides) < 2 or any(side & (side - 1) for side in grid.sides):
+        wanted = "sides that are powers of two, in two dimensions or more"
+        raise refusal(name, f"the network {topology.name}", wanted)
+    _check_room(name, app, grid)
+    return grid
+
+
+def _check_room(name: str, app: ProcessGraph, grid: Cube) -> None:
+    if app.num_tasks > grid.num_hosts:
+        found = f"{grid.num_hosts} nodes of {grid.name} for {app.num_tasks} tasks"
+        raise refusal(name, found, "a node for each task")
+
+
+def _hilbert_places(index: Ints, bits: int, dimensions: int) -> list[Ints]:
+    """Return the coordinates of points of the curve: Skilling's ``TransposetoAxes``."""
+    places = [np.zeros(len(index), np.int64) for _ in range(dimensions)]
+    for bit in range(bits * dimensions):
+        places[dimensions - 1 - bit % dimensions] |= (index >> bit & 1) << bit // dimensions
+    carried = places[-1] >> 1
+    for axis in range(dimensions - 1, 0, -1):
+        places[axis] ^= places[axis - 1]
+    places[0] ^= carried
+    for height in range(1, bits):
+        low = (1 << height) - 1
+        for axis in range(dimensions - 1, -1, -1):
+            inverted = (places[axis] >> height & 1) == 1
+            exchanged = np.where(inverted, 0, (places[0] ^ places[axis]) & low)
+            places[0] ^= np.where(inverted, low, exchanged)
+            places[axis] ^= exchanged
+    return places
+
+
+OWN: dict[str, Callable[[ProcessGraph, Topology], Layout]] = {
     "identity": identity_layout,
     "gray": gray_layout,
     "fold": fold,
@@ -202,4 +488,69 @@ LAYOUTS: dict[str, Callable[[ProcessGraph, Topology], Layout]] = {
     "hilbert": hilbert,
     "morton": morton,
 }
-"""All layouts by name, those for one kind of program first."""
+
+"""netloom's own layouts by name, those for one kind of program first."""
+
+
+@cache
+def layouts() -> dict[str, Callable[[ProcessGraph, Topology], Layout]]:
+    """Return all layouts by name, those that other packages add first."""
+    added: dict[str, Any] = {}
+    for each in declared("layouts").values():
+        added |= each.load()
+    return added | OWN
+
+
+def find_layout(name: str, app: ProcessGraph, topology: Topology) -> Layout:
+    """Return the layout of this name, of a program on a network.
+
+    Parameters
+    ----------
+    name
+        One of ``layouts``.
+    app
+        The program, known by its edges: a file will do.
+    topology
+        The network.
+
+    Raises
+    ------
+    InputError
+        If there is no such layout, or it does not fit the program or the network.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh
+    >>> from netloom.workload import ring
+    >>> find_layout("snake", ring(255), mesh(16, 16))
+    <layout snake of 255 tasks, χ_max 1>
+    >>> find_layout("snake", ring(255), mesh(8, 8))
+    Traceback (most recent call last):
+        ...
+    netloom.InputError: layout 'snake': found 64 nodes of mesh:8x8 for 255 tasks;
+    expected a node for each task
+    """
+    if name not in layouts():
+        raise InputError("layout", f"'{name}'", ", ".join(layouts()))
+    return layouts()[name](app, topology)
+
+
+def fitting_layouts(app: ProcessGraph, topology: Topology) -> dict[str, Layout]:
+    """Return all layouts that fit, by name: those for this kind of program first.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh
+    >>> from netloom.workload import hypercube, read
+    >>> list(fitting_layouts(hypercube(6), mesh(8, 8)))
+    ['identity', 'gray', 'fold', 'hilbert', 'morton']
+    >>> list(fitting_layouts(read("all-to-all:6"), mesh(4, 4)))
+    ['hilbert', 'morton']
+    """
+    fitting = {}
+    for name, lay_out in layouts().items():
+        try:
+            fitting[name] = lay_out(app, topology)
+        except InputError:
+            continue
+    return fitting

@@ -19,11 +19,10 @@ from netloom.base.progress import counting
 from netloom.phases.plan.plans import Connections, ranks
 from netloom.routing import ports
 from netloom.routing.virtual_channels import MOST_SLOTS
+from netloom.simulation.agenda import HEARING_CYCLES
 from netloom.simulation.kernels.agenda import LAST_CYCLE
-from netloom.simulation.network.program import NetworkProgram
-from netloom.simulation.network.reservations import reserve_paths
+from netloom.simulation.network.program import NetworkProgram, reserve_paths
 from netloom.simulation.network.routers import Router, router
-from netloom.simulation.replay import HEARING_CYCLES
 from netloom.simulation.side_by_side import run_all
 from netloom.topology.alike import check_direct
 from netloom.workload.programs.messages import COLUMNS, Messages, checked

@@ -15,6 +15,7 @@ from netloom.drawing.bars import bars as bars_of
 from netloom.drawing.colours import BEST, COLOURS, REFERENCE
 from netloom.drawing.panel import End, Look, looks_of, panel
 from netloom.questions.collective.prepared import PHASES
+from netloom.questions.simulate.engines import engines
 from netloom.questions.shown import order_named
 from netloom.workload.programs.collectives.costs import bus_factor
 
@@ -29,7 +30,8 @@ WIDTH, HEIGHT = 620, 380
 
 BOUND = "bound"
 SIZES = "sizes and bus bandwidth as nccl-tests define them"
-ENGINES = {"flow": "flows", "network": "flit by flit", "worm": "lockstep worms"}
+ENGINES = {"flow": "flows", "network": "flit by flit"}
+ENGINES |= {name: each.messages for name, each in engines().items()}
 
 MOST_COLOURED = len(COLOURS)
 
@@ -47,7 +49,7 @@ def footer(record: Recorded) -> list[str]:
     assumed = " (assumed)" if found["note"] else ""
     said = [
         f"{counted(found['ranks'], 'rank', ',')} on {found['topology']}, {found['routing']}, "
-        f"{order}; {each}{assumed}; {ENGINES[found['engine']]}, {SIZES}"
+        f"{order}; {each}{assumed}; {ENGINES.get(found['engine'], found['engine'])}, {SIZES}"
     ]
     table = _named(record.tables["table"])
     others = sorted(set(table["curve"].to_list()) - set(_best(table)))

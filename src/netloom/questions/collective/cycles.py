@@ -1,4 +1,4 @@
-"""Collectives flit by flit or as lockstep worms: the network in cycles, and the work that it is."""
+"""Collectives on engines of cycles: the network in cycles, and the work that it is."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from netloom.machines.links import with_channels
 from netloom.questions.collective.order import graph_of
 from netloom.questions.collective.runs import Runner, Timed
 from netloom.questions.fields import refuse
-from netloom.questions.simulate.engines import prepare_program
+from netloom.questions.simulate.engines import prepare_program, refuse_packets
 from netloom.questions.simulate.fields import AnyProgramQuestion
 from netloom.questions.timing import ASSUMED
 from netloom.routing import paths
@@ -98,7 +98,7 @@ class InCycles:
 
     @property
     def engine_name(self) -> str:
-        """``network`` or ``worm``."""
+        """What ``--engine`` calls it."""
         return self.program.engine_name
 
     @property
@@ -124,7 +124,7 @@ class InCycles:
 
 
 class CycleRunner(Runner):
-    """Runs algorithms as traces, on the network flit by flit or as lockstep worms."""
+    """Runs algorithms as traces, on the network flit by flit or on another engine of cycles."""
 
     def __init__(
         self, flows: PreparedFlows, host_of: Ints,
@@ -205,10 +205,11 @@ def prepare_cycles(
         wanted = "none, since the machine has its own; or engine flow"
         refuse(question, ("bandwidth", "latency"), wanted)
     refuse(question, ("injection",), "engine flow, of whose flows this says something")
-    worm, direct = question.engine == "worm", topology.direct
-    if worm:
-        refuse(question, ("latency",), "engine network or flow: a worm takes a cycle per channel")
-        refuse(question, ("packet_flits",), "engine network: lockstep worms are not cut")
+    flits, direct = question.engine == "network", topology.direct
+    if not flits:
+        wanted = f"engine network or flow: a {question.engine} takes a cycle per channel"
+        refuse(question, ("latency",), wanted)
+        refuse_packets(question)
     given = question.flit_bytes
     if given is None and machine is not None and (machine.flit_bytes != 1 or machine.router):
         given = machine.flit_bytes  # a machine without a router that says 1 has none
@@ -217,19 +218,19 @@ def prepare_cycles(
     asked = AnyProgramQuestion(
         on=question.on, routing=question.routing, engine=question.engine, router=question.router,
         packet_flits=question.packet_flits, seed=question.seed,
-        end_channels=question.end_channels if worm and direct else None,
+        end_channels=question.end_channels if direct and not flits else None,
     )  # fmt: skip
-    if not worm and direct:
+    if flits and direct:
         ends = {"injection_channels": question.end_channels}
         asked = asked.model_copy(update=ends | {"ejection_channels": question.end_channels})
-    own = clock.latency_source not in ("", ASSUMED) and machine is None and not worm
+    own = clock.latency_source not in ("", ASSUMED) and machine is None and flits
     if own:
         cycle = flit_bytes / clock.bytes_per_second
         chosen = _router(question)
         topology = _with_latencies(topology, clock, cycle, chosen)
         asked = asked.model_copy(update={"fill_channels": True, "channel_cycles": 1})
     longest = int(np.ceil(max(sizes) * _largest(algorithms) / flit_bytes))
-    if not worm and question.packet_flits is None:
+    if flits and question.packet_flits is None:
         asked = asked.model_copy(update={"packet_flits": min(max(longest, 1), LONGEST)})
     program = prepare_program(
         asked,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, SkipValidation
 
 from netloom.base.spec import MAX_ELEMENTS
+from netloom.base.words import listed
 from netloom.phases.plan.plans import MOST_CHANNELS
 from netloom.questions.base import InstanceOf, Question, argument, option
 from netloom.questions.fields import (
@@ -19,9 +20,24 @@ from netloom.questions.fields import (
     Seeded,
     Timing,
 )
+from netloom.questions.simulate.engines import OTHERS, engines
 from netloom.simulation.network.routers import Router
 from netloom.workload.programs.collectives.algorithms import MOST_RANKS
 from netloom.workload.traffic.lengths import LONGEST
+
+if TYPE_CHECKING:
+    EngineName: TypeAlias = str
+else:
+    EngineName = Literal["flow", "network", *OTHERS]
+
+ENGINES = listed(
+    [
+        "flow (bytes and seconds)",
+        "network (flit by flit)",
+        *(f"{name} ({each.messages})" for name, each in engines().items()),
+    ],
+    last="or",
+)
 
 SIZES = "1KB:1GB"
 Sizes = Annotated[str | float | list[Any], SkipValidation]
@@ -55,10 +71,7 @@ class WhichCollective(Question, panel="Collective"):
         shown_default="for chains and trees those that suit a size, else 1",
     )
     reorder: bool = option("Search for a better rank order too.", default=False)
-    engine: Literal["flow", "network", "worm"] = option(
-        "Engine: flow (bytes and seconds), network (flit by flit) or worm (lockstep worms).",
-        default="flow",
-    )
+    engine: EngineName = option(f"Engine: {ENGINES}.", default="flow")
     injection: Literal["in-order", "shared"] | None = option(
         "Order of a node's messages: in-order (one by one) or shared.",
         default=None,
@@ -72,7 +85,7 @@ class WhichCollective(Question, panel="Collective"):
     )
 
 
-class FlitsAndCycles(Question, panel="Engines network and worm"):
+class FlitsAndCycles(Question, panel=f"Engine{'s' * bool(OTHERS)} {listed(['network', *OTHERS])}"):
     """How engines of cycles run it."""
 
     flit_bytes: int | None = option(

@@ -30,7 +30,7 @@ from netloom.questions.collective.runs import (
 )
 from netloom.questions.fields import assumed_clock, refuse
 from netloom.questions.named import computing, find_network
-from netloom.questions.simulate.engines import PreparedFlows
+from netloom.questions.simulate.engines import IN_CYCLES, PreparedFlows
 from netloom.routing import VirtualChannelRouting, parse_routing
 from netloom.simulation.flow import flow_network
 from netloom.topology import Cube, Topology
@@ -361,7 +361,7 @@ def prepare(question: CollectiveQuestion) -> PreparedCollective:
 def _prepared(question: CollectiveQuestion) -> PreparedCollective:
     known = algorithms_of(question.collective)
     if question.engine == "flow":
-        refuse(question, OWN_FIELDS, "engine network or worm: flows have no flits or routers")
+        refuse(question, OWN_FIELDS, f"{IN_CYCLES}: flows have no flits or routers")
     if question.collective == "barrier" and question.size != SIZES:
         raise InputError("size", f"{question.size} for a barrier", "none: it moves no data")
     if question.root and question.collective not in ROOTED:

@@ -102,8 +102,8 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
     it sent and received in a step is complete. Sizes and bus bandwidth are those of nccl-tests. If
     nothing says a bandwidth, channels have 200 Gb/s. If nothing says a latency, 500 ns each.
 
-    Engines network and worm run the same steps flit by flit. If nothing says a latency, theirs is
-    that of the router, or a cycle per channel.
+    Other engines run the same steps in cycles. If nothing says a latency, theirs is that of the
+    router, or a cycle per channel.
 
     Examples
     --------

@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netloom.base import units
+from netloom.base.declared import declared
 from netloom.base.words import counted
 from netloom.phases.collectives.schedules import least_latency
 from netloom.questions.shown import Verdict, short_name
 
 if TYPE_CHECKING:
+    from netloom.phases import Plan
     from netloom.questions.compile.collective.verified import VerifiedCollective, VerifiedProgram
-    from netloom.questions.compile.plans import PlanRun, VerifiedPlan
+    from netloom.questions.compile.plans import VerifiedPlan
 
 NEAR = 0.99
 """Part of a time from which on it is as good as all of it."""
@@ -46,8 +48,9 @@ def of_phases(found: VerifiedPlan) -> Verdict:
         "limits": f"{many}, and no plan has fewer" if plan.num_phases == least
         else f"{many} of at least {least:,}",
     }  # fmt: skip
-    run = f"netloom compile run {found.path}" if len(plan.connections) else ""
-    return Verdict("fine", said, _of(plan.connections.name, plan.topology.name), lines, run)
+    runs = len(plan.connections) and "run_plan" in declared("functions")
+    run = f"netloom compile run {found.path}" if runs else ""
+    return Verdict("fine", said, of_what(plan), lines, run)
 
 
 def of_schedule(found: VerifiedCollective) -> Verdict:
@@ -82,21 +85,6 @@ def of_program(found: VerifiedProgram) -> Verdict:
     return Verdict("fine", said, counted(program.num_gpus, "rank", ","), _proven(found.proves))
 
 
-def of_run(found: PlanRun) -> Verdict:
-    """Return whether every word of a plan arrived."""
-    delivery, plan = found.delivery, found.file.plan
-    of = _of(plan.connections.name, plan.topology.name)
-    many = counted(len(delivery.words), "connection", ",")
-    lines = {
-        "run by": f"{counted(delivery.num_workers, 'worker')} in {units.seconds(found.seconds)}"
-    }
-    if found.delivered:
-        words = f"{counted(int(delivery.words.sum()), 'word', ',')} of {many}"
-        return Verdict("fine", f"All {words} arrived, in order and in their phases.", of, lines)
-    first, faults = delivery.faults[0], counted(len(delivery.faults), "fault", ",")
-    return Verdict("act", f"Not delivered: {faults} in {many}.", of, {"first": first, **lines})
-
-
 def part_of(efficiency: float) -> str:
     r"""Return a part of the best in percent, never rounded up.
 
@@ -106,6 +94,11 @@ def part_of(efficiency: float) -> str:
     ('99.99\xa0%', '50\xa0%')
     """
     return f"{floor(efficiency * 1e4) / 100:g}\u00a0%"
+
+
+def of_what(plan: Plan) -> str:
+    """Return what is connected, on which network."""
+    return _of(plan.connections.name, plan.topology.name)
 
 
 def _of(what: str, network: str) -> str:

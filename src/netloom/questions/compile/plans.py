@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from netloom.base.errors import InputError
@@ -11,8 +10,6 @@ from netloom.base.progress import patience
 from netloom.base.textfiles import read_text
 from netloom.phases import least_phases, read_plan, verify
 from netloom.phases.collectives.schedule_files import MOST_CHARACTERS, names_collective
-from netloom.phases.execute.node_programs import node_program, node_programs
-from netloom.phases.execute.runtime import run_programs
 from netloom.phases.plan_files import WANTED
 from netloom.questions.columns import Column, Columns
 from netloom.questions.compile.collective.verified import (
@@ -21,15 +18,13 @@ from netloom.questions.compile.collective.verified import (
     verified_collective,
     verified_msccl,
 )
-from netloom.questions.compile.plan_verdicts import of_phases, of_run, told
+from netloom.questions.compile.plan_verdicts import of_phases, told
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from netloom.drawing.timelines import Timeline
     from netloom.phases import PlanFile
-    from netloom.phases.execute.node_programs import NodeProgram
-    from netloom.phases.execute.runtime import Delivery
     from netloom.questions.shown import Verdict
 
 
@@ -43,17 +38,6 @@ VERIFIED = Columns(
     Column("lower_bound_phases", kind=int),
     Column("max_channels_used", kind=int),
     Column("schedule", kind=str, value="file.timetable.kind"),
-    Column("verdict", kind=dict, value=lambda found: found.verdict.to_dict()),
-)
-
-DELIVERED = Columns(
-    Column("plan", kind=str, value="path"),
-    Column("delivered", kind=bool),
-    Column("connections", kind=int, value=lambda found: len(found.delivery.words)),
-    Column("words", kind=int, value=lambda found: found.delivery.words.sum()),
-    Column("faults", kind=list, value=lambda found: list(found.delivery.faults)),
-    Column("workers", kind=int, value="delivery.num_workers"),
-    Column("seconds", unit="seconds"),
     Column("verdict", kind=dict, value=lambda found: found.verdict.to_dict()),
 )
 
@@ -91,33 +75,6 @@ class VerifiedPlan:
     def verdict(self) -> Verdict:
         """That no rule is broken, and how few phases there can be."""
         return of_phases(self)
-
-    def __repr__(self) -> str:
-        return told(self.path, self.verdict)
-
-
-@dataclass(frozen=True, eq=False)
-class PlanRun:
-    """What the programs of a plan file delivered."""
-
-    path: str
-    file: PlanFile
-    delivery: Delivery
-    seconds: float
-
-    @property
-    def delivered(self) -> bool:
-        """Whether every word came to the right place, once, in order and in its phase."""
-        return not self.delivery.faults
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what came as plain data."""
-        return DELIVERED.nested(self)
-
-    @property
-    def verdict(self) -> Verdict:
-        """Whether every word arrived."""
-        return of_run(self)
 
     def __repr__(self) -> str:
         return told(self.path, self.verdict)
@@ -170,60 +127,13 @@ def verify_plan(
         return verified_collective(str(path), text, fabric if given else None)
     if given:
         raise InputError("on", f"{on}", "none: only plans of collectives are replayed")
-    return _verified_phases(path)
+    return verified_phases(path)
 
 
-def _verified_phases(path: str | Path) -> VerifiedPlan:
+def verified_phases(path: str | Path) -> VerifiedPlan:
+    """Return a file of phases that breaks no rule."""
     held = read_plan(path)
     with patience("Verifying a plan"):
         verify(held.plan, held.timetable, held.costs)
         bound = least_phases(held.plan.connections, held.plan.topology, held.plan.capacity)
     return VerifiedPlan(str(path), held, bound.phases)
-
-
-def run_plan(path: str | Path, *, workers: int | None = None) -> PlanRun:
-    """Verify a plan file, and run the programs of its nodes with words that say where they belong.
-
-    Programs that the file does not hold are made from its timetable. See ``phases.execute.runtime``
-    for what a run checks, and for data of one's own.
-
-    Parameters
-    ----------
-    workers
-        Processes, see ``run_programs``.
-
-    Raises
-    ------
-    InputError
-        If the file, or a program in it, cannot be read.
-    InvalidPlanError
-        If the plan breaks a rule.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import mkdtemp
-    >>> from netloom import compile_phases
-    >>> file = Path(mkdtemp()) / "plan.json"
-    >>> compile_phases("ring:4", "torus:4", words=8).write(file)
-    >>> run_plan(file, workers=1).to_dict()["words"]
-    64
-    """
-    held = _verified_phases(path).file
-    programs = _programs(path, held)
-    begin = perf_counter()
-    with patience("Running the programs of all nodes"):
-        delivery = run_programs(programs, held.plan, workers=workers)
-    return PlanRun(str(path), held, delivery, perf_counter() - begin)
-
-
-def _programs(path: str | Path, held: PlanFile) -> list[NodeProgram]:
-    if held.programs is None:
-        return node_programs(held.plan, held.timetable, held.costs)
-    where = f"{path}: programs"
-    if not isinstance(held.programs, list):
-        raise InputError(where, type(held.programs).__name__, "a list, one program a node")
-    try:
-        return [node_program(each) for each in held.programs]
-    except InputError as error:
-        raise InputError(where, error.found, error.wanted) from None

@@ -1,43 +1,77 @@
-"""A network that is ready to run programs, on whichever engine was asked for."""
+"""A network that is ready to run programs, on whichever engine was asked for.
+
+Routers, flit by flit, and flows are netloom's own. Packages add others, each as an ``Engine``.
+"""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from netloom.base.declared import declared
 from netloom.base.errors import InputError
-from netloom.base.words import counted
+from netloom.base.words import counted, listed
 from netloom.machines import Machine
 from netloom.questions.answers import CYCLES, Column, Columns
 from netloom.questions.fields import ROUTER_FIELDS, asked_router, refuse
 from netloom.questions.named import network_of
-from netloom.routing import (
-    RouteTable,
-    UpDown,
-    VirtualChannelRouting,
-    parse_routing,
-    virtual_channel_routing,
-)
+from netloom.routing import VirtualChannelRouting, parse_routing, virtual_channel_routing
 from netloom.simulation.flow import FlowNetwork, flow_network
 from netloom.simulation.flow.program import FlowRules
 from netloom.simulation.network.arrays import MOST_NODES
 from netloom.simulation.network.routers import Router, end_channels
 from netloom.simulation.program_network import ProgramNetwork
-from netloom.simulation.worm import Worm, check_one_path
 from netloom.topology import Topology
-from netloom.topology.alike import check_alike
 from netloom.topology.faults import broken_parts
 from netloom.workload.traffic.lengths import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from netloom.questions.simulate.fields import ProgramQuestion
+    from netloom.questions.base import Question
     from netloom.questions.timing import Clock
     from netloom.routing import Routing
+    from netloom.simulation.program_network import Rules
 
-WORM_FIELDS = tuple(field.name for field in fields(Worm) if field.name != "switching")
-"""Fields of ``Worm`` that a question may change one by one."""
+
+@dataclass(frozen=True)
+class Engine:
+    """What a package declares to run programs on an engine of its own.
+
+    It is the value of an entry point of the group ``netloom.engines``, whose name is that of the
+    engine: what it moves, such as ``flow``.
+
+    Attributes
+    ----------
+    said
+        What it is, in the help of commands.
+    messages
+        What it makes of messages, in other words: these are not cut into packets.
+    fields
+        The fields that say something of this engine only.
+    prepare
+        Given a question and its network, returns the rules and the routing. Fields of other
+        engines have been refused.
+    """
+
+    said: str
+    messages: str
+    fields: type[Question]
+    prepare: Callable[[Any, Topology], tuple[Rules, Routing]]
+
+
+@cache
+def engines() -> dict[str, Engine]:
+    """Return the engines of other packages, by name."""
+    return {name: each.load() for name, each in declared("engines").items()}
+
+
+OTHERS = tuple(declared("engines"))
+"""The names of these engines. Nothing of them is imported."""
+
+IN_CYCLES = f"engine {listed(['network', *OTHERS], last='or')}"
+"""The engines that have no flows, in words."""
 
 SHARING = {
     "max-min": "shared fairly", "by-latency": "shared by latency",
@@ -78,11 +112,10 @@ class PreparedNetwork(ProgramNetwork):
     @property
     def router_fields(self) -> dict[str, Any]:
         """The name of what switches, and its fields."""
-        router = asdict(self.router)
-        if self.engine_name == "flow":
-            return {"name": self.router_name} | router
-        own = WORM_FIELDS if self.engine_name == "worm" else ROUTER_FIELDS
-        return {"name": self.router_name} | {name: router[name] for name in ("switching", *own)}
+        router = vars(self.router)
+        if isinstance(self.router, Router):
+            router = {"switching": self.router.switching} | router
+        return {"name": self.router_name} | router
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -184,9 +217,9 @@ def prepare_flows(question: Any, topology: Topology, clock: Clock | None) -> Pre
     InputError
         If a field cannot be used, or belongs to another engine.
     """
-    others = (name for name in (*WORM_FIELDS, "packet_flits") if name != "end_channels")
-    wanted = "engine network or worm: flows have no routers, packets or cycles"
-    routers = ("router", "switching", *ROUTER_FIELDS, *others, "most_cycles")
+    others = [each for other in engines().values() for each in other.fields.model_fields]
+    wanted = f"{IN_CYCLES}: flows have no routers, packets or cycles"
+    routers = ("router", "switching", *ROUTER_FIELDS, *others, "packet_flits", "most_cycles")
     refuse(question, [each for each in routers if each in type(question).model_fields], wanted)
     asked = question.routing
     if isinstance(asked, VirtualChannelRouting):
@@ -213,14 +246,20 @@ def prepare_flows(question: Any, topology: Topology, clock: Clock | None) -> Pre
     )
 
 
-def refuse_flow_fields(question: ProgramQuestion) -> None:
+def refuse_flow_fields(question: Any) -> None:
     """Raise InputError if a field was given that says something of flows only."""
     own = [name for name in FLOW_FIELDS if name in type(question).model_fields]
     refuse(question, own, "engine flow, whose flows this says something of")
 
 
+def refuse_packets(question: Any) -> None:
+    """Raise InputError if messages should be cut, which engines of other packages do not do."""
+    messages = engines()[question.engine].messages
+    refuse(question, ("packet_flits",), f"engine network: {messages} are not cut")
+
+
 def prepare_program(
-    question: ProgramQuestion,
+    question: Any,
     *,
     longest_flits: int,
     flit_bytes: float | None = None,
@@ -252,17 +291,18 @@ def prepare_program(
         on_machine, topology = on_machine.with_flits(topology, flit_bytes)
     if question.engine != "flow" and "injection" in type(question).model_fields:
         refuse(question, ("injection",), "engine flow, of whose flows this says something")
-    if question.engine == "worm":
-        check_alike(topology, "lockstep worms")
     if question.engine != "flow" and topology.num_hosts > MOST_NODES:
         nodes = counted(topology.num_hosts, "node")
         raise InputError(topology.name, nodes, f"at most {MOST_NODES} to simulate")
-    router: Router | Worm | FlowRules
+    router: Router | Rules
     routing: VirtualChannelRouting | Routing
     if question.engine == "flow":
         router, routing = _flows(question, topology), _flow_routing(question, topology)
-    elif question.engine == "worm":
-        router, routing = _worm(question, topology), _worm_routing(question, topology)
+    elif question.engine != "network":
+        wanted = "engine network, whose routers this says something of"
+        refuse(question, ("router", *ROUTER_FIELDS), wanted)
+        _refuse_fields_of_others(question)
+        router, routing = engines()[question.engine].prepare(question, topology)
     else:
         if question.packet_flits is None and longest_flits > LONGEST:
             none = f"none, for messages of up to {counted(longest_flits, 'flit')}"
@@ -282,10 +322,18 @@ def prepare_program(
     )
 
 
-def _flows(question: ProgramQuestion, topology: Topology) -> FlowRules:
-    own = ("router", "switching", *ROUTER_FIELDS, *WORM_FIELDS)
-    fields = [name for name in own if name != "end_channels"]
-    refuse(question, fields, "engine network or worm: flows have no routers")
+def _refuse_fields_of_others(question: Any) -> None:
+    """Raise InputError if a field was given that says something of another package's engine."""
+    for name, other in engines().items():
+        if name != question.engine:
+            wanted = f"engine {name}, of whose channels this says something"
+            refuse(question, list(other.fields.model_fields), wanted)
+
+
+def _flows(question: Any, topology: Topology) -> FlowRules:
+    own = [each for other in engines().values() for each in other.fields.model_fields]
+    wanted = f"{IN_CYCLES}: flows have no routers"
+    refuse(question, ("router", "switching", *ROUTER_FIELDS, *own), wanted)
     if question.packet_flits is not None and getattr(question, "gap_cycles", None) is None:
         wanted = "engine network: flows are not cut into packets"
         raise InputError("packet_flits", f"{question.packet_flits}", wanted)
@@ -296,47 +344,25 @@ def _flows(question: ProgramQuestion, topology: Topology) -> FlowRules:
     return FlowRules(getattr(question, "injection", "in-order"), end_channels=ends != 0)
 
 
-def _flow_routing(question: ProgramQuestion, topology: Topology) -> Routing:
+def _flow_routing(question: Any, topology: Topology) -> Routing:
     asked = question.routing
     if isinstance(asked, VirtualChannelRouting):
         raise InputError("routing", f"the table {asked.name}", "paths for each pair of nodes")
     return parse_routing(asked, topology) if isinstance(asked, str) else asked
 
 
-def _worm(question: ProgramQuestion, topology: Topology) -> Worm:
-    wanted = "engine network, whose routers this says something of"
-    refuse(question, ("router", *ROUTER_FIELDS), wanted)
-    given = {name: getattr(question, name) for name in ("switching", *WORM_FIELDS)}
-    if given["end_channels"] is None:  # hosts that hang on routers have channels of their own
-        given["end_channels"] = int(not topology.direct)
-    return Worm(**{name: value for name, value in given.items() if value is not None})
-
-
-def _worm_routing(question: ProgramQuestion, topology: Topology) -> Routing:
-    """Return the routing of lockstep worms: one path for each pair of nodes.
-
-    They have one VC, on which ``layered``, the default elsewhere round failures, may deadlock.
-    """
-    asked = question.routing
-    if asked == "default" and topology.broken:
-        return UpDown()
-    if isinstance(asked, RouteTable | VirtualChannelRouting):
-        raise InputError("routing", f"the table {asked.name}", "one path for each pair of nodes")
-    routing = parse_routing(asked, topology) if isinstance(asked, str) else asked
-    check_one_path(routing)
-    return routing
-
-
-def _router(question: ProgramQuestion, on_machine: Machine | None) -> Router:
-    refuse(question, WORM_FIELDS, "engine worm, of whose channels this says something")
+def _router(question: Any, on_machine: Machine | None) -> Router:
+    _refuse_fields_of_others(question)
+    ends = listed([*OTHERS, "flow"], last="or")
+    refuse(question, ("end_channels",), f"engine {ends}, of whose channels this says something")
     _, router = asked_router(question, on_machine)
     if question.switching is None:
         return router
-    return replace(router, switching=question.switching)  # type: ignore[arg-type]
+    return replace(router, switching=question.switching)
 
 
 def _routing(
-    question: ProgramQuestion, topology: Topology, router: Router, on_machine: Machine | None
+    question: Any, topology: Topology, router: Router, on_machine: Machine | None
 ) -> VirtualChannelRouting:
     injection, ejection = end_channels(topology, router)
     return virtual_channel_routing(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from types import new_class
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from netloom.base.spec import MAX_ELEMENTS
+from netloom.base.words import listed
 from netloom.questions.base import InstanceOf, Question, option
 from netloom.questions.fields import (
     Arriving,
@@ -22,6 +24,7 @@ from netloom.questions.fields import (
     Seeded,
     Timing,
 )
+from netloom.questions.simulate.engines import OTHERS, engines
 from netloom.workload import ProcessGraph
 
 
@@ -77,6 +80,9 @@ class OpenLoad(
         return ()
 
 
+MOVED = listed([f"{name}s" for name in (*OTHERS, "flow")], last="or")
+
+
 class NodeChannels(Question, panel="Engine"):
     """How messages get from a node into the network."""
 
@@ -85,32 +91,43 @@ class NodeChannels(Question, panel="Engine"):
         default="in-order",
     )
     end_channels: int | None = option(
-        "Channels per node, worms or flows: 1, or 0 for unlimited.",
+        f"Channels per node, {MOVED}: 1, or 0 for unlimited.",
         default=None,
         ge=0,
         le=1,
     )
 
 
-class Engine(NodeChannels, panel="Engine"):
+if TYPE_CHECKING:
+    EngineName: TypeAlias = str
+else:
+    EngineName = Literal["network", *OTHERS, "flow"]
+
+ENGINES = listed(
+    [
+        "network (virtual-channel routers, flit by flit)",
+        *(f"{name} ({each.said})" for name, each in engines().items()),
+        "flow (flows that share channels fairly)",
+    ],
+    last="or",
+)
+
+
+class OneEngine(NodeChannels, panel="Engine"):
+    """The engine that was chosen."""
+
+    engine: EngineName = option(f"Engine: {ENGINES}. Each has its own options.", default="network")
+
+
+if TYPE_CHECKING:
+    Engines = OneEngine
+else:
+    Engines = new_class("Engines", (*(each.fields for each in engines().values()), OneEngine))
+
+
+class Engine(Engines, panel="Engine"):
     """What runs a program."""
 
-    engine: Literal["network", "worm", "flow"] = option(
-        "Engine: network (virtual-channel routers, flit by flit), worm (Chittor's "
-        "lockstep worms) or flow (flows that share channels fairly). Each has its own "
-        "options.",
-        default="network",
-    )
-    arbitration: str | None = option(
-        "Arbitration of worms: timestamp, fifo, fifo-lru, biased or source.", default=None
-    )
-    release_cycles: int | None = option(
-        "Time until a tail frees its channel: 0, 1.",
-        unit="cycles",
-        default=None,
-        ge=0,
-        le=1,
-    )
     packet_flits: int | None = option(
         "Limit of a packet, to which messages are cut.",
         unit="flits",

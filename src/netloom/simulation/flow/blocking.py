@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Bools, Ints
     from netloom.routing import Routing
     from netloom.simulation.flow.layout import Records
-    from netloom.simulation.flow.network import FlowNetwork
-    from netloom.simulation.flow.ways import Ways
+    from netloom.simulation.flow.network import FlowNetwork, Ways
 
 MOST_ROUTERS = 512
 """Routers up to which circles are looked for among the paths of all pairs."""

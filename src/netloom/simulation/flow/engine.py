@@ -14,8 +14,7 @@ from netloom.simulation.flow.layout import INFINITE, State
 if TYPE_CHECKING:
     from netloom.base.arrays import Bools, Floats, Ints
     from netloom.simulation.flow.layout import Records
-    from netloom.simulation.flow.network import FlowNetwork
-    from netloom.simulation.flow.ways import Ways
+    from netloom.simulation.flow.network import FlowNetwork, Ways
     from netloom.workload.programs.messages import Messages
 
 MOST_BITS, ROOM_BITS = 48, 61

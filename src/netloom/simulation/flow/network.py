@@ -1,17 +1,23 @@
-"""A network as the flow engine sees it: links of a capacity and a latency."""
+"""A network as the flow engine sees it, and the ways of flows through it.
+
+Links have a capacity and a latency. Ways are the links that flows use, under a routing or given.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import inf
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import inf, lcm
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from netloom.base.errors import InputError
+from netloom.routing import paths
 
 if TYPE_CHECKING:
-    from netloom.base.arrays import Floats
+    from netloom.base.arrays import Floats, Ints
+    from netloom.routing import Paths, Routing
     from netloom.topology import Topology
 
 
@@ -109,3 +115,310 @@ def flow_network(
         capacity = np.append(capacity, np.full(2 * topology.num_hosts, bandwidth))
         delays = np.append(delays, np.zeros(2 * topology.num_hosts))
     return FlowNetwork(topology, capacity, delays, ends)
+
+
+WHOLE = 2**20
+"""Shares of a flow that is spread over several paths, where fewer do not say how exactly."""
+
+MOST_PARTS = 2**16
+"""Largest denominator that a probability is taken to have."""
+
+MOST_SHARES = 4096
+"""Common multiples of shares, or of weights, up to this are taken as they are."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ways:
+    """The links that flows use, way by way, and how much of a flow uses each.
+
+    Attributes
+    ----------
+    offsets
+        int64[num_ways + 1]. Way w has the hops ``offsets[w]`` … ``offsets[w + 1] - 1``.
+    links
+        int32[offsets[-1]], none twice in a way.
+    shares
+        int32[offsets[-1]], out of ``whole``, how much of a flow uses the link. More than that where
+        a path crosses it more than once.
+    whole
+        The shares of a flow that uses a link with all that it is.
+    latency
+        float64[num_ways], the mean over the paths of each way.
+    queue
+        int32[num_ways], the injection channel by which it enters; -1 if it has none.
+    """
+
+    offsets: Ints
+    links: Ints
+    shares: Ints
+    whole: int
+    latency: Floats
+    queue: Ints
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def capacity(self, capacity: Floats) -> Floats:
+        """Return float64[num_ways], the rate of a flow that is alone."""
+        most = capacity[self.links] * self.whole / self.shares
+        return np.asarray(np.minimum.reduceat(most, self.offsets[:-1]) if len(self) else most)
+
+    def in_shares(self, whole: int) -> Ways:
+        """Return the same ways in shares out of another number. Exact for a multiple of ``whole``.
+
+        Examples
+        --------
+        >>> none = np.zeros(1)
+        >>> half = Ways(np.array([0, 2]), np.arange(2), np.array([1, 2]), 2, none, none)
+        >>> half.in_shares(6).shares
+        array([3, 6], dtype=int32)
+        """
+        parts = np.rint(self.shares * (whole / self.whole))
+        return replace(self, shares=np.maximum(parts, 1).astype(np.int32), whole=whole)
+
+    def hops(self, network: FlowNetwork) -> Floats:
+        """Return float64[num_ways], channels between routers on each: a mean over its paths."""
+        inside = self.links < network.topology.num_network_channels
+        part = np.where(inside, self.shares / self.whole, 0.0)
+        owner = np.repeat(np.arange(len(self)), np.diff(self.offsets))
+        return np.bincount(owner, part, len(self)).astype(np.float64)
+
+
+def ways_of(network: FlowNetwork, routing: Routing, sources: Ints, targets: Ints) -> Ways:
+    """Return the ways of pairs of different hosts under a routing.
+
+    A flow whose pair has several paths is spread over them as their probabilities say.
+
+    Raises
+    ------
+    NoRouteError
+        If the routing has no path for a pair.
+    InputError
+        If the pairs have too many paths.
+
+    Examples
+    --------
+    >>> from netloom.routing import Minimal
+    >>> from netloom.simulation.flow import flow_network
+    >>> from netloom.topology import topology
+    >>> network = flow_network(topology("leaf-spine:2x2x1"))
+    >>> found = ways_of(network, Minimal(), np.array([0], np.int32), np.array([1], np.int32))
+    >>> found.links, found.shares, found.whole
+    (array([ 0,  1,  5,  7,  8, 11], dtype=int32), array([1, 1, 1, 1, 2, 2], dtype=int32), 2)
+    """
+    return _over(network, paths(network.topology, routing, sources, targets), sources, targets)
+
+
+@dataclass(frozen=True, eq=False)
+class GivenPaths:
+    """A path of each message, where a routing would give one to each pair of hosts.
+
+    Attributes
+    ----------
+    name
+        What to call them.
+    paths
+        Different paths. None is empty.
+    path
+        int64[num_rows], the path of each row of a program.
+    """
+
+    name: str
+    paths: Paths
+    path: Ints
+
+    def __str__(self) -> str:
+        return self.name
+
+    def ways(self, network: FlowNetwork) -> Ways:
+        """Return the ways of the paths, with the channels of their hosts."""
+        found, topology = self.paths, network.topology
+        sources = topology.channel_source[found.channels[found.offsets[:-1]]]
+        targets = topology.channel_target[found.channels[found.offsets[1:] - 1]]
+        return _over(network, found, sources, targets)
+
+
+def _over(network: FlowNetwork, found: Paths, sources: Ints, targets: Ints) -> Ways:
+    """Return the ways of pairs of hosts over paths."""
+    topology = network.topology
+    if found.pair is None and not network.end_channels and no_link_twice(found):
+        return _one_path_each(network, found)
+    lengths = np.diff(found.offsets)
+    pair = np.arange(len(found)) if found.pair is None else found.pair.astype(np.int64)
+    part = np.ones(len(found)) if found.probability is None else found.probability
+    owner: Ints = np.repeat(pair, lengths)
+    share = np.repeat(part, lengths)
+    links = found.channels
+    if network.end_channels:
+        number = np.arange(len(sources))
+        first = topology.num_channels
+        ends = first + sources, first + topology.num_hosts + targets
+        owner = np.concatenate([owner, number, number])
+        links = np.concatenate([links, *ends]).astype(np.int32)
+        share = np.concatenate([share, np.ones(2 * len(sources))])
+    return made_ways(network, owner, links, share, len(sources))
+
+
+def no_link_twice(found: Paths) -> bool:
+    """Return whether no path crosses a channel more than once."""
+    from netloom.simulation.flow.kernels.ways import repeats
+
+    return not repeats(found.offsets, found.channels)
+
+
+def _one_path_each(network: FlowNetwork, found: Paths) -> Ways:
+    """Return the ways of paths that cross no channel twice, as they are."""
+    from netloom.simulation.flow.kernels.ways import add_latencies
+
+    latency = np.zeros(len(found))
+    add_latencies(found.offsets, found.channels, network.latency, latency)
+    _check_ways(np.diff(found.offsets))
+    queue = np.full(len(found), -1, np.int32)
+    if len(found) and not network.topology.direct:
+        queue = found.channels[found.offsets[:-1]] - np.int32(network.topology.num_network_channels)
+    return Ways(
+        found.offsets,
+        found.channels,
+        np.ones(len(found.channels), np.int32),
+        1,
+        latency,
+        queue,
+    )
+
+
+def made_ways(
+    network: FlowNetwork,
+    owner: Ints,
+    links: Ints,
+    share: Floats,
+    count: int,
+) -> Ways:
+    """Return ways from hops in any order: the way, the link and the part of a flow of each.
+
+    Raises
+    ------
+    InputError
+        If a way has no links.
+    """
+    key = owner * np.int64(network.num_links) + links
+    alone, place = np.unique(key, return_inverse=True)
+    part = _summed(place, share, len(alone))
+    way, link = np.divmod(alone, max(network.num_links, 1))
+    counts = np.bincount(way, minlength=count)
+    _check_ways(counts)
+    whole = _shares(part)
+    latency = _summed(way, part * network.latency[link], count)
+    return Ways(
+        np.append(0, np.cumsum(counts, dtype=np.int64)),
+        link.astype(np.int32),
+        np.maximum(np.rint(part * whole), 1).astype(np.int32),
+        whole,
+        latency,
+        _queues(network, way, link, count),
+    )
+
+
+def _check_ways(lengths: Ints) -> None:
+    if len(lengths) and lengths.min() == 0:
+        wrong = int(np.argmin(lengths))
+        raise InputError("path", f"no channels on path {wrong}", "at least one channel")
+
+
+def _summed(place: Ints, value: Floats, count: int) -> Floats:
+    return np.bincount(place, value, count).astype(np.float64)
+
+
+def _shares(part: Floats) -> int:
+    """Return the least number of shares that says exactly how flows are spread, or ``WHOLE``."""
+    whole = 1
+    for value in np.unique(np.round(part, 12)).tolist():
+        whole = lcm(whole, Fraction(value).limit_denominator(MOST_PARTS).denominator)
+        if whole > WHOLE:
+            return WHOLE
+    return whole
+
+
+def _queues(network: FlowNetwork, way: Ints, link: Ints, count: int) -> Ints:
+    """Return the first injection channel of each way; -1 where it has none."""
+    topology, found = network.topology, np.full(count, -1, np.int32)
+    first = topology.num_channels if topology.direct else topology.num_network_channels
+    ports = topology.num_hosts if topology.direct else topology.num_ports
+    into = np.flatnonzero((link >= first) & (link < first + ports))[::-1]
+    found[way[into]] = link[into] - first
+    return found
+
+
+def capped(
+    network: FlowNetwork, ways: Ways, path: Ints, caps: Floats
+) -> tuple[FlowNetwork, Ways, Ints]:
+    """Return a network in which flows with a rate of their own at most have a link of their own.
+
+    ``caps``: float64[num_rows], the highest rate of each. Infinite for none. Such rows get ways of
+    their own. The links come last.
+
+    Raises
+    ------
+    InputError
+        If a cap is not above 0.
+    """
+    if not (caps > 0).all():
+        raise InputError("caps", f"{caps[~(caps > 0)][0]:g}", "rates above 0")
+    rows = np.flatnonzero((path >= 0) & (caps < inf))
+    rows = rows[caps[rows] < ways.capacity(network.capacity)[path[rows]]]
+    if not len(rows):
+        return network, ways, path
+    old = path[rows]
+    lengths = np.diff(ways.offsets)[old]
+    offsets = np.append(0, np.cumsum(lengths + 1))
+    place = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    hops = np.repeat(ways.offsets[old], lengths) + place
+    here = np.repeat(offsets[:-1], lengths) + place
+    links = np.empty(offsets[-1], np.int32)
+    shares = np.full(offsets[-1], ways.whole, np.int32)
+    links[offsets[1:] - 1] = network.num_links + np.arange(len(rows))
+    links[here], shares[here] = ways.links[hops], ways.shares[hops]
+    more = Ways(
+        np.append(ways.offsets, ways.offsets[-1] + offsets[1:]),
+        np.append(ways.links, links),
+        np.append(ways.shares, shares),
+        ways.whole,
+        np.append(ways.latency, ways.latency[old]),
+        np.append(ways.queue, ways.queue[old]),
+    )
+    longer = replace(
+        network,
+        capacity=np.append(network.capacity, caps[rows]),
+        latency=np.append(network.latency, np.zeros(len(rows))),
+    )
+    numbers = path.copy()
+    numbers[rows] = len(ways) + np.arange(len(rows))
+    return longer, more, numbers
+
+
+EXACT = 1e-12
+"""Weights that are no more off, as a part of them, are exact but for rounding."""
+
+MOST_WHOLE = 2**24
+"""Weights of all flows together, at most, for which whole numbers leave levels fine enough."""
+
+
+def latency_weights(latency: Floats) -> Ints | None:
+    """Return weights in inverse proportion to latencies above 0, as small whole numbers.
+
+    None if there are none: only where latencies are small multiples of one, such as of a channel's,
+    are they exact.
+
+    Examples
+    --------
+    >>> latency_weights(np.array([2e-6, 4e-6, 6e-6]))
+    array([6, 3, 2])
+    >>> latency_weights(np.array([1e-6, np.pi * 1e-6])) is None
+    True
+    """
+    alike = latency.min() / latency
+    for times in range(1, MOST_SHARES + 1):
+        weights = alike * times
+        whole: Ints = np.rint(weights).astype(np.int64)
+        if whole.min() > 0 and np.abs(weights / np.maximum(whole, 1) - 1).max() < EXACT:
+            return whole if whole.sum() < MOST_WHOLE else None
+    return None

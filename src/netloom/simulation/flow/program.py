@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import ceil, lcm
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.simulation.agenda import ProgramEngine
 from netloom.simulation.flow.engine import FlowEngine
-from netloom.simulation.flow.ways import WHOLE, Ways, ways_of
+from netloom.simulation.flow.network import WHOLE, Ways, flow_network, ways_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from netloom.routing import Routing
     from netloom.simulation.agenda import Records
     from netloom.simulation.flow.network import FlowNetwork
+    from netloom.topology import Topology
     from netloom.workload.programs.messages import Messages
 
 TIMES = ("ready", "sent", "entered", "arrived", "complete")
@@ -33,22 +34,6 @@ ROW = np.dtype(
     ]
 )
 """One record a row. Times are -1 where they are not known yet, else rounded to whole cycles."""
-
-
-@dataclass(frozen=True)
-class FlowRules:
-    """How the flows of a program share channels, in flits and cycles.
-
-    Attributes
-    ----------
-    injection
-        See ``run_flows``.
-    end_channels
-        Whether hosts of a direct network have a channel each way between them and their routers.
-    """
-
-    injection: Literal["in-order", "shared"] = "in-order"
-    end_channels: bool = True
 
 
 class FlowProgram(ProgramEngine):
@@ -69,7 +54,7 @@ class FlowProgram(ProgramEngine):
     --------
     >>> from netloom.routing import DimensionOrder
     >>> from netloom.simulation.flow import flow_network
-    >>> from netloom.simulation.replay import run_program
+    >>> from netloom.simulation.agenda import run_program
     >>> from netloom.topology import mesh
     >>> from netloom.workload.programs.messages import Given, messages
     >>> there_and_back = messages(16, source=[0, 3], target=[3, 0], flits=10, after=[[], [0]])
@@ -189,6 +174,44 @@ class FlowProgram(ProgramEngine):
         order = np.argsort(keys)
         self._pairs = keys[order]
         self._way = np.append(self._way, first + np.arange(len(new)))[order]
+
+
+@dataclass(frozen=True)
+class FlowRules:
+    """How the flows of a program share channels, in flits and cycles. See ``Rules``.
+
+    Attributes
+    ----------
+    injection
+        See ``run_flows``.
+    end_channels
+        Whether hosts of a direct network have a channel each way between them and their routers.
+    """
+
+    injection: Literal["in-order", "shared"] = "in-order"
+    end_channels: bool = True
+
+    engine_name: ClassVar[str] = "flow"
+
+    def words(self) -> str:
+        """Return them as a person says them."""
+        turns = "one after the other" if self.injection == "in-order" else "all at once"
+        return f"flows that share channels fairly, {turns} from each node"
+
+    def make_engine(
+        self, topology: Topology, routing: Routing, *, switch_cycles: int
+    ) -> FlowProgram:
+        """Return an engine that has not begun."""
+        links = flow_network(topology, end_channels=self.end_channels)
+        return FlowProgram(links, routing, injection=self.injection, switch_cycles=switch_cycles)
+
+    def zero_load_latency(self, topology: Topology, hops: float, flits: float) -> float:
+        """Return a message's latency over so many hops of the idle network."""
+        return hops + flits + 2 * (not topology.direct)
+
+    def zero_load_latencies(self, rows: Records) -> Ints:
+        """Return the latency of each message, were the network idle."""
+        return np.asarray(np.rint(rows["alone"]), np.int64)
 
 
 def _joined(first: Ways, second: Ways) -> Ways:

@@ -9,27 +9,608 @@ Brent's algorithm (BIT 20, 1980), which keeps one state and replaces it at power
 messages can meet on a link, no engine is needed. A host's next round then begins when the last of
 the messages that it waits for has arrived, each in the time that it takes alone. Periods are found
 in the same way.
+
+An engine that forgets keeps the rows of a program that goes on from the oldest that is not
+complete. Rows, classes and times count from the first that are kept, so that numbers stay small and
+times precise however long a run is, and two moments can be compared.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, fields, replace
+from math import lcm
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.simulation.flow.engine import ROUNDING
-from netloom.simulation.flow.overlapping import Overlapping, table_of
-from netloom.simulation.flow.round_log import Log, RoundsRun
-from netloom.simulation.flow.round_ways import Survey, survey
-from netloom.simulation.flow.window import Window
+from netloom.simulation.flow.engine import ROUNDING, TIMES, FlowEngine
+from netloom.simulation.flow.network import MOST_SHARES, WHOLE, ways_of
+from netloom.workload.programs.messages import Messages
+from netloom.workload.programs.round_programs import Frontier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from netloom.base.arrays import Floats, Ints
     from netloom.routing import Routing
-    from netloom.simulation.flow.network import FlowNetwork
+    from netloom.simulation.flow.layout import Records
+    from netloom.simulation.flow.network import FlowNetwork, Ways
     from netloom.workload.programs.round_programs import Round, RoundProgram
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """Rounds that were not run because they are as those before, later.
+
+    ``first``: the number of the first. ``count``: how many; ``period``: rounds after which
+    everything is the same, ``time`` later.
+    """
+
+    first: int
+    count: int
+    period: int
+    time: float
+
+
+@dataclass(frozen=True, eq=False)
+class RoundsRun:
+    """When rounds began and were over.
+
+    Attributes
+    ----------
+    number
+        int64[n], the rounds that were run, by number from 0 on. The others are ``repeats``.
+    began, ended
+        float64[n], when the first of their messages was ready to be sent, and when the last was
+        complete. NaN for a round without messages.
+    repeats
+        The rounds that were not run.
+    finish
+        When the last message was complete.
+    num_rounds, num_messages
+        Of the whole program.
+    link_sizes
+        float64[num_links], what has crossed each link in all.
+    capacity
+        float64[num_links], of the network.
+    """
+
+    number: Ints
+    began: Floats
+    ended: Floats
+    repeats: tuple[Repeat, ...]
+    finish: float
+    num_rounds: int
+    num_messages: int
+    link_sizes: Floats
+    capacity: Floats
+
+    def when(self, number: int) -> tuple[float, float]:
+        """Return when a round began and was over, whether it was run or not."""
+        later = 0.0
+        for each in self.repeats:
+            place = number - each.first
+            if 0 <= place < each.count:
+                times, within = divmod(place, each.period)
+                number, later = each.first - each.period + within, (times + 1) * each.time
+        place = int(np.searchsorted(self.number, number))
+        if not (place < len(self.number) and self.number[place] == number):
+            raise InputError("round", f"{number}", f"0 to {self.num_rounds - 1}")
+        return float(self.began[place] + later), float(self.ended[place] + later)
+
+    def busiest(self, count: int = 10) -> Ints:
+        """Return the links that take longest to move what crosses them, the busiest first."""
+        order = np.argsort(-self.link_sizes / self.capacity, kind="stable")
+        return order[:count]
+
+    def __repr__(self) -> str:
+        rounds = f"{self.num_rounds} rounds, {len(self.number)} of them run"
+        return f"<{rounds}, finished at {self.finish:.6g}>"
+
+
+class Log:
+    """What is written down of rounds as they are run."""
+
+    def __init__(self) -> None:
+        self.number: list[Ints] = []
+        self.began: list[Floats] = []
+        self.ended: list[Floats] = []
+        self.repeats: list[Repeat] = []
+        self.next = 0  # the number of the next round
+
+    def add(self, began: Floats, ended: Floats) -> None:
+        """Note the next rounds."""
+        self.number.append(self.next + np.arange(len(began)))
+        self.began.append(began)
+        self.ended.append(ended)
+        self.next += len(began)
+
+    def skip(self, count: int, period: int, time: float) -> None:
+        """Note that the next rounds are as those before."""
+        if count:
+            self.repeats.append(Repeat(self.next, count, period, time))
+            self.next += count
+
+    def run(self, found: Survey, network: FlowNetwork) -> RoundsRun:
+        """Return all that was noted."""
+        none = np.zeros(0)
+        number = np.concatenate([none.astype(np.int64), *self.number])
+        ended = np.concatenate([none, *self.ended])
+        finish = np.nanmax(ended, initial=0.0)
+        for each in self.repeats:
+            first, last = np.searchsorted(number, [each.first - each.period, each.first])
+            rest = ended[first:last] + each.count // each.period * each.time
+            finish = np.nanmax(rest, initial=finish)
+        return RoundsRun(
+            number,
+            np.concatenate([none, *self.began]),
+            ended,
+            tuple(self.repeats),
+            float(finish),
+            found.num_rounds,
+            found.num_messages,
+            found.link_sizes,
+            network.capacity,
+        )
+
+
+FITS = 1 + 1e-12
+"""Flows fit on a link if they need no more than this of it, but for rounding."""
+
+
+class Survey:
+    """What is known of the rounds of a program.
+
+    Attributes
+    ----------
+    link_sizes
+        float64[num_links], what crosses each link in all.
+    ahead
+        For an entry of ``rounds`` (−1: before all of them), the last entry in which one of its
+        hosts sends for the first time afterwards. Rounds up to that one must begin with it.
+    num_rounds, num_messages
+        Of the whole program.
+    apart
+        Whether no two messages ever slow each other down.
+    """
+
+    def __init__(self, network: FlowNetwork, routing: Routing, *, in_order: bool) -> None:
+        self.network, self.routing, self.in_order = network, routing, in_order
+        self.link_sizes = np.zeros(network.num_links)
+        self.ahead: dict[int, int] = {}
+        self.num_rounds, self.num_messages, self.apart = 0, 0, True
+        self._whole = 1
+        self._pairs: Ints | None = None
+        self._last: tuple[Ways, Ints]
+
+    def ways_of(self, one: Round) -> tuple[Ways, Ints]:
+        """Return the ways of a round's messages, and the way of each; -1 for one that has none.
+
+        The ways are the same object as of the round before if they are the same.
+        """
+        pairs = np.where(one.moving, one.source * np.int64(2**31) + one.target, -1)
+        if self._pairs is None or not np.array_equal(pairs, self._pairs):
+            uses = np.flatnonzero(pairs >= 0)
+            path = np.full(len(one), -1, np.int64)
+            path[uses] = np.arange(len(uses))
+            ways = ways_of(self.network, self.routing, one.source[uses], one.target[uses])
+            self._last, self._pairs = (self._shared(ways), path), pairs
+        return self._last
+
+    def forget(self) -> None:
+        """Make ways anew when they are asked for: those so far may be in fewer shares."""
+        self._pairs = None
+
+    def _shared(self, ways: Ways) -> Ways:
+        """Return ways in shares that suffice for all rounds so far."""
+        common = lcm(self._whole, ways.whole)
+        self._whole = common if common <= MOST_SHARES else WHOLE
+        return ways.in_shares(self._whole)
+
+
+def survey(
+    network: FlowNetwork, routing: Routing, program: RoundProgram, *, in_order: bool
+) -> Survey:
+    """Look at all rounds of a program.
+
+    Raises
+    ------
+    NoRouteError
+        If the routing has no path for a message.
+    """
+    found = Survey(network, routing, in_order=in_order)
+    loads = _Loads(found)
+    last = np.full(program.num_hosts, -1)
+    for index, one in enumerate(program):
+        found.num_rounds += one.count
+        found.num_messages += one.count * len(one)
+        loads.add(one)
+        if program.order == "neighbours":
+            for before in np.flatnonzero(np.bincount(last[one.source] + 1)) - 1:
+                if before < index - 1:
+                    found.ahead[int(before)] = index
+            last[one.source] = index
+            last[one.target] = index
+    loads.settle()
+    found.forget()
+    return found
+
+
+class _Loads:
+    """What crosses links: in all, and at most at a time.
+
+    A host begins its messages of a round when those of the one before are complete. So those on a
+    link at a time are, of each host, of one round only. If hosts fit on all links with the most
+    that each needs in any round, no message slows another down.
+    """
+
+    def __init__(self, found: Survey) -> None:
+        self._found = found
+        self._ways: Ways | None = None
+        self._sent = np.zeros(0)
+        self._key = np.zeros(0, np.int64)  # host and link
+        self._rate = np.zeros(0)  # the most that the host's flows need of it in any round
+
+    def add(self, one: Round) -> None:
+        """Add a round."""
+        found = self._found
+        ways, path = found.ways_of(one)
+        uses = path >= 0
+        if ways is not self._ways:
+            self.settle()
+            self._ways, self._sent = ways, np.zeros(len(ways))
+            found.apart = found.apart and self._fits(ways, one.source[uses])
+        self._sent += one.bytes[uses] * one.count
+
+    def settle(self) -> None:
+        """Add what crossed the latest ways to the links."""
+        ways, found = self._ways, self._found
+        if ways is not None:
+            hops = np.repeat(self._sent, np.diff(ways.offsets)) * ways.shares / ways.whole
+            found.link_sizes += np.bincount(ways.links, hops, len(found.link_sizes))
+
+    def _fits(self, ways: Ways, source: Ints) -> bool:
+        """Return whether the rounds so far and this one fit."""
+        if self._found.in_order and np.bincount(source).max(initial=0) > 1:
+            return False  # they wait for each other
+        capacity = self._found.network.capacity
+        count = np.diff(ways.offsets)
+        hops = np.repeat(ways.capacity(capacity), count) * ways.shares / ways.whole
+        key = np.repeat(source, count) * np.int64(len(capacity)) + ways.links
+        alone, place = np.unique(key, return_inverse=True)
+        rate = np.bincount(place, hops, len(alone))
+        self._key, place = np.unique(np.append(self._key, alone), return_inverse=True)
+        most = np.zeros(len(self._key))
+        np.maximum.at(most, place, np.append(self._rate, rate))
+        self._rate = most
+        need = np.bincount(self._key % len(capacity), most, len(capacity))
+        return bool((need <= capacity * FITS).all())
+
+
+class Moment(NamedTuple):
+    """All that the future of a run depends on, relative to its time.
+
+    ``numbers``: how far rows have come, and what is next. ``times``: when things happen next, and
+    since when rows have been ready. ``parts``: the part of each size that is left.
+    """
+
+    numbers: Ints
+    times: Floats
+    parts: Floats
+
+    def is_like(self, other: Moment, elapsed: float) -> bool:
+        """Return whether two moments are the same but for rounding.
+
+        Times may differ by ``ROUNDING`` of the time ``elapsed`` between them.
+        """
+        return (
+            np.array_equal(self.numbers, other.numbers)
+            and len(self.times) == len(other.times)
+            and len(self.parts) == len(other.parts)
+            and bool((np.abs(self.times - other.times) <= ROUNDING * elapsed).all())
+            and bool((np.abs(self.parts - other.parts) <= ROUNDING).all())
+        )
+
+
+class Window(FlowEngine):
+    """A flow engine whose first rows and classes can be dropped."""
+
+    def outline(self, first: int) -> tuple[int, int, int]:
+        """Return how many rows there are from one on, events and classes that run."""
+        return self.num_rows - first, int(self.state.clock["events"][0]), self.active
+
+    def moment(self, first: int, base: int) -> Moment:
+        """Return what the future depends on, rows that will be appended aside.
+
+        ``first``: the first row that counts, all before are complete. ``base``: its first class.
+        """
+        state, rows, now = self.state, self.rows[first:], self.time
+        stage = sum((rows[name] >= 0).astype(np.int64) for name in TIMES)
+        waits = (rows["sent"] >= 0) & (rows["entered"] < 0)
+        moves = (rows["entered"] >= 0) & (rows["arrived"] < 0)
+        open_ = rows["complete"] < 0
+        queues, events = state.queues, self._events()
+        owner = state.classes[rows["path"][moves]]
+        served = owner["served"] + owner["speed"] * (now - owner["since"])
+        return Moment(
+            numbers=np.concatenate([
+                stage, rows["pending"], np.where(open_, rows["path"] - base, -1),
+                np.where(waits, rows["right"] - first, -1),
+                np.maximum(queues["head"] - first, -1),
+                np.where(queues["head"] >= 0, queues["tail"] - first, -1), queues["busy"],
+                events["code"] - (first << 3),
+            ]),
+            times=np.concatenate([
+                events["time"] - now, np.maximum(state.hosts["free"] - now, 0),
+                np.where(waits, np.maximum(rows["sent"] + rows["latency"] - now, 0), 0),
+                np.where(rows["ready"] >= 0, now - rows["ready"], 0),
+            ]),
+            parts=np.append(
+                (rows["goal"][moves] - served) / rows["size"][moves],
+                np.where(open_, rows["size"], 0),
+            ),
+        )  # fmt: skip
+
+    def _events(self) -> Records:
+        """All events in their order."""
+        state = self.state
+        events = state.events[: int(state.clock["events"][0])]
+        return events[np.lexsort((events["code"], events["time"]))]
+
+    def forget(self, rows: int, classes: int, earlier: float) -> None:
+        """Drop the first rows, all complete, and the first classes. Set all times back.
+
+        The classes must be of dropped rows only. ``earlier``: at most the first time of those kept.
+        """
+        state, clock = self.state, self.state.clock
+        assert (self.rows["complete"][:rows] >= 0).all()
+        events = self._events()
+        events["time"] -= earlier
+        events["code"] -= rows << 3
+        state.events[: len(events)] = events
+        state.hosts["free"] -= earlier
+        for name in ("head", "tail"):
+            _less(state.queues, name, rows)
+        clock["completed"] -= rows
+        clock["time"] -= earlier
+        clock["horizon"] -= earlier
+        _less(state.classes, "flow", rows)
+        for name in ("key", "since"):
+            state.classes[name] -= earlier
+        self._forget_rows(rows, classes, earlier)
+        if classes:
+            self._forget_classes(classes)
+        self._sort_ends()
+
+    def _forget_rows(self, count: int, classes: int, earlier: float) -> None:
+        state = self.state
+        edge = int(np.searchsorted(state.edge_row[: self._num_edges], count))
+        more = self._num_edges - edge
+        state.edge_row[:more] = state.edge_row[edge : self._num_edges] - count
+        state.edge_next[:more] = np.maximum(state.edge_next[edge : self._num_edges] - edge, -1)
+        self._num_edges = more
+        kept = self.rows[count:].copy()
+        state.rows[len(kept) : self.num_rows] = np.zeros(1, state.rows.dtype)
+        self.num_rows = len(kept)
+        for name in TIMES:
+            kept[name] -= np.where(kept[name] >= 0, earlier, 0.0)
+        kept["start"] = np.maximum(kept["start"] - earlier, 0)
+        for name, less in (
+            ("left", count), ("right", count), ("last", count), ("waiters", edge), ("path", classes)
+        ):  # fmt: skip
+            _less(kept, name, less)
+        state.rows[: len(kept)] = kept
+
+    def _forget_classes(self, count: int) -> None:
+        state = self.state
+        hops = int(state.classes["hops"][:count].sum(dtype=np.int64))
+        state.entries["owner"] -= count
+        state.entries["hop"] -= hops
+        near, far = int(state.clock["near"][0]), int(state.clock["far"][0])
+        state.near[:near] -= count
+        state.far[:far] -= count
+        classes = state.classes[count:].copy()
+        classes["first"] -= hops
+        self.state = state._replace(
+            classes=classes,
+            hop_link=state.hop_link[hops:].copy(),
+            hop_share=state.hop_share[hops:].copy(),
+            hop_place=state.hop_place[hops:].copy(),
+        )
+
+    def _sort_ends(self) -> None:
+        """Put classes in the order of their ends: times set back may be equal that were not."""
+        state = self.state
+        near = int(state.clock["near"][0])
+        ends = np.sort(state.near[:near])
+        ends = ends[np.argsort(state.classes["key"][ends], kind="stable")]
+        state.near[:near] = ends
+        state.classes["place"][ends] = np.arange(near)
+
+
+def _less(records: Records, name: str, count: int) -> None:
+    """Let numbers count from another on. Those before are none."""
+    records[name] = np.where(records[name] >= count, records[name] - count, -1)
+
+
+MOST_WAITING = 2**22
+"""Most messages of rounds that have begun and are not over, where rounds overlap."""
+
+
+def table_of(one: Round, overhead: float) -> Messages:
+    """Return the rows of a round, which wait for nothing."""
+    nothing = np.zeros(len(one))
+    work = one.moving * overhead
+    hosts = int(max(one.source.max(initial=0), one.target.max(initial=0))) + 1
+    return Messages(
+        hosts,
+        0,
+        start=nothing,
+        delay=nothing,
+        run=work,
+        source=one.source,
+        target=one.target,
+        flits=one.bytes,
+        hold=nothing,
+        receive=work,
+        context=np.full(len(one), -1, np.int32),
+        after_offsets=np.zeros(len(one) + 1, np.int64),
+        after=np.zeros(0, np.int64),
+    )
+
+
+class _Begun(NamedTuple):
+    """A round that has begun: its first row, how many it has, and the class of its first way."""
+
+    first: int
+    rows: int
+    base: int
+
+
+class Overlapping:
+    """Rounds that wait for neighbours, on an engine that knows those that are not over.
+
+    The next round has to begin before a host could send in it: when the first message of the latest
+    is complete. Earlier for hosts that skip rounds, as ``Survey.ahead`` says.
+    """
+
+    def __init__(
+        self, network: FlowNetwork, program: RoundProgram, found: Survey, overhead: float
+    ) -> None:
+        self.program, self.found, self.overhead = program, found, overhead
+        self.window = Window(network, in_order=found.in_order)
+        self.frontier = Frontier(program.num_hosts)
+        self.log = Log()
+        self._begun: list[_Begun] = []
+        self._over = 0  # rounds of these, from the first, that are over
+        self._origin = 0.0  # when the window's times begin
+        self._ways: Ways | None = None
+        self._base = 0  # the class of the first of them
+
+    def run(self, tell: Callable[[int], None]) -> Log:
+        """Run all rounds."""
+        until = self.found.ahead.get(-1, 0)
+        for index, one in enumerate(self.program):
+            left, period = one.count, _Period()
+            while left:
+                self._begin(one)
+                left -= 1
+                if not left:
+                    until = max(until, self.found.ahead.get(index, 0))
+                if index < until or not len(one):
+                    continue
+                self.window.advance(watch=self._begun[-1].first)
+                self._note()
+                period.passed += self._forget(repeats=left > 0)
+                if left and self._repeats(period):
+                    left -= self._skip(left, period)
+                    period = _Period()
+                tell(self.log.next)
+        self.window.advance()
+        self._note()
+        assert self._over == len(self._begun)
+        return self.log
+
+    def _begin(self, one: Round) -> None:
+        """Let the engine know the next round."""
+        window, first = self.window, self.window.num_rows
+        if first and first + len(one) > MOST_WAITING:
+            many = f"{first + len(one)} messages of rounds that overlap"
+            wanted = f"at most {MOST_WAITING}: some hosts are far ahead of others"
+            raise InputError(f"round {self.log.next + len(self._begun)}", many, wanted)
+        if len(one):
+            ways, path = self.found.ways_of(one)
+            if ways is not self._ways:
+                self._ways, self._base = ways, window.num_classes
+            offsets, after = self.frontier.follow(one, first)
+            table = replace(
+                table_of(one, self.overhead), first=first, after_offsets=offsets, after=after
+            )
+            window.append(table, ways, path, base=self._base)
+        self._begun.append(_Begun(first, len(one), self._base))
+
+    def _note(self) -> None:
+        """Note when rounds that are over began and ended."""
+        rows = self.window.rows
+        for each in self._begun[self._over :]:
+            mine = rows[each.first : each.first + each.rows]
+            if each.rows and mine["complete"].min() < 0:
+                break
+            began, ended = (mine["ready"].min(), mine["complete"].max()) if each.rows else _NEVER
+            self.log.add(np.full(1, self._origin + began), np.full(1, self._origin + ended))
+            self._over += 1
+
+    def _forget(self, *, repeats: bool) -> float:
+        """Forget rounds that are over once they are most. Return by how much times were set back.
+
+        Unless the latest round ``repeats``, times stay as they are: then they are rounded as they
+        would be if nothing was forgotten.
+        """
+        if 2 * self._over < len(self._begun):
+            return 0.0
+        rows, kept = self.window.rows, self._begun[self._over :]
+        count = kept[0].first if kept else len(rows)
+        classes = min([each.base for each in kept], default=self._base)
+        ready = rows["ready"][count:]
+        earlier = float(ready[ready >= 0].min(initial=self.window.time)) if repeats else 0.0
+        self.window.forget(count, classes, earlier)
+        self.frontier.forget(count)
+        self._base -= classes
+        self._begun = [_Begun(each.first - count, each.rows, each.base - classes) for each in kept]
+        self._over = 0
+        self._origin += earlier
+        return earlier
+
+    def _repeats(self, period: _Period) -> bool:
+        """Return whether everything is as it was ``period.length`` rounds ago."""
+        kept = self._begun[self._over :]
+        first = kept[0].first if kept else self.window.num_rows
+        return period.found(self.window, first, kept[0].base if kept else self._base)
+
+    def _skip(self, left: int, period: _Period) -> int:
+        """Go on after whole periods. Return how many rounds that are. At least one is left."""
+        times = (left - 1) // period.length
+        if not times:
+            return 0
+        self.log.skip(times * period.length, period.length, period.time)
+        self._origin += times * period.time
+        return times * period.length
+
+
+_NEVER = (np.nan, np.nan)
+
+
+class _Period:
+    """The search for two moments that are alike (Brent 1980)."""
+
+    def __init__(self) -> None:
+        self.passed = 0.0  # by how much times were set back since the moment that is kept
+        self.length, self.time = 0, 0.0
+        self._power = 1
+        self._kept: Moment | None = None
+        self._outline = (0, 0, 0)
+        self._at = 0.0
+
+    def found(self, window: Window, first: int, base: int) -> bool:
+        """Return whether this moment is like the kept one, ``length`` rounds and ``time`` ago.
+
+        ``first``, ``base``: the first row and class of what is not over.
+        """
+        self.length += 1
+        self.time = self.passed + window.time - self._at
+        outline = window.outline(first)
+        if (
+            self._kept is not None
+            and outline == self._outline
+            and window.moment(first, base).is_like(self._kept, self.time)
+        ):
+            return True
+        if self._kept is None or self.length == self._power:
+            self._power *= 1 if self._kept is None else 2
+            self._kept, self._outline = window.moment(first, base), outline
+            self._at, self.passed, self.length = window.time, 0.0, 0
+        return False
 
 
 def run_rounds(
@@ -127,8 +708,9 @@ def _name(one: Round) -> bytes:
     from hashlib import blake2b
 
     name = blake2b(digest_size=16)
-    for column in (one.source, one.target, one.bytes):
-        name.update(column.tobytes())
+    for each in fields(one):
+        if each.name != "count":
+            name.update(getattr(one, each.name).tobytes())
     return name.digest()
 
 

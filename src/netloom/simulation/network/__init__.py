@@ -1,10 +1,10 @@
 """Virtual-channel networks, flit by flit: routers, open-loop runs, sweeps, saturation."""
 
 from netloom.simulation.network.bound import Bound, throughput_bound
-from netloom.simulation.network.reservations import Reservation, reserve, reserve_paths
+from netloom.simulation.network.loaded import SaturationPoint, bracket_saturation, run_loads
+from netloom.simulation.network.program import Reservation, reserve, reserve_paths
 from netloom.simulation.network.routers import PRESETS, SWITCHINGS, Router, router
 from netloom.simulation.network.run import NetworkRun, Run, run_network
-from netloom.simulation.network.sweep import SaturationPoint, bracket_saturation, run_loads
 from netloom.simulation.steady import Limits
 
 __all__ = [

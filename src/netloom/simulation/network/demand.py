@@ -2,7 +2,8 @@
 
 A demand is a few products (every host of one kind sends the same to every host of another kind),
 and a list of pairs for the rest. Sums over parts of a network follow from both, so that uniform
-and hot-spot traffic cost as much as there are hosts, not pairs.
+and hot-spot traffic cost as much as there are hosts, not pairs. So do the entries: where packets
+enter the routers of a network, and where they are going.
 """
 
 from __future__ import annotations
@@ -11,11 +12,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from netloom.contention.hop_stages import Follower, Goals, pair_goals, table_goals
+from netloom.routing.by_hop.tables import HASHED, channels_at_ports
 from netloom.workload.traffic.targets import Fixed, HotSpot, Uniform
 
 if TYPE_CHECKING:
     from netloom.base.arrays import Floats, Ints
+    from netloom.contention.decisions import Stages
     from netloom.contention.expected_load import Split
+    from netloom.routing.by_hop.tables import HopTables
     from netloom.topology import Topology
     from netloom.workload import Traffic
     from netloom.workload.traffic.targets import Law
@@ -240,3 +245,114 @@ def received(demand: Demand, num_hosts: int) -> Floats:
 def _by_part(part: Ints, values: Floats, count: int) -> Floats:
     known = part >= 0
     return np.bincount(part[known], values[known], count).astype(np.float64)
+
+
+MOST_ENTRIES = 2**22
+"""Most pairs of a router and a goal."""
+
+ROUNDING = 1e-12
+"""What is smaller than this part of the largest is nothing, left by a difference."""
+
+
+class Entries(NamedTuple):
+    """Packets that enter by one router for one goal, by channels of hosts of one kind.
+
+    Attributes
+    ----------
+    router, goal
+        int64[], the router, and the goal in the tables of a routing by hop.
+    weight
+        float64[], flits per cycle at load 1.
+    into, out_of
+        int64[], the kinds of the injection and the ejection channel.
+    """
+
+    router: Ints
+    goal: Ints
+    weight: Floats
+    into: Ints
+    out_of: Ints
+
+
+def between_ports(topology: Topology, tables: HopTables, demand: Demand) -> Demand | None:
+    """Return a demand of hosts as one of their ports. None if there are too many pairs.
+
+    Of several ports chance takes one at either end, unless the tables say which each pair takes.
+    """
+    hosts = topology.num_hosts
+    if not len(tables.pair_entry):
+        return at_ports(demand, topology.port_host, hosts)
+    if hosts**2 > MOST_ENTRIES:
+        return None
+    each = np.arange(hosts)
+    sent = between(demand, each, each, (hosts, hosts)).ravel()
+    pair = np.flatnonzero(sent > sent.max(initial=0) * ROUNDING)
+    none = np.zeros((2, topology.num_ports))
+    entry, sink = tables.pair_entry[pair], tables.pair_sink[pair]
+    return Demand(((none[0], none[1]),), entry, sink, sent[pair])
+
+
+def enter(
+    topology: Topology,
+    tables: HopTables,
+    demand: Demand,
+    kind_of: Ints | None = None,
+) -> tuple[Entries, Goals] | None:
+    """Return what enters the routers under a demand of hosts, and where it may be going.
+
+    Parameters
+    ----------
+    topology, tables
+        The network and its routing.
+    demand
+        Who sends how much to whom.
+    kind_of
+        int64[num_channels], the kinds of channels that are told apart. None by default.
+
+    Returns
+    -------
+    None where there are more than ``MOST_ENTRIES``.
+    """
+    kinds = np.zeros(topology.num_channels, np.int64) if kind_of is None else kind_of
+    first, ports = topology.num_network_channels, topology.num_ports
+    by_port = between_ports(topology, tables, demand)
+    if by_port is None:
+        return None
+    entry = np.stack([kinds[first : first + ports], topology.injection_router], axis=1)
+    leave = np.stack([kinds[first + ports :], tables.sink_goal], axis=1)
+    if tables.choice == HASHED:  # which tells every host from every other
+        entry, leave = (np.column_stack([each, np.arange(ports)]) for each in (entry, leave))
+    known_in, begins = np.unique(entry, axis=0, return_inverse=True)
+    known_out, ends = np.unique(leave, axis=0, return_inverse=True)
+    if len(known_in) * len(known_out) > MOST_ENTRIES:
+        return None
+    sent = between(by_port, begins.ravel(), ends.ravel(), (len(known_in), len(known_out)))
+    row, column = np.nonzero(sent > sent.max(initial=0) * ROUNDING)
+    came, going = known_in[row], known_out[column]
+    goal, goals = going[:, 1], table_goals(tables)
+    if tables.choice == HASHED:
+        host = topology.port_host
+        goals = pair_goals(tables, host[came[:, 2]], host[going[:, 2]], going[:, 2])
+        goal = np.arange(len(goal))
+    return Entries(came[:, 1], goal, sent[row, column], came[:, 0], going[:, 0]), goals
+
+
+def followed(
+    topology: Topology,
+    tables: HopTables,
+    demand: Demand,
+    kind_of: Ints | None = None,
+    *,
+    idle: bool = False,
+) -> tuple[Stages, Ints, Entries] | None:
+    """Return the stages that packets go through, where each entry begins, and the entries.
+
+    None where there are too many. ``idle`` is as for ``Follower``, the rest as for ``enter``.
+    """
+    came = enter(topology, tables, demand, kind_of)
+    if came is None:
+        return None
+    entries, goals = came
+    outward, _ = channels_at_ports(topology)
+    found = Follower(tables, goals, outward, idle=idle).stages(entries.router, entries.goal)
+    return None if found is None else (*found, entries)

@@ -1,31 +1,276 @@
-"""A network of routers that runs a program: messages that wait for each other."""
+"""A network of routers that runs a program: messages that wait for each other.
+
+Where virtual channels are reserved, every connection owns one VC of each channel of its path, for
+good. So iWarp's logical channels work: connections share the bandwidth of a channel, flit by flit,
+but no buffer. None can wait for another, whatever the paths: nothing has to be asked about
+deadlock.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.base.errors import InputError
-from netloom.routing import draw_aux
+from netloom.base.errors import InputError, NoRouteError
+from netloom.routing import (
+    SourceRoutes,
+    UpDown,
+    draw_aux,
+    hosted_ports,
+    parse_routing,
+    paths,
+    ports,
+)
+from netloom.routing.by_hop.listed import port_lists, states
+from netloom.routing.by_hop.tables import GIVEN, hop_tables
+from netloom.routing.hosted import between_routers
+from netloom.routing.parse import ROUTINGS
+from netloom.routing.virtual_channel_tables import PATHS, RULES, VirtualChannelRouting, empty_tables
+from netloom.routing.virtual_channels import check_slots
 from netloom.simulation.agenda import CycleEngine
 from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.network import layout
-from netloom.simulation.network.engine import Engine
-from netloom.simulation.network.reservations import rank
-from netloom.simulation.network.stuck import deadlock
+from netloom.simulation.network.demand import listed_pairs
+from netloom.simulation.network.engine import Engine, deadlock
+from netloom.simulation.network.routers import end_channels
 from netloom.workload.counter_random import uniforms
 from netloom.workload.traffic.lengths import LONGEST
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
 
     from netloom.base.arrays import Ints
-    from netloom.routing import VirtualChannelRouting
-    from netloom.simulation.network.reservations import Reservation
+    from netloom.routing import Paths, Routing
     from netloom.simulation.network.routers import Router
     from netloom.topology import Topology
+    from netloom.workload import Traffic
     from netloom.workload.programs.messages import Messages
+
+MOST_CONNECTIONS = 2**20
+"""Most pairs of nodes that connections are sought for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reservation:
+    """The connections of a network and what they own.
+
+    A packet's ``aux`` is the number of its connection.
+
+    Attributes
+    ----------
+    routing
+        The path of each connection, one VC at a time. Its ``tables`` are the engine's.
+    connections
+        int32[num_nodes, injection channels, vcs], the connection that owns each VC of each
+        injection channel, −1 where none does: the engine's ``connections``. If hosts hang on
+        routers, their ports are the first index.
+    sources, targets
+        int32[num_connections] nodes.
+    """
+
+    routing: VirtualChannelRouting
+    connections: Ints
+    sources: Ints
+    targets: Ints
+
+    def aux_of(self, sources: ArrayLike, targets: ArrayLike) -> Ints:
+        """Return int32[num_packets], the connection of each packet by its nodes.
+
+        Of several between the same two nodes, the first.
+
+        Raises
+        ------
+        NoRouteError
+            If a pair of nodes has no connection.
+        """
+        num_nodes = self.routing.topology.num_hosts
+        start, end = np.asarray(sources, np.int64), np.asarray(targets, np.int64)
+        pairs, wanted = self.sources.astype(np.int64) * num_nodes, start * num_nodes + end
+        pairs += self.targets
+        order = np.argsort(pairs, kind="stable")
+        known = pairs[order]
+        place = np.searchsorted(known, wanted)
+        missing = np.append(known, -1)[place] != wanted
+        if missing.any():
+            packet = int(np.argmax(missing))
+            pair = int(start[packet]), int(end[packet])
+            raise NoRouteError(*pair, "a connection for every pair that sends", "reserved VCs")
+        return order[place].astype(np.int32)
+
+
+def reserve(
+    topology: Topology, routing: str | Routing, traffic: Traffic, router: Router
+) -> Reservation:
+    """Return a connection for every pair of nodes with traffic, on VCs of its own.
+
+    Connections are numbered by source, then target. Each takes the path of its routing, and the
+    lowest free VC of each of its channels.
+    The connections of a source take turns on its injection channels, those of a target on its
+    ejection channels.
+
+    Parameters
+    ----------
+    routing
+        The name of a routing with one path for each pair, or such a routing: ``default``,
+        ``dimension-order``, ``shortest-path`` or ``routes:FILE``. Half-way round a ring, the
+        growing direction is taken.
+
+    Raises
+    ------
+    InputError
+        If the routing leaves a choice, or a channel has more connections than VCs.
+    NoRouteError
+        If the routing has no path for a pair.
+
+    Examples
+    --------
+    >>> from netloom.simulation.network.routers import Router
+    >>> from netloom.topology import mesh
+    >>> from netloom.workload import parse_traffic
+    >>> net, few = mesh(4), Router(vcs=2, switching="reserved")
+    >>> reserve(net, "default", parse_traffic("pairs:0-2,1-3", net), few).aux_of([1], [3])
+    array([1], dtype=int32)
+    >>> reserve(net, "default", parse_traffic("pairs:0-2,1-3,1-2,2-0", net), few)
+    Traceback (most recent call last):
+        ...
+    netloom.InputError: reserved VCs: found 3 connections on channel 1 -> 2; expected at
+    most 2, one a VC
+    """
+    if isinstance(routing, str) and routing in RULES and routing != "dimension-order":
+        wanted = f"one path for each pair of nodes, as reserved VCs need: {ROUTINGS}"
+        raise InputError(f"routing '{routing}'", "a routing with a choice", wanted)
+    named = parse_routing(routing, topology) if isinstance(routing, str) else routing
+    if named.several:
+        found = "a routing of several paths for each pair of nodes"
+        raise InputError(f"routing '{named}'", found, f"one path, as reserved VCs need: {ROUTINGS}")
+    if topology.direct:
+        check_slots(topology, router.vcs, *end_channels(topology, router))
+    if listed_pairs(traffic) > MOST_CONNECTIONS:
+        found = f"{listed_pairs(traffic)} pairs of nodes in {traffic.name}"
+        raise InputError("reserved VCs", found, f"at most {MOST_CONNECTIONS} connections")
+    source, target, _ = traffic.matrix()
+    routed = paths(topology, named, source, target)
+    made = reserve_paths(topology, source, target, routed, router, name=str(named))
+    pairs = source.astype(np.int64) * topology.num_hosts + target
+    routes = SourceRoutes(str(named), pairs, routed)
+    given = routes if topology.direct else named
+    minimal = not isinstance(named, SourceRoutes | UpDown)
+    return replace(made, routing=replace(made.routing, routes=given, minimal=minimal))
+
+
+def reserve_paths(
+    topology: Topology,
+    source: Ints,
+    target: Ints,
+    routed: Paths,
+    router: Router,
+    *,
+    name: str = "given paths",
+) -> Reservation:
+    """Return given connections with given paths, on VCs of their own. See ``reserve``.
+
+    ``source`` and ``target`` are int32[num_connections] nodes, of which several connections may
+    join the same two. ``routed`` has the path of each, and ``name`` is what to call the paths.
+
+    Examples
+    --------
+    >>> from netloom.routing import Paths
+    >>> from netloom.simulation.network.routers import Router
+    >>> from netloom.topology import mesh
+    >>> twice = Paths(np.array([0, 1, 2]), np.array([0, 0], np.int32))
+    >>> ends = np.array([0, 0], np.int32), np.array([1, 1], np.int32)
+    >>> reserve_paths(mesh(2), *ends, twice, Router(vcs=2, switching="reserved")).connections[0]
+    array([[0, 1]], dtype=int32)
+    """
+    assert len(source) == len(target) == len(routed)
+    if not topology.direct:
+        return _between_hosts(topology, source, target, routed, router, name)
+    injection, ejection = end_channels(topology, router)
+    check_slots(topology, router.vcs, injection, ejection)
+    node = topology.name_of
+    _check(source, injection * router.vcs, lambda at: f"at the injection of node {node(at)}")
+    _check(target, ejection * router.vcs, lambda at: f"at the ejection of node {node(at)}")
+    _check(routed.channels, router.vcs, lambda at: f"on channel {topology.channel_name(at)}")
+
+    wired, entry, leave = ports(topology), rank(source), rank(target)
+    hop_port = wired.out_port[routed.channels].astype(np.int64)
+    hop_slot = hop_port * router.vcs + rank(routed.channels)
+    last_port = wired.num_network_ports + leave % ejection
+    last_slot = last_port * router.vcs + leave // ejection
+    slots = np.insert(hop_slot, routed.offsets[1:], last_slot)
+    tables = empty_tables(topology, PATHS, router.vcs, ejection)._replace(
+        path_offsets=routed.offsets + np.arange(len(routed.offsets)),
+        path_slots=np.int64(1) << slots,
+    )
+    connections = np.full((topology.num_hosts, injection, router.vcs), -1, np.int32)
+    connections[source, entry % injection, entry // injection] = np.arange(len(source))
+    routing = VirtualChannelRouting(name, topology, tables, needs_aux=True, minimal=False)
+    return Reservation(routing, connections, source, target)
+
+
+def _between_hosts(
+    topology: Topology,
+    source: Ints,
+    target: Ints,
+    routed: Paths,
+    router: Router,
+    name: str,
+) -> Reservation:
+    """Return connections between hosts that hang on routers. See ``reserve_paths``.
+
+    The lanes of a bundle have each VC once more.
+    """
+    first, ports = topology.num_network_channels, topology.num_ports
+    lanes = hosted_ports(topology).lanes.astype(np.int64)
+    port = topology.port_offsets[source]
+    sink = topology.port_offsets[target]
+    apart = source != target
+    port[apart] = routed.channels[routed.offsets[:-1][apart]] - first
+    sink[apart] = routed.channels[routed.offsets[1:][apart] - 1] - first - ports
+    inner = between_routers(topology, routed)
+    for channels in (first + port, inner.channels, first + ports + sink):
+        counts = np.bincount(channels, minlength=topology.num_channels)
+        channel = int(np.argmax(counts / lanes))
+        most = int(lanes[channel]) * router.vcs
+        if counts[channel] > most:
+            found = f"{counts[channel]} connections on channel {topology.channel_name(channel)}"
+            raise InputError("reserved VCs", found, f"at most {most}, one a VC")
+    lists, vcs = port_lists(topology), np.int64(1) << np.arange(router.vcs)
+    tables = hop_tables(
+        topology, router.vcs, [], states(topology, vcs, router.vcs), choice=GIVEN,
+        ports=lists.ports, path_offsets=inner.offsets, path_starts=lists.start[inner.channels],
+        path_layer=(rank(inner.channels) // lanes[inner.channels]).astype(np.uint8),
+        path_entry=port.astype(np.int32), path_sink=sink.astype(np.int32),
+    )  # fmt: skip
+    entry, own = rank(port), lanes[first + port]
+    most = int(lanes[first : first + ports].max(initial=1))
+    connections = np.full((ports, most, router.vcs), -1, np.int32)
+    connections[port, entry % own, entry // own] = np.arange(len(source))
+    routing = VirtualChannelRouting(name, topology, tables, needs_aux=True, minimal=False)
+    return Reservation(routing, connections, source, target)
+
+
+def rank(owner: Ints) -> Ints:
+    """Return how many of those before each one have the same owner, int64[len(owner)]."""
+    order = np.argsort(owner, kind="stable")
+    counts = np.bincount(owner)
+    firsts = np.cumsum(counts) - counts
+    found = np.empty(len(owner), np.int64)
+    found[order] = np.arange(len(owner)) - firsts[owner[order]]
+    return found
+
+
+def _check(owners: Ints, most: int, place: Callable[[int], str]) -> None:
+    counts = np.bincount(owners, minlength=1)
+    at = int(np.argmax(counts))
+    if counts[at] > most:
+        found = f"{counts[at]} connections {place(at)}"
+        raise InputError("reserved VCs", found, f"at most {most}, one a VC")
+
 
 COINS = 20
 """First stream of chance of ``NodeChance``."""

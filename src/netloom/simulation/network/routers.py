@@ -20,6 +20,8 @@ from netloom.routing import ports
 from netloom.workload.traffic.lengths import LONGEST
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from netloom.topology import Topology
 
 Switching: TypeAlias = Literal[
@@ -227,8 +229,6 @@ class Router:
 
     def _waited(self, hops: float, flits: float, head: int) -> float:
         """Return the same from following packets. Between whole numbers it is interpolated."""
-        from netloom.simulation.network.idle import ChannelKind, through
-
         deep, end = replace(self, buffer_flits=MOST_FLITS), ChannelKind(1, Fraction(1))
         inside = ChannelKind(self.channel_cycles, Fraction(1))
 
@@ -250,6 +250,56 @@ class Router:
 
         found = np.vectorize(between, otypes=[np.float64])(hops, flits)
         return found if found.ndim else float(found)
+
+
+class ChannelKind(NamedTuple):
+    """What channels have in common that a packet cannot tell apart: delay, and flits per cycle."""
+
+    cycles: int
+    rate: Fraction
+
+
+def through(router: Router, channels: Sequence[ChannelKind], flits: int, head: int) -> int:
+    """Return what a packet takes whose head spends ``head`` cycles before it asks for the switch.
+
+    Every flit leaves as soon as it has come, the one before it has left, the channel may send
+    again, and the buffer behind it has room. Routers look for that in each attempt to allocate the
+    switch, and a VC's next one begins when the last one ends.
+    """
+    attempt = router.switch_allocation_cycles
+    pipeline = router.switch_allocation_cycles + router.traversal_cycles
+    last = len(channels) - 1
+    flight = [1 + channels[0].cycles, *(pipeline + each.cycles for each in channels[1:])]
+    credit = [router.switch_allocation_cycles + each.cycles for each in channels]
+    credit[1:last] = [wait + router.credit_cycles for wait in credit[1:last]]
+    around = np.add(flight, credit) if router.fill_channels else [0] * len(channels)
+    depth = [max(router.buffer_flits, int(trip)) for trip in around]
+    sent = np.zeros((len(channels), flits), np.int64)  # cycle in which a channel takes each flit
+    ready = np.full(len(channels), -(2**40))  # the packet comes long after the last one
+    whole = router.switching == "store-and-forward"
+
+    def pass_on(place: int, flit: int) -> None:
+        start = 0
+        if place:
+            first = sent[place - 1, -1 if whole else flit] + flight[place - 1]
+            start = first + head * (flit == 0)
+        step = attempt if place else 1
+        if flit:
+            start = max(start, sent[place, flit - 1] + step)
+        many, cycles = channels[place].rate.as_integer_ratio()
+        least = -(-ready[place] // many)
+        if flit >= depth[place] and place < last:
+            least = max(least, sent[place + 1, flit - depth[place]] + credit[place])
+        start += max(-(-(least - start) // step), 0) * step
+        ready[place] = max(ready[place], start * many - (many - 1)) + cycles
+        sent[place, flit] = start
+
+    order = [(place, flit) for flit in range(flits) for place in range(last + 1)]
+    if whole:
+        order = [(place, flit) for place in range(last + 1) for flit in range(flits)]
+    for place, flit in order:
+        pass_on(place, flit)
+    return int(sent[last, -1] + flight[last])
 
 
 PRESETS: dict[str, Router] = {

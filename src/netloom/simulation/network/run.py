@@ -1,5 +1,7 @@
 """One open-loop run: warm up, measure until it is precise enough, and say what it is worth.
 
+Its packets are those of one traffic, or of several programs, as one table.
+
 The start-up is found by MSER-5 on packet latencies. The network runs, twice as long each time,
 until the rule places the start-up in the first half. Earlier packets are excluded. Then the network
 is measured in equal steps until the mean packet latency is as precise as requested, the network
@@ -12,15 +14,17 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.base.errors import InputError
+from netloom.routing import draw_aux
 from netloom.simulation.network.engine import Engine
 from netloom.simulation.network.idle import Idle, idle_network, one_kind, rough_idle
-from netloom.simulation.network.sent import Sender, SentPackets
+from netloom.simulation.network.layout import BORN
 from netloom.simulation.side_by_side import one_processor
 from netloom.simulation.steady import (
     LEAST_SAMPLES,
@@ -33,7 +37,7 @@ from netloom.simulation.steady import (
     warm_up,
     warmup_packets,
 )
-from netloom.simulation.tally import Tally, worst_node
+from netloom.simulation.tally import Groups, Tally, worst_node
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,11 +46,145 @@ if TYPE_CHECKING:
     from netloom.routing import VirtualChannelRouting
     from netloom.simulation.intervals import Batches
     from netloom.simulation.network.bound import Bound
-    from netloom.simulation.network.reservations import Reservation
+    from netloom.simulation.network.program import Reservation
     from netloom.simulation.network.routers import Router
     from netloom.simulation.tally import Delivered, GroupMeasured, Measured
     from netloom.topology import Topology
-    from netloom.workload import Arrivals, Lengths, Traffic
+    from netloom.workload import Arrivals, Lengths, Packets, PacketStream, Traffic
+
+FIRST = 2**16
+"""Packets that there is room for at first."""
+
+MOST_SENDERS = 2**15
+"""Most programs: their numbers are int16."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sender:
+    """What makes packets, with chance of its own. See ``workload.PacketStream``.
+
+    The same seed makes the same packets, and the same coins of their routing. ``node_of`` is
+    int32[num_tasks], the node of each task, if the traffic is of tasks: so a program has the same
+    packets under every mapping. None if it is of nodes.
+    """
+
+    traffic: Traffic
+    load: float
+    seed: int
+    node_of: Ints | None = None
+
+
+class SentPackets:
+    """The packets of all senders, born cycle by cycle. Those of one cycle sender by sender.
+
+    Routing, or reservation, says what packets carry for it. Lengths and arrivals are those of
+    ``workload.PacketStream``. Raises InputError if there are too many senders.
+    """
+
+    def __init__(
+        self,
+        senders: Sequence[Sender],
+        routing: VirtualChannelRouting,
+        reservation: Reservation | None,
+        lengths: Lengths,
+        arrivals: Arrivals,
+    ) -> None:
+        from netloom.workload import PacketStream
+        from netloom.workload.traffic.stream import Due
+
+        if len(senders) > MOST_SENDERS:
+            raise InputError("app", f"{len(senders)} programs", f"at most {MOST_SENDERS}")
+        self._senders, self._routing, self._reservation = senders, routing, reservation
+        self._streams: list[PacketStream] = [
+            PacketStream(
+                each.traffic, each.load, lengths=lengths, arrivals=arrivals, seed=each.seed
+            )
+            for each in senders
+        ]
+        self._coins = [
+            np.random.default_rng(np.random.SeedSequence(each.seed, spawn_key=(7,)))
+            for each in senders
+        ]
+        # An aux that is drawn comes from the stream of the coins: after those of a call, not of a
+        # block, which are cut elsewhere.
+        self._call_by_call = routing.needs_aux and routing.routes is None and reservation is None
+        self._due = [
+            Due(stream.blocks(partial(self._columns, number)))
+            for number, stream in enumerate(self._streams)
+        ]
+        self.by_chance = not all(
+            arrivals.kind == "bernoulli" and stream.rates.max() >= 1 for stream in self._streams
+        )
+        """Whether chance decides when packets are born: none does if there is one every cycle."""
+        self._owner = np.zeros(FIRST, np.int16)  # the sender of each packet, by its number
+        self._created = 0
+
+    @property
+    def a_cycle(self) -> float:
+        """Packets that are created in a cycle, on average."""
+        return float(sum(stream.rates.sum() for stream in self._streams))
+
+    def until(self, cycle: int) -> Ints:
+        """Return int32[n, 6], the packets born before a cycle that were not returned before.
+
+        The columns are those of ``layout.BORN``.
+        """
+        tables = [self._of(number, cycle) for number in range(len(self._senders))]
+        if len(tables) == 1:
+            return tables[0]
+        owner = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
+        table = np.concatenate(tables)
+        order = np.argsort(table[:, BORN.index("birth")], kind="stable")
+        after = self._created + len(owner)
+        if after > len(self._owner):  # the room for them doubles when needed
+            self._owner = np.concatenate([self._owner, np.zeros(after, np.int16)])
+        self._owner[self._created : after] = owner[order]
+        self._created = after
+        return table[order]
+
+    def groups(self) -> Groups:
+        """Return how packets are told apart by their senders."""
+
+        def of(packets: Delivered) -> Ints:
+            if len(self._senders) == 1:
+                return np.zeros(len(packets.number), np.int32)
+            return self._owner[packets.number].astype(np.int32)
+
+        rates = (each.traffic.rate for each in self._senders)
+        return Groups(tuple(int(np.count_nonzero(rate)) for rate in rates), of)
+
+    def _of(self, number: int, cycle: int) -> Ints:
+        from netloom.simulation.network.kernels.packets import write_rows
+
+        parts = self._due[number].until(cycle)
+        rows = np.empty((sum(len(part[0]) for part in parts), len(BORN)), np.int32)
+        first = 0
+        for part in parts:
+            after = first + len(part[0])
+            write_rows(part, rows[first:after])
+            first = after
+        if self._call_by_call:
+            _, source, target, *_ = rows.T
+            drawn = draw_aux(self._routing, self._coins[number], source, target)
+            rows[:, 4], rows[:, 5] = drawn
+        return rows
+
+    def _columns(self, number: int, packets: Packets) -> tuple[Ints, ...]:
+        """Return the columns of ``layout.BORN``. Nothing yet in those drawn call by call."""
+        node_of = self._senders[number].node_of
+        if node_of is not None:
+            ends = (node_of[packets.source], node_of[packets.target])
+            packets = packets._replace(source=ends[0], target=ends[1])
+        if self._call_by_call:
+            drawn = (packets.birth, packets.birth)
+        elif self._reservation is None:
+            coins = self._coins[number]
+            drawn = draw_aux(self._routing, coins, packets.source, packets.target)
+        else:
+            aux = self._reservation.aux_of(packets.source, packets.target)
+            drawn = (np.zeros_like(aux), aux)
+        return tuple(np.ascontiguousarray(each, np.int32) for each in (*packets, *drawn))
+
 
 MOST_SAMPLES = 128
 """Samples of backlog and buffers kept. When they are full, every other one goes."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from netloom.questions.simulate.engines import PreparedFlows
     from netloom.questions.verdict import Verdict
     from netloom.simulation.flow import Trust
-    from netloom.simulation.flow.at_once import AtOnce
+    from netloom.simulation.flow.run import AtOnce
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
 

@@ -38,7 +38,7 @@ from netloom.questions.simulate.engines import prepare_flows
 from netloom.questions.simulate.fields import Flows, NodeChannels
 from netloom.questions.simulate.flows.answer import FlowsAnswer
 from netloom.questions.timing import clock_of
-from netloom.simulation.flow.at_once import run_at_once, send_order
+from netloom.simulation.flow.run import run_at_once, send_order
 from netloom.simulation.side_by_side import run_all
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Ints
     from netloom.questions.simulate.engines import PreparedFlows
-    from netloom.simulation.flow.at_once import AtOnce
+    from netloom.simulation.flow.run import AtOnce
     from netloom.workload import ProcessGraph
 
 CHEAP_SECONDS = 5.0

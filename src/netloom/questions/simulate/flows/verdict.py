@@ -12,7 +12,7 @@ from netloom.questions.register import kind_of
 from netloom.questions.shown import percent
 from netloom.questions.subject import arrow, subject
 from netloom.questions.verdict import Verdict
-from netloom.simulation.flow.trusted import ORDER_SAYS_NOTHING
+from netloom.simulation.flow.run import ORDER_SAYS_NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -19,9 +19,7 @@ from netloom.questions.register import asks
 from netloom.questions.simulate.fields import OpenLoad
 from netloom.questions.simulate.load.answer import SimulatedLoad, Simulation
 from netloom.questions.simulate.network import prepare
-from netloom.simulation.network import sweep
-from netloom.simulation.network.loaded import advice_of
-from netloom.simulation.network.sweep import run_beside, run_programs_alone
+from netloom.simulation.network.loaded import advice_of, run_beside, run_loads, run_programs_alone
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -183,7 +181,7 @@ def _run(
     """Run all loads up to the first past saturation, and show the progress of many."""
     make_run = partial(network.make_run, setting)
     with counting_runs(len(loads), f"{network.name}, {setting.router.switching}") as tell:
-        return sweep.run_loads(make_run, loads, limits, tell=tell)
+        return run_loads(make_run, loads, limits, tell=tell)
 
 
 def _with_programs_alone(

@@ -134,8 +134,7 @@ def simulate_loop(question: LoopQuestion, ready: PreparedLoop) -> LoopSimulation
 
     Examples
     --------
-    >>> found = simulate_loop(
-    ...     "mesh:4x4", applied=0.9, app="transpose:4", engine="worm", release_cycles=0)
+    >>> found = simulate_loop("mesh:4x4", applied=0.9, app="transpose:4", engine="flow")
     >>> round(found.points[0].times.worst_node, 2)  # three paths share a channel
     0.33
     """
@@ -213,7 +212,7 @@ def _program_packet(question: LoopQuestion) -> int | None:
     """Return the flits of the packets that the program itself cuts its messages into, if any."""
     if question.gap_cycles is not None and question.packet_flits is None:
         raise InputError("gap_cycles", f"{question.gap_cycles}", "packet_flits as well")
-    program_cuts = question.engine == "worm" or question.gap_cycles is not None
+    program_cuts = question.engine != "network" or question.gap_cycles is not None
     return question.packet_flits if program_cuts else None
 
 

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from netloom.questions.recorded import Recorded
     from netloom.questions.simulate.load.answer import SimulatedLoad
     from netloom.questions.simulate.network import SimulatedNetwork
-    from netloom.simulation.network.loaded import Setting
-    from netloom.simulation.network.sweep import SaturationPoint
+    from netloom.simulation.network.loaded import SaturationPoint, Setting
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,7 @@ from netloom.questions.simulate.fields import OpenLoad
 from netloom.questions.simulate.load.answer import SimulatedLoad
 from netloom.questions.simulate.network import prepare
 from netloom.questions.simulate.saturation.answer import NetworkSaturation, Search
-from netloom.simulation.network import sweep
-from netloom.simulation.network.loaded import advice_of
+from netloom.simulation.network.loaded import advice_of, bracket_saturation
 
 if TYPE_CHECKING:
     from netloom.questions.simulate.network import SimulatedNetwork
@@ -57,7 +56,7 @@ def find_saturation(question: SaturationQuestion, network: SimulatedNetwork) -> 
     searches = []
     for setting in network.settings:
         with patience(f"{network.name}: looking for saturation"):
-            point = sweep.bracket_saturation(
+            point = bracket_saturation(
                 partial(network.make_run, setting),
                 question.limits(),
                 below=network.most_load(setting),

@@ -13,11 +13,12 @@ from netloom.questions.answers import CYCLES, Answer, Column, Columns, table
 from netloom.questions.channel_table import USED, channel_ends, use_of_channels
 from netloom.questions.simulate.engines import NETWORK
 from netloom.questions.simulate.timelines import crossed_channels, trace_timeline
-from netloom.questions.simulate.trace.busy import busy_channels, busy_columns
 from netloom.questions.simulate.trace.entries import (
     MOST_ENTRIES,
     MOST_LISTED,
     SPREAD,
+    busy_channels,
+    busy_columns,
     by_parallelism,
     known,
     longest_wait,

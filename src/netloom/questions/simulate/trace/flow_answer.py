@@ -15,19 +15,19 @@ from netloom.questions.answers import Answer, Column, Columns, table
 from netloom.questions.channel_table import channel_ends
 from netloom.questions.simulate.engines import FLOWS
 from netloom.questions.simulate.timelines import crossed_links, moved_rows, trace_timeline
-from netloom.questions.simulate.trace.busy import busy_channels, busy_columns
 from netloom.questions.simulate.trace.entries import (
     MOST_ENTRIES,
     MOST_LISTED,
     SPREAD,
+    busy_channels,
+    busy_columns,
     by_parallelism,
     known,
     longest_wait,
     spread_of,
     target_tasks,
 )
-from netloom.simulation.flow_traces import FlowTraceRun
-from netloom.simulation.traces import MessageTimes, Parts
+from netloom.simulation.traces import FlowTraceRun, MessageTimes, Parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable

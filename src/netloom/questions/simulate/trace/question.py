@@ -5,39 +5,41 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import Field
 
 from netloom.base.errors import InputError
 from netloom.base.progress import counting
-from netloom.base.spec import MAX_ELEMENTS
-from netloom.base.units import LARGEST, parse_seconds
+from netloom.base.units import parse_seconds
+from netloom.base.words import listed
 from netloom.mapping.named import place_tasks
-from netloom.questions.answers import CYCLES
-from netloom.questions.base import InstanceOf, Question, argument, option
-from netloom.questions.fields import Placed, Seconds, refuse
+from netloom.questions.fields import refuse
 from netloom.questions.named import computing, mapping_name, network_of
 from netloom.questions.outputs import PLOT, table_output
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import (
+    OTHERS,
     PreparedFlows,
     prepare_flows,
     prepare_program,
     refuse_flow_fields,
+    refuse_packets,
 )
-from netloom.questions.simulate.fields import AnyProgramQuestion
 from netloom.questions.simulate.trace.answer import TraceReplay
 from netloom.questions.simulate.trace.flow_answer import CycleFlowReplay, FlowReplay
-from netloom.questions.simulate.trace.plans import as_planned, is_plan
-from netloom.questions.simulate.trace.programs import as_program, is_msccl
+from netloom.questions.simulate.trace.programs import (
+    ReplayQuestion,
+    as_planned,
+    as_program,
+    is_msccl,
+    is_plan,
+)
 from netloom.questions.timelines import PERFETTO
 from netloom.questions.timing import clock_of, known_clock
-from netloom.simulation.flow_traces import run_flow_trace
 from netloom.simulation.side_by_side import run_all
-from netloom.simulation.traces import run_trace
+from netloom.simulation.traces import run_flow_trace, run_trace
 from netloom.workload.programs.collectives.msccl_traces import Execution
 from netloom.workload.programs.goal import CALC_SECONDS, read_goal, read_timed_goal
 from netloom.workload.programs.messages import with_delay, with_overhead
@@ -51,69 +53,13 @@ if TYPE_CHECKING:
     from netloom.machines import Machine
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.questions.timing import Clock
-    from netloom.simulation.flow_traces import FlowTraceRun
-    from netloom.simulation.traces import TraceRun
+    from netloom.simulation.traces import FlowTraceRun, TraceRun
     from netloom.topology import Topology
     from netloom.workload.programs.traces import Replay
 
 OF_GOAL = ("overhead_cycles", "gap_cycles", "calc_cycles")
 OF_TIMED_GOAL = ("gap_time", "calc_time")
 """Fields that say how to read a GOAL schedule, in cycles and in seconds."""
-
-
-class TraceFile(Question, panel="Trace"):
-    """A trace, and how it is read."""
-
-    trace: str | Path | InstanceOf[Trace] | InstanceOf[Execution] = argument(
-        "Table of messages (.csv, .tsv, .parquet), .goal, plan.json of a collective, MSCCL .xml, "
-        "or training: chakra:DIR/%d.et, kineto:DIR/%d.json, llm:tp=8,...",
-        kw_only=True,
-        panel="Arguments",
-        file=True,
-    )
-    size: Annotated[float, Field(gt=0, le=LARGEST)] | str | None = option(
-        "Size of an MSCCL program, such as 64MB.", default=None
-    )
-    flit_bytes: int | None = option(
-        "Size of a flit, which a channel moves per cycle.",
-        unit="bytes",
-        default=None,
-        ge=1,
-        le=MAX_ELEMENTS,
-        shown_default="the machine's",
-    )
-    overhead_cycles: int = option(
-        "Overhead o at each end of a GOAL message.",
-        default=0,
-        ge=0,
-        lt=2**31,
-        unit=CYCLES,
-    )
-    gap_cycles: int = option(
-        "Gap g between GOAL messages.",
-        default=0,
-        ge=0,
-        lt=2**31,
-        unit=CYCLES,
-    )
-    calc_cycles: float = option(
-        "Time per unit of a GOAL calc.", default=1.0, ge=0, lt=2**31, unit=CYCLES
-    )
-    gap_time: Seconds | None = option(
-        "Gap g between GOAL messages as flows.", default=None, shown_default="0"
-    )
-    calc_time: Seconds | None = option(
-        "Time per GOAL calc unit, as flows.", default=None, shown_default="1ns"
-    )
-    algorithm: str | None = option(
-        "Algorithm: bruck, all-to-all=bruck.",
-        default=None,
-        shown_default="ring",
-    )
-
-
-class ReplayQuestion(AnyProgramQuestion, Placed, TraceFile):
-    """A trace of messages that wait for one another."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,8 +87,8 @@ def prepare(question: ReplayQuestion) -> PreparedTrace:
             return replace(found, network=planned.on(found.network, found.program))
         return found if sized is None else replace(found, network=sized.on(found.network))
     refuse_flow_fields(question)
-    if question.engine == "worm":
-        refuse(question, ("packet_flits",), "engine network: lockstep worms are not cut")
+    if question.engine != "network":
+        refuse_packets(question)
     trace, bandwidth = _read_in_cycles(question, topology, machine)
     network = prepare_program(
         question,
@@ -243,7 +189,8 @@ def _read_in_cycles(
     question: ReplayQuestion, topology: Topology, machine: Machine | None
 ) -> tuple[Trace, float | None]:
     """Return the trace in cycles, and the bandwidth that says how long they are, if one does."""
-    refuse(question, OF_TIMED_GOAL, "engine flow; cycles for routers and worms")
+    movers = listed(["routers", *(f"{name}s" for name in OTHERS)])
+    refuse(question, OF_TIMED_GOAL, f"engine flow; cycles for {movers}")
     if machine is not None:
         refuse(question, ("bandwidth",), "none, since the machine has its own; or engine flow")
     size = _flit_bytes(question, machine)

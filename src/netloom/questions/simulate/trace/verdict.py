@@ -12,7 +12,7 @@ from netloom.questions.register import kind_of
 from netloom.questions.shown import percent
 from netloom.questions.simulate.flows.verdict import FEW_TIMES, MANY_TIMES, estimated, order_decides
 from netloom.questions.simulate.trace.entries import WAITS
-from netloom.questions.simulate.trace.plans import AS_PLANNED
+from netloom.questions.simulate.trace.programs import AS_PLANNED
 from netloom.questions.subject import arrow, subject
 from netloom.questions.verdict import Verdict
 

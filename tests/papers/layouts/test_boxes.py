@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from netloom.base.errors import InputError
 from netloom.contention import measure
-from netloom.mapping.layouts.boxes import columns, planes
 from netloom.routing import DimensionOrder
 from netloom.topology import cube, mesh
 from netloom.workload import mesh as tasks
 from netloom.workload import ring, torus
+from netloom_papers.layouts import columns, planes
 
 
 def measured(layout, app, network):

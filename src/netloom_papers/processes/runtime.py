@@ -1,37 +1,63 @@
 """Run the programs of nodes on processes or MPI ranks: do real words come where they are to?
 
-For users who want to see a compiled program deliver before they put it on a machine.
+For users who want to see a compiled program deliver before they put it on a machine. Processes are
+started, supervised and heard by the one that starts them. Each has a pipe to it, which passes on
+what they tell each other. So the end of one is seen at once, whenever it comes, and none holds a
+lock that others wait for.
 """
 
 from __future__ import annotations
 
+import os
+import pickle
+import signal
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
+from multiprocessing import connection as pipes
+from multiprocessing import get_context
+from queue import Empty, SimpleQueue
+from struct import Struct
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.phases.execute.processes import WorkerLostError, run_in_processes
-from netloom.phases.execute.worker import Network, Report, Worker
+from netloom_papers.processes.worker import START_SECONDS, Network, Report, Worker
 
 if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
+
     from numpy.typing import ArrayLike, NDArray
 
     from netloom.base.arrays import Ints
     from netloom.phases.execute.node_programs import NodeProgram
-    from netloom.phases.execute.worker import Message
     from netloom.phases.plan.plans import Plan
+    from netloom_papers.processes.worker import Message
 
 TIMEOUT_SECONDS = 20.0
 """After how long without any message a run is given up."""
 
 MOST_SLEEP = 0.001
 """Longest sleep of an MPI rank that waits for a message, seconds."""
+
+HEAD = Struct("<i")
+"""Before every message of a worker: the worker that it is for, or one of those below."""
+
+READY, DONE, FAILED = -1, -2, -3
+
+END_SECONDS = 5.0
+"""How long a process that has closed its pipe may take to end."""
+
+
+class WorkerLostError(Exception):
+    """A worker that does not come to its end, and why, in one line."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +141,7 @@ def run_programs(
     network = _network(programs, plan, data, num_workers, timeout_seconds)
     parts = _parts(programs, network.num_workers)
     if network.num_workers == 1:
-        reports = [Worker(network, parts[0], 0, _nobody, lambda _: None).run()]
+        reports = [Worker(network, parts[0], 0, lambda *_: None, lambda _: None).run()]
     else:
         try:
             reports = run_in_processes(network, parts)
@@ -182,8 +208,7 @@ def _network(
         raise InputError("timeout_seconds", f"{timeout_seconds}", "above 0")
     carried = None
     if data is not None:
-        carried = _numbered(data)
-        _check_data(carried, plan)
+        carried = _checked(data, plan)
     return Network(
         source=given.source.tolist(),
         target=given.target.tolist(),
@@ -195,25 +220,24 @@ def _network(
     )
 
 
-def _numbered(data: Mapping[int, ArrayLike] | Sequence[ArrayLike]) -> dict[int, NDArray[Any]]:
+def _checked(
+    data: Mapping[int, ArrayLike] | Sequence[ArrayLike], plan: Plan
+) -> dict[int, NDArray[Any]]:
     """Return the words of each connection by its number."""
     try:
         pairs = data.items() if isinstance(data, Mapping) else enumerate(data)
-        return {int(number): np.asarray(words) for number, words in pairs}
+        found = {int(number): np.asarray(words) for number, words in pairs}
     except (TypeError, ValueError):
         raise InputError("data", repr(data)[:60], "an array of words for each connection") from None
-
-
-def _check_data(data: Mapping[int, NDArray[Any]], plan: Plan) -> None:
     for number, words in enumerate(plan.connections.words.tolist()):
-        shape = data[number].shape if number in data else "nothing"
+        shape = found[number].shape if number in found else "nothing"
         if shape != (words,):
             name = plan.connections.describe(number)
             raise InputError(f"data of connection {number} ({name})", f"{shape}", f"{(words,)}")
-    strange = sorted(set(data) - set(range(len(plan.connections))))
-    if strange:
-        found = f"words of connection {strange[0]}"
-        raise InputError("data", found, f"those of connections 0 to {len(plan.connections) - 1}")
+    if strange := sorted(set(found) - set(range(len(plan.connections)))):
+        said = f"words of connection {strange[0]}"
+        raise InputError("data", said, f"those of connections 0 to {len(plan.connections) - 1}")
+    return found
 
 
 def _parts(programs: Iterable[NodeProgram], num_workers: int) -> list[list[NodeProgram]]:
@@ -241,17 +265,156 @@ def _delivery(reports: Sequence[Report], plan: Plan, network: Network) -> Delive
         came = f"{words[wrong[0]]} of {given.words[wrong[0]]} words came"
         others = f", and {len(wrong) - 1} more connections" if len(wrong) > 1 else ""
         faults.append(f"{network.describe(wrong[0])}: {came}{others}")
+    kept = None
     if network.data is not None:
-        for connection, sent in network.data.items():
-            got = received.setdefault(connection, sent[:0])
-            if connection not in wrong and not np.array_equal(got, sent):
-                faults.append(f"{network.describe(connection)}: other words came than were sent")
-    kept = None if network.data is None else received
+        kept = {each: words[:0] for each, words in network.data.items()} | received
     return Delivery(words, tuple(faults), kept, network.num_workers)
 
 
-def _nobody(worker: int, message: Message) -> None:
-    raise AssertionError(f"a message to worker {worker}, which is none: {message}")
+@dataclass(frozen=True)
+class _Member:
+    number: int
+    process: BaseProcess
+    pipe: Connection
+
+    def lost(self, when: str) -> WorkerLostError:
+        """Return the error that says how it ended."""
+        self.process.join(END_SECONDS)
+        code = self.process.exitcode
+        how = f"exit code {code}"
+        if code is None:
+            how = "its pipe is closed"
+        elif code < 0:
+            with suppress(ValueError):
+                how = f"killed by {signal.Signals(-code).name}"
+        return WorkerLostError(f"worker {self.number} died {when} ({how})")
+
+
+def run_in_processes(
+    network: Network,
+    parts: Sequence[Sequence[NodeProgram]],
+    *,
+    start_seconds: float = START_SECONDS,
+) -> list[Report]:
+    """Run each part by a worker in a process of its own, and return what they saw.
+
+    They may take ``start_seconds`` to start, together.
+
+    Raises
+    ------
+    WorkerLostError
+        If one cannot be started, has not started in time, fails or dies.
+    """
+    fresh = get_context("spawn")  # a copy of a process with threads may not work
+    crew: list[_Member] = []
+    try:
+        for number in range(len(parts)):
+            ours, theirs = fresh.Pipe()
+            process = fresh.Process(target=_work, args=(theirs,), daemon=True)
+            try:
+                process.start()  # what it is told is short: the rest waits until it listens
+            except OSError as error:
+                why = f"worker {number} cannot be started ({error.strerror})"
+                raise WorkerLostError(why) from None
+            theirs.close()
+            crew.append(_Member(number, process, ours))
+        _start(crew, start_seconds)
+        for member in crew:
+            try:
+                member.pipe.send_bytes(pickle.dumps((network, parts[member.number], member.number)))
+            except OSError:
+                raise member.lost("before it began") from None
+        return _relay(crew)
+    finally:
+        for member in crew:
+            member.pipe.close()
+            if member.process.is_alive():
+                member.process.kill()
+            member.process.join()
+
+
+def _start(crew: list[_Member], seconds: float) -> None:
+    """Wait until all have started."""
+    end = time.monotonic() + seconds
+    waiting: dict[Any, _Member] = {member.pipe: member for member in crew}
+    while waiting:
+        heard = pipes.wait([*waiting], timeout=max(0.0, end - time.monotonic()))
+        if not heard:
+            late = min(member.number for member in waiting.values())
+            raise WorkerLostError(f"worker {late} has not started within {seconds:g} s")
+        for pipe in heard:
+            _receive(waiting.pop(pipe), "while it started")
+
+
+def _relay(crew: list[_Member]) -> list[Report]:
+    """Pass on what workers tell each other until all have reported."""
+    reports: dict[int, Report] = {}
+    working: dict[Any, _Member] = {member.pipe: member for member in crew}
+    while working:
+        for pipe in pipes.wait([*working]):
+            member = working[pipe]
+            to, data = _receive(member, "while it ran")
+            if to == DONE:
+                reports[member.number] = pickle.loads(data)  # noqa: S301 (our own process)
+                del working[member.pipe]
+            else:
+                with suppress(OSError):  # that it has ended will be heard, if it should not have
+                    crew[to].pipe.send_bytes(data)
+    return [reports[number] for number in range(len(crew))]
+
+
+def _receive(member: _Member, when: str) -> tuple[int, bytes]:
+    """Return for whom a message of a worker is, and the message."""
+    try:
+        data = member.pipe.recv_bytes()
+    except (EOFError, OSError):
+        raise member.lost(when) from None
+    (to,) = HEAD.unpack_from(data)
+    if to == FAILED:
+        said = data[HEAD.size :].decode()
+        raise WorkerLostError(f"worker {member.number} failed {when} ({said})")
+    return to, data[HEAD.size :]
+
+
+def _work(pipe: Connection) -> None:
+    """Be a worker, in a process of its own. End with the one that started it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        pipe.send_bytes(HEAD.pack(READY))
+        network, programs, number = pickle.loads(pipe.recv_bytes())  # noqa: S301 (from our parent)
+        inbox: SimpleQueue[Message] = SimpleQueue()
+        Thread(target=_listen, args=(pipe, inbox), daemon=True).start()
+        try:
+            report = Worker(
+                network, programs, number, partial(_post, pipe), partial(_take, inbox)
+            ).run()
+            end = HEAD.pack(DONE) + pickle.dumps(report)
+        except Exception as error:  # noqa: BLE001 (told in one line there)
+            said = " ".join(f"{type(error).__name__} {error}".split())
+            end = HEAD.pack(FAILED) + said.encode()
+        pipe.send_bytes(end)
+    except (EOFError, OSError):  # nobody is there
+        os._exit(1)
+
+
+def _listen(pipe: Connection, inbox: SimpleQueue[Message]) -> None:
+    """Take in what comes at any time, so that who sends never waits."""
+    try:
+        while True:
+            inbox.put(pickle.loads(pipe.recv_bytes()))  # noqa: S301 (from other workers)
+    except (EOFError, OSError):
+        os._exit(1)
+
+
+def _post(pipe: Connection, worker: int, message: Message) -> None:
+    pipe.send_bytes(HEAD.pack(worker) + pickle.dumps(message))
+
+
+def _take(inbox: SimpleQueue[Message], seconds: float) -> Message | None:
+    try:
+        return inbox.get(timeout=seconds)
+    except Empty:
+        return None
 
 
 # MPI.

@@ -7,9 +7,9 @@ import pytest
 
 from netloom.base.errors import DeadlockError
 from netloom.routing import DimensionOrder, parse_routing, paths, source_routes
-from netloom.simulation.worm import Worm, WormEngine
 from netloom.topology import cube, mesh
 from netloom.workload.programs.messages import messages
+from netloom_papers.worms import Worm, WormEngine
 from tests.reference.worm import POLICIES, Rules, StuckError, Worms, flit_by_flit
 
 LINE = cube([12], [False])

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 
 from netloom.base.errors import DeadlockError
 from netloom.routing import parse_routing, paths
-from netloom.simulation.worm import Worm, WormEngine
 from netloom.topology import Topology, cube
 from netloom.workload.programs.messages import messages
+from netloom_papers.worms import Worm, WormEngine
 from tests.reference.agenda import FIELDS
 from tests.reference.worm import POLICIES, Rules, StuckError, Worms, flit_by_flit
 

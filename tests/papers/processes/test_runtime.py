@@ -10,13 +10,17 @@ import pytest
 from netloom.base.errors import InputError
 from netloom.models.messages import ConSetCosts
 from netloom.phases import schedule
-from netloom.phases.execute import processes as runtime_processes
 from netloom.phases.execute.node_programs import RECEIVE, SEND, NodePhase, node_programs
-from netloom.phases.execute.processes import WorkerLostError, run_in_processes
-from netloom.phases.execute.runtime import run_programs, run_programs_on_mpi
-from netloom.phases.execute.worker import BATCH_WORDS, Worker
 from netloom.topology import mesh, torus
-from tests.phases import bad_workers
+from netloom_papers.processes import runtime as runtime_processes
+from netloom_papers.processes.runtime import (
+    WorkerLostError,
+    run_in_processes,
+    run_programs,
+    run_programs_on_mpi,
+)
+from netloom_papers.processes.worker import BATCH_WORDS, Worker
+from tests.papers.processes import bad_workers
 from tests.phases.by_hand import listed, plan_of
 
 BOTH_WAYS, ONE_WAY = ConSetCosts(), ConSetCosts(both_ways=False)

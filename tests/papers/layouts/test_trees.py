@@ -5,10 +5,10 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom.contention import measure, measure_paths
-from netloom.mapping.layouts.trees import h_tree, tiles
 from netloom.routing import DimensionOrder, SourceRoutes, find_deadlock, paths
 from netloom.topology import hypercube, mesh, torus, without
 from netloom.workload import binary_tree, ring
+from netloom_papers.layouts import h_tree, tiles
 
 
 def by_dimension_order(layout, app, network):

@@ -11,8 +11,8 @@ import numpy as np
 from netloom.base.compilation import inlined, kernel
 from netloom.simulation.kernels.agenda import ARRIVED, LAST_CYCLE, due, next_cycle, note, pop, push
 from netloom.simulation.kernels.records import record, unsigned
-from netloom.simulation.worm.kernels.arbitration import ask, wait, winner
-from netloom.simulation.worm.layout import DONE, FULL, NEVER, STUCK
+from netloom_papers.worms.kernels.arbitration import ask, wait, winner
+from netloom_papers.worms.layout import DONE, FULL, NEVER, STUCK
 
 
 @inlined

@@ -2,7 +2,7 @@
 
 from netloom.base.compilation import inlined
 from netloom.simulation.kernels.records import record, unsigned
-from netloom.simulation.worm.layout import (
+from netloom_papers.worms.layout import (
     BIASED,
     FIFO_LRU,
     LOCAL_PRIORITY,

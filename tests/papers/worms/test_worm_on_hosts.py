@@ -9,12 +9,12 @@ from hypothesis import given, settings
 
 from netloom.base.errors import InputError
 from netloom.routing import parse_routing, paths
-from netloom.simulation.worm import Worm, WormEngine
 from netloom.topology import Topology, cube, topology
 from netloom.topology.core import attach_hosts
 from netloom.topology.faults import without
 from netloom.workload.programs.messages import messages
-from tests.properties.test_worm import FOREVER, Case, networks, outcome, tables, worms
+from netloom_papers.worms import Worm, WormEngine
+from tests.papers.worms.test_worm import FOREVER, Case, networks, outcome, tables, worms
 from tests.reference.worm import POLICIES, Rules, Worms
 
 TREES = ("leaf-spine:1x1x1", "leaf-spine:1x1x5", "leaf-spine:3x2x2", "leaf-spine:2x1x3/2")

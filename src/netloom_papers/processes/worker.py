@@ -48,6 +48,12 @@ class Network:
     timeout_seconds: float  # after how long without any message a worker that waits gives up
     data: dict[int, Words] | None  # what connections carry; None: words that say where they belong
 
+    def carried(self, connection: int, first: int, size: int) -> Words:
+        """Return so many words of a connection, from the first on."""
+        if self.data is None:
+            return made_words(connection, first, size)
+        return self.data[connection][first : first + size]
+
     def describe(self, connection: int) -> str:
         """Return ``connection 3 (0 -> 5)``."""
         return f"connection {connection} ({self.source[connection]} -> {self.target[connection]})"
@@ -129,8 +135,7 @@ class Worker:
 
     async def receive_element(self, connection: int, phase: int, first: int) -> Words:
         """Return the next words of a connection, sure that they are those."""
-        came: tuple[int, int, Words] = await _come(("data", connection))
-        came_in, came_first, element = came
+        came_in, came_first, element = await _come(("data", connection))
         to = self.network.source[connection] % self.network.num_workers
         self._tell(to, ("taken", connection, None))
         name = self.network.describe(connection)
@@ -138,11 +143,9 @@ class Worker:
             raise _Fault(f"{name}: words of phase {came_in} came in phase {phase}")
         if came_first != first:
             raise _Fault(f"{name}: word {came_first} came where word {first} was to come")
-        if self.network.data is None and not np.array_equal(
-            element, made_words(connection, first, len(element))
-        ):
+        if not np.array_equal(element, self.network.carried(connection, first, len(element))):
             raise _Fault(f"{name}: words of another connection, or out of order")
-        return element
+        return element  # type: ignore[no-any-return]
 
     # How programs are run.
 
@@ -172,11 +175,7 @@ class Worker:
             await _come(("told", node, earlier))
         for first in range(0, action.words, BATCH_WORDS):
             size = min(BATCH_WORDS, action.words - first)
-            data = self.network.data
-            if data is None:
-                element = made_words(action.connection, first, size)
-            else:
-                element = data[action.connection][first : first + size]
+            element = self.network.carried(action.connection, first, size)
             await self.send_element(action.connection, phase, first, element)
 
     async def _receive(self, node: int, phase: int, action: Action) -> None:

@@ -12,7 +12,7 @@ def dies_at_start(pipe):
 
 def dies_later(pipe):
     """Start, take the programs, and end as if all were well."""
-    from netloom.phases.execute import processes as runtime_processes
+    from netloom_papers.processes import runtime as runtime_processes
 
     runtime_processes.Worker = lambda *_: os._exit(0)
     runtime_processes._work(pipe)
@@ -20,7 +20,7 @@ def dies_later(pipe):
 
 def fails(pipe):
     """Run out of memory."""
-    from netloom.phases.execute import processes as runtime_processes
+    from netloom_papers.processes import runtime as runtime_processes
 
     def broken(*_):
         raise MemoryError("no\nmore")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
@@ -11,16 +11,16 @@ from netloom.base.errors import DeadlockError, InputError
 from netloom.routing import paths
 from netloom.simulation.agenda import CycleEngine
 from netloom.simulation.kernels.agenda import LAST_CYCLE
-from netloom.simulation.worm import layout
-from netloom.simulation.worm.layout import Setup, State
 from netloom.topology.alike import check_alike
+from netloom_papers.worms import layout
+from netloom_papers.worms.layout import Setup, State
 
 if TYPE_CHECKING:
     from netloom.base.arrays import Ints
     from netloom.routing import Routing
-    from netloom.simulation.worm.layout import Records
     from netloom.topology import Topology
     from netloom.workload.programs.messages import Messages
+    from netloom_papers.worms.layout import Records
 
 FIRST = 1024
 """Room for worms in the network at first. More is made when needed."""
@@ -71,6 +71,8 @@ class Worm:
     release_cycles: int = 1
     end_channels: int = 0
 
+    engine_name: ClassVar[str] = "worm"
+
     def __post_init__(self) -> None:
         for field, allowed in (
             ("switching", ("wormhole", "circuit")),
@@ -81,6 +83,25 @@ class Worm:
             if getattr(self, field) not in allowed:
                 wanted = f"one of {', '.join(map(str, allowed))}"
                 raise InputError(field, f"'{getattr(self, field)}'", wanted)
+
+    def words(self) -> str:
+        """Return them as a person says them."""
+        return f"lockstep worms ({self.switching}, {self.arbitration})"
+
+    def make_engine(
+        self, topology: Topology, routing: Routing, *, switch_cycles: int
+    ) -> WormEngine:
+        """Return an engine that has not begun."""
+        return WormEngine(topology, routing, self, switch_cycles=switch_cycles)
+
+    def zero_load_latency(self, _: Topology, hops: float, flits: float) -> float:
+        """Return ``unhindered_cycles``."""
+        return self.unhindered_cycles(hops, flits)
+
+    def zero_load_latencies(self, rows: Records) -> Ints:
+        """Return ``unhindered_cycles`` of each message."""
+        flits, hops = rows["flits"].astype(np.int64), rows["hops"].astype(np.int64)
+        return np.asarray(self.unhindered_cycles(hops, flits), np.int64)  # type: ignore[arg-type]
 
     def unhindered_cycles(self, hops: float, flits: float) -> float:
         """Return a message's latency where nothing is in its way: D + L, and ``release_cycles``.
@@ -174,7 +195,7 @@ class WormEngine(CycleEngine):
 
     def advance(self, until: int) -> None:
         """Run up to, and without, a cycle. See ``ProgramEngine``."""
-        from netloom.simulation.worm.kernels.worm import run
+        from netloom_papers.worms.kernels.worm import run
 
         assert until <= LAST_CYCLE, "a run is too long"
         came_back = None

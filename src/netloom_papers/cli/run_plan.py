@@ -1,0 +1,32 @@
+"""``netloom compile run``: whether the programs of a plan deliver real words."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from netloom.cli.edge import FAILED
+from netloom.cli.help import HelpedCommand
+from netloom.cli.output import AsJson
+from netloom.cli.plans import judging, show
+from netloom_papers.questions import GROUP
+
+EPILOG = "Example: netloom compile run plan.json"
+Plan = Annotated[Path, typer.Argument(help="Plan that netloom compile --out wrote.")]
+
+
+def add(app: typer.Typer) -> tuple[str, list[str]]:
+    """Add the command, which stands with those of its first word in the help."""
+    app.command("compile run", cls=HelpedCommand, epilog=EPILOG)(run)
+    return GROUP, []
+
+
+def run(plan: Plan, as_json: AsJson = False) -> None:
+    """Execute a plan's programs on real words. The exit code is 1 if one does not arrive."""
+    with judging(plan, as_json=as_json):
+        from netloom_papers.processes.plans import run_plan
+
+        result = run_plan(plan)
+    show(result, as_json=as_json)
+    if not result.delivered:
+        raise typer.Exit(FAILED)

@@ -1,0 +1,58 @@
+"""Lockstep worms: single-flit buffers, a blocked head stops its whole message (Chittor 1991)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from netloom.base.errors import InputError
+from netloom.questions.base import Question, option
+from netloom.questions.simulate.engines import Engine
+from netloom.routing import RouteTable, UpDown, VirtualChannelRouting, parse_routing
+from netloom.topology.alike import check_alike
+from netloom_papers.worms.engine import Worm, WormEngine, check_one_path
+
+if TYPE_CHECKING:
+    from netloom.routing import Routing
+    from netloom.topology import Topology
+
+__all__ = ["ENGINE", "Worm", "WormEngine", "check_one_path"]
+
+
+class Worms(Question, panel="Engine"):
+    """How lockstep worms are arbitrated."""
+
+    arbitration: str | None = option(
+        "Arbitration of worms: timestamp, fifo, fifo-lru, biased or source.", default=None
+    )
+    release_cycles: int | None = option(
+        "Time until a tail frees its channel: 0, 1.",
+        unit="cycles",
+        default=None,
+        ge=0,
+        le=1,
+    )
+
+
+def _prepare(question: Any, topology: Topology) -> tuple[Worm, Routing]:
+    """Return how worms switch, and their routing: one path for each pair of nodes.
+
+    They have one VC, on which ``layered``, the default elsewhere round failures, may deadlock.
+    """
+    check_alike(topology, "lockstep worms")
+    names = ("switching", "arbitration", "release_cycles", "end_channels")
+    given = {name: getattr(question, name) for name in names}
+    if given["end_channels"] is None:  # hosts that hang on routers have channels of their own
+        given["end_channels"] = int(not topology.direct)
+    worm = Worm(**{name: value for name, value in given.items() if value is not None})
+    asked = question.routing
+    if asked == "default" and topology.broken:
+        return worm, UpDown()
+    if isinstance(asked, RouteTable | VirtualChannelRouting):
+        raise InputError("routing", f"the table {asked.name}", "one path for each pair of nodes")
+    routing = parse_routing(asked, topology) if isinstance(asked, str) else asked
+    check_one_path(routing)
+    return worm, routing
+
+
+ENGINE = Engine("Chittor's lockstep worms", "lockstep worms", Worms, _prepare)
+"""The engine ``worm``."""
