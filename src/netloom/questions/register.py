@@ -123,7 +123,7 @@ class Kind:
     def hook(self, file: str, name: str) -> Any:
         """Return what its folder has of a name in ``chart.py``, ``words.py`` or another file.
 
-        None if there is no such thing. A question that is one module has it there.
+        None if there is no such thing. A question that has no such file has it in its module.
         """
         return _beside(self.module, file, name)
 
@@ -451,12 +451,9 @@ def _with_fields(text: str, fields: str) -> str:
 
 @cache
 def _beside(module: str, name: str, attribute: str) -> Any:
-    """Return what a question's folder has in another of its files. See ``Kind.hook``."""
+    """Return what a question has in a file beside its own, or in its own. See ``Kind.hook``."""
     holder: ModuleType = import_module(module)
     package, _, last = module.rpartition(".")
-    if last == "question":
-        there = Path(holder.__file__ or "").with_name(f"{name}.py").exists()
-        if not there:
-            return None
+    if last == "question" and Path(holder.__file__ or "").with_name(f"{name}.py").exists():
         holder = import_module(f"{package}.{name}")
     return getattr(holder, attribute, None)
