@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.declared import declared
 from netloom.base.errors import InputError
 from netloom.questions.base import told_of
 from netloom.workload.programs.training.chakra import groups_file
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
     from netloom.questions.base import Question
 
-PREFIXES = ("graph", "routes", "fem", "fabric", "lfts", "machine", "chakra", "kineto")
-"""What may stand before a file, with a colon."""
+PREFIXES = ("graph", "routes", "fabric", "lfts", "machine", "chakra", "kineto")
+"""What may stand before a file, with a colon. So may the process graphs of other packages."""
 
 
 GLOB = "*?["
@@ -181,12 +182,13 @@ def _strings(value: Any) -> Iterator[str]:
 def _candidates(text: str) -> Iterator[str]:
     """Yield what may be the name of a file in a value, the longest first."""
     prefix, _, rest = text.partition(":")
-    if prefix in PREFIXES and rest:
+    added = prefix in declared("process-graphs")
+    if (prefix in PREFIXES or added) and rest:
         text = rest
     if not text:
         return
     yield text
-    if prefix == "fem":
+    if added:
         text = text.rpartition("/")[0]
         yield text
     if prefix == "machine" and ":" in text:
