@@ -44,16 +44,7 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom_papers.models.adaptive_torus import prepare, solved, tree_loads
-from netloom_papers.models.kernels.adaptive_torus import (
-    BLOCKED,
-    CHANNEL_WAIT,
-    HELD_FROM,
-    NETWORK,
-    SERVICE_BROADCAST,
-    SERVICE_UNICAST,
-    SOURCE,
-    STRETCH,
-)
+from netloom_papers.models.kernels import adaptive_torus as kernel
 from netloom_papers.models.published_torus import published_saturation, published_torus
 
 if TYPE_CHECKING:
@@ -215,19 +206,19 @@ def torus_broadcast(
     return TorusBroadcast(
         sides=shape,
         **asked,
-        latency=startup_cycles + figures[..., NETWORK] + figures[..., SOURCE],
-        network_latency=figures[..., NETWORK],
-        source_wait=figures[..., SOURCE],
-        vc_multiplexing=figures[..., STRETCH],
+        latency=startup_cycles + figures[..., kernel.NETWORK] + figures[..., kernel.SOURCE],
+        network_latency=figures[..., kernel.NETWORK],
+        source_wait=figures[..., kernel.SOURCE],
+        vc_multiplexing=figures[..., kernel.STRETCH],
         channel_rate=unicast + copies,
         unicast_channel_rate=unicast,
         broadcast_channel_rate=copies,
-        unicast_service=figures[..., SERVICE_UNICAST],
-        broadcast_service=figures[..., SERVICE_BROADCAST],
-        channel_wait=figures[..., CHANNEL_WAIT],
-        blocked=figures[..., BLOCKED],
-        held_vcs=figures[..., HELD_FROM:],
-        saturated=np.isnan(figures[..., NETWORK]),
+        unicast_service=figures[..., kernel.SERVICE_UNICAST],
+        broadcast_service=figures[..., kernel.SERVICE_BROADCAST],
+        channel_wait=figures[..., kernel.CHANNEL_WAIT],
+        blocked=figures[..., kernel.BLOCKED],
+        held_vcs=figures[..., kernel.HELD_FROM :],
+        saturated=np.isnan(figures[..., kernel.NETWORK]),
         zero_load_latency=float(message_flits + setup.distance + startup_cycles),
         injection_channels=servers,
     )
@@ -340,9 +331,9 @@ def _check_equal(sides: tuple[int, ...], variant: str) -> None:
 
 def _idle(setup: Setup) -> Floats:
     """Return the answer at no load."""
-    idle = np.zeros(HELD_FROM + setup.vcs + 1)
-    idle[[NETWORK, SERVICE_UNICAST]] = setup.flits + setup.distance, setup.flits
-    idle[[STRETCH, SERVICE_BROADCAST, HELD_FROM]] = 1, setup.flits, 1
+    idle = np.zeros(kernel.HELD_FROM + setup.vcs + 1)
+    idle[[kernel.NETWORK, kernel.SERVICE_UNICAST]] = setup.flits + setup.distance, setup.flits
+    idle[[kernel.STRETCH, kernel.SERVICE_BROADCAST, kernel.HELD_FROM]] = 1, setup.flits, 1
     return idle
 
 
@@ -358,5 +349,5 @@ def _saturation(
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
         answer = solved(setup, sides, broadcast, servers, np.array([middle]))
-        low, high = (low, middle) if np.isnan(answer[0, NETWORK]) else (middle, high)
+        low, high = (low, middle) if np.isnan(answer[0, kernel.NETWORK]) else (middle, high)
     return low

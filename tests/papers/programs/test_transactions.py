@@ -14,7 +14,7 @@ from netloom.workload.programs.protocols import (
     coherence,
     request_reply,
 )
-from netloom_papers.models.locality_parts import Application
+from netloom_papers.models.locality import Application
 from netloom_papers.programs.transactions import Transactions
 from tests.reference.free_network import played
 

@@ -12,7 +12,7 @@ from netloom.questions.answers import Answer, Column, Columns, asked, table
 from netloom.questions.curve_kind import Axes, CurveKind
 from netloom.questions.numbers import known, tidy
 from netloom.simulation.intervals import interval_over_runs
-from netloom_papers.combining.replications import Replications, Steps
+from netloom_papers.combining.runs import Replications, Steps
 from netloom_papers.questions.hotspot.figures import (
     hot_spots_of,
     queue_figures,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from netloom_papers.combining import CombiningNetwork, CombiningRun
-    from netloom_papers.combining.replications import QueueLengths, Replications
+    from netloom_papers.combining.runs import QueueLengths, Replications
 
 
 def queue_figures(point: Replications) -> dict[str, Any]:

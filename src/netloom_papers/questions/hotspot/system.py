@@ -11,8 +11,8 @@ from netloom.questions.base import Numbers, Question, option
 from netloom.questions.fields import Seeded
 from netloom.questions.numbers import parse_positive
 from netloom_papers.combining import CombiningNetwork
-from netloom_papers.combining.engine import MOST_STEPS
 from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
+from netloom_papers.combining.network import MOST_STEPS
 
 MOST_RUNS = 100_000
 """Most rates times replications of one question."""

@@ -12,7 +12,7 @@ from netloom_papers.questions.hotspot.critical_queue.verdict import sentence_of
 if TYPE_CHECKING:
     from netloom.base.provenance import Provenance
     from netloom_papers.combining import CombiningNetwork, CriticalQueue
-    from netloom_papers.combining.replications import SizeTried
+    from netloom_papers.combining.runs import SizeTried
 
 
 class Searched(NamedTuple):

@@ -10,7 +10,7 @@ from netloom.questions.base import Question, option
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
 from netloom_papers.combining import critical_queue
-from netloom_papers.combining.replications import DISCERNIBLE, CriticalQueue
+from netloom_papers.combining.runs import DISCERNIBLE, CriticalQueue
 from netloom_papers.questions.hotspot.critical_queue.answer import CriticalQueues
 from netloom_papers.questions.hotspot.system import (
     HotSpotSystem,

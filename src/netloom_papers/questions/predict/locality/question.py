@@ -29,11 +29,12 @@ from netloom.questions.register import asks
 from netloom.topology import Cube, average_distance
 from netloom.workload import ProcessGraph
 from netloom_papers.models import locality as model
-from netloom_papers.models.locality import MappedMessages, mean_locality
-from netloom_papers.models.locality_parts import (
+from netloom_papers.models.locality import (
     Application,
+    MappedMessages,
     TorusNetwork,
     TransactionCost,
+    mean_locality,
     random_distance,
 )
 from netloom_papers.questions.predict.locality.answer import LocalityPrediction

@@ -14,7 +14,7 @@ from netloom.questions.curve_kind import Axes, CurveKind
 from netloom.questions.simulate.engines import NETWORK
 from netloom.questions.simulate.load.answer import backlog_columns, note_of
 from netloom.topology import Cube
-from netloom_papers.models.broadcast_load import class_loads
+from netloom_papers.programs.broadcast import class_loads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from netloom.base.provenance import Provenance
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.workload import Lengths, Traffic
-    from netloom_papers.programs.broadcast_runs import BroadcastRun
+    from netloom_papers.programs.broadcast import BroadcastRun
 
 
 MESSAGES = "messages/node/cycle"

@@ -21,8 +21,7 @@ from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.simulation.side_by_side import run_all
 from netloom.topology.alike import check_direct
 from netloom.workload import Lengths, parse_lengths
-from netloom_papers.programs.broadcast import BroadcastTraffic
-from netloom_papers.programs.broadcast_runs import run_broadcasts
+from netloom_papers.programs.broadcast import BroadcastTraffic, run_broadcasts
 from netloom_papers.questions.simulate.broadcast.answer import BroadcastSimulation
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from netloom.base.provenance import Provenance
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.workload.programs.node_costs import NodeCosts
-    from netloom_papers.programs.pattern_runs import PatternTimes
+    from netloom_papers.programs.neighbour_patterns import PatternTimes
 
 MICROSECONDS, OF_CHANNEL = "µs", "of a channel"
 

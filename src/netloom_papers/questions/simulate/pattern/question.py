@@ -21,8 +21,7 @@ from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.simulation.side_by_side import run_all
 from netloom.topology import Cube, Topology
 from netloom.workload.programs.node_costs import NodeCosts
-from netloom_papers.programs.neighbour_patterns import PATTERNS, pattern
-from netloom_papers.programs.pattern_runs import run_pattern
+from netloom_papers.programs.neighbour_patterns import PATTERNS, pattern, run_pattern
 from netloom_papers.questions.simulate.pattern.answer import PatternSimulation
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from netloom.questions.simulate.engines import NETWORK
 from netloom.questions.simulate.loop.answer import silent
 from netloom.questions.simulate.timelines import nodes_timeline
 from netloom.topology.measures import busy_shares
-from netloom_papers.programs.transaction_runs import TransactionRun
+from netloom_papers.programs.transactions import TransactionRun
 
 if TYPE_CHECKING:
     import polars as pl

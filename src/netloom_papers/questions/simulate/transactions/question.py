@@ -25,13 +25,13 @@ from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.side_by_side import run_all
 from netloom.workload import ProcessGraph
 from netloom.workload.programs.protocols import Protocol, coherence, request_reply
-from netloom_papers.programs.transaction_runs import (
+from netloom_papers.programs.transactions import (
     BATCHES,
     WARM_BATCHES,
+    Transactions,
     batch_cycles,
     run_transactions,
 )
-from netloom_papers.programs.transactions import Transactions
 from netloom_papers.questions.simulate.transactions.answer import TransactionSimulation
 
 if TYPE_CHECKING:
