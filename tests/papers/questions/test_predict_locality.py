@@ -160,7 +160,7 @@ def test_a_million_nodes_and_a_curve():
     hops = found.table().filter(mapping="random")["per_hop_latency"]
     assert hops.is_sorted()
     assert hops[-1] == pytest.approx(found.per_hop_limit, rel=0.02)
-    assert "Placement gains at most 48× on 1\u00a0M nodes" in repr(found)
+    assert "48× on 1\u00a0M nodes" in repr(found)
     json.dumps(found.to_dict(), allow_nan=False)
 
 

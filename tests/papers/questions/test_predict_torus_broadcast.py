@@ -115,7 +115,6 @@ def test_what_is_simulated_is_the_network_of_the_model():
     assert data["simulated_network"]["cycles_at_ends_taken_off"] == 3
     assert data["simulated_network"]["router"]["injection_channels"] == 0
     assert data["simulated_network"]["routing"] == "adaptive"
-    assert "; saturated in simulation" in repr(found)
 
 
 def test_without_load_the_ends_take_three_cycles():
@@ -258,4 +257,4 @@ def test_a_record_says_in_words_what_the_model_says():
     kept = record(found)
     (said,) = kept.kind.sentences(kept)
     assert said == kept.figures["verdict"]["sentence"]
-    assert "Overloaded at rate 0.05: " in repr(found)
+    assert said in repr(found)
