@@ -174,12 +174,7 @@ def place_hot_spots(
 
 
 def assign_hot_spots(
-    pes: int,
-    hot_spots: Ints,
-    per_pe: int,
-    probability: float,
-    *,
-    seed: int = DEFAULT_SEED,
+    pes: int, hot_spots: Ints, per_pe: int, probability: float, *, seed: int = DEFAULT_SEED
 ) -> Ints:
     """Return which hot spots each PE asks for.
 

@@ -342,10 +342,7 @@ def _elements(gmsh: Any) -> list[Ints]:
 GENERATED: dict[str, tuple[int, Callable[[Any], list[Ints]]]] = {
     "plate": (2, _plate),
     "cracked-plate": (2, _cracked_plate(finest=0.002, growth=0.0348, refined=0)),
-    "fine-cracked-plate": (
-        2,
-        _cracked_plate(finest=0.000175, growth=0.0655, refined=CRACK_TIP),
-    ),
+    "fine-cracked-plate": (2, _cracked_plate(finest=0.000175, growth=0.0655, refined=CRACK_TIP)),
     "valley": (3, _valley),
 }
 """The dimension of each mesh, and what makes its elements in an open session of gmsh."""

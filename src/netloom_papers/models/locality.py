@@ -314,9 +314,7 @@ def message_curve(
 
 
 def balance(
-    curve: MessageCurve,
-    latency: Callable[[Floats], Floats],
-    most_rate: ArrayLike,
+    curve: MessageCurve, latency: Callable[[Floats], Floats], most_rate: ArrayLike
 ) -> Floats:
     """Return the message rate on which nodes and a network, any network, agree.
 
@@ -680,11 +678,7 @@ class MappedMessages:
 
     @classmethod
     def of_mapping(
-        cls,
-        topology: Cube,
-        source: Ints,
-        target: Ints,
-        share: Floats,
+        cls, topology: Cube, source: Ints, target: Ints, share: Floats
     ) -> MappedMessages:
         """Return where the messages of a mapped program go, and come back.
 

@@ -18,12 +18,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.simulation.intervals import (
-    CORRELATED,
-    autocorrelation,
-    merge_correlated,
-    run_interval,
-)
+from netloom.simulation.intervals import CORRELATED, autocorrelation, merge_correlated, run_interval
 from netloom.simulation.replay import ProgramRun
 from netloom.simulation.steady import Stability, measure_window, stability, warm_up, warmup_packets
 from netloom.simulation.tally import MOST_BATCHES, PRECISE_BATCHES, PRECISE_PACKETS

@@ -14,10 +14,7 @@ from netloom.base.progress import counting_runs
 from netloom.base.provenance import Provenance
 from netloom.base.spec import MAX_ELEMENTS, whole_number
 from netloom.base.words import counted, give_or_take, number
-from netloom.drawing.axes import Axis, axis
-from netloom.drawing.colours import BEST, OTHERS, REFERENCE, THIS
-from netloom.drawing.panel import DASHED, Look
-from netloom.questions.answers import Answer, Column, Columns, asked, table
+from netloom.questions.answers import Column, Columns, asked, table
 from netloom.questions.base import Numbers, Question, option
 from netloom.questions.commands import command_line
 from netloom.questions.curve_kind import Axes, CurveKind
@@ -25,14 +22,7 @@ from netloom.questions.fields import Seeded
 from netloom.questions.numbers import known, parse_positive, tidy
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks, kind_of
-from netloom.questions.shown import (
-    band_named,
-    figures_table,
-    interruption,
-    pairs,
-    percent,
-    plain_table,
-)
+from netloom.questions.shown import figures_table, interruption, pairs, percent, plain_table
 from netloom.questions.verdict import Verdict
 from netloom.simulation.intervals import interval_over_runs
 from netloom.simulation.side_by_side import run_all
@@ -40,116 +30,23 @@ from netloom_papers.combining import CombiningNetwork, run_combining
 from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
 from netloom_papers.combining.network import MOST_STEPS
 from netloom_papers.combining.runs import Replications, Steps
+from netloom_papers.questions.told import Told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    import altair as alt
     import polars as pl
     from rich.table import Table
 
-    from netloom.drawing.frame import Part
-    from netloom.drawing.panel import Panel
     from netloom.questions.recorded import Recorded
     from netloom_papers.combining import CombiningRun
     from netloom_papers.combining.runs import QueueLengths
     from netloom_papers.questions.hotspot.critical_queue.question import CriticalQueues
 
 
-def queue_figures(point: Replications) -> dict[str, Any]:
-    """Return the figures of queues and wait buffers: of all together, and by ``stages``."""
-    runs, stages = point.runs, point.network.stages
-    queue = [_figures(point.queue(level)) for level in range(2 * stages + 2)]
-    wait = [_figures(point.wait_pool(stage)) for stage in range(stages)]
-    rates = np.array([run.combining_rate for run in runs]).mean(axis=0)
-    return {
-        "queue": _all([run.mean_queue for run in runs], queue),
-        "wait_buffer": _all([run.mean_wait for run in runs], wait),
-        "pe_queue": queue[0],
-        "module_queue": queue[stages + 1],
-        "stages": [
-            {
-                "stage": stage,
-                "requests": queue[stage + 1],
-                "replies": queue[2 * stages + 1 - stage],
-                "wait": wait[stage],
-                "combining_rate": float(rates[stage]),
-            }
-            for stage in range(stages)
-        ],
-    }
-
-
-def _all(means: list[float], parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the mean of all parts alike, as the tables of the report have it, and the maximum."""
-    mean, half = interval_over_runs(means)
-    return {"mean": mean, "ci95": known(half), "max": max(part["max"] for part in parts)}
-
-
-def _figures(found: QueueLengths) -> dict[str, Any]:
-    used = int(found.used) if found.used.is_integer() else found.used
-    return found._asdict() | {"ci95": known(found.ci95), "used": used}
-
-
-def hot_spots_of(
-    network: CombiningNetwork, runs: Sequence[CombiningRun], seeds: Sequence[int]
-) -> list[dict[str, Any]]:
-    """Return the hot spots of each run, in the order drawn.
-
-    Requests for one, those that its module executed, each of which stands for all that had
-    combined. Both also a step, over all steps of the run, and the part of them in which the
-    module was busy.
-    """
-    found = []
-    for run, seed in zip(runs, seeds, strict=True):
-        steps = max(run.steps + run.finalisation_steps, 1)
-        columns = (run.modules, run.elements, run.requests_to, run.accesses_of)
-        for module, elements, requests, accesses in zip(
-            *(column.tolist() for column in columns), strict=True
-        ):
-            found.append(
-                {
-                    "seed": seed,
-                    "module": module,
-                    "elements": elements,
-                    "requests": requests,
-                    "accesses": accesses,
-                    "requests_per_step": requests / steps,
-                    "accesses_per_step": accesses / steps,
-                    "busy": accesses * network.service_steps / steps,
-                }
-            )
-    return found
-
-
 def steps_interval(run: CombiningRun) -> float | None:
     """Return half the interval of one run's mean steps. None where the mean never settles."""
     return None if run.piles_up else known(run.steps_ci95)
-
-
-def stage_rows(rate: float, seed: int, run: CombiningRun) -> list[dict[str, Any]]:
-    """Return one row per stage and kind of queue of one run."""
-    stages = len(run.wait_mean)
-    places = [("requests", level - 1) for level in range(stages + 1)]
-    places += [("replies", stages - down) for down in range(stages + 1)]
-    places += [("waiting", stage) for stage in range(stages)]
-    mean = [*run.queue_mean.tolist(), *run.wait_mean.tolist()]
-    longest = [*run.queue_max.tolist(), *run.wait_max.tolist()]
-    used = [*run.queues_used.tolist(), *run.pools_used.tolist()]
-    rates = run.combining_rate.tolist()
-    return [
-        {
-            "rate": rate,
-            "seed": seed,
-            "kind": kind,
-            "stage": stage,
-            "mean": mean[row],
-            "max": longest[row],
-            "used": used[row],
-            "combining_rate": rates[stage] if kind == "requests" and stage >= 0 else None,
-        }
-        for row, (kind, stage) in enumerate(places)
-    ]
 
 
 MOST_RUNS = 100_000
@@ -195,8 +92,7 @@ class HotSpots(Question, panel="Hot spots, and who asks for them"):
         default=0.15,
     )
     policy: Literal["no-wait", "wait"] = option(
-        "Policy of a PE: wait (for its last reply from a hot spot) or no-wait.",
-        default="no-wait",
+        "Policy of a PE: wait (for its last reply from a hot spot) or no-wait.", default="no-wait"
     )
     spacing: int | None = option(
         "Distance between hot spots.",
@@ -357,11 +253,6 @@ class HotSpotLoad(Replications):
         known_of = [run.growth for run in self.runs if not np.isnan(run.growth)]
         return float(np.mean(known_of)) if known_of else None
 
-    @property
-    def sentence(self) -> str:
-        """What it comes to, for whoever has to choose the sizes."""
-        return sentence_of(self.to_dict())
-
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data: means over runs with their intervals, largest maxima.
 
@@ -381,7 +272,60 @@ class HotSpotLoad(Replications):
     @cached_property
     def figures(self) -> dict[str, Any]:
         """The figures of steps, queues and wait buffers: of all together, and stage by stage."""
-        return {"steps": self.steps()} | queue_figures(self)
+        runs, stages, steps = self.runs, self.network.stages, self.steps_taken
+
+        def plain(found: QueueLengths) -> dict[str, Any]:
+            used = int(found.used) if found.used.is_integer() else found.used
+            return found._asdict() | {"ci95": known(found.ci95), "used": used}
+
+        def together(means: list[float], parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+            mean, half = interval_over_runs(means)
+            return {"mean": mean, "ci95": known(half), "max": max(part["max"] for part in parts)}
+
+        took: dict[str, Any] = dict.fromkeys(Steps._fields)
+        if steps is not None:
+            half = steps_interval(runs[0]) if len(runs) == 1 else known(steps.ci95)
+            took = steps._asdict() | {"ci95": half}
+        queue = [plain(self.queue(level)) for level in range(2 * stages + 2)]
+        wait = [plain(self.wait_pool(stage)) for stage in range(stages)]
+        rates = np.array([run.combining_rate for run in runs]).mean(axis=0)
+        return {
+            "steps": took | {"unhindered": self.network.unhindered_steps},
+            "queue": together([run.mean_queue for run in runs], queue),
+            "wait_buffer": together([run.mean_wait for run in runs], wait),
+            "pe_queue": queue[0],
+            "module_queue": queue[stages + 1],
+            "stages": [
+                {
+                    "stage": stage,
+                    "requests": queue[stage + 1],
+                    "replies": queue[2 * stages + 1 - stage],
+                    "wait": wait[stage],
+                    "combining_rate": float(rates[stage]),
+                }
+                for stage in range(stages)
+            ],
+        }
+
+    @property
+    def hot_spots(self) -> list[dict[str, Any]]:
+        """The hot spots of each run, in the order drawn.
+
+        Requests for one, and those that its module executed, each of which stands for all that had
+        combined. Both also a step, over all steps of the run, and the part of them in which the
+        module was busy.
+        """
+        found = []
+        for _, seed, run in self.each_run:
+            steps = max(run.steps + run.finalisation_steps, 1)
+            names = ("module", "elements", "requests", "accesses")
+            columns = (run.modules, run.elements, run.requests_to, run.accesses_of)
+            for values in zip(*(column.tolist() for column in columns), strict=True):
+                each = {"seed": seed} | dict(zip(names, values, strict=True))
+                each |= {f"{name}_per_step": each[name] / steps for name in names[2:]}
+                each["busy"] = each["accesses"] * self.network.service_steps / steps
+                found.append(each)
+        return found
 
     @property
     def wanted(self) -> int:
@@ -394,18 +338,6 @@ class HotSpotLoad(Replications):
         if len(self.runs) == 1:
             return self.runs[0].throughput_ci95
         return interval_over_runs([run.throughput for run in self.runs])[1]
-
-    def __repr__(self) -> str:
-        note = f" ({self.note})" if self.note else ""
-        return f"{self.sentence}{note}"
-
-    def steps(self) -> dict[str, Any]:
-        """Return the steps that requests took, over those of all runs alike."""
-        found, unhindered = self.steps_taken, {"unhindered": self.network.unhindered_steps}
-        if found is None:
-            return dict.fromkeys(Steps._fields) | unhindered
-        half = steps_interval(self.runs[0]) if len(self.runs) == 1 else known(found.ci95)
-        return found._asdict() | {"ci95": half} | unhindered
 
 
 def _sum(name: str) -> Callable[[HotSpotLoad], Any]:
@@ -502,10 +434,7 @@ LOAD = Columns(
     Column("pe_queue", kind=dict, value="figures.pe_queue", table=False),
     Column("module_queue", kind=dict, value="figures.module_queue", table=False),
     Column("stages", kind=list, value="figures.stages", table=False),
-    Column(
-        "hot_spots", kind=list, table=False,
-        value=lambda load: hot_spots_of(load.network, load.runs, load.seeds),
-    ),
+    Column("hot_spots", kind=list, table=False),
     Column("moves", kind=int, value=_sum("moves"), table=False),
     Column("cpu_seconds", unit="s", value=_sum("cpu_seconds"), table=False),
     Column("reason", kind=str, table=False),
@@ -531,8 +460,8 @@ STAGES = Columns(
 LATENCIES = Columns(RATE, Column("steps", kind=int), Column("requests", kind=int))
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class HotSpotSimulation(Answer):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class HotSpotSimulation(Told):
     """What ``simulate_hot_spots`` found, at one rate or at several."""
 
     columns: ClassVar = RUN
@@ -605,13 +534,20 @@ class HotSpotSimulation(Answer):
         Stage −1 are the processing elements (requests only), stage K the modules (replies only).
         Mean and maximum are over the ``used`` queues that ever held a packet.
         """
-        return STAGES.frame_of([row for each in self.table_rows for row in stage_rows(*each)])
-
-    def __repr__(self) -> str:
-        hot_spots = self.provenance.configuration["hot_spots"]
-        head = f"{hot_spots} hot spots of omega:{self.network.pes}"
-        lines = [f"<{head}; {self.origin}>", *map(repr, self.points)]
-        return "\n".join(lines)
+        stages = self.network.stages
+        kinds = ["requests"] * (stages + 1) + ["replies"] * (stages + 1) + ["waiting"] * stages
+        places = [*range(-1, stages), *range(stages, -1, -1), *range(stages)]
+        rows = []
+        for rate, seed, run in self.table_rows:
+            means = [*run.queue_mean.tolist(), *run.wait_mean.tolist()]
+            longest = [*run.queue_max.tolist(), *run.wait_max.tolist()]
+            used = [*run.queues_used.tolist(), *run.pools_used.tolist()]
+            combined = [None, *run.combining_rate.tolist(), *[None] * (2 * stages + 1)]
+            rows += [
+                dict(zip(STAGES.names, (rate, seed, *values), strict=True))
+                for values in zip(kinds, places, means, longest, used, combined, strict=True)
+            ]
+        return STAGES.frame_of(rows)
 
 
 BY_RATE = Axes(f"rate, {THROUGHPUT}", "round trip", "steps", f"throughput, {THROUGHPUT}")
@@ -641,8 +577,7 @@ class Capacities(Question, panel="Network"):
         shown_default=UNBOUNDED,
     )
     wait_buffer: Annotated[int, Field(ge=0, le=MAX_ELEMENTS)] | str | None = option(
-        "Size of each wait buffer: a number of packets, unbounded, or as-queue.",
-        default=AS_QUEUE,
+        "Size of each wait buffer: a number of packets, unbounded, or as-queue.", default=AS_QUEUE
     )
 
 
@@ -685,12 +620,23 @@ def simulate_hot_spots(question: HotSpotQuestion, ready: PreparedSystem) -> HotS
     network, rates = ready
     seeds = seeds_of(question)
     jobs = [(rate, seed) for rate in rates for seed in seeds]
-    runs = [partial(_run, question, network, *job) for job in jobs]
+
+    def one(rate: float, seed: int, stopped: Callable[[], bool]) -> CombiningRun:
+        traffic = traffic_of(question, rate, seed)
+        return run_combining(network, traffic, question.steps, seed=seed, stopped=stopped)
+
     with counting_runs(len(jobs), f"hot spots on omega:{question.pes}") as tell:
-        found = run_all(runs, tell=tell)
+        found = run_all([partial(one, *job) for job in jobs], tell=tell)
+    points = []
+    for place, rate in enumerate(rates):
+        pairs_of = zip(found[place * len(seeds) :], seeds, strict=False)
+        begun = [each for each in pairs_of if each[0].steps]
+        if kept := [each for each in begun if not each[0].interrupted] or begun:
+            runs, own = zip(*kept, strict=True)
+            points.append(HotSpotLoad(network=network, runs=runs, seeds=own, rate=rate))
     return HotSpotSimulation(
         network=network,
-        points=_points(network, rates, seeds, found),
+        points=tuple(points),
         asked=rates,
         interrupted=len(found) < len(jobs) or any(run.interrupted for run in found),
         provenance=Provenance(question.configuration(), question.seed, verb="simulate_hot_spots"),
@@ -707,35 +653,6 @@ def _capacity(given: int | str | None, field: str) -> int | None:
             raise InputError(field, f"'{given}'", f"a number of packets, or {words}")
         return whole_number(given, where=field)
     return given
-
-
-def _run(
-    question: HotSpotQuestion,
-    network: CombiningNetwork,
-    rate: float,
-    seed: int,
-    stopped: Callable[[], bool],
-) -> CombiningRun:
-    traffic = traffic_of(question, rate, seed)
-    return run_combining(network, traffic, question.steps, seed=seed, stopped=stopped)
-
-
-def _points(
-    network: CombiningNetwork,
-    rates: Sequence[float],
-    seeds: Sequence[int],
-    found: Sequence[CombiningRun],
-) -> tuple[HotSpotLoad, ...]:
-    """Put runs to their rates: those that are finished, or all where none of a rate is."""
-    points = []
-    for place, rate in enumerate(rates):
-        of_rate = found[place * len(seeds) : (place + 1) * len(seeds)]
-        with_seeds = list(zip(of_rate, seeds, strict=False))
-        finished = [each for each in with_seeds if not each[0].interrupted]
-        if kept := finished or [each for each in with_seeds if each[0].steps]:
-            runs, own = zip(*kept, strict=True)
-            points.append(HotSpotLoad(network, runs, own, rate=rate))
-    return tuple(points)
 
 
 FULL = 0.9
@@ -756,7 +673,9 @@ def verdict(figures: Mapping[str, Any]) -> Verdict:
     bad = next((each for each in points if each["stable"] is False), None)
     kept = [each for each in points if each["stable"] and each["steps"]["mean"] is not None]
     if len(points) == 1 or not (kept or bad):
-        point, mark, said = points[0], mark_of(points[0]), sentence_of(points[0])
+        point, said = points[0], sentence_of(points[0])
+        known_of = point["steps"]["mean"] is not None
+        mark = {True: "fine", False: "act"}.get(point["stable"] if known_of else None, "unknown")
     elif bad is None:
         point, mark = kept[-1], "fine"
         said = (
@@ -777,13 +696,6 @@ def verdict(figures: Mapping[str, Any]) -> Verdict:
         mark, said, of, _lines(point, asked), _next(point, asked, figures),
         f"{note[:1].upper()}{note[1:]}." if note else "",
     )  # fmt: skip
-
-
-def mark_of(point: Mapping[str, Any]) -> str:
-    """Return the mark of one rate."""
-    if point["steps"]["mean"] is None:
-        return "unknown"
-    return {True: "fine", False: "act", None: "unknown"}[point["stable"]]
 
 
 def sentence_of(point: Mapping[str, Any]) -> str:
@@ -861,7 +773,7 @@ def _next(point: Mapping[str, Any], asked: Mapping[str, Any], figures: Mapping[s
 
 def lines(result: HotSpotSimulation) -> list[Any]:
     """Return the figures by stage or by rate, and what was simulated."""
-    found = _rates(result) if len(result.asked) > 1 or not result.points else _one(result)
+    found = _rates(result) if result.several else _one(result)
     return [*found, *system_of(result), *interruption(result, "finished")]
 
 
@@ -873,21 +785,18 @@ def system_of(result: HotSpotSimulation | CriticalQueues) -> list[str]:
     share = "" if asked["hot_fraction"] == 1 else (
         f", with {percent(asked['hot_fraction'])} of its requests"
     )  # fmt: skip
+    odds = f", each with probability {number(asked['assign'])}" if asked["assign"] != 1 else ""
     runs = counted(asked["replications"], "replication")
     size = network.switch_size
     return [
         f"[dim]{counted(asked['hot_spots'], 'hot spot')} of {network.pes} memory modules; each "
-        f"PE asks for {per_pe}{_odds(asked['assign'])}{rate}{share}, "
+        f"PE asks for {per_pe}{odds}{rate}{share}, "
         f"{asked['policy']}{_places(asked)}[/]",
         f"[dim]omega:{network.pes}, {counted(network.stages, 'stage')} of "
         f"{size} × {size} switches, "
         f"{_rules(network, sized=isinstance(result, HotSpotSimulation))}; "
         f"{asked['steps']:,} steps, {runs}, seed {asked['seed']}[/]",
     ]
-
-
-def _odds(assign: float) -> str:
-    return "" if assign == 1 else f", each with probability {number(assign)}"
 
 
 def _places(asked: Mapping[str, Any]) -> str:
@@ -964,7 +873,7 @@ def _figures(data: dict[str, Any], result: HotSpotSimulation) -> Table:
     if result.points[0].interrupted:
         answered = "not all of them answered"
     rows = {
-        "throughput": f"{_interval({'mean': data['throughput'], 'ci95': data['throughput_ci95']})}"
+        "throughput": f"{give_or_take(data['throughput'], data['throughput_ci95'])}"
         " requests/PE/step",
         "discarded": f"{percent(lost['full_share'])} find the queue of their PE full",
         "combined": f"{percent(data['combined_share'])} of the requests reach memory in another",
@@ -1008,289 +917,3 @@ def _rates(result: HotSpotSimulation) -> list[Any]:
         f"full.{waited}[/]"
     )
     return [table, note]
-
-
-def _interval(figure: dict[str, Any]) -> str:
-    return give_or_take(figure["mean"], figure["ci95"])
-
-
-REQUESTS, REPLIES, WAITING = "requests", "replies", "wait buffers"
-
-KINDS = {
-    "requests": (REQUESTS, Look(THIS)),
-    "replies": (REPLIES, Look(BEST, DASHED)),
-    "waiting": (WAITING, Look(OTHERS[0], (10, 3, 2, 3))),
-}
-"""What queues and wait buffers hold, and how that looks."""
-
-QUEUES = {REQUESTS: "Queues of requests", REPLIES: "Queues of replies", WAITING: "Wait buffers"}
-"""The same at the beginning of a sentence."""
-
-PES, MODULES = "PEs", "MMs"
-STAGE = "stage, from processors (PEs) to memory (MMs)"
-LENGTH, MOST = "mean length (packets)", "most packets ever held"
-RATE = "rate (requests/PE/step)"
-WIDTH, HEIGHT = 400.0, 300.0
-MOST_TICKS = 12
-"""Named stages at most."""
-ROW = 24.0
-
-
-def footer(record: Recorded) -> list[str]:
-    """Return the network and its hot spots, and how long it ran."""
-    asked, found = record.configuration, record.figures
-    capacity, rates = found["capacity"], found["asked"]
-    sizes = {"queues": capacity["queue"], "wait buffers": capacity["wait_buffer"]}
-    if found["combining"] == "none":
-        del sizes["wait buffers"]
-    said = [asked["policy"], f"combining {found['combining']}"]
-    said += [f"{what} {'unbounded' if size is None else f'of {size}'}"
-             for what, size in sizes.items()]  # fmt: skip
-    lines = [
-        f"{counted(asked['hot_spots'], 'hot spot')} on omega:{found['pes']}; {', '.join(said)}; "
-        f"{asked['steps']:,} steps"
-    ]
-    if len(rates) == 1:
-        runs = asked["replications"]
-        band = f"; bands: from the least to the most of {runs} replications" if runs > 1 else ""
-        lines.append(f"rate {number(rates[0])} requests/PE/step{band}")
-    return lines
-
-
-def parts(record: Recorded) -> dict[str, Part]:
-    """Return the parts of the picture of hot spots, by name."""
-    import polars as pl
-
-    if len(record.figures["asked"]) == 1:
-        return {"stages": queues_by_stage(record), "longest": longest_by_stage(record)}
-    kinds = ("requests", "replies" if record.figures["combining"] == "none" else "waiting")
-    drawn: dict[str, Part] = {"steps": steps_by_rate(record)}
-    stages = record.tables["stages"].filter(pl.col("kind").is_in(kinds))
-    means = stages.group_by("rate", "kind", "stage").agg(pl.col("mean").mean())["mean"]
-    most = float(means.max() or 0.0) or 1.0  # type: ignore[arg-type]
-    return drawn | {kind: queues_by_rate(record, kind, most) for kind in kinds}
-
-
-def arranged(record: Recorded) -> list[Part]:
-    """Return the parts side by side. The queues of several rates are below each other."""
-    from netloom.drawing.frame import column
-
-    first, *others = parts(record).values()
-    if len(record.figures["asked"]) == 1:
-        return [first, *others]
-    return [first, column(*others)]
-
-
-def queues_by_stage(record: Recorded) -> alt.LayerChart:
-    """Return mean lengths of queues and wait buffers by stage, with the range over replications."""
-    import polars as pl
-
-    from netloom.drawing.panel import panel
-
-    table, looks = _stages(record)
-    top = table.sort("length").row(-1, named=True)
-    where = panel(
-        stage_axis(table["stage"].to_list(), _modules(record)),
-        axis("length", LENGTH, table["high"].to_list(), whole=False),
-        looks, WIDTH, HEIGHT,
-    )  # fmt: skip
-    layers: list[alt.Chart] = []
-    for name, look in looks.items():
-        mine = table.filter(of=name).with_columns(length=pl.col("low"))
-        if (mine["high"] > mine["low"]).any():
-            band = where.chart(mine, y2="high:Q")
-            layers.append(band.mark_area(color=str(look.colour), opacity=0.16))
-    layers += [*where.lines(table, "of", looks), *where.ends_of(table, "of", looks)]
-    said = "No packet waited in a queue or a wait buffer"
-    if top["length"]:
-        long = counted(number(top["length"]), "packet")
-        said = f"{QUEUES[top['of']]} are longest at {top['where']}: {long} on average"
-    return where.drawn(layers, said)
-
-
-def longest_by_stage(record: Recorded) -> alt.LayerChart:
-    """Return the most that a queue or wait buffer of each stage ever held."""
-    import polars as pl
-
-    from netloom.drawing.panel import panel
-
-    table, looks = _stages(record)
-    table = table.with_columns(length=pl.col("max"))
-    where = panel(
-        stage_axis(table["stage"].to_list(), _modules(record)),
-        axis("length", MOST, table["length"].to_list(), whole=True),
-        looks, WIDTH, HEIGHT,
-    )  # fmt: skip
-    layers = [*where.lines(table, "of", looks), *where.ends_of(table, "of", looks)]
-    most = counted(int(table["length"].max() or 0), "packet", ",")  # type: ignore[arg-type]
-    return where.drawn(layers, f"No queue or wait buffer ever held more than {most}")
-
-
-def _stages(record: Recorded) -> tuple[pl.DataFrame, dict[str, Look]]:
-    """Return the queues that there are, by kind and stage over replications, and their looks."""
-    import polars as pl
-
-    table = record.tables["stages"].group_by("kind", "stage", maintain_order=True).agg(
-        length=pl.col("mean").mean(), low=pl.col("mean").min(), high=pl.col("mean").max(),
-        max=pl.col("max").max(),
-    )  # fmt: skip
-    combining = record.figures["combining"] != "none"
-    shown = {kind: said for kind, said in KINDS.items() if kind != "waiting" or combining}
-    table = table.filter(pl.col("kind").is_in(list(shown))).sort("kind", "stage")
-    names = {kind: name for kind, (name, _) in shown.items()}
-    modules = _modules(record)
-    return table.with_columns(
-        of=pl.col("kind").replace_strict(names, return_dtype=pl.String),
-        where=pl.col("stage").map_elements(
-            lambda stage: _place(stage, modules), return_dtype=pl.String),
-    ), dict(shown.values())  # fmt: skip
-
-
-def _modules(record: Recorded) -> int:
-    """Return the number that stands for the modules, behind the last stage."""
-    return int(record.figures["network_stages"])
-
-
-def stage_axis(stages: list[int], modules: int) -> Axis:
-    """Return the axis of the elements, the stages and the modules, of which some are named."""
-    first, last = min(stages, default=0), max(stages, default=1)
-    places = list(range(first, last + 1))
-    every = -(-(len(places) - 1) // (MOST_TICKS - 1)) or 1
-    named = [*places[:-1:every], last] if len(places) > 1 else places
-    if len(named) > 1 and named[-1] - named[-2] < every:
-        del named[-2]
-    labels = [_label(stage, modules) for stage in named]
-    return Axis("stage", STAGE, first - 0.2, last + 0.2, whole=True, marks=tuple(named),
-                names=tuple(labels))  # fmt: skip
-
-
-def steps_by_rate(record: Recorded) -> alt.LayerChart:
-    """Return the steps of a request by rate: their mean, and what 99 % stay below."""
-    from netloom.drawing.panel import DASHED, DOTTED, End, Look, panel
-
-    looks = {"p99": Look(THIS, DASHED, 1.6), "mean": Look(THIS)}
-    names = {"steps_mean": "mean", "steps_p99": "p99"}
-    table = record.tables["rates"]
-    tidy = (
-        table.rename(names)
-        .unpivot(list(names.values()), index="rate", variable_name="of", value_name="steps")
-        .drop_nulls("steps")
-        .sort("rate")
-    )
-    least = record.figures["unhindered_steps"]
-    idle = f"idle {number(least)}"
-    where = panel(
-        axis("rate", RATE, table["rate"].to_list()),
-        axis("steps", "steps of a request", [*tidy["steps"].to_list(), least], whole=False),
-        [*looks, idle], 300, HEIGHT,
-    )  # fmt: skip
-    ends = [End(idle, where.x.high, least, REFERENCE, DOTTED)]
-    layers = [
-        *_behind(record, where),
-        *where.across(least, Look(REFERENCE, DOTTED)),
-        *where.lines(tidy, "of", looks),
-        *where.ends_of(tidy, "of", looks, ends),
-    ]
-    mean = table.drop_nulls("steps_mean").sort("rate")
-    said = "No request was answered"
-    if mean.height:
-        at = number(mean["rate"][-1])
-        said = f"A request takes {number(mean['steps_mean'][-1])} steps at rate {at}"
-    return where.drawn(layers, said)
-
-
-def queues_by_rate(record: Recorded, kind: str, most: float) -> alt.LayerChart:
-    """Return mean lengths by stage and rate as colors, and the most of each rate in numbers.
-
-    The last color is that of the length ``most``.
-    """
-    import altair as alt
-    import polars as pl
-
-    from netloom.drawing.frame import layered
-    from netloom.drawing.line_names import GAP
-    from netloom.drawing.networks.letters import width_of
-    from netloom.drawing.panel import BESIDE, words
-    from netloom.drawing.room import NARROW, room
-
-    modules = _modules(record)
-    stages = record.tables["stages"].filter(kind=kind)
-    table = stages.group_by("rate", "stage", maintain_order=True).agg(
-        length=pl.col("mean").mean(), max=pl.col("max").max()
-    )
-    rates = sorted(set(table["rate"].to_list()), reverse=True)
-    along = stage_axis(record.tables["stages"]["stage"].to_list(), modules)
-    texts = []
-    for at, rate in enumerate(rates):
-        rows = table.filter(rate=rate).sort("length")
-        mine, longest = rows.row(-1, named=True), rows["max"].max()
-        wide = f" at {_place(mine['stage'], modules)}" * (room() > NARROW)
-        said = f"{number(mine['length'])}{wide}, max {number(longest)}"
-        texts.append((ROW * (at + 0.5), said))
-    beside = max(width_of(said) for _, said in texts) + GAP
-    width = max(120.0, min(330.0, room() - BESIDE - beside))
-    cells = table.with_columns(
-        rate=pl.format("rate {}", pl.col("rate").map_elements(number, return_dtype=pl.String)),
-        stage=pl.col("stage") - 0.5, until=pl.col("stage") + 0.5,
-    )  # fmt: skip
-    x = Axis("stage", STAGE, along.low - 0.3, along.high + 0.3, marks=along.marks,
-             names=along.names)  # fmt: skip
-    colour = alt.Color(
-        "length:Q", title=LENGTH,
-        scale=alt.Scale(range="heatmap", interpolate="rgb", domain=[0, most]),
-        legend=alt.Legend(orient="bottom", gradientLength=160, values=[0, most],
-                          format=".3~g"),
-    )  # fmt: skip
-    names = [f"rate {number(rate)}" for rate in rates]
-    drawn = alt.Chart(cells).mark_rect().encode(
-        x=x.encoding(alt.X, grid=False), x2="until:Q",
-        y=alt.Y("rate:N", title=None, sort=names), color=colour,
-        tooltip=["rate", "length", "max"],
-    )  # fmt: skip
-    top = table.sort("length").row(-1, named=True)
-    mark = (
-        alt.Chart(_cell(cells, top["length"]))
-        .mark_rect(style="network-mark", filled=False)
-        .encode(x=x.encoding(alt.X, grid=False), x2="until:Q", y=alt.Y("rate:N", sort=names))
-    )
-    layers = [drawn, mark, *words([(width + GAP, y, said) for y, said in texts])]
-    whose = QUEUES[KINDS[kind][0]]
-    said = f"{whose} are longest at {_place(top['stage'], modules)}: "
-    said += f"{counted(number(top['length']), 'packet')} at rate {number(top['rate'])}"
-    said = said if top["length"] else f"{whose} stay empty: 0 packets on average"
-    return layered(layers, said, width, ROW * len(rates), beside)
-
-
-def _cell(cells: pl.DataFrame, longest: float) -> pl.DataFrame:
-    """Return the place of the longest queue, or none if nothing waits."""
-    import polars as pl
-
-    found = cells.filter((pl.col("length") == longest) & (pl.col("length") > 0)).head(1)
-    return found.select("rate", "stage", "until")
-
-
-def _behind(record: Recorded, where: Panel) -> list[alt.Chart]:
-    """Return the interval of rates in which the network saturates, if it does."""
-    import polars as pl
-
-    rates = record.tables["rates"].sort("rate")
-    first = rates.filter(~pl.col("stable"))["rate"].min()
-    if first is None:
-        return []
-    carried = rates.filter(pl.col("stable") & (pl.col("rate") < first))["rate"].max()
-    low, high = float(carried or 0.0), float(first)  # type: ignore[arg-type]
-    return [*where.band(low, high), *where.above({band_named("saturates", low, high): (low, high)})]
-
-
-def _label(stage: int, modules: int) -> str:
-    return PES if stage < 0 else MODULES if stage == modules else str(stage)
-
-
-def _place(stage: int, modules: int) -> str:
-    """Return a stage in a sentence."""
-    named = _label(stage, modules)
-    return f"stage {named}" if named.isdigit() else f"the {named}"
-
-
-PART_TITLES = {"stages": "Queues by stage", "longest": "The most ever held"}
-"""What parts are called that have no title of their own."""

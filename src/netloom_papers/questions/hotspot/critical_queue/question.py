@@ -10,7 +10,7 @@ from netloom.base.provenance import Provenance
 from netloom.base.spec import check_size
 from netloom.base.words import counted, number
 from netloom.drawing.axes import axis
-from netloom.questions.answers import Answer, Column, Columns, asked
+from netloom.questions.answers import Column, Columns, asked
 from netloom.questions.base import Question, option
 from netloom.questions.commands import command_line
 from netloom.questions.outputs import PLOT
@@ -29,16 +29,12 @@ from netloom_papers.questions.hotspot.question import (
     system_of,
     traffic_of,
 )
+from netloom_papers.questions.told import Told
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import altair as alt
-    import polars as pl
-
-    from netloom.drawing.axes import Axis
     from netloom.drawing.frame import Part
-    from netloom.drawing.panel import Look
     from netloom.questions.recorded import Recorded
     from netloom_papers.combining import CombiningNetwork, CriticalQueue
     from netloom_papers.combining.runs import SizeTried
@@ -50,11 +46,6 @@ class Searched(NamedTuple):
     rate: float
     search: CriticalQueue
     tried: SizeTried | None = None
-
-    @property
-    def sentence(self) -> str:
-        """What was found, for whoever has to choose the sizes."""
-        return sentence_of(SEARCH.nested(self))
 
 
 SEARCH = Columns(
@@ -68,8 +59,8 @@ SEARCH = Columns(
 """What JSON says of a rate."""
 
 
-@dataclass(frozen=True, eq=False)
-class CriticalQueues(Answer):
+@dataclass(frozen=True, eq=False, repr=False)
+class CriticalQueues(Told):
     """What ``find_critical_queue`` found, at one rate or at several.
 
     Attributes
@@ -129,15 +120,6 @@ class CriticalQueues(Answer):
         return [
             Searched(rate, search, tried) for rate, search in self.found for tried in search.tried
         ]
-
-    def sentence(self, rate: float) -> str:
-        """What was found for a rate, for whoever has to choose the sizes."""
-        return Searched(rate, dict(self.found)[rate]).sentence
-
-    def __repr__(self) -> str:
-        head = f"Critical queues of omega:{self.network.pes}, {self.hot_spots} hot spots"
-        lines = [f"rate {rate:.4g}: {self.sentence(rate)}" for rate, _ in self.found]
-        return "\n".join([f"<{head}; {self.origin}>", *lines])
 
 
 class SearchRuns(Question, panel="Runs"):
@@ -222,7 +204,12 @@ def verdict(figures: Mapping[str, Any]) -> Verdict:
         said = f"Interrupted: no size is known yet, 0 times all {runs} were finished."
         return Verdict("unknown", said, of, next=command_line(kind, asked))
     if not found:
-        return Verdict("act", sentence_of(over[0]), of, next=_with_room(kind, asked))
+        more = {"hot_spots": 2 * asked["hot_spots"]}  # a module is asked less often
+        if asked["combining"] == "none":
+            more = {"combining": "waiting"}
+        room = more.get("hot_spots", 0) <= asked["pes"]
+        then = command_line(kind, asked, **more) if room else ""
+        return Verdict("act", sentence_of(over[0]), of, next=then)
     need = max(found, key=lambda each: each["critical_queue"])
     said, mark = sentence_of(need), "fine"
     if over:
@@ -234,10 +221,18 @@ def verdict(figures: Mapping[str, Any]) -> Verdict:
     lines = {}
     if below is not None:
         lines["less"] = (
-            f"queues of {below['size']}: {_steps(below)}, {percent(below['refused'])} of the "
+            f"queues of {below['size']}: {counted(number(below['steps_mean']), 'step')}, {percent(below['refused'])} of the "
             f"requests refused, queues {percent(below['rise'])} longer at stage {below['stage']}"
         )
-    return Verdict(mark, said, of, lines, note=_note(figures, need))
+    note = (
+        f"A size suffices if no stage's mean queue is more than {percent(figures['rise'])} longer "
+        "than an unbounded one (median of the replications)."
+    )
+    if lost := need["runs"] - need["stable"]:
+        note += (
+            f" {lost} of {need['runs']} do not count: requests pile up even in unbounded queues."
+        )
+    return Verdict(mark, said, of, lines, note=note)
 
 
 def sentence_of(search: Mapping[str, Any]) -> str:
@@ -252,32 +247,8 @@ def sentence_of(search: Mapping[str, Any]) -> str:
         )
     free = search["tried"][0]
     same = next((each for each in search["tried"] if each["size"] == size + 1), free)
-    return f"Build queues of {size + 1} ({_steps(same)}, unbounded {number(free['steps_mean'])})."
-
-
-def _steps(tried: Mapping[str, Any]) -> str:
-    return counted(number(tried["steps_mean"]), "step")
-
-
-def _with_room(kind: Any, asked: Mapping[str, Any]) -> str:
-    """Return the same search where a module is asked less often."""
-    if asked["combining"] == "none":
-        return command_line(kind, dict(asked) | {"combining": "waiting"})
-    more = 2 * asked["hot_spots"]
-    return command_line(kind, dict(asked) | {"hot_spots": more}) if more <= asked["pes"] else ""
-
-
-def _note(figures: Mapping[str, Any], need: Mapping[str, Any]) -> str:
-    said = (
-        f"A size suffices if no stage's mean queue is more than {percent(figures['rise'])} longer "
-        "than an unbounded one (median of the replications)."
-    )
-    lost = need["runs"] - need["stable"]
-    if lost:
-        said += (
-            f" {lost} of {need['runs']} do not count: requests pile up even in unbounded queues."
-        )
-    return said
+    steps = counted(number(same["steps_mean"]), "step")
+    return f"Build queues of {size + 1} ({steps}, unbounded {number(free['steps_mean'])})."
 
 
 def lines(result: CriticalQueues) -> list[Any]:
@@ -311,11 +282,6 @@ def lines(result: CriticalQueues) -> list[Any]:
     return [*found, *system_of(result), *interruption(result, "finished")]
 
 
-SIZE = "queue size (packets)"
-RISE = "longest queue, longer than if unbounded by"
-UNBOUNDED = "unbounded"
-
-
 def footer(record: Recorded) -> list[str]:
     """Return the network, and the sizes that suffice: one more than the critical ones."""
     found = record.figures
@@ -331,63 +297,45 @@ def footer(record: Recorded) -> list[str]:
 
 
 def parts(record: Recorded) -> dict[str, Part]:
-    """Return the parts of the picture of critical queues, by name."""
+    """Return by how much the queue of a stage is longer, and the steps of a request, by size.
+
+    Steps in unbounded queues are lines across.
+    """
     import polars as pl
 
-    from netloom.drawing.panel import ordered
+    from netloom.drawing.panel import DOTTED, End, ordered, panel
 
-    table = record.tables["table"].sort("rate", "size")
+    table, least = record.tables["table"].sort("rate", "size"), record.figures["rise"]
     rates = table["rate"].unique(maintain_order=True).to_list()
     names = {rate: f"rate {number(rate)}" for rate in rates}
     table = table.with_columns(of=pl.col("rate").replace_strict(names, return_dtype=pl.String))
     looks = ordered(list(names.values()))
-    sizes = axis("size", SIZE, table["size"].to_list(), whole=True)
-    return {
-        "rise": _rise(table, sizes, looks, record.figures["rise"]),
-        "steps": _steps(table, sizes, looks),
-    }
+    x = axis("size", "queue size (packets)", table["size"].to_list(), whole=True)
 
-
-def _rise(table: pl.DataFrame, x: Axis, looks: dict[str, Look], least: float) -> alt.LayerChart:
-    """Return by how much the queue of a stage is longer, by size of queues."""
-    from netloom.drawing.panel import End, panel
-
-    sized = table.drop_nulls(["size", "rise"])
-    name = f"critical {percent(least)}"
-    y = axis("rise", RISE, [*sized["rise"].to_list(), least], share=True, full=False)
+    sized, name = table.drop_nulls(["size", "rise"]), f"critical {percent(least)}"
+    what = "longest queue, longer than if unbounded by"
+    y = axis("rise", what, [*sized["rise"].to_list(), least], share=True, full=False)
     where = panel(x, y, [*looks, name])
     layers = [*where.across(least), *where.lines(sized, "of", looks)]
     layers += where.ends_of(sized, "of", looks, [End.of_bound(name, x.high, least)])
-    return where.drawn(layers, _rise_said(sized, least))
-
-
-def _rise_said(sized: pl.DataFrame, least: float) -> str:
-    """Return the queues from which on the longest one is hardly longer, if there are any."""
-    if sized.is_empty():
-        return "No queue is known to be longer than if unbounded"
-    tried = sized.select("size", "rise").rows()
-    critical = max((size for size, rise in tried if rise >= least), default=0)
-    enough = [size for size, _ in tried if size > critical]
-    if enough:
-        return f"Queues of {min(enough)} make the longest one less than {percent(least)} longer"
-    size, rise = max(tried, key=lambda each: each[1])
-    return f"Queues of {size} make the longest one {percent(rise)} longer"
-
-
-def _steps(table: pl.DataFrame, x: Axis, looks: dict[str, Look]) -> alt.LayerChart:
-    """Return the steps of a request by size of queues. Those of unbounded ones are lines across."""
-    import polars as pl
-
-    from netloom.drawing.panel import DOTTED, panel
+    said = "No queue is known to be longer than if unbounded"
+    if sized.height:
+        tried = sized.select("size", "rise").rows()
+        critical = max((size for size, rise in tried if rise >= least), default=0)
+        enough = [size for size, _ in tried if size > critical]
+        size, rise = max(tried, key=lambda each: each[1])
+        said = f"Queues of {size} make the longest one {percent(rise)} longer"
+        if enough:
+            said = f"Queues of {min(enough)} make the longest one less than {percent(least)} longer"
+    longer = where.drawn(layers, said)
 
     known = table.drop_nulls("steps_mean")
-    y = axis("steps_mean", "mean steps of a request", known["steps_mean"].to_list(), zero=False,
-             whole=False)  # fmt: skip
     sized, free = known.drop_nulls("size"), known.filter(pl.col("size").is_null())
+    values, what = known["steps_mean"].to_list(), "mean steps of a request"
+    where = panel(x, axis("steps_mean", what, values, zero=False, whole=False), looks)
     dotted = {name: look._replace(dash=DOTTED, width=1.2) for name, look in looks.items()}
-    ends = pl.concat(free.with_columns(size=pl.lit(at)) for at in (x.low, x.high))
-    where = panel(x, y, looks)
-    layers = where.lines(ends, "of", dotted, points=0)
+    across = pl.concat(free.with_columns(size=pl.lit(at)) for at in (x.low, x.high))
+    layers = where.lines(across, "of", dotted, points=0)
     layers += [*where.lines(sized, "of", looks), *where.ends_of(sized, "of", looks)]
     said = "No request was answered"
     if free.height and sized.height:
@@ -395,4 +343,4 @@ def _steps(table: pl.DataFrame, x: Axis, looks: dict[str, Look]) -> alt.LayerCha
         bare = free.sort("rate")["steps_mean"][-1]
         said = f"A request takes {number(last['steps_mean'])} steps in queues of "
         said += f"{last['size']:.0f}, {number(bare)} in unbounded ones (dotted)"
-    return where.drawn(layers, said)
+    return {"rise": longer, "steps": where.drawn(layers, said)}

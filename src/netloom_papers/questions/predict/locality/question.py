@@ -633,7 +633,7 @@ def lines(result: LocalityPrediction) -> list[Any]:
     notes = [
         f"[dim]Cycles of the network, whose clock is {number(data['network_speed'])} times the "
         f"processors'; {contexts} per processor. A hop takes at most "
-        f"{counted(number(data['per_hop_limit']), 'cycle')}.[/]",
+        f"{counted(number(data['per_hop_limit']), 'cycle')}.[/]"
     ]
     if "points" in data:
         columns = {

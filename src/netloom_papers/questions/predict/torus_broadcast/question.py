@@ -516,8 +516,7 @@ def parts(record: Recorded) -> dict[str, Part]:
     areas = (
         held.sort("rate", "held")
         .with_columns(
-            share=pl.col("probability").cum_sum().over("rate"),
-            shade=pl.col("held") / max(most, 1),
+            share=pl.col("probability").cum_sum().over("rate"), shade=pl.col("held") / max(most, 1)
         )
         .with_columns(below=pl.col("share") - pl.col("probability"))
     )

@@ -150,8 +150,7 @@ class CommunicatingProgram(Question, panel="Program"):
     """The program whose tasks have transactions."""
 
     app: str | InstanceOf[ProcessGraph] = option(
-        "Process graph, as for analyze, one instance per context.",
-        file=True,
+        "Process graph, as for analyze, one instance per context.", file=True
     )
 
 

@@ -1,0 +1,275 @@
+"""The pictures of combining networks: queues by stage, and what their sizes do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import altair as alt
+import polars as pl
+
+from netloom.base.words import counted, number
+from netloom.drawing.axes import Axis, axis
+from netloom.drawing.colours import BEST, OTHERS, REFERENCE, THIS
+from netloom.drawing.frame import column, layered
+from netloom.drawing.line_names import GAP
+from netloom.drawing.networks.letters import width_of
+from netloom.drawing.panel import BESIDE, DASHED, DOTTED, End, Look, panel, words
+from netloom.drawing.room import NARROW, room
+from netloom.questions.shown import band_named
+
+if TYPE_CHECKING:
+    from netloom.drawing.frame import Part
+    from netloom.drawing.panel import Panel
+    from netloom.questions.recorded import Recorded
+
+REQUESTS, REPLIES, WAITING = "requests", "replies", "wait buffers"
+
+KINDS = {
+    "requests": (REQUESTS, Look(THIS)),
+    "replies": (REPLIES, Look(BEST, DASHED)),
+    "waiting": (WAITING, Look(OTHERS[0], (10, 3, 2, 3))),
+}
+"""What queues and wait buffers hold, and how that looks."""
+
+QUEUES = {REQUESTS: "Queues of requests", REPLIES: "Queues of replies", WAITING: "Wait buffers"}
+"""The same at the beginning of a sentence."""
+
+PES, MODULES = "PEs", "MMs"
+STAGE = "stage, from processors (PEs) to memory (MMs)"
+LENGTH, MOST = "mean length (packets)", "most packets ever held"
+RATE = "rate (requests/PE/step)"
+WIDTH, HEIGHT = 400.0, 300.0
+MOST_TICKS = 12
+"""Named stages at most."""
+ROW = 24.0
+
+
+def footer(record: Recorded) -> list[str]:
+    """Return the network and its hot spots, and how long it ran."""
+    asked, found = record.configuration, record.figures
+    capacity, rates = found["capacity"], found["asked"]
+    sizes = {"queues": capacity["queue"], "wait buffers": capacity["wait_buffer"]}
+    if found["combining"] == "none":
+        del sizes["wait buffers"]
+    said = [asked["policy"], f"combining {found['combining']}"]
+    said += [f"{what} {'unbounded' if size is None else f'of {size}'}"
+             for what, size in sizes.items()]  # fmt: skip
+    lines = [
+        f"{counted(asked['hot_spots'], 'hot spot')} on omega:{found['pes']}; {', '.join(said)}; "
+        f"{asked['steps']:,} steps"
+    ]
+    if len(rates) == 1:
+        runs = asked["replications"]
+        band = f"; bands: from the least to the most of {runs} replications" if runs > 1 else ""
+        lines.append(f"rate {number(rates[0])} requests/PE/step{band}")
+    return lines
+
+
+def parts(record: Recorded) -> dict[str, Part]:
+    """Return the parts of the picture of hot spots, by name."""
+    if len(record.figures["asked"]) == 1:
+        return {"stages": queues_by_stage(record), "longest": longest_by_stage(record)}
+    kinds = ("requests", "replies" if record.figures["combining"] == "none" else "waiting")
+    drawn: dict[str, Part] = {"steps": steps_by_rate(record)}
+    stages = record.tables["stages"].filter(pl.col("kind").is_in(kinds))
+    means = stages.group_by("rate", "kind", "stage").agg(pl.col("mean").mean())["mean"]
+    most = float(means.max() or 0.0) or 1.0  # type: ignore[arg-type]
+    return drawn | {kind: queues_by_rate(record, kind, most) for kind in kinds}
+
+
+def arranged(record: Recorded) -> list[Part]:
+    """Return the parts side by side. The queues of several rates are below each other."""
+    first, *others = parts(record).values()
+    if len(record.figures["asked"]) == 1:
+        return [first, *others]
+    return [first, column(*others)]
+
+
+def queues_by_stage(record: Recorded) -> alt.LayerChart:
+    """Return mean lengths of queues and wait buffers by stage, with the range over replications."""
+    table, looks = _stages(record)
+    top = table.sort("length").row(-1, named=True)
+    where = panel(
+        stage_axis(table["stage"].to_list(), _modules(record)),
+        axis("length", LENGTH, table["high"].to_list(), whole=False),
+        looks, WIDTH, HEIGHT,
+    )  # fmt: skip
+    layers: list[alt.Chart] = []
+    for name, look in looks.items():
+        mine = table.filter(of=name).with_columns(length=pl.col("low"))
+        if (mine["high"] > mine["low"]).any():
+            band = where.chart(mine, y2="high:Q")
+            layers.append(band.mark_area(color=str(look.colour), opacity=0.16))
+    layers += [*where.lines(table, "of", looks), *where.ends_of(table, "of", looks)]
+    said = "No packet waited in a queue or a wait buffer"
+    if top["length"]:
+        long = counted(number(top["length"]), "packet")
+        said = f"{QUEUES[top['of']]} are longest at {top['where']}: {long} on average"
+    return where.drawn(layers, said)
+
+
+def longest_by_stage(record: Recorded) -> alt.LayerChart:
+    """Return the most that a queue or wait buffer of each stage ever held."""
+    table, looks = _stages(record)
+    table = table.with_columns(length=pl.col("max"))
+    where = panel(
+        stage_axis(table["stage"].to_list(), _modules(record)),
+        axis("length", MOST, table["length"].to_list(), whole=True),
+        looks, WIDTH, HEIGHT,
+    )  # fmt: skip
+    layers = [*where.lines(table, "of", looks), *where.ends_of(table, "of", looks)]
+    most = counted(int(table["length"].max() or 0), "packet", ",")  # type: ignore[arg-type]
+    return where.drawn(layers, f"No queue or wait buffer ever held more than {most}")
+
+
+def _stages(record: Recorded) -> tuple[pl.DataFrame, dict[str, Look]]:
+    """Return the queues that there are, by kind and stage over replications, and their looks."""
+    table = record.tables["stages"].group_by("kind", "stage", maintain_order=True).agg(
+        length=pl.col("mean").mean(), low=pl.col("mean").min(), high=pl.col("mean").max(),
+        max=pl.col("max").max(),
+    )  # fmt: skip
+    combining = record.figures["combining"] != "none"
+    shown = {kind: said for kind, said in KINDS.items() if kind != "waiting" or combining}
+    table = table.filter(pl.col("kind").is_in(list(shown))).sort("kind", "stage")
+    names = {kind: name for kind, (name, _) in shown.items()}
+    modules = _modules(record)
+    return table.with_columns(
+        of=pl.col("kind").replace_strict(names, return_dtype=pl.String),
+        where=pl.col("stage").map_elements(
+            lambda stage: _place(stage, modules), return_dtype=pl.String),
+    ), dict(shown.values())  # fmt: skip
+
+
+def _modules(record: Recorded) -> int:
+    """Return the number that stands for the modules, behind the last stage."""
+    return int(record.figures["network_stages"])
+
+
+def stage_axis(stages: list[int], modules: int) -> Axis:
+    """Return the axis of the elements, the stages and the modules, of which some are named."""
+    first, last = min(stages, default=0), max(stages, default=1)
+    places = list(range(first, last + 1))
+    every = -(-(len(places) - 1) // (MOST_TICKS - 1)) or 1
+    named = [*places[:-1:every], last] if len(places) > 1 else places
+    if len(named) > 1 and named[-1] - named[-2] < every:
+        del named[-2]
+    labels = [_label(stage, modules) for stage in named]
+    return Axis("stage", STAGE, first - 0.2, last + 0.2, whole=True, marks=tuple(named),
+                names=tuple(labels))  # fmt: skip
+
+
+def steps_by_rate(record: Recorded) -> alt.LayerChart:
+    """Return the steps of a request by rate: their mean, and what 99 % stay below."""
+    looks = {"p99": Look(THIS, DASHED, 1.6), "mean": Look(THIS)}
+    names = {"steps_mean": "mean", "steps_p99": "p99"}
+    table = record.tables["rates"]
+    tidy = (
+        table.rename(names)
+        .unpivot(list(names.values()), index="rate", variable_name="of", value_name="steps")
+        .drop_nulls("steps")
+        .sort("rate")
+    )
+    least = record.figures["unhindered_steps"]
+    idle = f"idle {number(least)}"
+    where = panel(
+        axis("rate", RATE, table["rate"].to_list()),
+        axis("steps", "steps of a request", [*tidy["steps"].to_list(), least], whole=False),
+        [*looks, idle], 300, HEIGHT,
+    )  # fmt: skip
+    ends = [End(idle, where.x.high, least, REFERENCE, DOTTED)]
+    layers = [
+        *_behind(record, where),
+        *where.across(least, Look(REFERENCE, DOTTED)),
+        *where.lines(tidy, "of", looks),
+        *where.ends_of(tidy, "of", looks, ends),
+    ]
+    mean = table.drop_nulls("steps_mean").sort("rate")
+    said = "No request was answered"
+    if mean.height:
+        at = number(mean["rate"][-1])
+        said = f"A request takes {number(mean['steps_mean'][-1])} steps at rate {at}"
+    return where.drawn(layers, said)
+
+
+def queues_by_rate(record: Recorded, kind: str, most: float) -> alt.LayerChart:
+    """Return mean lengths by stage and rate as colors, and the most of each rate in numbers.
+
+    The last color is that of the length ``most``.
+    """
+    modules = _modules(record)
+    stages = record.tables["stages"].filter(kind=kind)
+    table = stages.group_by("rate", "stage", maintain_order=True).agg(
+        length=pl.col("mean").mean(), max=pl.col("max").max()
+    )
+    rates = sorted(set(table["rate"].to_list()), reverse=True)
+    along = stage_axis(record.tables["stages"]["stage"].to_list(), modules)
+    texts = []
+    for at, rate in enumerate(rates):
+        rows = table.filter(rate=rate).sort("length")
+        mine, longest = rows.row(-1, named=True), rows["max"].max()
+        wide = f" at {_place(mine['stage'], modules)}" * (room() > NARROW)
+        said = f"{number(mine['length'])}{wide}, max {number(longest)}"
+        texts.append((ROW * (at + 0.5), said))
+    beside = max(width_of(said) for _, said in texts) + GAP
+    width = max(120.0, min(330.0, room() - BESIDE - beside))
+    cells = table.with_columns(
+        rate=pl.format("rate {}", pl.col("rate").map_elements(number, return_dtype=pl.String)),
+        stage=pl.col("stage") - 0.5, until=pl.col("stage") + 0.5,
+    )  # fmt: skip
+    x = Axis("stage", STAGE, along.low - 0.3, along.high + 0.3, marks=along.marks,
+             names=along.names)  # fmt: skip
+    colour = alt.Color(
+        "length:Q", title=LENGTH,
+        scale=alt.Scale(range="heatmap", interpolate="rgb", domain=[0, most]),
+        legend=alt.Legend(orient="bottom", gradientLength=160, values=[0, most],
+                          format=".3~g"),
+    )  # fmt: skip
+    names = [f"rate {number(rate)}" for rate in rates]
+    drawn = alt.Chart(cells).mark_rect().encode(
+        x=x.encoding(alt.X, grid=False), x2="until:Q",
+        y=alt.Y("rate:N", title=None, sort=names), color=colour,
+        tooltip=["rate", "length", "max"],
+    )  # fmt: skip
+    top = table.sort("length").row(-1, named=True)
+    mark = (
+        alt.Chart(_cell(cells, top["length"]))
+        .mark_rect(style="network-mark", filled=False)
+        .encode(x=x.encoding(alt.X, grid=False), x2="until:Q", y=alt.Y("rate:N", sort=names))
+    )
+    layers = [drawn, mark, *words([(width + GAP, y, said) for y, said in texts])]
+    whose = QUEUES[KINDS[kind][0]]
+    said = f"{whose} are longest at {_place(top['stage'], modules)}: "
+    said += f"{counted(number(top['length']), 'packet')} at rate {number(top['rate'])}"
+    said = said if top["length"] else f"{whose} stay empty: 0 packets on average"
+    return layered(layers, said, width, ROW * len(rates), beside)
+
+
+def _cell(cells: pl.DataFrame, longest: float) -> pl.DataFrame:
+    """Return the place of the longest queue, or none if nothing waits."""
+    found = cells.filter((pl.col("length") == longest) & (pl.col("length") > 0)).head(1)
+    return found.select("rate", "stage", "until")
+
+
+def _behind(record: Recorded, where: Panel) -> list[alt.Chart]:
+    """Return the interval of rates in which the network saturates, if it does."""
+    rates = record.tables["rates"].sort("rate")
+    first = rates.filter(~pl.col("stable"))["rate"].min()
+    if first is None:
+        return []
+    carried = rates.filter(pl.col("stable") & (pl.col("rate") < first))["rate"].max()
+    low, high = float(carried or 0.0), float(first)  # type: ignore[arg-type]
+    return [*where.band(low, high), *where.above({band_named("saturates", low, high): (low, high)})]
+
+
+def _label(stage: int, modules: int) -> str:
+    return PES if stage < 0 else MODULES if stage == modules else str(stage)
+
+
+def _place(stage: int, modules: int) -> str:
+    """Return a stage in a sentence."""
+    named = _label(stage, modules)
+    return f"stage {named}" if named.isdigit() else f"the {named}"
+
+
+PART_TITLES = {"stages": "Queues by stage", "longest": "The most ever held"}
+"""What parts are called that have no title of their own."""
