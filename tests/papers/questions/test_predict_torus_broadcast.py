@@ -8,8 +8,11 @@ from netloom import predict_torus_broadcast, simulate_broadcast, topology
 from netloom.base.errors import InputError
 from netloom.questions.recorded import record
 from netloom_papers.models.torus_broadcasts import torus_broadcast
-from netloom_papers.questions.predict.torus_broadcast.answer import ENDS_CYCLES, FIGURES
-from netloom_papers.questions.predict.torus_broadcast.question import SIMULATED
+from netloom_papers.questions.predict.torus_broadcast.question import (
+    ENDS_CYCLES,
+    FIGURES,
+    SIMULATED,
+)
 
 SMALL = {"k": 8, "message_flits": 32, "vcs": 3, "broadcast": 0.02}
 

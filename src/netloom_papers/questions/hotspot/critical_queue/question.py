@@ -220,9 +220,10 @@ def verdict(figures: Mapping[str, Any]) -> Verdict:
     below = next((each for each in need["tried"] if each["size"] == need["critical_queue"]), None)
     lines = {}
     if below is not None:
+        steps = counted(number(below["steps_mean"]), "step")
         lines["less"] = (
-            f"queues of {below['size']}: {counted(number(below['steps_mean']), 'step')}, {percent(below['refused'])} of the "
-            f"requests refused, queues {percent(below['rise'])} longer at stage {below['stage']}"
+            f"queues of {below['size']}: {steps}, {percent(below['refused'])} of the requests "
+            f"refused, queues {percent(below['rise'])} longer at stage {below['stage']}"
         )
     note = (
         f"A size suffices if no stage's mean queue is more than {percent(figures['rise'])} longer "
