@@ -348,14 +348,6 @@ class Replications:
         return total
 
     @property
-    def sizes_used(self) -> tuple[int, int]:
-        """The most packets that were ever in a queue, and in a wait buffer."""
-        return (
-            max(int(run.queue_max.max()) for run in self.runs),
-            max(int(run.wait_max.max()) for run in self.runs),
-        )
-
-    @property
     def fullest(self) -> tuple[str, float]:
         """The queues that are longest on average, but for the modules', and their mean length."""
         means = np.mean([run.queue_mean for run in self.runs], axis=0)
@@ -386,15 +378,11 @@ class Replications:
         median, rare = percentiles(counts, (50, 99)).tolist()
         return Steps(mean, half, int(seen[0]), median, rare, int(seen[-1]))
 
-    def queue(self, level: int) -> QueueLengths:
-        """Return the lengths of the queues of a level. See ``CombiningRun``."""
-        return self._lengths("queue_mean", "queue_max", "queues_used", level)
+    def lengths(self, mean: str, longest: str, used: str, place: int) -> QueueLengths:
+        """Return the lengths of the queues of a level, or the wait pools of a stage.
 
-    def wait_pool(self, stage: int) -> QueueLengths:
-        """Return the lengths of the wait pools of a stage."""
-        return self._lengths("wait_mean", "wait_max", "pools_used", stage)
-
-    def _lengths(self, mean: str, longest: str, used: str, place: int) -> QueueLengths:
+        The names are those of ``CombiningRun``.
+        """
         means, most, count = (
             np.array([getattr(run, name)[place] for run in self.runs])
             for name in (mean, longest, used)

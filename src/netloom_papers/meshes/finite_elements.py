@@ -406,16 +406,6 @@ class PartitionStructure:
     most_words: int
     most_neighbours: int
 
-    def __repr__(self) -> str:
-        return (
-            f"{self.mesh}, {self.dimension}-D, in {self.parts} parts\n"
-            f"elements           {self.num_elements}\n"
-            f"nodes              {self.num_nodes}\n"
-            f"elements per part  {self.least_elements} to {self.most_elements}\n"
-            f"words per part     {self.least_words} to {self.most_words}\n"
-            f"in/out-degree      at most {self.most_neighbours}"
-        )
-
 
 def partition_mesh(mesh: ElementMesh, parts: int) -> MeshPartition:
     """Partition the elements of a mesh into equal parts that share few nodes.
@@ -497,12 +487,8 @@ def partition_structure(partition: MeshPartition) -> PartitionStructure:
     --------
     >>> strip = element_mesh("strip", 2, [[[i, i + 1, i + 2] for i in range(8)]])
     >>> partition_structure(partition_mesh(strip, 2))
-    strip, 2-D, in 2 parts
-    elements           8
-    nodes              10
-    elements per part  4 to 4
-    words per part     2 to 2
-    in/out-degree      at most 1
+    PartitionStructure(mesh='strip', dimension=2, num_elements=8, num_nodes=10, parts=2,
+    least_elements=4, most_elements=4, least_words=2, most_words=2, most_neighbours=1)
     """
     mesh, shared = partition.mesh, _shared_nodes(partition)
     elements = np.bincount(partition.part, minlength=partition.parts)

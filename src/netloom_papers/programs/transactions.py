@@ -5,9 +5,9 @@ Runs are in steady state, measured by batches of equal length.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -197,10 +197,6 @@ class TransactionStatistics:
     # counted.
     messages: int
     transactions: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data, for JSON."""
-        return asdict(self)
 
 
 class _Runs(NamedTuple):

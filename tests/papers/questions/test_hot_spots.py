@@ -156,13 +156,14 @@ def test_falling_behind_is_said_and_figures_are_given():
     assert data["steps"]["ci95"] is None  # the mean never settles
     assert data["runs"][0]["steps_ci95"] is None
     assert piles_up.runs[0].piles_up
-    refused = simulate_hot_spots(**SMALL, rate=0.6, queue=2, replications=4).point
+    found = simulate_hot_spots(**SMALL, rate=0.6, queue=2, replications=4)
+    (said,), refused = found.sentences(), found.point
     assert refused.stable is False
     assert "refused" in refused.note
     assert "how long" not in refused.note
     assert not any(run.piles_up for run in refused.runs)
     share = refused.to_dict()["discarded"]["full_share"]
-    assert f"{100 * share:.3g}\u00a0% of the requests are refused" in refused.sentence
+    assert f"{100 * share:.3g}\u00a0% of the requests are refused" in said
     unstable = sum(run.stable is False for run in refused.runs)
     assert f"in {'all 4' if unstable == 4 else f'{unstable} of 4'} replications" in refused.reason
 
@@ -195,18 +196,18 @@ def test_unlimited_combining_relieves_a_slow_memory():
     assert simulate_hot_spots(**slow).point.stable is False
     relieved = simulate_hot_spots(**slow, unlimited=True).point
     assert relieved.stable
-    assert relieved.steps()["max"] < 4 * relieved.network.unhindered_steps
+    assert relieved.figures["steps"]["max"] < 4 * relieved.network.unhindered_steps
 
 
 def test_the_verdict_names_the_fullest_stage_and_the_sizes():
-    point = simulate_hot_spots(pes=512).point
+    found = simulate_hot_spots(pes=512)
+    point = found.point
     (run,) = point.runs
     fullest = int(np.argmax(run.queue_mean[1:10]))
     assert run.queue_mean[1:10].max() > run.queue_mean[11:].max()
     assert point.fullest == (f"requests at the outputs of stage {fullest}", run.queue_mean.max())
-    assert point.sizes_used == (run.queue_max.max(), run.wait_max.max())
     sizes = f"Most ever held: {run.queue_max.max()} packets in a queue, {run.wait_max.max()} in a"
-    assert sizes in point.sentence
+    assert sizes in found.sentences()[0]
 
 
 @pytest.mark.parametrize("odd", [{"rate": 0}, {"steps": 1}, {"steps": 70}, {"assign": 0.0}])

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
     from netloom.questions.recorded import Recorded
     from netloom_papers.combining import CombiningRun
-    from netloom_papers.combining.runs import QueueLengths
     from netloom_papers.questions.hotspot.critical_queue.question import CriticalQueues
 
 
@@ -274,7 +273,8 @@ class HotSpotLoad(Replications):
         """The figures of steps, queues and wait buffers: of all together, and stage by stage."""
         runs, stages, steps = self.runs, self.network.stages, self.steps_taken
 
-        def plain(found: QueueLengths) -> dict[str, Any]:
+        def plain(place: int, names: tuple[str, str, str]) -> dict[str, Any]:
+            found = self.lengths(*names, place)
             used = int(found.used) if found.used.is_integer() else found.used
             return found._asdict() | {"ci95": known(found.ci95), "used": used}
 
@@ -286,8 +286,10 @@ class HotSpotLoad(Replications):
         if steps is not None:
             half = steps_interval(runs[0]) if len(runs) == 1 else known(steps.ci95)
             took = steps._asdict() | {"ci95": half}
-        queue = [plain(self.queue(level)) for level in range(2 * stages + 2)]
-        wait = [plain(self.wait_pool(stage)) for stage in range(stages)]
+        names = ("queue_mean", "queue_max", "queues_used")
+        queue = [plain(level, names) for level in range(2 * stages + 2)]
+        names = ("wait_mean", "wait_max", "pools_used")
+        wait = [plain(stage, names) for stage in range(stages)]
         rates = np.array([run.combining_rate for run in runs]).mean(axis=0)
         return {
             "steps": took | {"unhindered": self.network.unhindered_steps},

@@ -14,7 +14,7 @@ from netloom.base.words import counted, give_or_take, number
 from netloom.drawing.axes import axis
 from netloom.drawing.colours import BEST, THIS
 from netloom.drawing.panel import DASHED, Look
-from netloom.questions.answers import CYCLES, Column, Columns, table
+from netloom.questions.answers import CYCLES, Column, Columns, asked, table
 from netloom.questions.base import Numbers, Question, option
 from netloom.questions.channel_table import USED, channel_columns, channels_by
 from netloom.questions.curve_kind import Axes, CurveKind
@@ -167,10 +167,6 @@ class BroadcastSimulation(Told):
     network: PreparedNetwork
     traffic: Traffic
     lengths: Lengths
-    broadcast: float
-    multicast_targets: int
-    tree: Literal["balanced", "row-first"]
-    startup_cycles: int
     points: tuple[BroadcastRun, ...]
     asked: tuple[float, ...]
     provenance: Provenance
@@ -209,10 +205,10 @@ class BroadcastSimulation(Told):
             "packet_flits", kind=dict,
             value=lambda found: {"law": found.lengths.name, "mean": found.lengths.mean},
         ),
-        Column("broadcast"),
-        Column("multicast_targets", kind=int),
-        Column("tree", kind=str),
-        Column("startup_cycles", unit=CYCLES, kind=int),
+        Column("broadcast", value=asked("broadcast")),
+        Column("multicast_targets", kind=int, value=asked("multicast_targets")),
+        Column("tree", kind=str, value=asked("tree")),
+        Column("startup_cycles", unit=CYCLES, kind=int, value=asked("startup_cycles")),
         Column("asked", kind=list),
         Column("interrupted", kind=bool),
     )  # fmt: skip
@@ -240,7 +236,8 @@ class BroadcastSimulation(Told):
 
     def zero_load_latency(self, run: BroadcastRun) -> float:
         """Return the unicast latency of the idle network by the formula, over measured hops."""
-        return self.startup_cycles + self.network.zero_load_latency(run.hops, run.flits)
+        startup: int = self.provenance.configuration["startup_cycles"]
+        return startup + self.network.zero_load_latency(run.hops, run.flits)
 
     @cached_property
     def expected(self) -> Floats:
@@ -248,10 +245,11 @@ class BroadcastSimulation(Told):
 
         float64[2, n, 2], flits per cycle, see ``class_loads``. Only on k-ary n-cubes.
         """
-        cube = self.network.topology
+        cube, chosen = self.network.topology, self.provenance.configuration
         assert isinstance(cube, Cube)
-        multicast = bool(self.multicast_targets)
-        shares = class_loads(cube, self.traffic, self.broadcast, self.tree, multicast=multicast)
+        multicast = bool(chosen["multicast_targets"])
+        part, tree = chosen["broadcast"], chosen["tree"]
+        shares = class_loads(cube, self.traffic, part, tree, multicast=multicast)
         return shares * self.lengths.mean
 
     @table(DIRECTIONS)
@@ -312,24 +310,15 @@ class BroadcastQuestion(Measured, ProgramQuestion, Arriving, PatternTraffic, Bro
     )
 
 
-@dataclass(frozen=True, eq=False)
-class PreparedBroadcasts:
-    """The network of a question, who sends, and how long messages are."""
-
-    network: PreparedNetwork
-    traffic: Traffic
-    lengths: Lengths
-
-
-def prepare(question: BroadcastQuestion) -> PreparedBroadcasts:
+def prepare(question: BroadcastQuestion) -> tuple[PreparedNetwork, Traffic, Lengths]:
     """Build the network, its traffic and the lengths of messages."""
-    asked: Any = question.packet_flits
-    lengths = asked if isinstance(asked, Lengths) else parse_lengths(asked)
+    given: Any = question.packet_flits
+    lengths = given if isinstance(given, Lengths) else parse_lengths(given)
     whole = question.model_copy(update={"packet_flits": None})  # messages are not cut
     found = network_of(question)
     check_direct(found[0], "broadcasts from neighbour to neighbour", "simulate trace")
     network = prepare_program(whole, longest_flits=lengths.longest, found=found)
-    return PreparedBroadcasts(network, read_traffic(question.traffic, network.topology), lengths)
+    return network, read_traffic(question.traffic, network.topology), lengths
 
 
 @asks(
@@ -342,7 +331,7 @@ def prepare(question: BroadcastQuestion) -> PreparedBroadcasts:
     outputs=(PLOT,),
 )
 def simulate_broadcast(
-    question: BroadcastQuestion, ready: PreparedBroadcasts
+    question: BroadcastQuestion, ready: tuple[PreparedNetwork, Traffic, Lengths]
 ) -> BroadcastSimulation:
     """Simulate traffic with some broadcasts, sent by trees of messages.
 
@@ -364,7 +353,7 @@ def simulate_broadcast(
     (True, True)
     """
     rates = parse_numbers(question.rate, "rate", unit="messages/node/cycle")
-    network, traffic, law = ready.network, ready.traffic, ready.lengths
+    network, traffic, law = ready
     programs = [
         BroadcastTraffic(
             network.topology,
@@ -391,10 +380,6 @@ def simulate_broadcast(
         network=network,
         traffic=traffic,
         lengths=law,
-        broadcast=question.broadcast,
-        multicast_targets=question.multicast_targets,
-        tree=question.tree,
-        startup_cycles=question.startup_cycles,
         points=tuple(found),
         asked=rates,
         provenance=provenance_of(question, "simulate_broadcast", network.topology),
@@ -522,10 +507,11 @@ def lines(result: BroadcastSimulation) -> list[Any]:
             number(100 * point["utilisation"]["max"]),
             state(point, known=is_known(point)),
         )
-    who = counted(result.multicast_targets, "target") if result.multicast_targets else "all nodes"
+    targets = figures["multicast_targets"]
+    who = counted(targets, "target") if targets else "all nodes"
     rows = {
-        "broadcasts": f"{percent(result.broadcast)} of the messages, to {who} by {result.tree} "
-        "trees: cycles to the last target, and on average to each",
+        "broadcasts": f"{percent(figures['broadcast'])} of the messages, to {who} by "
+        f"{figures['tree']} trees: cycles to the last target, and on average to each",
         "messages": f"{result.lengths.name} flits",
         "network": setup_of(result.network),
         "seed": str(figures["seed"]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -154,19 +154,11 @@ class PatternQuestion(ProgramQuestion, PatternFields):
     )
 
 
-@dataclass(frozen=True, eq=False)
-class PreparedPattern:
-    """The network of a question, what messages cost at their ends, and what is run on it.
-
-    ``cases`` are the program for each message length and computation, with both.
-    """
-
-    network: PreparedNetwork
-    costs: NodeCosts
-    cases: list[tuple[Pattern, int, float]]
+Case: TypeAlias = "tuple[Pattern, int, float]"
+"""The program for a message length and a computation, with both."""
 
 
-def prepare(question: PatternQuestion) -> PreparedPattern:
+def prepare(question: PatternQuestion) -> tuple[PreparedNetwork, NodeCosts, list[Case]]:
     """Build the network and the programs that run on it."""
     sizes = parse_positive(question.message_bytes, "message_bytes", whole=True)
     thinks = parse_positive(question.think_us, "think_us", zero=True)
@@ -188,7 +180,7 @@ def prepare(question: PatternQuestion) -> PreparedPattern:
     network = prepare_program(
         question, longest_flits=longest, flit_bytes=costs.flit_bytes, found=found
     )
-    return PreparedPattern(network, costs, cases)
+    return network, costs, cases
 
 
 @asks(
@@ -199,7 +191,9 @@ def prepare(question: PatternQuestion) -> PreparedPattern:
     page="run-a-program.md",
     outputs=(PLOT,),
 )
-def simulate_pattern(question: PatternQuestion, ready: PreparedPattern) -> PatternSimulation:
+def simulate_pattern(
+    question: PatternQuestion, ready: tuple[PreparedNetwork, NodeCosts, list[Case]]
+) -> PatternSimulation:
     """Simulate a machine whose nodes exchange messages in a pattern (Chittor 1991, chapter 4).
 
     A message costs its two nodes α + β L, and the one channel between a node and its router
@@ -216,11 +210,11 @@ def simulate_pattern(question: PatternQuestion, ready: PreparedPattern) -> Patte
     >>> round(found.points[0].alone_us)
     216
     """
-    network, costs, name = ready.network, ready.costs, question.pattern.lower()
+    (network, costs, cases), name = ready, question.pattern.lower()
     limits = {field: getattr(question, field) for field in ("skip", "loops", "most_cycles")}
     runs = [
         partial(run_pattern, network, program, costs, length, think, **limits)
-        for program, length, think in ready.cases
+        for program, length, think in cases
     ]
     with counting(len(runs), f"{name} on {network.topology.name}") as tell:
         found = run_all(runs, tell=tell)
@@ -231,7 +225,7 @@ def simulate_pattern(question: PatternQuestion, ready: PreparedPattern) -> Patte
         network=network,
         pattern=name,
         costs=costs,
-        nodes=ready.cases[0][0].nodes,
+        nodes=cases[0][0].nodes,
         points=points,
         asked=len(runs),
         provenance=provenance_of(question, "simulate_pattern", network.topology),
