@@ -13,15 +13,6 @@ from netloom.topology.omegas import DIGITS, Digits, checked_stages, digit_revers
 from netloom.workload.counter_random import stream_keys, uniforms
 from netloom_papers.combining import layout
 from netloom_papers.combining.kernels.combining import run
-from netloom_papers.combining.layout import (
-    CHANGES,
-    OPERATIONS,
-    RULES,
-    TAKES,
-    UNBOUNDED,
-    Setup,
-    State,
-)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -29,7 +20,6 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Ints
     from netloom_papers.combining.hot_spots import HotSpotTraffic
     from netloom_papers.combining.layout import Records
-    from netloom_papers.combining.network import CombiningNetwork
 
 ORDERS = ("forward", "backward")
 
@@ -102,16 +92,16 @@ class CombiningNetwork:
         checked_stages(self.pes, self.switch_size)
         for field in ("queue", "wait_buffer"):
             capacity = getattr(self, field)
-            if capacity is not None and not 1 <= capacity < UNBOUNDED:
+            if capacity is not None and not 1 <= capacity < layout.UNBOUNDED:
                 raise InputError(field, f"{capacity}", "at least 1 packet, or unbounded")
         if not 1 <= self.service_steps <= LONGEST_SERVICE:
             wanted = f"1 to {LONGEST_SERVICE} steps"
             raise InputError("service_steps", f"{self.service_steps}", wanted)
         for field, allowed in (
-            ("combining", RULES),
+            ("combining", layout.RULES),
             ("order", ORDERS),
             ("digits", DIGITS),
-            ("operation", OPERATIONS),
+            ("operation", layout.OPERATIONS),
         ):
             if getattr(self, field) not in allowed:
                 wanted = f"one of {', '.join(allowed)}"
@@ -383,17 +373,17 @@ class CombiningEngine:
         self._state.num_assigned[:] = (assigned >= 0).sum(axis=1)
 
 
-def _setup(network: CombiningNetwork, traffic: HotSpotTraffic, *, keep: bool) -> Setup:
+def _setup(network: CombiningNetwork, traffic: HotSpotTraffic, *, keep: bool) -> layout.Setup:
     quiet = {0.0: 0.0, 1.0: -np.inf}.get(traffic.rate)
     switches = network.pes // network.switch_size
-    return Setup(
+    return layout.Setup(
         lines=network.pes,
         stages=network.stages,
         radix=network.switch_size,
         radix_bits=network.digit_bits,
         line_bits=network.pes.bit_length() - 1,
-        queue=network.queue or UNBOUNDED,
-        pool=network.wait_buffer or UNBOUNDED,
+        queue=network.queue or layout.UNBOUNDED,
+        pool=network.wait_buffer or layout.UNBOUNDED,
         rule=layout.RULES.index(network.combining),
         unlimited=network.unlimited,
         forward=network.order == "forward",
@@ -408,7 +398,7 @@ def _setup(network: CombiningNetwork, traffic: HotSpotTraffic, *, keep: bool) ->
     )
 
 
-def _state(setup: Setup, seed: int) -> State:
+def _state(setup: layout.Setup, seed: int) -> layout.State:
     levels, lines = 2 * setup.stages + 2, setup.lines
     counts = np.zeros(1, layout.COUNTS)
     counts["next_chance"] = -1
@@ -418,7 +408,7 @@ def _state(setup: Setup, seed: int) -> State:
     packets = _with_free(np.zeros(0, layout.PACKET), 4 * lines, counts)
     memory = np.full(2 * lines, layout.IDENTITIES[setup.operation], np.int64)
     stages, whole = np.zeros((3, setup.stages), np.int64), np.zeros((3, lines), np.int64)
-    return State(
+    return layout.State(
         counts=counts,
         packets=packets,
         queues=queues,
@@ -484,7 +474,7 @@ class HotSpotList:
         if traffic.new == traffic.remove == 0:
             return np.zeros(0, np.int64)
         steps = np.arange(begin, end)
-        drawn = uniforms(self._seed, CHANGES, steps[:, None], [[0, 2]])
+        drawn = uniforms(self._seed, layout.CHANGES, steps[:, None], [[0, 2]])
         return steps[(drawn[:, 0] < traffic.remove) | (drawn[:, 1] < traffic.new)]
 
     def change(self, step: int, in_flight: Ints) -> list[tuple[int, int]]:
@@ -495,7 +485,9 @@ class HotSpotList:
         behind it have moved down by one.
         """
         traffic = self._traffic
-        goes, which, comes, where = uniforms(self._seed, CHANGES, step, np.arange(4)).tolist()
+        goes, which, comes, where = uniforms(
+            self._seed, layout.CHANGES, step, np.arange(4)
+        ).tolist()
         lost: list[tuple[int, int]] = []
         if goes < traffic.remove and len(self.hot_spots) > 1:
             lost = self._remove(self.hot_spots.pop(int(which * len(self.hot_spots))))
@@ -516,6 +508,6 @@ class HotSpotList:
     def _add(self, module: int, step: int) -> None:
         self.hot_spots.append(module)
         taken = (self.assigned >= 0).sum(axis=1)
-        drawn = uniforms(self._seed, TAKES, step, np.arange(len(taken)))
+        drawn = uniforms(self._seed, layout.TAKES, step, np.arange(len(taken)))
         takes = np.flatnonzero((taken < self.assigned.shape[1]) & (drawn < self._traffic.assign))
         self.assigned[takes, taken[takes]] = module

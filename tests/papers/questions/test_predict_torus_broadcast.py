@@ -136,7 +136,7 @@ def test_some_rates_of_a_curve_are_simulated():
     assert sum(with_it) == 8
     assert with_it[0] is False  # at rate 0 there is nothing to simulate
     assert with_it[1]
-    assert found.simulated.startup_cycles == 5
+    assert found.simulated.to_dict()["startup_cycles"] == 5
 
 
 def test_one_rate_has_a_latency():

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
     from netloom.questions.recorded import Recorded
     from netloom_papers.combining import CombiningRun
-    from netloom_papers.questions.hotspot.critical_queue.question import CriticalQueues
 
 
 def steps_interval(run: CombiningRun) -> float | None:
@@ -676,8 +675,9 @@ def verdict(figures: Mapping[str, Any]) -> Verdict:
     kept = [each for each in points if each["stable"] and each["steps"]["mean"] is not None]
     if len(points) == 1 or not (kept or bad):
         point, said = points[0], sentence_of(points[0])
-        known_of = point["steps"]["mean"] is not None
-        mark = {True: "fine", False: "act"}.get(point["stable"] if known_of else None, "unknown")
+        mark = "fine" if point["stable"] else "act"
+        if point["stable"] is None or point["steps"]["mean"] is None:
+            mark = "unknown"
     elif bad is None:
         point, mark = kept[-1], "fine"
         said = (
@@ -779,7 +779,7 @@ def lines(result: HotSpotSimulation) -> list[Any]:
     return [*found, *system_of(result), *interruption(result, "finished")]
 
 
-def system_of(result: HotSpotSimulation | CriticalQueues) -> list[str]:
+def system_of(result: Any) -> list[str]:
     """Return what was simulated, whatever was asked of it."""
     asked, network = result.provenance.configuration, result.network
     rate = f", at rate {number(result.asked[0])} a step" if len(result.asked) == 1 else ""

@@ -19,16 +19,7 @@ from netloom.questions.shown import interruption, percent, plain_table
 from netloom.questions.verdict import Verdict
 from netloom_papers.combining import critical_queue
 from netloom_papers.combining.runs import DISCERNIBLE, CriticalQueue
-from netloom_papers.questions.hotspot.question import (
-    RATE,
-    HotSpotSystem,
-    PreparedSystem,
-    network_of,
-    rates_of,
-    seeds_of,
-    system_of,
-    traffic_of,
-)
+from netloom_papers.questions.hotspot import question as hotspot
 from netloom_papers.questions.told import Told
 
 if TYPE_CHECKING:
@@ -49,7 +40,7 @@ class Searched(NamedTuple):
 
 
 SEARCH = Columns(
-    RATE,
+    hotspot.RATE,
     Column("critical_queue", unit="packets", value="search.size", kind=int),
     Column("runs", value="search.runs", kind=int),
     Column("stable", value="search.stable", kind=int),
@@ -74,7 +65,7 @@ class CriticalQueues(Told):
     """
 
     columns: ClassVar = Columns(
-        RATE,
+        hotspot.RATE,
         Column("critical", "critical size", "packets", "search.size", int, key=True),
         Column("size", "size tried (none: unbounded)", "packets", "tried.size", int, key=True),
         Column("rise", "longest rise of a stage's queue", "", "tried.rise", key=True),
@@ -135,18 +126,18 @@ class SearchRuns(Question, panel="Runs"):
     )  # fmt: skip
 
 
-class CriticalQueueQuestion(SearchRuns, HotSpotSystem):
+class CriticalQueueQuestion(SearchRuns, hotspot.HotSpotSystem):
     """The largest queues that do worse than unbounded ones."""
 
 
-def prepare(question: CriticalQueueQuestion) -> PreparedSystem:
+def prepare(question: CriticalQueueQuestion) -> hotspot.PreparedSystem:
     """Return the network, and refuse replications that memory does not hold."""
-    rates = rates_of(question)
-    network = network_of(question, None, None)
-    per_pe = len(traffic_of(question, rates[0], question.seed).assigned[0])
+    rates = hotspot.rates_of(question)
+    network = hotspot.network_of(question, None, None)
+    per_pe = len(hotspot.traffic_of(question, rates[0], question.seed).assigned[0])
     what = "places for hot spots of PEs in all replications"
     check_size(question.replications * network.pes * per_pe, where="replications", what=what)
-    return PreparedSystem(network, rates)
+    return hotspot.PreparedSystem(network, rates)
 
 
 @asks(
@@ -158,7 +149,9 @@ def prepare(question: CriticalQueueQuestion) -> PreparedSystem:
     sweep="rate",
     outputs=(PLOT,),
 )
-def find_critical_queue(question: CriticalQueueQuestion, ready: PreparedSystem) -> CriticalQueues:
+def find_critical_queue(
+    question: CriticalQueueQuestion, ready: hotspot.PreparedSystem
+) -> CriticalQueues:
     """Find, by rate, the largest queue and wait-buffer size that still matters.
 
     "The largest queue size which produces the first discernible degradation of performance as the
@@ -171,11 +164,11 @@ def find_critical_queue(question: CriticalQueueQuestion, ready: PreparedSystem) 
     {0.1: 2}
     """
     network, rates = ready
-    seeds = seeds_of(question)
+    seeds = hotspot.seeds_of(question)
     found: list[CriticalQueue] = []
     with counting_runs(len(rates), f"critical queue of {counted(question.pes, 'PE')}") as tell:
         for rate in rates:
-            traffics = [traffic_of(question, rate, seed) for seed in seeds]
+            traffics = [hotspot.traffic_of(question, rate, seed) for seed in seeds]
             found.append(
                 critical_queue(network, traffics, question.steps, seeds=seeds, rise=question.rise)
             )
@@ -280,7 +273,7 @@ def lines(result: CriticalQueues) -> list[Any]:
         "(median of the replications).[/]"
     )
     found = [table, note] if table.rows else []
-    return [*found, *system_of(result), *interruption(result, "finished")]
+    return [*found, *hotspot.system_of(result), *interruption(result, "finished")]
 
 
 def footer(record: Recorded) -> list[str]:

@@ -38,14 +38,6 @@ from netloom.questions.verdict import Verdict
 from netloom.topology import Cube, average_distance
 from netloom.workload import ProcessGraph
 from netloom_papers.models import locality as model
-from netloom_papers.models.locality import (
-    Application,
-    MappedMessages,
-    TorusNetwork,
-    TransactionCost,
-    mean_locality,
-    random_distance,
-)
 from netloom_papers.questions.told import Told
 
 if TYPE_CHECKING:
@@ -245,9 +237,9 @@ class LocalityPrediction(Told):
         return f"{self.graph.name} on {on}" if self.graph else on
 
 
-Models = tuple[Application, TransactionCost, TorusNetwork]
+Models = tuple[model.Application, model.TransactionCost, model.TorusNetwork]
 
-NODES, DIMENSIONS = 1000, 2
+SIZE, DIMENSIONS = 1000, 2
 """Where neither they nor a network are given: Johnson's largest but one."""
 
 RANDOM_MAPPINGS = 10
@@ -348,8 +340,8 @@ class MappedTorus:
     graph: ProcessGraph | None
     mapping: str
     models: Models
-    chosen: MappedMessages
-    random: MappedMessages
+    chosen: model.MappedMessages
+    random: model.MappedMessages
 
 
 def prepare(question: LocalityQuestion) -> MappedTorus:
@@ -359,13 +351,13 @@ def prepare(question: LocalityQuestion) -> MappedTorus:
     if question.on is None:
         dimensions = question.dimensions or DIMENSIONS
         sizes = _sizes(question, dimensions)
-        far = random_distance(sizes, dimensions)
+        far = model.random_distance(sizes, dimensions)
     else:
         topology = find_torus(question.on)
         sizes, dimensions = (topology.num_hosts,), len(topology.sides)
         far = np.array([average_distance(topology)])
     models = _models(question, dimensions)
-    at_random = MappedMessages.even(far)
+    at_random = model.MappedMessages.even(far)
     chosen, name = at_random, "random"
     if question.app is not None:
         assert topology is not None  # checked
@@ -407,9 +399,9 @@ def predict_locality(question: LocalityQuestion, ready: MappedTorus) -> Locality
         topology=ready.topology,
         graph=ready.graph,
         mapping=ready.mapping,
-        chosen=mean_locality(*models, ready.chosen, sizes),
-        ideal=mean_locality(*models, MappedMessages.even(np.ones(sizes)), sizes),
-        random=mean_locality(*models, ready.random, sizes),
+        chosen=model.mean_locality(*models, ready.chosen, sizes),
+        ideal=model.mean_locality(*models, model.MappedMessages.even(np.ones(sizes)), sizes),
+        random=model.mean_locality(*models, ready.random, sizes),
         work_cycles=question.network_speed * float(models[0].run_processor_cycles),  # type: ignore[arg-type]
         per_hop_limit=float(model.per_hop_limit(*models)),
         provenance=provenance_of(question, "predict_locality", ready.topology),
@@ -434,7 +426,7 @@ def _check_places(question: LocalityQuestion) -> None:
 
 def _sizes(question: LocalityQuestion, dimensions: int) -> tuple[int, ...]:
     """Return numbers of nodes, at least two a side."""
-    sizes = parse_sizes(NODES if question.nodes is None else question.nodes, "nodes")
+    sizes = parse_sizes(SIZE if question.nodes is None else question.nodes, "nodes")
     least = 2**dimensions
     if sizes[0] < least:
         wanted = f"at least {least:,}: two a side in {dimensions} dimension{'s' * (dimensions > 1)}"
@@ -444,7 +436,7 @@ def _sizes(question: LocalityQuestion, dimensions: int) -> tuple[int, ...]:
 
 def _at_distance(
     distance: float, sizes: tuple[int, ...], dimensions: int, topology: Cube | None
-) -> MappedMessages:
+) -> model.MappedMessages:
     """Return where messages go that distance, if they can on the smallest torus."""
     if topology is None:
         farthest = dimensions * sizes[0] ** (1 / dimensions) / 2
@@ -453,7 +445,7 @@ def _at_distance(
     if distance > farthest * (1 + 1e-9):
         wanted = f"at most {farthest:.4g}, half-way round in each dimension of {sizes[0]:,} nodes"
         raise InputError("distance", f"{distance:g}", wanted)
-    return MappedMessages.even(np.full(len(sizes), distance))
+    return model.MappedMessages.even(np.full(len(sizes), distance))
 
 
 def _models(question: LocalityQuestion, dimensions: int) -> Models:
@@ -487,13 +479,13 @@ def _models(question: LocalityQuestion, dimensions: int) -> Models:
     if critical > every:
         found = f"{critical:.4g} of the {counted(every, 'message', '.4g')} of a transaction"
         raise InputError("critical_messages", found, "at most transaction_messages")
-    network = TorusNetwork(dimensions, question.network_speed, question.node_channels)
+    network = model.TorusNetwork(dimensions, question.network_speed, question.node_channels)
     return application, transaction, network
 
 
 def _mapped(
     question: LocalityQuestion, topology: Cube
-) -> tuple[ProcessGraph, MappedMessages, MappedMessages]:
+) -> tuple[ProcessGraph, model.MappedMessages, model.MappedMessages]:
     """Return the program, and where its messages go: under its mapping, and under random ones."""
     assert question.app is not None
     graph = read_program(question.app, messages=question.messages, parts=question.parts)
@@ -506,14 +498,14 @@ def _mapped(
         raise InputError("app", found, "tasks that all send: in the model all nodes are alike")
     share = graph.shares(question.weight)  # of its source's transactions
 
-    def mapped(mapping: Any, seed: int) -> MappedMessages:
+    def mapped(mapping: Any, seed: int) -> model.MappedMessages:
         node_of = place_program(mapping, graph, topology, seed=seed, tasks_per_node=1)
         ends = node_of[graph.source], node_of[graph.target]
-        return MappedMessages.of_mapping(topology, *ends, share)
+        return model.MappedMessages.of_mapping(topology, *ends, share)
 
     others = [mapped("random", question.seed + 1 + each) for each in range(RANDOM_MAPPINGS)]
     own = mapped(question.mapping, question.seed)
-    return graph, own, MappedMessages.of_several(others)
+    return graph, own, model.MappedMessages.of_several(others)
 
 
 WORTHLESS = 0.02
@@ -665,8 +657,8 @@ def lines(result: LocalityPrediction) -> list[Any]:
     for part, label in PARTS.items():
         if any(each["breakdown"][part] for each in found):
             table.add_row(f"  {label}", *(number(each["breakdown"][part]) for each in found))
-    own = "inter_transaction_processor_cycles"
-    table.add_row("  in processor cycles", *(number(each[own]) for each in found))
+    every = "inter_transaction_processor_cycles"
+    table.add_row("  in processor cycles", *(number(each[every]) for each in found))
     for label, name in (
         ("channels busy", "channel_utilisation"),
         ("  the busiest", "busiest_channel_utilisation"),

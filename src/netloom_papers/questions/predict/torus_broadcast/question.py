@@ -20,7 +20,8 @@ from netloom.questions.fields import Network, Seeded
 from netloom.questions.numbers import known, parse_rates
 from netloom.questions.outputs import PLOT
 from netloom.questions.predict.fields import RATES, Simulated, find_torus
-from netloom.questions.predict.points import SIMULATED, Beside, CurveAnswer, at, beside, some_of
+from netloom.questions.predict.points import SIMULATED as BESIDE
+from netloom.questions.predict.points import Beside, CurveAnswer, at, beside, some_of
 from netloom.questions.predict.shown import checked, curve_table, of_unit, rounded, worst_checked
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks, kind_of
@@ -130,7 +131,7 @@ class TorusBroadcastPrediction(Told, CurveAnswer):
             value=lambda each: at("channel_rate")(each) * each.found.message_flits,
         ),
         Column("held_vcs", kind=list, table=False),
-        *SIMULATED,
+        *BESIDE,
     )  # fmt: skip
     about: ClassVar = Columns(
         Column("topology", kind=str, value="name"),

@@ -25,19 +25,10 @@ from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.shown import pairs, percent
+from netloom.questions.simulate import said as say
 from netloom.questions.simulate.engines import NETWORK, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.simulate.load.answer import backlog_columns, note_of
-from netloom.questions.simulate.said import (
-    SLOW,
-    again,
-    around,
-    longer,
-    rough,
-    setup_of,
-    state,
-    table_with_units,
-)
 from netloom.questions.verdict import Verdict
 from netloom.simulation.side_by_side import run_all
 from netloom.topology import Cube
@@ -164,13 +155,6 @@ class BroadcastSimulation(Told):
         The rates that were asked for, messages per cycle of the average sending node.
     """
 
-    network: PreparedNetwork
-    traffic: Traffic
-    lengths: Lengths
-    points: tuple[BroadcastRun, ...]
-    asked: tuple[float, ...]
-    provenance: Provenance
-
     columns: ClassVar = Columns(
         RATE,
         _of_run("created", float, unit=MESSAGES),
@@ -212,6 +196,13 @@ class BroadcastSimulation(Told):
         Column("asked", kind=list),
         Column("interrupted", kind=bool),
     )  # fmt: skip
+
+    network: PreparedNetwork
+    traffic: Traffic
+    lengths: Lengths
+    points: tuple[BroadcastRun, ...]
+    asked: tuple[float, ...]
+    provenance: Provenance
 
     @property
     def observations(self) -> list[AtRate]:
@@ -392,19 +383,20 @@ WORDS, UNIT = "simulate.broadcast", "messages/node/cycle"
 def verdict(found: Figures) -> Verdict:
     """Return whether the network carries the rate, and how long both kinds of messages take."""
     points = found.get("points", [found])
-    of = f"{found['traffic']} with {rough(found['broadcast'])} broadcasts on {found['topology']}"
+    share = say.rough(found["broadcast"])
+    of = f"{found['traffic']} with {share} broadcasts on {found['topology']}"
     vague = next((each for each in points if not is_known(each)), None)
     if vague is not None or len(points) < len(found["asked"]):
-        more = again(WORDS, found) if found["interrupted"] else longer(WORDS, found)
+        more = say.again(WORDS, found) if found["interrupted"] else say.longer(WORDS, found)
         return Verdict("unknown", _too_short(vague), of, {}, more)
     carried = [each for each in points if each["stable"]]
     failed = next((each for each in points if not each["stable"]), None)
     if not carried:
         first = points[0]
         backlog, rate = first["backlog"], f"{number(first['rate'])} {UNIT}"
-        piles = f"{rate} asked, {rough(backlog['growth'])} of it piles up"
+        piles = f"{rate} asked, {say.rough(backlog['growth'])} of it piles up"
         if backlog["node"] is not None:
-            share = rough(backlog["node_growth"])
+            share = say.rough(backlog["node_growth"])
             piles = f"at {rate} the queue of node {backlog['node']} keeps {share} of what the node "
             piles += "sends"
         accepts = {"accepts": f"{number(first['accepted'])} of {rate} arrive"}
@@ -415,11 +407,11 @@ def verdict(found: Figures) -> Verdict:
     rate = f"{number(last['rate'])} {UNIT}"
     used = last["utilisation"]
     lines = {
-        "where": f"the busiest link is {rough(used['max'])} busy, the average link "
-        f"{rough(used['mean'])}"
+        "where": f"the busiest link is {say.rough(used['max'])} busy, the average link "
+        f"{say.rough(used['mean'])}"
     }
     if used["mean"] and used["broadcast"]:
-        part = rough(used["broadcast"] / used["mean"])
+        part = say.rough(used["broadcast"] / used["mean"])
         lines["why"] = f"broadcasts make {part} of the traffic on links"
     if failed is not None:
         said = f"Saturates between {number(last['rate'])} and {number(failed['rate'])} {UNIT}: "
@@ -428,9 +420,9 @@ def verdict(found: Figures) -> Verdict:
         said = f"Carries {rate}: {_latencies(last)}."
     if not all(each["precise"] and each["warmed_up"] for each in carried):
         said = said.removesuffix(".") + ", in runs too short to be sure."
-        return Verdict("unknown", said, of, lines, longer(WORDS, found))
+        return Verdict("unknown", said, of, lines, say.longer(WORDS, found))
     mean, idle = last["unicast_latency"]["mean"], last["zero_load_latency"]
-    slow = failed is not None or bool(mean and idle and mean > SLOW * idle)
+    slow = failed is not None or bool(mean and idle and mean > say.SLOW * idle)
     if failed is None:
         most = 1 / found["packet_flits"]["mean"]
         rates = [min(times * last["rate"], most) for times in (1, 1.5, 2, 3, 4)]
@@ -465,7 +457,7 @@ def _latencies(point: Figures) -> str:
     unicast, broadcast = point["unicast_latency"], point["broadcast_latency"]
     if unicast["mean"] is not None:
         idle = f" ({number(point['zero_load_latency'])} idle)"
-        parts.append(f"unicasts take {around(unicast['mean'], None)} cycles{idle}")
+        parts.append(f"unicasts take {say.around(unicast['mean'], None)} cycles{idle}")
     if broadcast["mean"] is not None:
         parts.append(f"broadcasts {number(broadcast['mean'])} cycles to the last node")
     return ", ".join(parts)
@@ -474,7 +466,7 @@ def _latencies(point: Figures) -> str:
 def _asked(found: Figures, rates: Sequence[float]) -> str:
     """Return the command that asks for these rates."""
     shown = dict.fromkeys(f"{rate:.3g}" for rate in rates)
-    return again(WORDS, found, rate=",".join(shown), cycles=None)
+    return say.again(WORDS, found, rate=",".join(shown), cycles=None)
 
 
 HEADS = (
@@ -492,7 +484,7 @@ HEADS = (
 
 def lines(result: BroadcastSimulation) -> list[Any]:
     """Return the latencies of unicast and broadcast messages by rate."""
-    table = table_with_units(HEADS)
+    table = say.table_with_units(HEADS)
     figures = result.to_dict()
     for point in figures.get("points", [figures]):
         unicast, last = point["unicast_latency"], point["broadcast_latency"]
@@ -505,7 +497,7 @@ def lines(result: BroadcastSimulation) -> list[Any]:
             give_or_take(last["mean"], last["ci95"]),
             number(point["target_latency"]["mean"]),
             number(100 * point["utilisation"]["max"]),
-            state(point, known=is_known(point)),
+            say.state(point, known=is_known(point)),
         )
     targets = figures["multicast_targets"]
     who = counted(targets, "target") if targets else "all nodes"
@@ -513,7 +505,7 @@ def lines(result: BroadcastSimulation) -> list[Any]:
         "broadcasts": f"{percent(figures['broadcast'])} of the messages, to {who} by "
         f"{figures['tree']} trees: cycles to the last target, and on average to each",
         "messages": f"{result.lengths.name} flits",
-        "network": setup_of(result.network),
+        "network": say.setup_of(result.network),
         "seed": str(figures["seed"]),
     }
     return [table, "", pairs(rows)]

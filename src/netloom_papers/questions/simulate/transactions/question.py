@@ -35,14 +35,7 @@ from netloom.simulation.side_by_side import run_all
 from netloom.topology.measures import busy_shares
 from netloom.workload import ProcessGraph
 from netloom.workload.programs.protocols import Protocol, coherence, request_reply
-from netloom_papers.programs.transactions import (
-    BATCHES,
-    WARM_BATCHES,
-    TransactionRun,
-    Transactions,
-    batch_cycles,
-    run_transactions,
-)
+from netloom_papers.programs import transactions
 from netloom_papers.questions.told import Told
 
 if TYPE_CHECKING:
@@ -73,7 +66,7 @@ def _interval(name: str) -> Column:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class TransactionSimulation(TransactionRun, Told):
+class TransactionSimulation(Told, transactions.TransactionRun):
     """What ``simulate_transactions`` found, in Johnson's terms.
 
     Attributes
@@ -211,7 +204,7 @@ class PreparedTransactions:
 
     graph: ProcessGraph
     network: PreparedNetwork
-    program: Transactions
+    program: transactions.Transactions
     batch: int
     distance: float
     inside_nodes: float
@@ -238,7 +231,7 @@ def prepare(question: TransactionQuestion) -> PreparedTransactions:
         nothing = "nothing sent between tasks of different nodes"
         raise InputError(graph.name, nothing, "communication that enters the network")
     routed = paths(topology, ShortestPath(), node_of[sent.source], node_of[sent.target])
-    program = Transactions(
+    program = transactions.Transactions(
         graph,
         node_of,
         topology.num_hosts,
@@ -260,11 +253,12 @@ def _batch(question: TransactionQuestion, message: float) -> int:
     """Return the cycles of a batch, given those of all messages of an unhindered transaction."""
     alone = 2 * message + question.fixed_cycles + question.memory_cycles + question.run_cycles
     working = question.contexts * (question.run_cycles + question.switch_cycles)
-    batch = question.batch_cycles or batch_cycles(alone, working)
-    end = (WARM_BATCHES + BATCHES) * batch
+    batch = question.batch_cycles or transactions.batch_cycles(alone, working)
+    end = (transactions.WARM_BATCHES + transactions.BATCHES) * batch
     if end >= LAST_CYCLE:
         found = f"{question.run_cycles:g} and a batch of {batch} cycles"
-        wanted = f"less: {WARM_BATCHES + BATCHES} batches below {LAST_CYCLE}"
+        batches = transactions.WARM_BATCHES + transactions.BATCHES
+        wanted = f"less: {batches} batches below {LAST_CYCLE}"
         raise InputError("run_cycles", found, wanted)
     if end > question.most_cycles:
         raise InputError("most_cycles", f"{question.most_cycles}", f"at least {end}")
@@ -299,8 +293,8 @@ def simulate_transactions(
     """
     graph, network = ready.graph, ready.network
     with patience(f"{graph.name} on {network.topology.name}: transactions"):
-        run = partial(run_transactions, network, ready.program, ready.batch, question.contexts,
-                      keep=question.timeline)  # fmt: skip
+        given = (network, ready.program, ready.batch, question.contexts)
+        run = partial(transactions.run_transactions, *given, keep=question.timeline)
         measured = next(iter(run_all([run])), None)
     if measured is None:
         raise KeyboardInterrupt  # as of any run that was stopped before anything was known
