@@ -64,6 +64,12 @@ MOST_VCS = 32
 
 MOST_DIMENSIONS = 6
 
+ALIKE = (
+    "latency", "network_latency", "source_wait", "vc_multiplexing", "channel_rate",
+    "unicast_channel_rate", "channel_wait", "saturated",
+)  # fmt: skip
+"""Figures that published models have under the same name."""
+
 BISECTIONS = 24
 """Halvings of the range in which a saturation rate is sought."""
 
@@ -132,14 +138,8 @@ class TorusBroadcast:
     @property
     def saturation_rate(self) -> float:
         """Largest rate that has a steady state, found when it is asked for."""
-        return saturation_rate(
-            self.sides,
-            message_flits=self.message_flits,
-            vcs=self.vcs,
-            broadcast=self.broadcast,
-            variant=self.variant,
-            injection_channels=self.injection_channels,
-        )
+        names = ("message_flits", "vcs", "broadcast", "variant", "injection_channels")
+        return saturation_rate(self.sides, **{name: getattr(self, name) for name in names})
 
 
 def torus_broadcast(
@@ -306,19 +306,12 @@ def _published(sides: tuple[int, ...], startup: float, asked: dict[str, Any]) ->
     return TorusBroadcast(
         sides=sides,
         **asked,
-        latency=found.latency,
-        network_latency=found.network_latency,
-        source_wait=found.source_wait,
-        vc_multiplexing=found.vc_multiplexing,
-        channel_rate=found.channel_rate,
-        unicast_channel_rate=found.unicast_channel_rate,
+        **{name: getattr(found, name) for name in ALIKE},
         broadcast_channel_rate=found.broadcast_channel_rate + found.replica_channel_rate,
         unicast_service=found.network_latency,
         broadcast_service=found.broadcast_network_latency,
-        channel_wait=found.channel_wait,
         blocked=found.escape_busy,
         held_vcs=found.busy_vcs,
-        saturated=found.saturated,
         zero_load_latency=float(idle.latency),
         injection_channels=0,
     )

@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from netloom.drawing.axes import Axis
     from netloom.drawing.frame import Part
     from netloom.questions.recorded import Recorded
-    from netloom.topology import Topology
     from netloom.workload import ProcessGraph
     from netloom_papers.models.locality import Locality
 
@@ -129,20 +128,33 @@ GAINS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class LocalityPrediction(Told):
+Models = tuple[model.Application, model.TransactionCost, model.TorusNetwork]
+Ready = tuple["MappedTorus", Models, model.MappedMessages, model.MappedMessages]
+"""Tori, models of processors and network, and where messages go: as asked, and at random."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MappedTorus:
+    """The tori of a question, and the program on them: None where no network or program was given.
+
+    ``mapping`` is what a person calls the mapping that was asked about.
+    """
+
+    nodes: tuple[int, ...]
+    dimensions: int
+    topology: Cube | None
+    graph: ProcessGraph | None
+    mapping: str
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class LocalityPrediction(Told, MappedTorus):
     """What ``predict_locality`` says, for one size or for several.
 
     The table has a row for each size and mapping. Cycles are the network's.
 
     Attributes
     ----------
-    nodes, dimensions
-        The sizes of the torus.
-    topology, graph
-        The network and the program. None where none was given.
-    mapping
-        What a person calls the mapping that was asked about.
     chosen, ideal, random
         What the model says under that mapping, where all messages go one hop, and under a random
         mapping: a value for each size.
@@ -178,11 +190,6 @@ class LocalityPrediction(Told):
         Column("trust", kind=str, value=lambda _: TRUST),
     )
 
-    nodes: tuple[int, ...]
-    dimensions: int
-    topology: Topology | None
-    graph: ProcessGraph | None
-    mapping: str
     chosen: Locality
     ideal: Locality
     random: Locality
@@ -236,8 +243,6 @@ class LocalityPrediction(Told):
         on = self.topology.name if self.topology else f"{self.dimensions}D torus of {sizes} nodes"
         return f"{self.graph.name} on {on}" if self.graph else on
 
-
-Models = tuple[model.Application, model.TransactionCost, model.TorusNetwork]
 
 SIZE, DIMENSIONS = 1000, 2
 """Where neither they nor a network are given: Johnson's largest but one."""
@@ -321,30 +326,7 @@ class LocalityQuestion(Seeded, Processors, EdgeWeight, ProgramFile, TasksOfNodes
     """Processors that wait for a torus, and where their tasks run."""
 
 
-@dataclass(frozen=True, eq=False)
-class MappedTorus:
-    """The tori of a question, and where messages go on them.
-
-    Attributes
-    ----------
-    models
-        Johnson's models of the processors and of the network.
-    chosen, random
-        Where messages go under that mapping, and under a random one: a value for each size, or
-        of several random mappings each.
-    """
-
-    nodes: tuple[int, ...]
-    dimensions: int
-    topology: Cube | None
-    graph: ProcessGraph | None
-    mapping: str
-    models: Models
-    chosen: model.MappedMessages
-    random: model.MappedMessages
-
-
-def prepare(question: LocalityQuestion) -> MappedTorus:
+def prepare(question: LocalityQuestion) -> Ready:
     """Build the torus, and map the program to it if there is one."""
     _check_places(question)
     topology, graph = None, None
@@ -366,7 +348,10 @@ def prepare(question: LocalityQuestion) -> MappedTorus:
     elif question.distance is not None:
         chosen = _at_distance(question.distance, sizes, dimensions, topology)
         name = f"of distance {question.distance:g}"
-    return MappedTorus(sizes, dimensions, topology, graph, name, models, chosen, at_random)
+    on = MappedTorus(
+        nodes=sizes, dimensions=dimensions, topology=topology, graph=graph, mapping=name
+    )
+    return on, models, chosen, at_random
 
 
 @asks(
@@ -377,7 +362,7 @@ def prepare(question: LocalityQuestion) -> MappedTorus:
     page="is-locality-worth-it.md",
     outputs=(PLOT,),
 )
-def predict_locality(question: LocalityQuestion, ready: MappedTorus) -> LocalityPrediction:
+def predict_locality(question: LocalityQuestion, ready: Ready) -> LocalityPrediction:
     """Predict how fast processors communicate over a torus, and what a better mapping gains.
 
     In Johnson's model (ISCA 1992), processors that wait longer also send less: see
@@ -392,19 +377,16 @@ def predict_locality(question: LocalityQuestion, ready: MappedTorus) -> Locality
     >>> predict_locality([1e3, 1e6]).table().filter(mapping="ideal")["gain"].round(1).to_list()
     [2.1, 41.2]
     """
-    models, sizes = ready.models, len(ready.nodes)
+    on, models, chosen, at_random = ready
+    sizes = len(on.nodes)
     return LocalityPrediction(
-        nodes=ready.nodes,
-        dimensions=ready.dimensions,
-        topology=ready.topology,
-        graph=ready.graph,
-        mapping=ready.mapping,
-        chosen=model.mean_locality(*models, ready.chosen, sizes),
+        **vars(on),
+        chosen=model.mean_locality(*models, chosen, sizes),
         ideal=model.mean_locality(*models, model.MappedMessages.even(np.ones(sizes)), sizes),
-        random=model.mean_locality(*models, ready.random, sizes),
+        random=model.mean_locality(*models, at_random, sizes),
         work_cycles=question.network_speed * float(models[0].run_processor_cycles),  # type: ignore[arg-type]
         per_hop_limit=float(model.per_hop_limit(*models)),
-        provenance=provenance_of(question, "predict_locality", ready.topology),
+        provenance=provenance_of(question, "predict_locality", on.topology),
     )
 
 
