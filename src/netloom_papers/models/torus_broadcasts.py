@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from netloom.base.arrays import Bools, Floats
-    from netloom_papers.models.adaptive_torus import Setup
 
 Variant: TypeAlias = Literal["improved", "consistent", "printed"]
 
@@ -188,7 +187,13 @@ def torus_broadcast(
     (array([36.1, 50. ,  nan]), 0.0135)
     """
     shape = _checked(sides, message_flits, vcs, broadcast, variant, injection_channels)
-    rates = _checked_rates(rate, startup_cycles)
+    if not 0 <= startup_cycles < np.inf:
+        raise InputError("startup_cycles", f"{startup_cycles:g}", "0 or more")
+    rates = np.asarray(rate, np.float64)
+    wrong = ~(np.isfinite(rates) & (rates >= 0))
+    if wrong.any():
+        wanted = "0 or more messages per node and cycle"
+        raise InputError("rate", f"{rates[wrong].flat[0]:g}", wanted)
     asked: dict[str, Any] = {
         "message_flits": message_flits, "vcs": int(vcs), "broadcast": float(broadcast),
         "variant": variant, "rate": rates,
@@ -198,7 +203,10 @@ def torus_broadcast(
     setup = prepare(shape, message_flits, int(vcs))
     servers = int(injection_channels) or setup.ports
     answers = solved(setup, shape, broadcast, servers, rates.ravel())
-    answers[rates.ravel() == 0] = _idle(setup)
+    idle = np.zeros(answers.shape[1])
+    idle[[kernel.NETWORK, kernel.SERVICE_UNICAST]] = setup.flits + setup.distance, setup.flits
+    idle[[kernel.STRETCH, kernel.SERVICE_BROADCAST, kernel.HELD_FROM]] = 1, setup.flits, 1
+    answers[rates.ravel() == 0] = idle
     figures = answers.reshape(*rates.shape, answers.shape[1])
     loads, _ = tree_loads(shape)
     unicast = (1 - broadcast) * setup.distance / setup.ports * rates
@@ -286,18 +294,6 @@ def _checked(
     return tuple(map(int, shape))
 
 
-def _checked_rates(rate: ArrayLike, startup: float) -> Floats:
-    """Return the rates, if they and the start-up latency make sense."""
-    if not 0 <= startup < np.inf:
-        raise InputError("startup_cycles", f"{startup:g}", "0 or more")
-    rates = np.asarray(rate, np.float64)
-    wrong = ~(np.isfinite(rates) & (rates >= 0))
-    if wrong.any():
-        wanted = "0 or more messages per node and cycle"
-        raise InputError("rate", f"{rates[wrong].flat[0]:g}", wanted)
-    return rates
-
-
 def _published(sides: tuple[int, ...], startup: float, asked: dict[str, Any]) -> TorusBroadcast:
     _check_equal(sides, asked["variant"])
     network = {"dimensions": len(sides), "startup_cycles": startup, **asked}
@@ -320,14 +316,6 @@ def _published(sides: tuple[int, ...], startup: float, asked: dict[str, Any]) ->
 def _check_equal(sides: tuple[int, ...], variant: str) -> None:
     if len(set(sides)) > 1:
         raise InputError("sides", "x".join(map(str, sides)), f"equal ones, with {variant}")
-
-
-def _idle(setup: Setup) -> Floats:
-    """Return the answer at no load."""
-    idle = np.zeros(kernel.HELD_FROM + setup.vcs + 1)
-    idle[[kernel.NETWORK, kernel.SERVICE_UNICAST]] = setup.flits + setup.distance, setup.flits
-    idle[[kernel.STRETCH, kernel.SERVICE_BROADCAST, kernel.HELD_FROM]] = 1, setup.flits, 1
-    return idle
 
 
 @lru_cache(maxsize=1024)

@@ -572,8 +572,41 @@ def run_broadcasts(
     if not ended:
         run.is_enough()  # at what there is
     used = (run.engine.channel_flits() - channels) / max(run.cycle - run.begin, 1)
-    return _found(
-        network, traffic, run, used, rate=rate, interrupted=not ended, warmed_up=warmed_up
+    seen, begin, end = run.seen, run.begin, run.cycle
+    cycles, sent = max(end - begin, 1), seen.sent
+    senders = int(np.count_nonzero(traffic.rate))
+
+    def inside(when: Ints) -> Bools:
+        return (when >= begin) & (when < end)
+
+    moved = inside(seen.complete)
+    of_class = sent.broadcast[seen.owner]
+    class_hops = np.bincount(of_class[moved], (sent.flits * seen.hops)[moved], 2)
+    unicast = moved & ~of_class
+    topology, by_direction = network.topology, None
+    if isinstance(topology, Cube) and (seen.hops[moved & of_class] == 1).all():
+        flits = np.where(moved, sent.flits, 0)
+        crossed = direction_flits(topology, sent._replace(flits=flits))[1]
+        by_direction = topology.per_channel(crossed) / cycles
+    return BroadcastRun(
+        rate=rate,
+        created=int(np.count_nonzero(inside(sent.birth))) / cycles / senders,
+        accepted=int(np.count_nonzero(inside(seen.end))) / cycles / senders,
+        unicast=run.latency[0],
+        broadcast=run.latency[1],
+        target=run.latency[2],
+        hops=float(seen.hops[unicast].mean()) if unicast.any() else np.nan,
+        flits=float(sent.flits[unicast].mean()) if unicast.any() else np.nan,
+        stability=run.verdict,
+        interrupted=not ended,
+        warmed_up=warmed_up,
+        precise=run.is_precise,
+        warmup_cycles=begin,
+        cycles=end - begin,
+        flit_hops=round(float(used.sum()) * cycles),
+        channel_utilisation=used,
+        class_utilisation=class_hops / max(topology.num_channels, 1) / cycles,
+        broadcast_by_direction=by_direction,
     )
 
 
@@ -617,7 +650,13 @@ class _BroadcastRun(ProgramRun):
     def is_enough(self) -> bool:
         seen = self._look()
         self.verdict = _stability(seen, self.begin, self.cycle)
-        self.latency = _latencies(seen, self.begin, self.cycle)
+        unicast, broadcast = (
+            _latency(seen.end[chosen], seen.latency[chosen], self.begin, self.cycle)
+            for chosen in (~seen.sent.broadcast, seen.sent.broadcast)
+        )
+        message, latency = target_latencies(seen.sent, seen.complete)
+        arrival = seen.sent.birth[message] + latency
+        self.latency = unicast, broadcast, _latency(arrival, latency, self.begin, self.cycle)
         return self.is_precise if self.verdict.stable else _telling(seen, self.begin)
 
     @property
@@ -636,17 +675,6 @@ def _telling(seen: _Seen, begin: int) -> bool:
     senders = len(np.unique(seen.sent.source))
     enough = max(TELLING_MESSAGES, TELLING_NODE_MESSAGES * senders)
     return bool(messages >= enough or rows >= TELLING_ROWS)
-
-
-def _latencies(seen: _Seen, begin: int, end: int) -> tuple[Latency, Latency, Latency]:
-    """Latencies of unicast messages, of broadcasts, and of the nodes that these reached."""
-    unicast, broadcast = (
-        _latency(seen.end[chosen], seen.latency[chosen], begin, end)
-        for chosen in (~seen.sent.broadcast, seen.sent.broadcast)
-    )
-    message, latency = target_latencies(seen.sent, seen.complete)
-    target = _latency(seen.sent.birth[message] + latency, latency, begin, end)
-    return unicast, broadcast, target
 
 
 def _latency(arrival: Ints, latency: Ints, begin: int, end: int) -> Latency:
@@ -697,51 +725,3 @@ def _stability(seen: _Seen, begin: int, end: int) -> Stability:
     ]
     rate = np.bincount(sent.source, sent.flits, nodes) / end
     return stability(times, np.cumsum(change)[:-1], waiting, rate, float(sent.flits.mean()))
-
-
-def _found(
-    network: ProgramNetwork,
-    traffic: Traffic,
-    run: _BroadcastRun,
-    used: Floats,
-    *,
-    rate: float,
-    interrupted: bool,
-    warmed_up: bool,
-) -> BroadcastRun:
-    seen, begin, end = run.seen, run.begin, run.cycle
-    cycles, sent = max(end - begin, 1), seen.sent
-    senders = int(np.count_nonzero(traffic.rate))
-
-    def inside(when: Ints) -> Bools:
-        return (when >= begin) & (when < end)
-
-    moved = inside(seen.complete)
-    of_class = sent.broadcast[seen.owner]
-    class_hops = np.bincount(of_class[moved], (sent.flits * seen.hops)[moved], 2)
-    unicast = moved & ~of_class
-    topology, by_direction = network.topology, None
-    if isinstance(topology, Cube) and (seen.hops[moved & of_class] == 1).all():
-        flits = np.where(moved, sent.flits, 0)
-        crossed = direction_flits(topology, sent._replace(flits=flits))[1]
-        by_direction = topology.per_channel(crossed) / cycles
-    return BroadcastRun(
-        rate=rate,
-        created=int(np.count_nonzero(inside(sent.birth))) / cycles / senders,
-        accepted=int(np.count_nonzero(inside(seen.end))) / cycles / senders,
-        unicast=run.latency[0],
-        broadcast=run.latency[1],
-        target=run.latency[2],
-        hops=float(seen.hops[unicast].mean()) if unicast.any() else np.nan,
-        flits=float(sent.flits[unicast].mean()) if unicast.any() else np.nan,
-        stability=run.verdict,
-        interrupted=interrupted,
-        warmed_up=warmed_up,
-        precise=run.is_precise,
-        warmup_cycles=begin,
-        cycles=end - begin,
-        flit_hops=round(float(used.sum()) * cycles),
-        channel_utilisation=used,
-        class_utilisation=class_hops / max(topology.num_channels, 1) / cycles,
-        broadcast_by_direction=by_direction,
-    )

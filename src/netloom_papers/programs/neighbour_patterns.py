@@ -106,10 +106,15 @@ def pattern(
             raise InputError(field, f"{value}", f"at least {least}")
     peers, first = _peers(name, side)
     nodes = np.array([node for node, others in enumerate(peers) if others])
-    table, computing = _two_loops(peers, first, message_bytes)
+    rows: list[Row] = []
+    done: dict[int, list[int]] = {int(node): [] for node in nodes}
+    for _ in range(2):
+        done = _add_loop(rows, done, peers, first, message_bytes)
+    source, target, flits, after = zip(*rows, strict=True)
+    table = messages(len(peers), source=source, target=target, flits=flits, after=after)
     packets, ends = packetised(table, costs)
     one = second_half(packets)
-    loop_ends = ends[computing] - len(one)
+    loop_ends = ends[np.array([row for (row,) in done.values()])] - len(one)
     group = np.zeros(len(nodes), np.int64)  # whose computations are alike
     if not name.endswith("4nn"):
         group = np.array([min(int(node), *peers[node]) for node in nodes])
@@ -146,19 +151,6 @@ def _peers(name: str, side: int) -> tuple[list[list[int]], list[bool]]:
         peers.append([peer for peer in inside if peer != node])
         first.append(is_first or name.startswith("aa"))
     return peers, first
-
-
-def _two_loops(
-    peers: list[list[int]], first: list[bool], message_bytes: int
-) -> tuple[Messages, Ints]:
-    """Two loops of messages of bytes. The rows with which the nodes end the second loop."""
-    rows: list[Row] = []
-    ends: dict[int, list[int]] = {node: [] for node, others in enumerate(peers) if others}
-    for _ in range(2):
-        ends = _add_loop(rows, ends, peers, first, message_bytes)
-    source, target, flits, after = zip(*rows, strict=True)
-    table = messages(len(peers), source=source, target=target, flits=flits, after=after)
-    return table, np.array([row for (row,) in ends.values()])
 
 
 def _add_loop(

@@ -332,7 +332,11 @@ def prepare(question: LocalityQuestion) -> Ready:
     topology, graph = None, None
     if question.on is None:
         dimensions = question.dimensions or DIMENSIONS
-        sizes = _sizes(question, dimensions)
+        sizes = parse_sizes(SIZE if question.nodes is None else question.nodes, "nodes")
+        if sizes[0] < 2**dimensions:
+            in_all = f"in {dimensions} dimension{'s' * (dimensions > 1)}"
+            wanted = f"at least {2**dimensions:,}: two a side {in_all}"
+            raise InputError("nodes", f"{sizes[0]}", wanted)
         far = model.random_distance(sizes, dimensions)
     else:
         topology = find_torus(question.on)
@@ -346,7 +350,15 @@ def prepare(question: LocalityQuestion) -> Ready:
         graph, chosen, at_random = _mapped(question, topology)
         name = mapping_name(question.mapping)
     elif question.distance is not None:
-        chosen = _at_distance(question.distance, sizes, dimensions, topology)
+        farthest = dimensions * sizes[0] ** (1 / dimensions) / 2
+        if topology is not None:
+            farthest = sum(side // 2 for side in topology.sides)
+        if question.distance > farthest * (1 + 1e-9):
+            wanted = (
+                f"at most {farthest:.4g}, half-way round in each dimension of {sizes[0]:,} nodes"
+            )
+            raise InputError("distance", f"{question.distance:g}", wanted)
+        chosen = model.MappedMessages.even(np.full(len(sizes), question.distance))
         name = f"of distance {question.distance:g}"
     on = MappedTorus(
         nodes=sizes, dimensions=dimensions, topology=topology, graph=graph, mapping=name
@@ -404,30 +416,6 @@ def _check_places(question: LocalityQuestion) -> None:
             raise InputError("distance", f"{question.distance:g} as well as app", wanted)
         return
     refuse(question, OF_A_PROGRAM, "app, which this says something of")
-
-
-def _sizes(question: LocalityQuestion, dimensions: int) -> tuple[int, ...]:
-    """Return numbers of nodes, at least two a side."""
-    sizes = parse_sizes(SIZE if question.nodes is None else question.nodes, "nodes")
-    least = 2**dimensions
-    if sizes[0] < least:
-        wanted = f"at least {least:,}: two a side in {dimensions} dimension{'s' * (dimensions > 1)}"
-        raise InputError("nodes", f"{sizes[0]}", wanted)
-    return sizes
-
-
-def _at_distance(
-    distance: float, sizes: tuple[int, ...], dimensions: int, topology: Cube | None
-) -> model.MappedMessages:
-    """Return where messages go that distance, if they can on the smallest torus."""
-    if topology is None:
-        farthest = dimensions * sizes[0] ** (1 / dimensions) / 2
-    else:
-        farthest = sum(side // 2 for side in topology.sides)
-    if distance > farthest * (1 + 1e-9):
-        wanted = f"at most {farthest:.4g}, half-way round in each dimension of {sizes[0]:,} nodes"
-        raise InputError("distance", f"{distance:g}", wanted)
-    return model.MappedMessages.even(np.full(len(sizes), distance))
 
 
 def _models(question: LocalityQuestion, dimensions: int) -> Models:

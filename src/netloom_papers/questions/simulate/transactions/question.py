@@ -245,24 +245,18 @@ def prepare(question: TransactionQuestion) -> PreparedTransactions:
     )
     between_routers = routed.channels < topology.num_network_channels
     distance = np.count_nonzero(between_routers) / graph.num_edges
-    batch = _batch(question, network.zero_load_latency(distance, sum(lengths)))
-    return PreparedTransactions(graph, network, program, batch, distance, inside)
-
-
-def _batch(question: TransactionQuestion, message: float) -> int:
-    """Return the cycles of a batch, given those of all messages of an unhindered transaction."""
+    message = network.zero_load_latency(distance, sum(lengths))
     alone = 2 * message + question.fixed_cycles + question.memory_cycles + question.run_cycles
     working = question.contexts * (question.run_cycles + question.switch_cycles)
     batch = question.batch_cycles or transactions.batch_cycles(alone, working)
-    end = (transactions.WARM_BATCHES + transactions.BATCHES) * batch
-    if end >= LAST_CYCLE:
+    batches = transactions.WARM_BATCHES + transactions.BATCHES
+    if batches * batch >= LAST_CYCLE:
         found = f"{question.run_cycles:g} and a batch of {batch} cycles"
-        batches = transactions.WARM_BATCHES + transactions.BATCHES
         wanted = f"less: {batches} batches below {LAST_CYCLE}"
         raise InputError("run_cycles", found, wanted)
-    if end > question.most_cycles:
-        raise InputError("most_cycles", f"{question.most_cycles}", f"at least {end}")
-    return batch
+    if batches * batch > question.most_cycles:
+        raise InputError("most_cycles", f"{question.most_cycles}", f"at least {batches * batch}")
+    return PreparedTransactions(graph, network, program, batch, distance, inside)
 
 
 @asks(
