@@ -788,29 +788,24 @@ def system_of(result: Any) -> list[str]:
         f", with {percent(asked['hot_fraction'])} of its requests"
     )  # fmt: skip
     odds = f", each with probability {number(asked['assign'])}" if asked["assign"] != 1 else ""
+    places = ""
+    if asked["spacing"] is not None:
+        give = f" ± {asked['deviation']}" if asked["deviation"] else ""
+        places = f"; spaced by {asked['spacing']}{give}"
+    if asked["new"] or asked["remove"]:
+        new, gone = number(asked["new"]), number(asked["remove"])
+        places += f"; in a step a new one with probability {new}, one gone with {gone}"
     runs = counted(asked["replications"], "replication")
     size = network.switch_size
     return [
         f"[dim]{counted(asked['hot_spots'], 'hot spot')} of {network.pes} memory modules; each "
         f"PE asks for {per_pe}{odds}{rate}{share}, "
-        f"{asked['policy']}{_places(asked)}[/]",
+        f"{asked['policy']}{places}[/]",
         f"[dim]omega:{network.pes}, {counted(network.stages, 'stage')} of "
         f"{size} × {size} switches, "
         f"{_rules(network, sized=isinstance(result, HotSpotSimulation))}; "
         f"{asked['steps']:,} steps, {runs}, seed {asked['seed']}[/]",
     ]
-
-
-def _places(asked: Mapping[str, Any]) -> str:
-    """Say where hot spots are, if not at random, and how they come and go."""
-    words = ""
-    if asked["spacing"] is not None:
-        give = f" ± {asked['deviation']}" if asked["deviation"] else ""
-        words += f"; spaced by {asked['spacing']}{give}"
-    if asked["new"] or asked["remove"]:
-        new, gone = number(asked["new"]), number(asked["remove"])
-        words += f"; in a step a new one with probability {new}, one gone with {gone}"
-    return words
 
 
 def _rules(network: CombiningNetwork, *, sized: bool) -> str:
@@ -837,34 +832,27 @@ def _size(capacity: int | None) -> str:
 
 
 def _one(result: HotSpotSimulation) -> list[Any]:
-    data = result.to_dict()
+    """Return mean and maximum of queues and wait buffers, from the PEs to the modules, and more."""
+    data, combines = result.to_dict(), result.network.combining != "none"
     note = "Packets in the queues and wait buffers that were used. Combined: share of the requests "
     note += "that come to a stage."
-    if result.network.combining == "none":
-        note = "Packets in the queues that were used."
-    return [_stages(result.points[0], data), f"[dim]{note}[/]", "", _figures(data, result)]
-
-
-def _stages(point: HotSpotLoad, data: dict[str, Any]) -> Table:
-    """Return mean and maximum of queues and wait buffers, from the PEs to the modules."""
-    combines = point.network.combining != "none"
     columns = ["stage", "requests\nmean", "\nmax", "waiting\nmean", "\nmax ", "combined"]
     if not combines:
-        columns = columns[:3]
+        note, columns = "Packets in the queues that were used.", columns[:3]
     table = plain_table([*columns, "replies\nmean", "\nmax  "], words=("stage",))
 
-    def cells(queue: dict[str, Any] | None) -> list[str]:
-        return ["", ""] if queue is None else [number(queue["mean"]), number(queue["max"])]
+    def cells(queue: dict[str, Any]) -> list[str]:
+        return [number(queue["mean"]), number(queue["max"])]
 
-    none = ["", "", ""] if combines else []
-    table.add_row("PEs", *cells(data["pe_queue"]), *none, *cells(None))
+    none = [""] * (3 * combines)
+    table.add_row("PEs", *cells(data["pe_queue"]), *none, "", "")
     for stage in data["stages"]:
         waits = [*cells(stage["wait"]), percent(stage["combining_rate"])] if combines else []
         table.add_row(
             str(stage["stage"]), *cells(stage["requests"]), *waits, *cells(stage["replies"])
         )
-    table.add_row("modules", *cells(None), *none, *cells(data["module_queue"]))
-    return table
+    table.add_row("modules", "", "", *none, *cells(data["module_queue"]))
+    return [table, f"[dim]{note}[/]", "", _figures(data, result)]
 
 
 def _figures(data: dict[str, Any], result: HotSpotSimulation) -> Table:

@@ -396,7 +396,7 @@ def predict_locality(question: LocalityQuestion, ready: Ready) -> LocalityPredic
         chosen=model.mean_locality(*models, chosen, sizes),
         ideal=model.mean_locality(*models, model.MappedMessages.even(np.ones(sizes)), sizes),
         random=model.mean_locality(*models, at_random, sizes),
-        work_cycles=question.network_speed * float(models[0].run_processor_cycles),  # type: ignore[arg-type]
+        work_cycles=question.network_speed * float(models[0].run_processor_cycles),
         per_hop_limit=float(model.per_hop_limit(*models)),
         provenance=provenance_of(question, "predict_locality", on.topology),
     )
