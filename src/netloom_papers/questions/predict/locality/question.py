@@ -396,7 +396,7 @@ def predict_locality(question: LocalityQuestion, ready: Ready) -> LocalityPredic
         chosen=model.mean_locality(*models, chosen, sizes),
         ideal=model.mean_locality(*models, model.MappedMessages.even(np.ones(sizes)), sizes),
         random=model.mean_locality(*models, at_random, sizes),
-        work_cycles=question.network_speed * float(models[0].run_processor_cycles),
+        work_cycles=question.network_speed * float(models[0].run_processor_cycles),  # type: ignore[arg-type]
         per_hop_limit=float(model.per_hop_limit(*models)),
         provenance=provenance_of(question, "predict_locality", on.topology),
     )
@@ -445,7 +445,7 @@ def _models(question: LocalityQuestion, dimensions: int) -> Models:
     }
     application = with_said(application, application_changes)
     transaction = with_said(transaction, transaction_changes)
-    critical, every = float(transaction.critical_messages), float(transaction.messages)  # type: ignore[arg-type]
+    critical, every = float(transaction.critical_messages), float(transaction.messages)
     if critical > every:
         found = f"{critical:.4g} of the {counted(every, 'message', '.4g')} of a transaction"
         raise InputError("critical_messages", found, "at most transaction_messages")
