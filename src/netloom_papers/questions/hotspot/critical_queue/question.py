@@ -60,8 +60,6 @@ class CriticalQueues(Told):
         The network. The sizes of its own queues mean nothing.
     found
         Each rate with the search that was made for it, rising.
-    rise
-        By how much a stage's mean queue must be longer to be discernibly longer.
     """
 
     columns: ClassVar = Columns(
@@ -76,10 +74,10 @@ class CriticalQueues(Told):
     in_json: ClassVar = Columns()
     about: ClassVar = Columns(
         Column("pes", kind=int, value="network.pes"),
-        Column("hot_spots", kind=int),
+        Column("hot_spots", kind=int, value=asked("hot_spots")),
         Column("policy", kind=str, value=asked("policy")),
         Column("requested_steps", kind=int, value=asked("steps")),
-        Column("rise"),
+        Column("rise", value=asked("rise")),
         Column(
             "rates", kind=list,
             value=lambda answer: [SEARCH.nested(Searched(*each)) for each in answer.found],
@@ -89,10 +87,8 @@ class CriticalQueues(Told):
     )  # fmt: skip
 
     network: CombiningNetwork
-    hot_spots: int
     found: tuple[tuple[float, CriticalQueue], ...]
     asked: tuple[float, ...]
-    rise: float
     provenance: Provenance
 
     @property
@@ -177,10 +173,8 @@ def find_critical_queue(
                 break
     return CriticalQueues(
         network=network,
-        hot_spots=question.hot_spots,
         found=tuple(zip(rates, found, strict=False)),
         asked=rates,
-        rise=question.rise,
         provenance=Provenance(question.configuration(), question.seed, verb="find_critical_queue"),
     )
 
