@@ -44,14 +44,13 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Floats
     from netloom.base.provenance import Provenance
+    from netloom.drawing.frame import Part
+    from netloom.questions.recorded import Recorded
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.workload import Traffic
     from netloom_papers.programs.broadcast import BroadcastRun
 
     Figures = Mapping[str, Any]
-
-    from netloom.drawing.frame import Part
-    from netloom.questions.recorded import Recorded
 
 MESSAGES = "messages/node/cycle"
 
