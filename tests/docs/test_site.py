@@ -106,7 +106,7 @@ def test_the_reference_has_every_public_name(site, page):
     if page.stem == "simulation":
         packages = [f"netloom.simulation.{engine}" for engine in ("network", "worm")]
     if page.stem == "papers":
-        packages = ["netloom_papers.models", "netloom_papers.combining"]
+        packages = ["netloom_papers.combining"]
     for package in packages:
         face = import_module(package)
         names = face.__all__ if hasattr(face, "__all__") else [each.verb for each in all_kinds()]

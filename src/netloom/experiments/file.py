@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pydantic.json_schema import GenerateJsonSchema, PydanticJsonSchemaWarning
 from pydantic_core import PydanticOmit
 
+from netloom.base.declared import declared
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED, code_version, source_digest
 from netloom.base.textfiles import read_text
@@ -209,8 +210,8 @@ def hashed(data: Any) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-PREFIXES = ("graph", "routes", "fem", "fabric", "lfts", "machine", "chakra", "kineto")
-"""What may stand before a file, with a colon."""
+PREFIXES = ("graph", "routes", "fabric", "lfts", "machine", "chakra", "kineto")
+"""What may stand before a file, with a colon. So may the process graphs of other packages."""
 
 
 GLOB = "*?["
@@ -370,12 +371,13 @@ def _strings(value: Any) -> Iterator[str]:
 def _candidates(text: str) -> Iterator[str]:
     """Yield what may be the name of a file in a value, the longest first."""
     prefix, _, rest = text.partition(":")
-    if prefix in PREFIXES and rest:
+    added = prefix in declared("process-graphs")
+    if (prefix in PREFIXES or added) and rest:
         text = rest
     if not text:
         return
     yield text
-    if prefix == "fem":
+    if added:
         text = text.rpartition("/")[0]
         yield text
     if prefix == "machine" and ":" in text:

@@ -433,8 +433,7 @@ class Kind:
     def hook(self, file: str, name: str) -> Any:
         """Return what its folder has of a name in ``chart.py``, ``words.py`` or another file.
 
-        Where there is no such file, the module that declares the question may have it itself.
-        None if there is no such thing.
+        None if there is no such thing. A question that has no such file has it in its module.
         """
         return _beside(self.module, file, name)
 
@@ -763,10 +762,7 @@ def _with_fields(text: str, fields: str) -> str:
 
 @cache
 def _beside(module: str, name: str, attribute: str) -> Any:
-    """Return what a question's folder has in another of its files. See ``Kind.hook``.
-
-    Where there is no such file, the module that declares the question may have it itself.
-    """
+    """Return what a question has in a file beside its own, or in its own. See ``Kind.hook``."""
     holder: ModuleType = import_module(module)
     package, _, last = module.rpartition(".")
     if last == "question" and Path(holder.__file__ or "").with_name(f"{name}.py").exists():

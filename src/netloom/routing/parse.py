@@ -11,7 +11,7 @@ import numpy as np
 from netloom.base.declared import declared
 from netloom.base.errors import InputError
 from netloom.base.spec import split_spec, whole_number
-from netloom.base.words import or_near
+from netloom.base.words import listed, or_near
 from netloom.routing.dimension_order import DimensionOrder, cube_tables, dimension_order_paths
 from netloom.routing.forwarding.engines import ENGINES, nue
 from netloom.routing.forwarding.lfts import read_lfts

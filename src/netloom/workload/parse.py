@@ -25,8 +25,7 @@ PATTERNS = (
     "binary-tree:255, mesh:16x16, torus:8x8, line:8, ring:64, hypercube:8, all-to-all:64, "
     "butterfly:8, random-regular:64,4 (or 64,4,SEED), transpose:12, bit-complement:64, "
     "bit-reverse:64, shuffle:64, tornado:8x8, neighbour:8x8, shift:1,5/64, "
-    "random-permutation:64 (or 64,SEED), fem:plate/64 (or fem:my.msh/64), "
-    "llm:dp=8,tp=8,layers=32,hidden=4096"
+    "random-permutation:64 (or 64,SEED), llm:dp=8,tp=8,layers=32,hidden=4096"
 )
 SIZED = (
     "binary-tree", "line", "ring", "all-to-all", "bit-complement", "bit-reverse", "shuffle",
@@ -59,11 +58,10 @@ def read(
         Such as ``binary-tree:255``, ``mesh:16x16``, ``torus:8x8``, ``line:8``, ``ring:64``,
         ``hypercube:8``, ``all-to-all:64``, ``butterfly:8``, ``random-regular:64,4`` (or with a
         seed, ``random-regular:64,4,7``), ``transpose:12``, ``bit-complement:64``,
-        ``bit-reverse:64``, ``shuffle:64``, ``tornado:8x8``, ``neighbour:8x8``. A finite element
-        mesh in parts, ``fem:plate/64`` or ``fem:my.msh/64`` (see ``generate_mesh``,
-        ``read_mesh``, ``partition_mesh``). A training step, ``llm:dp=8,tp=8,layers=32,hidden=4096``
-        (see ``programs.training.llm.Model``), or the path of MatrixMarket, CSV, TSV, NPZ, GraphML
-        or Open MPI monitoring files.
+        ``bit-reverse:64``, ``shuffle:64``, ``tornado:8x8``, ``neighbour:8x8``. A training step,
+        ``llm:dp=8,tp=8,layers=32,hidden=4096`` (see ``programs.training.llm.Model``). A graph that
+        another package adds, such as a finite element mesh in parts. Or the path of MatrixMarket,
+        CSV, TSV, NPZ, GraphML or Open MPI monitoring files.
     messages
         With a MatrixMarket file, a second one that holds the number of messages.
     parts
@@ -90,14 +88,14 @@ def read(
     """
     name = str(spec_or_path)
     if not name:  # as a path, it would be this directory
-        raise InputError("process graph", "an empty name", f"{PATTERNS}; {FILES}")
+        raise InputError("process graph", "an empty name", _known())
     try:
         monitoring, exists = is_monitoring(name), Path(name).exists()
     except OSError as error:  # a name too long for a file, a folder that may not be entered
         found = f"'{name[:60]}' ({error.strerror})"
-        raise InputError("process graph", found, f"{PATTERNS}; {FILES}") from None
+        raise InputError("process graph", found, _known()) from None
     if exists and (kind := file_kind(name)) not in ("a file", "a folder"):
-        raise InputError(name, kind, f"{PATTERNS}; {FILES}")
+        raise InputError(name, kind, _known())
     ending = next((ending for ending in _READERS if name.lower().endswith(ending)), None)
     if messages is not None and (monitoring or ending not in _MATRICES):
         raise InputError("messages", f"a second matrix with '{name}'", "a MatrixMarket file first")
@@ -118,6 +116,12 @@ def read(
     return _from_spec(_sized(name, tasks, seed))
 
 
+def _known() -> str:
+    """Return what can be read: patterns, those of other packages by name, and files."""
+    added = [f"{name}:..." for name in declared("process-graphs")]
+    return f"{', '.join([PATTERNS, *added])}; {FILES}"
+
+
 def _sized(spec: str, tasks: int | None, seed: int) -> str:
     """Return the spec of a pattern with its size, if it is one that may lack it."""
     name, argument = split_spec(spec)
@@ -135,7 +139,7 @@ def _from_spec(spec: str) -> ProcessGraph:
         return made
     if name not in _PATTERNS:
         found = "no such file, and no pattern of that name"
-        wanted = or_near(name, _PATTERNS, f"{PATTERNS}; {FILES}")
+        wanted = or_near(name, _PATTERNS, _known())
         raise InputError(f"process graph '{spec}'", found, wanted)
     if name in SIZED and not argument:
         raise InputError(f"process graph '{spec}'", "no size", f"{name}:64")

@@ -61,8 +61,6 @@ class HotSpotTraffic:
     >>> traffic = HotSpotTraffic(np.array([2, 0]), assigned, rate=0.15)
     >>> traffic.pes, traffic.mean_per_pe
     (4, 1.0)
-    >>> traffic
-    <2 hot spots, 1 a PE of 4, rate 0.15>
     """
 
     hot_spots: Ints
@@ -100,15 +98,6 @@ class HotSpotTraffic:
     def mean_per_pe(self) -> float:
         """Hot spots that a PE has on average. Those that have none count as well."""
         return int(np.count_nonzero(self.assigned >= 0)) / self.pes
-
-    def __repr__(self) -> str:
-        words = [f"{len(self.hot_spots)} hot spots", f"{self.mean_per_pe:.4g} a PE of {self.pes}"]
-        words.append(f"rate {self.rate:g}")
-        if self.hot_fraction < 1:
-            words.append(f"hot fraction {self.hot_fraction:g}")
-        if self.new > 0 or self.remove > 0:
-            words.append(f"new {self.new:g} and remove {self.remove:g} a step")
-        return f"<{', '.join(words)}{', wait' if self.wait else ''}>"
 
 
 def place_hot_spots(
@@ -174,12 +163,7 @@ def place_hot_spots(
 
 
 def assign_hot_spots(
-    pes: int,
-    hot_spots: Ints,
-    per_pe: int,
-    probability: float,
-    *,
-    seed: int = DEFAULT_SEED,
+    pes: int, hot_spots: Ints, per_pe: int, probability: float, *, seed: int = DEFAULT_SEED
 ) -> Ints:
     """Return which hot spots each PE asks for.
 

@@ -1,29 +1,25 @@
-"""What a combining network is made of, how its switches treat requests that meet, and one run."""
+"""A combining network: what it is made of, its hot spots as they come and go, and its steps."""
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
-from netloom.simulation.intervals import percentiles, run_interval
-from netloom.simulation.steady import BATCH, BEHIND, STRAIGHT, fitted_line, mser5
 from netloom.topology.omegas import DIGITS, Digits, checked_stages, digit_reversed
-from netloom_papers.combining.engine import MOST_STEPS, CombiningEngine
-from netloom_papers.combining.layout import OPERATIONS, RULES, UNBOUNDED
+from netloom.workload.counter_random import stream_keys, uniforms
+from netloom_papers.combining import layout
+from netloom_papers.combining.kernels.combining import run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from numpy.typing import ArrayLike
 
-    from numpy.typing import ArrayLike, NDArray
-
-    from netloom.base.arrays import Floats, Ints
+    from netloom.base.arrays import Ints
     from netloom_papers.combining.hot_spots import HotSpotTraffic
-
+    from netloom_papers.combining.layout import Records
 
 ORDERS = ("forward", "backward")
 
@@ -96,16 +92,16 @@ class CombiningNetwork:
         checked_stages(self.pes, self.switch_size)
         for field in ("queue", "wait_buffer"):
             capacity = getattr(self, field)
-            if capacity is not None and not 1 <= capacity < UNBOUNDED:
+            if capacity is not None and not 1 <= capacity < layout.UNBOUNDED:
                 raise InputError(field, f"{capacity}", "at least 1 packet, or unbounded")
         if not 1 <= self.service_steps <= LONGEST_SERVICE:
             wanted = f"1 to {LONGEST_SERVICE} steps"
             raise InputError("service_steps", f"{self.service_steps}", wanted)
         for field, allowed in (
-            ("combining", RULES),
+            ("combining", layout.RULES),
             ("order", ORDERS),
             ("digits", DIGITS),
-            ("operation", OPERATIONS),
+            ("operation", layout.OPERATIONS),
         ):
             if getattr(self, field) not in allowed:
                 wanted = f"one of {', '.join(allowed)}"
@@ -139,264 +135,379 @@ class CombiningNetwork:
         return digit_reversed(modules, self.pes, self.switch_size)
 
 
-BATCHES = 64
-"""Batches that a run is cut into, for confidence intervals and for the growth of the backlog."""
+MOST_PACKETS = 2**26
+"""Requests in flight after which a run is given up: 2 GB."""
 
-HEARING = 2**18
-"""Steps times processing elements between two looks at whether to stop: some 10 ms at a usual load,
-some tenths of a second where every element asks in every step."""
-
-
-@dataclass(frozen=True)
-class CombiningRun:
-    """What a run was like. Means and sums are those of Rosenblum & Mayr 1986, section 2.4.
-
-    Means of queues and pools are sums over all steps, divided by ``steps`` and by the number of
-    queues of the level that were ever used. The steps include those in which the last requests
-    return. Maxima are taken within a step, after packets have entered a queue and before they
-    leave.
-
-    Attributes
-    ----------
-    steps, finalisation_steps
-        Steps in which requests were made (Z, or as far as it came), and those after them until all
-        were completed.
-    requests
-        Requests made. Those discarded are not among them.
-    discarded_waiting, discarded_full
-        Requests discarded since one for the same hot spot was on its way (policy ``wait``), and
-        since the processing element's queue was full.
-    steps_mean, steps_ci95, steps_min, steps_p50, steps_p99, steps_max
-        Steps from making a request to its reply, over all. NaN if there are none. The interval is
-        from batch means of this one run. Seeds differ by more, because their hot spots do.
-    latency_counts
-        int64[any]: requests that took so many steps, from 0 on.
-    queue_mean, queue_max, queues_used
-        float64, int32, int64[2 K + 2], by level: processing elements, requests behind stages 0 to
-        K − 1, memory modules, replies behind stages K − 1 to 0.
-    wait_mean, wait_max, pools_used
-        float64, int32, int64[K]: packets in wait pools, by stage.
-    combining_rate
-        float64[K]: of the requests that come to a stage, those that another takes along.
-    modules
-        int32[any]: all modules that were hot spots at the beginning, in the order drawn, and those
-        that came later and were asked for.
-    elements
-        int64[any]: processing elements that had each of them at first.
-    requests_to, accesses_of
-        int64[any]: requests for each of them, and those that its module executed (of the
-        background as well).
-    throughput, throughput_ci95
-        Requests completed per element and step, after the start-up and before requests end.
-    stable, reason
-        Whether the network keeps up with its requests, and why. None if the run is too short to
-        tell, which one of 128 steps or more never is. Judged by growth in the run: one in which
-        finite queues are still filling does not keep up. In 1000 steps, 1 in 8 runs at 95 % of what
-        a module serves are called unstable, and 3 in 4 at 105 %. In 8000, none and all of 60. If
-        requests pile up, means depend on how long it lasts. If they are refused, means
-        are of those that are not.
-    growth
-        By how much requests in flight grow, as a fraction of those made. NaN in a run that is too
-        short to tell.
-    interrupted
-        Whether it was stopped from outside. Figures are of the steps it came to.
-    moves
-        Moves of packets by a stage.
-    cpu_seconds
-        Time it took one processor.
-    """
-
-    steps: int
-    finalisation_steps: int
-    pes: int
-    requests: int
-    discarded_waiting: int
-    discarded_full: int
-    steps_mean: float
-    steps_ci95: float
-    steps_min: float
-    steps_p50: float
-    steps_p99: float
-    steps_max: float
-    latency_counts: Ints
-    queue_mean: Floats
-    queue_max: Ints
-    queues_used: Ints
-    wait_mean: Floats
-    wait_max: Ints
-    pools_used: Ints
-    combining_rate: Floats
-    modules: Ints
-    elements: Ints
-    requests_to: Ints
-    accesses_of: Ints
-    throughput: float
-    throughput_ci95: float
-    stable: bool | None
-    growth: float
-    reason: str
-    interrupted: bool
-    moves: int
-    cpu_seconds: float
-
-    @property
-    def requests_per_pe(self) -> float:
-        """Requests made, per processing element."""
-        return self.requests / self.pes
-
-    @property
-    def refused(self) -> float:
-        """Part of the requests, made or not, that found the queue of their element full."""
-        return self.discarded_full / max(self.requests + self.discarded_full, 1)
-
-    @property
-    def piles_up(self) -> bool:
-        """Whether requests in flight grow on and on. Not where what is too much is refused."""
-        return self.stable is False and self.refused <= BEHIND
-
-    @property
-    def mean_queue(self) -> float:
-        """The mean over all levels of the mean queue, each level alike, as the tables have it."""
-        return float(self.queue_mean.mean())
-
-    @property
-    def mean_wait(self) -> float:
-        """The mean over all stages of the mean wait pool, each stage alike."""
-        return float(self.wait_mean.mean())
+MOST_STEPS = 2**26
+"""Steps of a run: sums over each are kept."""
 
 
-def run_combining(
-    network: CombiningNetwork,
-    traffic: HotSpotTraffic,
-    steps: int,
-    *,
-    seed: int = DEFAULT_SEED,
-    stopped: Callable[[], bool] = lambda: False,
-) -> CombiningRun:
-    """Simulate a combining network until all requests that are made in ``steps`` are completed.
+class CombiningEngine:
+    """A combining network, the requests that its processing elements make, and the step it is at.
 
     Parameters
     ----------
-    steps
-        Z: steps in which requests are made, at least 1.
-    seed
-        Of the requests and of the order of packets that meet.
-    stopped
-        Asked now and then: whether to end at once.
+    network, traffic, seed
+        The network and the requests, of one size. The seed of these and of who goes first.
+    keep_requests
+        Whether to keep each completed request, 33 bytes.
 
-    Raises what ``CombiningEngine`` does.
+    Raises
+    ------
+    InputError
+        If network and traffic have different sizes.
 
     Examples
     --------
     >>> from netloom_papers.combining import CombiningNetwork
     >>> from netloom_papers.combining.hot_spots import HotSpotTraffic
-    >>> one_for_all = HotSpotTraffic(np.array([5]), np.full((16, 1), 5), rate=0.15)
-    >>> run = run_combining(CombiningNetwork(16), one_for_all, 1000)
-    >>> run.steps_min, run.steps_mean, run.steps_max
-    (10.0, 10.0, 10.0)
-    >>> int(run.queue_max.max()), round(float(run.wait_mean[3]), 1)
-    (2, 1.1)
+    >>> one_for_all = HotSpotTraffic(np.array([5]), np.full((8, 1), 5), rate=1)
+    >>> engine = CombiningEngine(CombiningNetwork(8), one_for_all, keep_requests=True)
+    >>> engine.advance(1)
+    >>> engine.drain()
+    >>> engine.requests["done"] - engine.requests["birth"]
+    array([8, 8, 8, 8, 8, 8, 8, 8], dtype=int32)
+    >>> int(engine.accesses[5])
+    1
     """
-    assert 1 <= steps <= MOST_STEPS, f"{steps} steps"
-    began = time.thread_time()
-    engine = CombiningEngine(network, traffic, seed=seed)
-    hearing = max(1, HEARING // network.pes)
-    while engine.step < steps and not stopped():
-        engine.advance(min(steps, engine.step + hearing))
-    made = engine.step
-    while engine.in_flight and not stopped():
-        engine.drain(hearing)
-    interrupted = made < steps or engine.in_flight > 0
-    came = np.setdiff1d(np.flatnonzero(engine.issued_to), traffic.hot_spots)
-    modules = np.concatenate([traffic.hot_spots, came]).astype(np.int32)
-    elements = np.bincount(traffic.assigned[traffic.assigned >= 0], minlength=network.pes)
-    arrived = engine.arrived
-    return CombiningRun(
-        steps=made,
-        finalisation_steps=engine.step - made,
-        pes=network.pes,
-        requests=engine.issued,
-        discarded_waiting=engine.discarded_waiting,
-        discarded_full=engine.discarded_full,
-        **_latency(engine),
-        latency_counts=np.trim_zeros(engine.latency_counts, "b"),
-        **_use(engine, max(made, 1)),
-        combining_rate=np.divide(
-            engine.combined, arrived, out=np.zeros(len(arrived)), where=arrived > 0
-        ),
-        modules=modules,
-        elements=elements[modules],
-        requests_to=engine.issued_to[modules],
-        accesses_of=engine.accesses[modules],
-        **_kept_up(engine, made),
-        interrupted=interrupted,
-        moves=engine.moves,
-        cpu_seconds=time.thread_time() - began,
+
+    def __init__(
+        self,
+        network: CombiningNetwork,
+        traffic: HotSpotTraffic,
+        *,
+        seed: int = DEFAULT_SEED,
+        keep_requests: bool = False,
+    ) -> None:
+        if traffic.pes != network.pes:
+            raise InputError("assigned", f"{traffic.pes} PEs", f"{network.pes}, as the network has")
+        self.network, self.traffic = network, traffic
+        self._line_of = network.lines_of(np.arange(network.pes))
+        self._hot_spots = HotSpotList(traffic, seed)
+        self._drained = False
+        self._setup = _setup(network, traffic, keep=keep_requests)
+        self._state = _state(self._setup, seed)
+        self._give_hot_spots()
+
+    @property
+    def step(self) -> int:
+        """Steps that have been simulated."""
+        return int(self._state.counts["step"][0])
+
+    @property
+    def issued(self) -> int:
+        """Requests made and not discarded."""
+        return int(self._state.counts["issued"][0])
+
+    @property
+    def completed(self) -> int:
+        """Requests whose replies have come back."""
+        return int(self._state.counts["completed"][0])
+
+    @property
+    def in_flight(self) -> int:
+        """Requests issued and not completed."""
+        return self.issued - self.completed
+
+    @property
+    def discarded_waiting(self) -> int:
+        """Requests discarded since the last one for the same hot spot was not completed."""
+        return int(self._state.counts["waiting"][0])
+
+    @property
+    def discarded_full(self) -> int:
+        """Requests discarded since their element's queue was full."""
+        return int(self._state.counts["full"][0])
+
+    @property
+    def moves(self) -> int:
+        """How often a packet has moved by a stage, alone or into its partner."""
+        return int(self._state.left.sum())
+
+    @property
+    def latency_counts(self) -> Ints:
+        """How many completed requests took so many steps, from 0 on: int64[any]."""
+        return self._state.latency_counts
+
+    @property
+    def per_step(self) -> Ints:
+        """Requests issued, completed, and the steps that the latter took: int64[step, 3]."""
+        return self._state.per_step.reshape(-1, 3)[: self.step]
+
+    @property
+    def population_sums(self) -> Ints:
+        """Packets in the queues of each level at the end of a step, summed: int64[2 K + 2]."""
+        return self._state.population_sums
+
+    @property
+    def wait_sums(self) -> Ints:
+        """Packets in the wait pools of each stage at the end of a step, summed: int64[K]."""
+        return self._state.wait_sums
+
+    @property
+    def queue_max(self) -> Ints:
+        """The most packets that were ever in each queue: int32[2 K + 2, N], by level and line."""
+        return np.asarray(self._state.queues["longest"]).reshape(-1, self.network.pes)
+
+    @property
+    def pool_max(self) -> Ints:
+        """The most packets that were ever in each wait pool: int32[K, N], by stage and line."""
+        return np.asarray(self._state.pools["longest"]).reshape(-1, self.network.pes)
+
+    @property
+    def arrived(self) -> Ints:
+        """Requests that entered each stage, those that combined there included: int64[K]."""
+        return self._state.entered[1 : self.network.stages + 1] + self.combined
+
+    @property
+    def combined(self) -> Ints:
+        """Requests that were absorbed by another at each stage: int64[K]."""
+        return self._state.combined
+
+    @property
+    def issued_to(self) -> Ints:
+        """Requests issued for the hot word of each module: int64[N]."""
+        return self._state.issued_to[self._line_of]
+
+    @property
+    def accesses(self) -> Ints:
+        """Requests that each module executed, many of which stand for several: int64[N]."""
+        return self._state.accesses[self._line_of]
+
+    @property
+    def memory(self) -> Ints:
+        """The hot word of each module, int64[N]."""
+        return self._state.memory[self._line_of]
+
+    @property
+    def background_memory(self) -> Ints:
+        """The word of each module that its other requests are for, int64[N]."""
+        return self._state.memory[self.network.pes + self._line_of]
+
+    @property
+    def hot_spots(self) -> Ints:
+        """The hot spots as they are now, by module number."""
+        return np.array(self._hot_spots.hot_spots, np.int32)
+
+    @property
+    def assigned(self) -> Ints:
+        """The hot spots that each element has now, int32[N, per_pe]."""
+        return self._hot_spots.assigned
+
+    @property
+    def requests(self) -> Records:
+        """Each completed request, in the order of completion, if they are kept.
+
+        Fields are ``pe``, ``module``, ``hot`` (or one of the background), ``operand``, ``birth``
+        (the step before it was made), ``done`` and ``returned``: what the word held before.
+        """
+        assert self._setup.keep, "requests were not kept"
+        found = self._state.log[: int(self._state.counts["logged"][0])].copy()
+        found["module"] = self.network.lines_of(found["module"])
+        return found
+
+    def advance(self, until: int) -> None:
+        """Run to the step ``until``. Requests are made all the time.
+
+        Raises
+        ------
+        InputError
+            If so many requests are in flight that there is no memory for them.
+        """
+        assert not self._drained, "requests have ended"
+        assert until <= MOST_STEPS, f"{until} steps"
+        for step in self._hot_spots.changing_steps(self.step, until).tolist():
+            self._run(step, generate=True)
+            self._change(step)
+        self._run(until, generate=True)
+
+    def drain(self, most_steps: int = MOST_STEPS) -> None:
+        """Run without making requests until all are completed, or for ``most_steps`` more."""
+        self._drained = True
+        self._run(self.step + most_steps, generate=False)
+
+    def _run(self, until: int, *, generate: bool) -> None:
+        while self.step < until and (generate or self.in_flight):
+            end = min(until, self.step + max(1024, self.step))
+            self._make_room(end, generate=generate)
+            ended = run(self._setup, self._state, end, generate)
+            assert ended != layout.LOST, f"a packet was lost in step {self.step}"
+            assert ended != layout.STUCK, f"nothing moves since step {self.step}"
+
+    def _make_room(self, end: int, *, generate: bool) -> None:
+        """Make room for what comes until a step, and for new packets if that is short."""
+        state, lines = self._state, self.network.pes
+        counts = state.counts
+        more: dict[str, Records] = {}
+        if len(state.latency_counts) < end + 2:
+            more["latency_counts"] = _longer(state.latency_counts, 2 * end + 2)
+            more["per_step"] = _longer(state.per_step, 3 * (2 * end + 2))
+        if generate and counts["free_packets"][0] < lines:
+            size = 2 * len(state.packets)
+            if size > MOST_PACKETS:
+                found = f"over {len(state.packets)} requests in flight in step {self.step}"
+                raise InputError("steps", found, "fewer steps, a lower rate, or finite queues")
+            more["packets"] = _with_free(state.packets, size, counts)
+            if self._setup.keep:
+                more["operands"] = _longer(state.operands, size)
+        if self._setup.keep and len(state.log) - counts["logged"][0] < lines:
+            more["log"] = _longer(state.log, 2 * len(state.log))
+        if more:
+            self._state = state._replace(**more)
+
+    def _change(self, step: int) -> None:
+        """Let hot spots come and go. What elements wait for moves with their places."""
+        state, setup = self._state, self._setup
+        in_flight = (state.issued_to - state.answered_to)[self._line_of]
+        outstanding = state.outstanding.reshape(setup.lines, setup.places)
+        for pe, place in self._hot_spots.change(step, in_flight):
+            outstanding[pe, place:-1] = outstanding[pe, place + 1 :]
+            outstanding[pe, -1] = 0
+        self._give_hot_spots()
+
+    def _give_hot_spots(self) -> None:
+        """Tell the kernel which lines each element asks for."""
+        assigned = self._hot_spots.assigned
+        lines = np.where(assigned >= 0, self._line_of[assigned], -1)
+        self._state.assigned[:] = lines.ravel()
+        self._state.num_assigned[:] = (assigned >= 0).sum(axis=1)
+
+
+def _setup(network: CombiningNetwork, traffic: HotSpotTraffic, *, keep: bool) -> layout.Setup:
+    quiet = {0.0: 0.0, 1.0: -np.inf}.get(traffic.rate)
+    switches = network.pes // network.switch_size
+    return layout.Setup(
+        lines=network.pes,
+        stages=network.stages,
+        radix=network.switch_size,
+        radix_bits=network.digit_bits,
+        line_bits=network.pes.bit_length() - 1,
+        queue=network.queue or layout.UNBOUNDED,
+        pool=network.wait_buffer or layout.UNBOUNDED,
+        rule=layout.RULES.index(network.combining),
+        unlimited=network.unlimited,
+        forward=network.order == "forward",
+        service_steps=network.service_steps,
+        operation=layout.OPERATIONS.index(network.operation),
+        wait=traffic.wait,
+        places=traffic.per_pe,
+        hot_fraction=float(traffic.hot_fraction),
+        log_quiet=float(np.log1p(-traffic.rate)) if quiet is None else quiet,
+        words=-(-switches // 8),
+        keep=keep,
     )
 
 
-def _latency(engine: CombiningEngine) -> dict[str, Any]:
-    """Return the figures of ``steps_*``."""
-    names = [f"steps_{name}" for name in ("mean", "ci95", "min", "p50", "p99", "max")]
-    if not engine.completed:
-        return dict.fromkeys(names, np.nan)
-    _, completed, steps = _batches(engine.per_step)
-    mean = float(steps.sum() / completed.sum())
-    _, half = run_interval(steps, completed)
-    middle, high = percentiles(engine.latency_counts, (50, 99)).tolist()
-    seen = np.flatnonzero(engine.latency_counts)
-    figures = (mean, half, float(seen[0]), middle, high, float(seen[-1]))
-    return dict(zip(names, figures, strict=True))
+def _state(setup: layout.Setup, seed: int) -> layout.State:
+    levels, lines = 2 * setup.stages + 2, setup.lines
+    counts = np.zeros(1, layout.COUNTS)
+    counts["next_chance"] = -1
+    queues = np.zeros(levels * lines, layout.QUEUE)
+    queues["head"] = -1
+    groups = np.zeros(levels * setup.words * 8, np.uint8)
+    packets = _with_free(np.zeros(0, layout.PACKET), 4 * lines, counts)
+    memory = np.full(2 * lines, layout.IDENTITIES[setup.operation], np.int64)
+    stages, whole = np.zeros((3, setup.stages), np.int64), np.zeros((3, lines), np.int64)
+    return layout.State(
+        counts=counts,
+        packets=packets,
+        queues=queues,
+        pools=np.zeros(setup.stages * lines, layout.POOL),
+        groups=groups,
+        group_words=groups.view(np.uint64),
+        entered=np.zeros(levels, np.int64),
+        left=np.zeros(levels, np.int64),
+        population_sums=np.zeros(levels, np.int64),
+        waits=stages[0],
+        wait_sums=stages[1],
+        combined=stages[2],
+        memory=memory,
+        busy_until=np.zeros(lines, np.int32),
+        issued_to=whole[0],
+        answered_to=whole[1],
+        accesses=whole[2],
+        assigned=np.full(lines * setup.places, -1, np.int32),
+        num_assigned=np.zeros(lines, np.int32),
+        outstanding=np.zeros(lines * setup.places, np.uint8),
+        latency_counts=np.zeros(0, np.int64),
+        per_step=np.zeros(0, np.int64),
+        operands=np.zeros(len(packets) if setup.keep else 0, np.int64),
+        log=np.zeros(4 * lines if setup.keep else 0, layout.REQUEST),
+        stream_keys=stream_keys(seed, layout.STREAMS),
+        heads=np.zeros(8, np.int32),
+        ports=np.zeros(8, np.int32),
+        rivals=np.zeros(8, np.int32),
+    )
 
 
-def _use(engine: CombiningEngine, steps: int) -> dict[str, Any]:
-    """Return means, maxima and numbers of the queues by level and of the pools by stage."""
-    found: dict[str, Any] = {}
-    for what, whats, sums, longest in (
-        ("queue", "queues", engine.population_sums, engine.queue_max),
-        ("wait", "pools", engine.wait_sums, engine.pool_max),
-    ):
-        used = np.count_nonzero(longest, axis=1)
-        found[f"{what}_mean"] = sums / steps / np.maximum(used, 1)
-        found |= {f"{what}_max": longest.max(axis=1), f"{whats}_used": used}
-    return found
+def _longer(array: Records, size: int) -> Records:
+    return np.concatenate([array, np.zeros(size - len(array), array.dtype)])
 
 
-def _kept_up(engine: CombiningEngine, made: int) -> dict[str, Any]:
-    """Return what was completed per element and step, and whether that is what was asked for."""
-    per_step = engine.per_step[:made].astype(np.float64)
-    pes = engine.network.pes
-    whole = made // BATCH * BATCH
-    starts = mser5(per_step[:whole, 1].reshape(-1, BATCH).mean(axis=1))
-    begin = made // 2 if starts is None else BATCH * starts
-    if made - begin < BATCHES:
-        reason = f"too short to tell: {made} steps"
-        too_short = {"stable": None, "growth": np.nan, "reason": reason}
-        return {"throughput": np.nan, "throughput_ci95": np.nan, **too_short}
-    _, completed, _ = _batches(per_step[begin:])
-    spans = np.diff(_edges(made - begin)) * float(pes)
-    throughput, half = run_interval(completed, spans)
-    backlog = np.cumsum(per_step[:, 0] - per_step[:, 1])[begin + _edges(made - begin)[1:] - 1]
-    slope, straight = fitted_line(_edges(made - begin)[1:].astype(np.float64), backlog)
-    refused = engine.discarded_full / max(engine.issued + engine.discarded_full, 1)
-    asked = float(per_step[begin:, 0].mean())
-    growth = slope / asked if asked else 0.0
-    said = f"{100 * growth:.2g} % of the requests made (R² = {straight:.2f})"
-    stable, reason = False, f"requests in flight grow by {slope:.3g} a step, {said}"
-    if refused > BEHIND:
-        reason = f"{100 * refused:.3g} % of the requests find the queue of their PE full"
-    elif not (growth > BEHIND and straight > STRAIGHT):
-        stable = True
-        reason = f"requests in flight change by {said}, and {100 * refused:.2g} % are refused"
-    verdict = {"stable": stable, "growth": growth, "reason": reason}
-    return {"throughput": throughput, "throughput_ci95": half, **verdict}
+def _with_free(packets: Records, size: int, counts: Records) -> Records:
+    """Return records with more of them free. Those are the first to be used."""
+    longer = _longer(packets, size)
+    fresh = np.arange(len(packets), size)
+    longer["next"][fresh] = fresh + 1
+    longer["next"][-1] = counts["free_packet"][0] if counts["free_packets"][0] else -1
+    counts["free_packet"] = len(packets)
+    counts["free_packets"] += len(fresh)
+    return longer
 
 
-def _edges(length: int) -> Ints:
-    return np.linspace(0, length, min(BATCHES, length) + 1).astype(np.int64)
+class HotSpotList:
+    """The hot spots of a network, and those that each processing element has.
 
+    In each step first a random hot spot goes with probability ``traffic.remove``, but never the
+    last one. Then a module becomes one with probability ``new``, if there is one that is none and
+    has no request in flight. Elements with a free place take it with probability ``assign``.
+    """
 
-def _batches(per_step: NDArray[np.generic]) -> Floats:
-    """Return sums over batches of equal length: float64[3, batches]."""
-    starts = _edges(len(per_step))[:-1]
-    return np.add.reduceat(per_step, starts, axis=0).T.astype(np.float64)
+    def __init__(self, traffic: HotSpotTraffic, seed: int) -> None:
+        self._traffic, self._seed = traffic, seed
+        self.hot_spots = traffic.hot_spots.tolist()
+        self.assigned = traffic.assigned.copy()
+
+    def changing_steps(self, begin: int, end: int) -> Ints:
+        """Return the steps from ``begin``, before ``end``, in which something may change."""
+        traffic = self._traffic
+        if traffic.new == traffic.remove == 0:
+            return np.zeros(0, np.int64)
+        steps = np.arange(begin, end)
+        drawn = uniforms(self._seed, layout.CHANGES, steps[:, None], [[0, 2]])
+        return steps[(drawn[:, 0] < traffic.remove) | (drawn[:, 1] < traffic.new)]
+
+    def change(self, step: int, in_flight: Ints) -> list[tuple[int, int]]:
+        """Make the changes of a step, in which no request has been made yet.
+
+        ``in_flight`` is int64[modules], requests for each hot spot that have not been answered.
+        Returns (element, place) for each element that lost its hot spot at a place: the places
+        behind it have moved down by one.
+        """
+        traffic = self._traffic
+        goes, which, comes, where = uniforms(
+            self._seed, layout.CHANGES, step, np.arange(4)
+        ).tolist()
+        lost: list[tuple[int, int]] = []
+        if goes < traffic.remove and len(self.hot_spots) > 1:
+            lost = self._remove(self.hot_spots.pop(int(which * len(self.hot_spots))))
+        cold = in_flight == 0
+        cold[self.hot_spots] = False
+        modules = np.flatnonzero(cold)
+        if comes < traffic.new and len(modules):
+            self._add(int(modules[int(where * len(modules))]), step)
+        return lost
+
+    def _remove(self, module: int) -> list[tuple[int, int]]:
+        pes, places = np.nonzero(self.assigned == module)
+        for pe, place in zip(pes, places, strict=True):
+            self.assigned[pe, place:-1] = self.assigned[pe, place + 1 :]
+            self.assigned[pe, -1] = -1
+        return list(zip(pes.tolist(), places.tolist(), strict=True))
+
+    def _add(self, module: int, step: int) -> None:
+        self.hot_spots.append(module)
+        taken = (self.assigned >= 0).sum(axis=1)
+        drawn = uniforms(self._seed, layout.TAKES, step, np.arange(len(taken)))
+        takes = np.flatnonzero((taken < self.assigned.shape[1]) & (drawn < self._traffic.assign))
+        self.assigned[takes, taken[takes]] = module

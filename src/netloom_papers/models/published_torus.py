@@ -82,10 +82,7 @@ class Corrections:
     source_weights: bool = False
 
 
-VARIANTS = {
-    "printed": Corrections(),
-    "consistent": Corrections(*[True] * 6),
-}
+VARIANTS = {"printed": Corrections(), "consistent": Corrections(*[True] * 6)}
 """The variants that have a name."""
 
 
@@ -273,12 +270,7 @@ def published_saturation(
 
 
 def _constants(
-    radix: int,
-    dimensions: int,
-    flits: int,
-    vcs: int,
-    broadcast: float,
-    variant: str | Corrections,
+    radix: int, dimensions: int, flits: int, vcs: int, broadcast: float, variant: str | Corrections
 ) -> Constants:
     """Check a network and put it into the equations that no rate and no waiting enters."""
     if isinstance(variant, str) and variant not in VARIANTS:

@@ -44,16 +44,7 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom_papers.models.adaptive_torus import prepare, solved, tree_loads
-from netloom_papers.models.kernels.adaptive_torus import (
-    BLOCKED,
-    CHANNEL_WAIT,
-    HELD_FROM,
-    NETWORK,
-    SERVICE_BROADCAST,
-    SERVICE_UNICAST,
-    SOURCE,
-    STRETCH,
-)
+from netloom_papers.models.kernels import adaptive_torus as kernel
 from netloom_papers.models.published_torus import published_saturation, published_torus
 
 if TYPE_CHECKING:
@@ -62,7 +53,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from netloom.base.arrays import Bools, Floats
-    from netloom_papers.models.adaptive_torus import Setup
 
 Variant: TypeAlias = Literal["improved", "consistent", "printed"]
 
@@ -72,6 +62,12 @@ MOST_VCS = 32
 """A channel's states grow as its VCs, and the work as their cube."""
 
 MOST_DIMENSIONS = 6
+
+ALIKE = (
+    "latency", "network_latency", "source_wait", "vc_multiplexing", "channel_rate",
+    "unicast_channel_rate", "channel_wait", "saturated",
+)  # fmt: skip
+"""Figures that published models have under the same name."""
 
 BISECTIONS = 24
 """Halvings of the range in which a saturation rate is sought."""
@@ -141,14 +137,8 @@ class TorusBroadcast:
     @property
     def saturation_rate(self) -> float:
         """Largest rate that has a steady state, found when it is asked for."""
-        return saturation_rate(
-            self.sides,
-            message_flits=self.message_flits,
-            vcs=self.vcs,
-            broadcast=self.broadcast,
-            variant=self.variant,
-            injection_channels=self.injection_channels,
-        )
+        names = ("message_flits", "vcs", "broadcast", "variant", "injection_channels")
+        return saturation_rate(self.sides, **{name: getattr(self, name) for name in names})
 
 
 def torus_broadcast(
@@ -197,7 +187,13 @@ def torus_broadcast(
     (array([36.1, 50. ,  nan]), 0.0135)
     """
     shape = _checked(sides, message_flits, vcs, broadcast, variant, injection_channels)
-    rates = _checked_rates(rate, startup_cycles)
+    if not 0 <= startup_cycles < np.inf:
+        raise InputError("startup_cycles", f"{startup_cycles:g}", "0 or more")
+    rates = np.asarray(rate, np.float64)
+    wrong = ~(np.isfinite(rates) & (rates >= 0))
+    if wrong.any():
+        wanted = "0 or more messages per node and cycle"
+        raise InputError("rate", f"{rates[wrong].flat[0]:g}", wanted)
     asked: dict[str, Any] = {
         "message_flits": message_flits, "vcs": int(vcs), "broadcast": float(broadcast),
         "variant": variant, "rate": rates,
@@ -207,7 +203,10 @@ def torus_broadcast(
     setup = prepare(shape, message_flits, int(vcs))
     servers = int(injection_channels) or setup.ports
     answers = solved(setup, shape, broadcast, servers, rates.ravel())
-    answers[rates.ravel() == 0] = _idle(setup)
+    idle = np.zeros(answers.shape[1])
+    idle[[kernel.NETWORK, kernel.SERVICE_UNICAST]] = setup.flits + setup.distance, setup.flits
+    idle[[kernel.STRETCH, kernel.SERVICE_BROADCAST, kernel.HELD_FROM]] = 1, setup.flits, 1
+    answers[rates.ravel() == 0] = idle
     figures = answers.reshape(*rates.shape, answers.shape[1])
     loads, _ = tree_loads(shape)
     unicast = (1 - broadcast) * setup.distance / setup.ports * rates
@@ -215,19 +214,19 @@ def torus_broadcast(
     return TorusBroadcast(
         sides=shape,
         **asked,
-        latency=startup_cycles + figures[..., NETWORK] + figures[..., SOURCE],
-        network_latency=figures[..., NETWORK],
-        source_wait=figures[..., SOURCE],
-        vc_multiplexing=figures[..., STRETCH],
+        latency=startup_cycles + figures[..., kernel.NETWORK] + figures[..., kernel.SOURCE],
+        network_latency=figures[..., kernel.NETWORK],
+        source_wait=figures[..., kernel.SOURCE],
+        vc_multiplexing=figures[..., kernel.STRETCH],
         channel_rate=unicast + copies,
         unicast_channel_rate=unicast,
         broadcast_channel_rate=copies,
-        unicast_service=figures[..., SERVICE_UNICAST],
-        broadcast_service=figures[..., SERVICE_BROADCAST],
-        channel_wait=figures[..., CHANNEL_WAIT],
-        blocked=figures[..., BLOCKED],
-        held_vcs=figures[..., HELD_FROM:],
-        saturated=np.isnan(figures[..., NETWORK]),
+        unicast_service=figures[..., kernel.SERVICE_UNICAST],
+        broadcast_service=figures[..., kernel.SERVICE_BROADCAST],
+        channel_wait=figures[..., kernel.CHANNEL_WAIT],
+        blocked=figures[..., kernel.BLOCKED],
+        held_vcs=figures[..., kernel.HELD_FROM :],
+        saturated=np.isnan(figures[..., kernel.NETWORK]),
         zero_load_latency=float(message_flits + setup.distance + startup_cycles),
         injection_channels=servers,
     )
@@ -295,18 +294,6 @@ def _checked(
     return tuple(map(int, shape))
 
 
-def _checked_rates(rate: ArrayLike, startup: float) -> Floats:
-    """Return the rates, if they and the start-up latency make sense."""
-    if not 0 <= startup < np.inf:
-        raise InputError("startup_cycles", f"{startup:g}", "0 or more")
-    rates = np.asarray(rate, np.float64)
-    wrong = ~(np.isfinite(rates) & (rates >= 0))
-    if wrong.any():
-        wanted = "0 or more messages per node and cycle"
-        raise InputError("rate", f"{rates[wrong].flat[0]:g}", wanted)
-    return rates
-
-
 def _published(sides: tuple[int, ...], startup: float, asked: dict[str, Any]) -> TorusBroadcast:
     _check_equal(sides, asked["variant"])
     network = {"dimensions": len(sides), "startup_cycles": startup, **asked}
@@ -315,19 +302,12 @@ def _published(sides: tuple[int, ...], startup: float, asked: dict[str, Any]) ->
     return TorusBroadcast(
         sides=sides,
         **asked,
-        latency=found.latency,
-        network_latency=found.network_latency,
-        source_wait=found.source_wait,
-        vc_multiplexing=found.vc_multiplexing,
-        channel_rate=found.channel_rate,
-        unicast_channel_rate=found.unicast_channel_rate,
+        **{name: getattr(found, name) for name in ALIKE},
         broadcast_channel_rate=found.broadcast_channel_rate + found.replica_channel_rate,
         unicast_service=found.network_latency,
         broadcast_service=found.broadcast_network_latency,
-        channel_wait=found.channel_wait,
         blocked=found.escape_busy,
         held_vcs=found.busy_vcs,
-        saturated=found.saturated,
         zero_load_latency=float(idle.latency),
         injection_channels=0,
     )
@@ -336,14 +316,6 @@ def _published(sides: tuple[int, ...], startup: float, asked: dict[str, Any]) ->
 def _check_equal(sides: tuple[int, ...], variant: str) -> None:
     if len(set(sides)) > 1:
         raise InputError("sides", "x".join(map(str, sides)), f"equal ones, with {variant}")
-
-
-def _idle(setup: Setup) -> Floats:
-    """Return the answer at no load."""
-    idle = np.zeros(HELD_FROM + setup.vcs + 1)
-    idle[[NETWORK, SERVICE_UNICAST]] = setup.flits + setup.distance, setup.flits
-    idle[[STRETCH, SERVICE_BROADCAST, HELD_FROM]] = 1, setup.flits, 1
-    return idle
 
 
 @lru_cache(maxsize=1024)
@@ -358,5 +330,5 @@ def _saturation(
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
         answer = solved(setup, sides, broadcast, servers, np.array([middle]))
-        low, high = (low, middle) if np.isnan(answer[0, NETWORK]) else (middle, high)
+        low, high = (low, middle) if np.isnan(answer[0, kernel.NETWORK]) else (middle, high)
     return low

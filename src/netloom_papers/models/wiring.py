@@ -83,21 +83,6 @@ def peak_width(topology: Topology, layout: ArrayLike | None = None) -> int:
     return int(cut_widths(topology, layout).max())
 
 
-def peak_position(topology: Topology, layout: ArrayLike | None = None) -> int:
-    """Return the first k at which the cut width is largest.
-
-    On a hypercube in its identity layout floor(N/3) is *a* position of the largest cut width
-    (Chittor 1991, theorem 1), but not the only one.
-
-    Examples
-    --------
-    >>> from netloom.topology import hypercube
-    >>> peak_position(hypercube(3))
-    2
-    """
-    return int(np.argmax(cut_widths(topology, layout)))
-
-
 def layout_bisection(topology: Topology, layout: ArrayLike | None = None) -> int:
     """Return the links that join the two halves of a layout: η(N/2 − 1), floored for odd N.
 

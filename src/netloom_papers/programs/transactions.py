@@ -1,15 +1,23 @@
-"""Threads that run, issue a transaction, and go on when it is complete (Johnson 1992)."""
+"""Threads that run, issue a transaction, and go on when it is complete (Johnson 1992).
+
+Runs are in steady state, measured by batches of equal length.
+"""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import check_size
+from netloom.simulation.intervals import interval_over_runs
+from netloom.simulation.loops import KeptRows, kept_rows
+from netloom.simulation.replay import ProgramRun
+from netloom.simulation.steady import run_to
 from netloom.workload.counter_random import Law, check_law, durations, uniforms
 from netloom.workload.programs.loops import senders
 from netloom.workload.programs.messages import Messages, checked, messages
@@ -17,9 +25,12 @@ from netloom.workload.programs.protocols import Protocol, Transaction, coherence
 from netloom.workload.programs.rounds import Rounds, ranges
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
-    from netloom.base.arrays import Ints
+    from netloom.base.arrays import Floats, Ints
+    from netloom.simulation.program_network import ProgramNetwork
     from netloom.workload.graphs.process_graph import ProcessGraph
 
 RUNNING, BEGINNING = 0, 2
@@ -187,10 +198,6 @@ class TransactionStatistics:
     messages: int
     transactions: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data, for JSON."""
-        return asdict(self)
-
 
 class _Runs(NamedTuple):
     """The runs of all threads in one pass. int64[num_runs] each.
@@ -306,3 +313,85 @@ def _runs(row: Ints, thread_of_row: Ints) -> _Runs:
     place = np.arange(len(row)) - first[thread]
     before = np.where(place > 0, np.arange(len(row)) - 1, (first + count - 1)[thread])
     return _Runs(row, thread, place, before)
+
+
+WARM_BATCHES, BATCHES = 5, 20
+"""Batches of the start-up, and equal parts of the measured time after it."""
+
+BATCH_TRANSACTIONS = 10
+"""Transactions that a thread issues in a batch, where no message meets another."""
+
+
+@dataclass(frozen=True, eq=False)
+class TransactionRun:
+    """What a run of transactions found in its window.
+
+    Figures of all of the measured time, and of its ``batches``. B, the mean length of a message.
+    float64[num_network_channels], flits per cycle on each channel. The cycle it came to, and
+    whether it was stopped from outside. The rows, those of the start-up too, if they were to be
+    kept.
+    """
+
+    found: TransactionStatistics
+    batches: tuple[TransactionStatistics, ...]
+    mean_flits: float
+    channel_flits: Floats
+    cycle: int
+    interrupted: bool
+    kept: KeptRows | None = None
+
+    def interval(self, quantity: str) -> float:
+        """Return the half-width of the 95 % confidence interval of a figure, from batch means."""
+        return interval_over_runs([getattr(batch, quantity) for batch in self.batches])[1]
+
+
+def batch_cycles(thread_cycles: float, processor_cycles: float) -> int:
+    """Return the cycles of a batch, from those of a transaction that no other message delays.
+
+    A thread takes so long from one to the next, and a processor to let each of its threads run.
+
+    Examples
+    --------
+    >>> batch_cycles(thread_cycles=60, processor_cycles=32)
+    601
+    """
+    return int(BATCH_TRANSACTIONS * max(thread_cycles, processor_cycles)) + 1
+
+
+def run_transactions(
+    network: ProgramNetwork,
+    program: Transactions,
+    batch: int,
+    contexts: int,
+    stopped: Callable[[], bool],
+    *,
+    keep: bool = False,
+) -> TransactionRun | None:
+    """Run through the start-up and all batches of so many cycles. Return what was found.
+
+    The rows of each of the ``contexts`` of a processor are made as if it were alone there. None if
+    the run was stopped before two batches were complete. ``keep``: to keep the rows.
+    """
+    engine = network.make_engine()
+    run = ProgramRun(engine, program)
+    begin = WARM_BATCHES * batch
+    step = min(batch, -(-4 * batch // contexts))
+    run_to(run, begin, step=step, stopped=stopped)
+    before = engine.channel_flits()
+    ended = run_to(run, begin + BATCHES * batch, step=step, stopped=stopped)
+    marks = np.arange(begin, run.cycle + 1, batch).tolist()
+    if len(marks) < 3:
+        return None
+    rows = engine.rows
+    sent = (rows["sent"] >= 0) & (rows["flits"] > 0) & (rows["source"] != rows["target"])
+    return TransactionRun(
+        found=program.statistics(rows, begin=begin, end=marks[-1]),
+        batches=tuple(
+            program.statistics(rows, begin=first, end=last) for first, last in pairwise(marks)
+        ),
+        mean_flits=float(rows["flits"][sent].mean()) if sent.any() else float("nan"),
+        channel_flits=(engine.channel_flits() - before) / max(run.cycle - begin, 1),
+        cycle=run.cycle,
+        interrupted=not ended,
+        kept=kept_rows(engine, every=0) if keep else None,
+    )

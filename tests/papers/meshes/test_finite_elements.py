@@ -10,13 +10,15 @@ from hypothesis import given, settings
 
 from netloom.base.errors import InputError
 from netloom.workload import read
-from netloom_papers.meshes import element_meshes
-from netloom_papers.meshes.element_meshes import element_mesh, generate_mesh, read_mesh
+from netloom_papers.meshes import finite_elements
 from netloom_papers.meshes.finite_elements import (
     MeshPartition,
+    element_mesh,
+    generate_mesh,
     interface_graph,
     partition_mesh,
     partition_structure,
+    read_mesh,
 )
 
 try:
@@ -238,7 +240,7 @@ def test_a_missing_extra_says_how_to_install_it(monkeypatch, failure, line):
     def fail(name):
         raise failure
 
-    monkeypatch.setattr(element_meshes, "import_module", fail)
+    monkeypatch.setattr(finite_elements, "import_module", fail)
     with pytest.raises(InputError, match=f"^finite elements: found {line}"):
         read("fem:plate/64")
 

@@ -8,15 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netloom.base.errors import InputError
-from netloom_papers.models.locality import alewife, expected_gain, per_hop_limit, predict_locality
-from netloom_papers.models.locality_parts import (
+from netloom_papers.models.locality import (
     Application,
     TorusNetwork,
     TransactionCost,
+    alewife,
     balance,
     contention_growth,
+    expected_gain,
     message_curve,
     node_channel_wait,
+    per_hop_limit,
+    predict_locality,
     random_distance,
 )
 

@@ -87,7 +87,6 @@ def test_multicasts_reach_the_nodes_asked_for():
     run = found.point
     assert 4.5 * run.broadcast.messages < run.target.messages < 5.5 * run.broadcast.messages
     assert found.directions()["expected_broadcast"].null_count() == 4
-    assert "0.5 multicast to 5" in repr(found)
 
 
 PAPER = {
@@ -129,7 +128,6 @@ def test_past_saturation_latencies_are_null_with_a_note():
     assert data["accepted"] < 0.013
     assert 0.3 < data["utilisation"]["mean"] < data["utilisation"]["max"] <= 1
     assert json.loads(json.dumps(data)) == data
-    assert "past saturation" in repr(found)
 
 
 def test_several_rates_are_told_side_by_side():
@@ -145,7 +143,7 @@ def test_several_rates_are_told_side_by_side():
     data = found.to_dict()
     assert [point["rate"] for point in data["points"]] == [0.002, 0.004, 0.006]
     assert json.loads(json.dumps(data)) == data
-    assert len(repr(found).splitlines()) == 4
+    assert found.sentences()[0] in repr(found)
     with pytest.raises(InputError, match="one of its points"):
         _ = found.point
 
@@ -214,7 +212,6 @@ def test_ctrl_c_gives_what_is_known_so_far(ctrl_c_after):
     )
     assert found.interrupted
     assert found.points[0].unicast.messages > 0
-    assert "interrupted" in repr(found)
     said = found.to_dict()["verdict"]
     assert said["mark"] == "unknown"
     assert said["sentence"].startswith("Interrupted after ")

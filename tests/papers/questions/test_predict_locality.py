@@ -160,7 +160,7 @@ def test_a_million_nodes_and_a_curve():
     hops = found.table().filter(mapping="random")["per_hop_latency"]
     assert hops.is_sorted()
     assert hops[-1] == pytest.approx(found.per_hop_limit, rel=0.02)
-    assert "Placement gains at most 48× on 1\u00a0M nodes" in repr(found)
+    assert "48× on 1\u00a0M nodes" in repr(found)
     json.dumps(found.to_dict(), allow_nan=False)
 
 
@@ -258,4 +258,4 @@ def test_a_record_says_in_words_what_mappings_are_worth():
     kept = record(predict_locality(1000, distance=2))
     (said,) = kept.kind.sentences(kept)
     assert said == kept.figures["verdict"]["sentence"]
-    assert predict_locality(1000, distance=2).sentence(0) == said
+    assert said in repr(predict_locality(1000, distance=2))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import polars as pl
@@ -18,8 +18,9 @@ from netloom.drawing.room import NARROW, room
 from netloom.questions.shown import band_named
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from netloom.drawing.frame import Part
-    from netloom.drawing.panel import Panel
     from netloom.questions.recorded import Recorded
 
 REQUESTS, REPLIES, WAITING = "requests", "replies", "wait buffers"
@@ -36,7 +37,7 @@ QUEUES = {REQUESTS: "Queues of requests", REPLIES: "Queues of replies", WAITING:
 
 PES, MODULES = "PEs", "MMs"
 STAGE = "stage, from processors (PEs) to memory (MMs)"
-LENGTH, MOST = "mean length (packets)", "most packets ever held"
+LENGTH = "mean length (packets)"
 RATE = "rate (requests/PE/step)"
 WIDTH, HEIGHT = 400.0, 300.0
 MOST_TICKS = 12
@@ -68,7 +69,7 @@ def footer(record: Recorded) -> list[str]:
 def parts(record: Recorded) -> dict[str, Part]:
     """Return the parts of the picture of hot spots, by name."""
     if len(record.figures["asked"]) == 1:
-        return {"stages": queues_by_stage(record), "longest": longest_by_stage(record)}
+        return by_stage(record)
     kinds = ("requests", "replies" if record.figures["combining"] == "none" else "waiting")
     drawn: dict[str, Part] = {"steps": steps_by_rate(record)}
     stages = record.tables["stages"].filter(pl.col("kind").is_in(kinds))
@@ -85,59 +86,51 @@ def arranged(record: Recorded) -> list[Part]:
     return [first, column(*others)]
 
 
-def queues_by_stage(record: Recorded) -> alt.LayerChart:
-    """Return mean lengths of queues and wait buffers by stage, with the range over replications."""
-    table, looks = _stages(record)
-    top = table.sort("length").row(-1, named=True)
-    where = panel(
-        stage_axis(table["stage"].to_list(), _modules(record)),
-        axis("length", LENGTH, table["high"].to_list(), whole=False),
-        looks, WIDTH, HEIGHT,
-    )  # fmt: skip
-    layers: list[alt.Chart] = []
-    for name, look in looks.items():
-        mine = table.filter(of=name).with_columns(length=pl.col("low"))
-        if (mine["high"] > mine["low"]).any():
-            band = where.chart(mine, y2="high:Q")
-            layers.append(band.mark_area(color=str(look.colour), opacity=0.16))
-    layers += [*where.lines(table, "of", looks), *where.ends_of(table, "of", looks)]
-    said = "No packet waited in a queue or a wait buffer"
-    if top["length"]:
-        long = counted(number(top["length"]), "packet")
-        said = f"{QUEUES[top['of']]} are longest at {top['where']}: {long} on average"
-    return where.drawn(layers, said)
-
-
-def longest_by_stage(record: Recorded) -> alt.LayerChart:
-    """Return the most that a queue or wait buffer of each stage ever held."""
-    table, looks = _stages(record)
-    table = table.with_columns(length=pl.col("max"))
-    where = panel(
-        stage_axis(table["stage"].to_list(), _modules(record)),
-        axis("length", MOST, table["length"].to_list(), whole=True),
-        looks, WIDTH, HEIGHT,
-    )  # fmt: skip
-    layers = [*where.lines(table, "of", looks), *where.ends_of(table, "of", looks)]
-    most = counted(int(table["length"].max() or 0), "packet", ",")  # type: ignore[arg-type]
-    return where.drawn(layers, f"No queue or wait buffer ever held more than {most}")
-
-
-def _stages(record: Recorded) -> tuple[pl.DataFrame, dict[str, Look]]:
-    """Return the queues that there are, by kind and stage over replications, and their looks."""
+def by_stage(record: Recorded) -> dict[str, Part]:
+    """Return mean lengths of queues by stage, with the range over replications, and the longest."""
     table = record.tables["stages"].group_by("kind", "stage", maintain_order=True).agg(
         length=pl.col("mean").mean(), low=pl.col("mean").min(), high=pl.col("mean").max(),
         max=pl.col("max").max(),
     )  # fmt: skip
-    combining = record.figures["combining"] != "none"
+    combining, modules = record.figures["combining"] != "none", _modules(record)
     shown = {kind: said for kind, said in KINDS.items() if kind != "waiting" or combining}
-    table = table.filter(pl.col("kind").is_in(list(shown))).sort("kind", "stage")
+    looks = dict(shown.values())
     names = {kind: name for kind, (name, _) in shown.items()}
-    modules = _modules(record)
-    return table.with_columns(
-        of=pl.col("kind").replace_strict(names, return_dtype=pl.String),
-        where=pl.col("stage").map_elements(
-            lambda stage: _place(stage, modules), return_dtype=pl.String),
-    ), dict(shown.values())  # fmt: skip
+    table = (
+        table.filter(pl.col("kind").is_in(list(shown)))
+        .sort("kind", "stage")
+        .with_columns(
+            of=pl.col("kind").replace_strict(names, return_dtype=pl.String),
+            where=pl.col("stage").map_elements(
+                lambda stage: _place(stage, modules), return_dtype=pl.String
+            ),
+        )
+    )
+    along = stage_axis(table["stage"].to_list(), modules)
+
+    def drawn(table: pl.DataFrame, y: Axis, said: str, bands: Sequence[str] = ()) -> alt.LayerChart:
+        where, layers = panel(along, y, looks, WIDTH, HEIGHT), []
+        for name in bands:
+            mine = table.filter(of=name).with_columns(length=pl.col("low"))
+            if (mine["high"] > mine["low"]).any():
+                band = where.chart(mine, y2="high:Q")
+                layers.append(band.mark_area(color=str(looks[name].colour), opacity=0.16))
+        layers += [*where.lines(table, "of", looks), *where.ends_of(table, "of", looks)]
+        return where.drawn(layers, said)
+
+    top = table.sort("length").row(-1, named=True)
+    said = "No packet waited in a queue or a wait buffer"
+    if top["length"]:
+        long = counted(number(top["length"]), "packet")
+        said = f"{QUEUES[top['of']]} are longest at {top['where']}: {long} on average"
+    most = counted(int(table["max"].max() or 0), "packet", ",")  # type: ignore[arg-type]
+    lengths = axis("length", LENGTH, table["high"].to_list(), whole=False)
+    longest = axis("length", "most packets ever held", table["max"].to_list(), whole=True)
+    ever = f"No queue or wait buffer ever held more than {most}"
+    return {
+        "stages": drawn(table, lengths, said, [*looks]),
+        "longest": drawn(table.with_columns(length=pl.col("max")), longest, ever),
+    }
 
 
 def _modules(record: Recorded) -> int:
@@ -177,8 +170,14 @@ def steps_by_rate(record: Recorded) -> alt.LayerChart:
         [*looks, idle], 300, HEIGHT,
     )  # fmt: skip
     ends = [End(idle, where.x.high, least, REFERENCE, DOTTED)]
+    behind: list[alt.Chart] = []
+    first: Any = table.filter(~pl.col("stable"))["rate"].min()
+    if first is not None:  # the interval of rates in which the network saturates
+        below: Any = table.filter(pl.col("stable") & (pl.col("rate") < first))["rate"].max() or 0.0
+        named = band_named("saturates", below, first)
+        behind = [*where.band(below, first), *where.above({named: (below, first)})]
     layers = [
-        *_behind(record, where),
+        *behind,
         *where.across(least, Look(REFERENCE, DOTTED)),
         *where.lines(tidy, "of", looks),
         *where.ends_of(tidy, "of", looks, ends),
@@ -206,9 +205,9 @@ def queues_by_rate(record: Recorded, kind: str, most: float) -> alt.LayerChart:
     texts = []
     for at, rate in enumerate(rates):
         rows = table.filter(rate=rate).sort("length")
-        mine, longest = rows.row(-1, named=True), rows["max"].max()
+        mine, most_held = rows.row(-1, named=True), rows["max"].max()
         wide = f" at {_place(mine['stage'], modules)}" * (room() > NARROW)
-        said = f"{number(mine['length'])}{wide}, max {number(longest)}"
+        said = f"{number(mine['length'])}{wide}, max {number(most_held)}"
         texts.append((ROW * (at + 0.5), said))
     beside = max(width_of(said) for _, said in texts) + GAP
     width = max(120.0, min(330.0, room() - BESIDE - beside))
@@ -231,8 +230,9 @@ def queues_by_rate(record: Recorded, kind: str, most: float) -> alt.LayerChart:
         tooltip=["rate", "length", "max"],
     )  # fmt: skip
     top = table.sort("length").row(-1, named=True)
+    longest = cells.filter((pl.col("length") == top["length"]) & (pl.col("length") > 0)).head(1)
     mark = (
-        alt.Chart(_cell(cells, top["length"]))
+        alt.Chart(longest.select("rate", "stage", "until"))
         .mark_rect(style="network-mark", filled=False)
         .encode(x=x.encoding(alt.X, grid=False), x2="until:Q", y=alt.Y("rate:N", sort=names))
     )
@@ -242,23 +242,6 @@ def queues_by_rate(record: Recorded, kind: str, most: float) -> alt.LayerChart:
     said += f"{counted(number(top['length']), 'packet')} at rate {number(top['rate'])}"
     said = said if top["length"] else f"{whose} stay empty: 0 packets on average"
     return layered(layers, said, width, ROW * len(rates), beside)
-
-
-def _cell(cells: pl.DataFrame, longest: float) -> pl.DataFrame:
-    """Return the place of the longest queue, or none if nothing waits."""
-    found = cells.filter((pl.col("length") == longest) & (pl.col("length") > 0)).head(1)
-    return found.select("rate", "stage", "until")
-
-
-def _behind(record: Recorded, where: Panel) -> list[alt.Chart]:
-    """Return the interval of rates in which the network saturates, if it does."""
-    rates = record.tables["rates"].sort("rate")
-    first = rates.filter(~pl.col("stable"))["rate"].min()
-    if first is None:
-        return []
-    carried = rates.filter(pl.col("stable") & (pl.col("rate") < first))["rate"].max()
-    low, high = float(carried or 0.0), float(first)  # type: ignore[arg-type]
-    return [*where.band(low, high), *where.above({band_named("saturates", low, high): (low, high)})]
 
 
 def _label(stage: int, modules: int) -> str:

@@ -5,30 +5,116 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.progress import counting
+from netloom.base.units import seconds, size
+from netloom.base.words import counted, number
+from netloom.drawing.axes import axis
 from netloom.machines import node_costs
+from netloom.questions.answers import Column, Columns
 from netloom.questions.base import InstanceOf, Numbers, Question, argument, option
 from netloom.questions.named import network_of
 from netloom.questions.numbers import parse_positive
 from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
-from netloom.questions.simulate.engines import prepare_program
+from netloom.questions.shown import pairs
+from netloom.questions.simulate.engines import NETWORK, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
+from netloom.questions.simulate.said import again, rough, setup_of, table_with_units
+from netloom.questions.subject import subject
+from netloom.questions.verdict import Verdict
 from netloom.simulation.side_by_side import run_all
-from netloom.topology import Cube, Topology
+from netloom.topology import Cube
 from netloom.workload.programs.node_costs import NodeCosts
-from netloom_papers.programs.neighbour_patterns import PATTERNS, pattern
-from netloom_papers.programs.pattern_runs import run_pattern
-from netloom_papers.questions.simulate.pattern.answer import PatternSimulation
+from netloom_papers.programs.neighbour_patterns import PATTERNS, pattern, run_pattern
+from netloom_papers.questions.told import Told
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from netloom.base.arrays import Ints
+    from netloom.base.provenance import Provenance
+    from netloom.drawing.frame import Part
     from netloom.machines import Machine
+    from netloom.questions.recorded import Recorded
     from netloom.questions.simulate.engines import PreparedNetwork
-    from netloom_papers.programs.neighbour_patterns import Pattern
+    from netloom.workload.programs.node_costs import NodeCosts
+    from netloom_papers.programs.neighbour_patterns import Pattern, PatternTimes
+
+    Figures = Mapping[str, Any]
+
+US, OF_CHANNEL = "µs", "of a channel"
+
+
+def _nodes(
+    name: str, figure: str, title: str, unit: str, of: Callable[..., float], *, key: bool = False
+) -> Column:
+    """Return the column of a figure of the nodes that send most: their mean, or their worst."""
+
+    def value(point: PatternTimes) -> float:
+        return float(getattr(point.of_busiest(of), figure))
+
+    return Column(name, title, unit, value, key=key)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PatternSimulation(Told):
+    """What ``simulate_pattern`` found.
+
+    Attributes
+    ----------
+    nodes
+        int64[num_active], the nodes that take part.
+    points
+        One for each message length and computation that ended.
+    asked
+        How many were asked for.
+    """
+
+    network: PreparedNetwork
+    pattern: str
+    costs: NodeCosts
+    nodes: Ints
+    points: tuple[PatternTimes, ...]
+    asked: int
+    provenance: Provenance
+
+    columns: ClassVar = Columns(
+        Column("message_bytes", "message", "bytes", kind=int, key=True),
+        Column("think_us", "computation", US, key=True),
+        Column("message_us", "alone", US, "alone_us", key=True),
+        Column("applied", unit=OF_CHANNEL, key=True),
+        _nodes("loop_us_mean", "loop_us", "loop, mean", US, np.mean, key=True),
+        _nodes("communication_us_mean", "communication_us", "message, mean", US, np.mean, key=True),
+        _nodes("slowdown_mean", "slowdown", "slow-down, mean", "", np.mean),
+        _nodes("loop_us_max", "loop_us", "loop, worst", US, np.max, key=True),
+        _nodes("communication_us_max", "communication_us", "message, worst", US, np.max, key=True),
+        _nodes("slowdown_max", "slowdown", "slow-down, worst", "", np.max),
+        _nodes("average_node", "traffic", "traffic, average node", OF_CHANNEL, np.mean),
+        _nodes("worst_node", "traffic", "traffic, worst node", OF_CHANNEL, np.max),
+    )
+    about: ClassVar = NETWORK | Columns(
+        Column("flit_bytes", kind=int, value="costs.flit_bytes"),
+        Column("cycle_us", value="costs.cycle_us"),
+        Column("pattern", kind=str),
+        Column("active_nodes", kind=int, value=lambda found: len(found.nodes)),
+        Column("interrupted", kind=bool),
+    )
+
+    @property
+    def several(self) -> bool:
+        """True: JSON has a list of points even if there is one."""
+        return True
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether a run was stopped from outside."""
+        return len(self.points) < self.asked
 
 
 class PatternFields(Question, panel="Experiment"):
@@ -68,19 +154,11 @@ class PatternQuestion(ProgramQuestion, PatternFields):
     )
 
 
-@dataclass(frozen=True, eq=False)
-class PreparedPattern:
-    """The network of a question, what messages cost at their ends, and what is run on it.
-
-    ``cases`` are the program for each message length and computation, with both.
-    """
-
-    network: PreparedNetwork
-    costs: NodeCosts
-    cases: list[tuple[Pattern, int, float]]
+Case: TypeAlias = "tuple[Pattern, int, float]"
+"""The program for a message length and a computation, with both."""
 
 
-def prepare(question: PatternQuestion) -> PreparedPattern:
+def prepare(question: PatternQuestion) -> tuple[PreparedNetwork, NodeCosts, list[Case]]:
     """Build the network and the programs that run on it."""
     sizes = parse_positive(question.message_bytes, "message_bytes", whole=True)
     thinks = parse_positive(question.think_us, "think_us", zero=True)
@@ -88,18 +166,21 @@ def prepare(question: PatternQuestion) -> PreparedPattern:
     if name not in PATTERNS:
         raise InputError("pattern", f"'{question.pattern}'", f"one of {', '.join(PATTERNS)}")
     found = network_of(question)
-    side, costs = _side(found[0]), _costs(question, found[1])
+    topology, costs = found[0], _costs(question, found[1])
+    sides = topology.sides if isinstance(topology, Cube) else ()
+    if len(sides) != 2 or sides[0] != sides[1]:
+        raise InputError("on", topology.name, "a square mesh, for these patterns")
     cases = []
-    for size, think in product(map(int, sizes), thinks):
+    for each, think in product(map(int, sizes), thinks):
         made = pattern(
-            name, side, message_bytes=size, think_us=think, costs=costs, seed=question.seed
+            name, sides[0], message_bytes=each, think_us=think, costs=costs, seed=question.seed
         )
-        cases.append((made, size, think))
+        cases.append((made, each, think))
     longest = max(int(made.rounds.one.flits.max()) for made, _, _ in cases)
     network = prepare_program(
         question, longest_flits=longest, flit_bytes=costs.flit_bytes, found=found
     )
-    return PreparedPattern(network, costs, cases)
+    return network, costs, cases
 
 
 @asks(
@@ -110,7 +191,9 @@ def prepare(question: PatternQuestion) -> PreparedPattern:
     page="run-a-program.md",
     outputs=(PLOT,),
 )
-def simulate_pattern(question: PatternQuestion, ready: PreparedPattern) -> PatternSimulation:
+def simulate_pattern(
+    question: PatternQuestion, ready: tuple[PreparedNetwork, NodeCosts, list[Case]]
+) -> PatternSimulation:
     """Simulate a machine whose nodes exchange messages in a pattern (Chittor 1991, chapter 4).
 
     A message costs its two nodes α + β L, and the one channel between a node and its router
@@ -127,11 +210,11 @@ def simulate_pattern(question: PatternQuestion, ready: PreparedPattern) -> Patte
     >>> round(found.points[0].alone_us)
     216
     """
-    network, costs, name = ready.network, ready.costs, question.pattern.lower()
+    (network, costs, cases), name = ready, question.pattern.lower()
     limits = {field: getattr(question, field) for field in ("skip", "loops", "most_cycles")}
     runs = [
-        partial(run_pattern, network, program, costs, size, think, **limits)
-        for program, size, think in ready.cases
+        partial(run_pattern, network, program, costs, length, think, **limits)
+        for program, length, think in cases
     ]
     with counting(len(runs), f"{name} on {network.topology.name}") as tell:
         found = run_all(runs, tell=tell)
@@ -142,7 +225,7 @@ def simulate_pattern(question: PatternQuestion, ready: PreparedPattern) -> Patte
         network=network,
         pattern=name,
         costs=costs,
-        nodes=ready.cases[0][0].nodes,
+        nodes=cases[0][0].nodes,
         points=points,
         asked=len(runs),
         provenance=provenance_of(question, "simulate_pattern", network.topology),
@@ -161,9 +244,119 @@ def _costs(question: PatternQuestion, on_machine: Machine | None) -> NodeCosts:
     return costs
 
 
-def _side(topology: Topology) -> int:
-    """Return the side of a square mesh."""
-    square = isinstance(topology, Cube) and len(set(topology.sides)) == 1
-    if not (isinstance(topology, Cube) and square and len(topology.sides) == 2):
-        raise InputError("on", topology.name, "a square mesh, for these patterns")
-    return int(topology.sides[0])
+LITTLE, MUCH = 0.1, 1.0
+"""What contention may add to a message before it limits, and before something is to be changed, in
+times that the message takes alone."""
+
+
+def verdict(found: Figures) -> Verdict:
+    """Return what contention adds to messages, in the case in which it adds most."""
+    of = subject(found["pattern"], found["topology"])
+
+    def added(point: Figures, part: str) -> float:
+        """Return what contention adds to a message, as a share of what it takes alone."""
+        return float(point[f"communication_us_{part}"]) / float(point["message_us"]) - 1
+
+    worst = max(found["points"], key=lambda each: added(each, "mean"))
+    mean, most = added(worst, "mean"), added(worst, "max")
+    alone, loop, think = (
+        seconds(worst[name] / 1e6) for name in ("message_us", "loop_us_mean", "think_us")
+    )
+    long = counted(worst["message_bytes"], "byte", ",")
+    lines = {
+        "where": f"messages of {long} after {think} of computation "
+        f"({rough(worst['applied'])} of a link)",
+        "why": f"alone a message takes {alone}, a loop takes {loop} here",
+    }
+    takes = seconds(worst["communication_us_mean"] / 1e6)
+    if found["interrupted"]:
+        said = f"Interrupted: messages take up to {takes} so far, {rough(mean)} longer than alone."
+        return Verdict("unknown", said, of, lines, again("simulate.pattern", found))
+    if most <= LITTLE:
+        said = f"Messages hardly meet: they take {takes}, {rough(max(mean, 0))} longer than alone."
+        return Verdict("fine", said, of, lines)
+    said = f"Messages take {takes}, {rough(max(mean, 0))} longer than alone, and "
+    said += f"{rough(most)} longer at the slowest node."
+    return Verdict("act" if mean > MUCH else "limited", said, of, lines)
+
+
+HEADS = {
+    "message_bytes": ("size", "bytes"),
+    "think_us": ("compute", US),
+    "loop_us_mean": ("loop", US),
+    "loop_us_max": ("worst loop", US),
+    "message_us": ("alone", US),
+    "communication_us_mean": ("message", US),
+    "communication_us_max": ("worst", US),
+    "applied": ("applied", "link, %"),
+    "average_node": ("actual", "link, %"),
+    "worst_node": ("worst", "link, %"),
+}
+"""Columns of the terminal, by those of the answer: times, and traffic in shares of a link."""
+
+
+def lines(result: PatternSimulation) -> list[Any]:
+    """Return the times of loops and messages, and the traffic."""
+    table = table_with_units(HEADS.values())
+    for row in result.table().to_dicts():
+        cells = [
+            row[name] * (100 if unit.endswith("%") else 1) for name, (_, unit) in HEADS.items()
+        ]
+        table.add_row(*map(number, cells))
+    rows = {
+        "nodes": f"{counted(len(result.nodes), 'node')} of the pattern",
+        "network": setup_of(result.network),
+    }
+    return [table, "", pairs(rows)]
+
+
+def footer(record: Recorded) -> list[str]:
+    """Return what ran, on how many nodes."""
+    found = record.figures
+    return [
+        f"{found['pattern']} on {found['topology']}, {number(found['active_nodes'])} nodes take "
+        f"part; {found['router']['name']}"
+    ]
+
+
+def parts(record: Recorded) -> dict[str, Part]:
+    """Return what gets through, and what contention adds, by applied traffic and size."""
+    import polars as pl
+
+    from netloom.drawing.panel import ordered, panel
+    from netloom.questions.simulate.drawn import shares
+
+    table = record.tables["table"].sort("message_bytes", "applied")
+    said = pl.col("message_bytes").map_elements(size, return_dtype=pl.String)
+    table = table.with_columns(of=said)
+    looks = ordered(table["of"].unique(maintain_order=True).to_list())
+    title = "applied traffic (share of a channel)"
+    applied = axis("applied", title, table["applied"].to_list(), whole=False)
+    nodes = {"average_node": ("", 2.8), "worst_node": (", worst", 1.2)}
+    through = pl.concat(
+        table.select(
+            "applied",
+            share=pl.col(column) / pl.col("applied"),
+            of=pl.format("{}{}", "of", pl.lit(more)),
+        )
+        for column, (more, _) in nodes.items()
+    )
+    several = {
+        name + more: look._replace(width=width)
+        for more, width in nodes.values()
+        for name, look in looks.items()
+    }
+    slower = [1.0, *table["slowdown_max"].to_list()]
+    up = axis("slowdown_max", "longest message, times unhindered", slower, zero=False, whole=False)
+    where = panel(applied, up, looks)
+    layers = [*where.lines(table, "of", looks), *where.ends_of(table, "of", looks)]
+    most = number(table["slowdown_max"].max())
+    title = f"A message of the worst node takes up to {most} times as long as alone"
+    return {
+        "traffic": shares(through, applied, several),
+        "slowdown": where.drawn([*where.across(1.0), *layers], title),
+    }
+
+
+PART_TITLES = {"traffic": "Share that gets through"}
+"""What parts are called that have no title of their own."""

@@ -6,7 +6,7 @@ import pytest
 from netloom.topology import cube, mesh, torus
 from netloom.workload.programs.trees import Orientation, branches, row_first
 from netloom.workload.traffic import pairs, uniform, with_rates
-from netloom_papers.models.broadcast_load import broadcast_load, unicast_load
+from netloom_papers.programs.broadcast import broadcast_load, unicast_load
 
 
 def hops_by_direction(network, source, target, weight):

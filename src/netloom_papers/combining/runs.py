@@ -1,0 +1,563 @@
+"""Runs of a combining network, and the queue size below which such a network suffers.
+
+Each of several runs has hot spots and requests of its own.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from netloom.base.errors import InputError
+from netloom.base.provenance import DEFAULT_SEED
+from netloom.simulation.intervals import (
+    batch_interval,
+    interval_over_runs,
+    percentiles,
+    run_interval,
+)
+from netloom.simulation.side_by_side import run_all
+from netloom.simulation.steady import BATCH, BEHIND, STRAIGHT, fitted_line, mser5
+from netloom_papers.combining.network import MOST_STEPS, CombiningEngine, CombiningNetwork
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from netloom.base.arrays import Floats, Ints
+    from netloom_papers.combining.hot_spots import HotSpotTraffic
+
+BATCHES = 64
+"""Batches that a run is cut into, for confidence intervals and for the growth of the backlog."""
+
+HEARING = 2**18
+"""Steps times processing elements between two looks at whether to stop: some 10 ms at a usual load,
+some tenths of a second where every element asks in every step."""
+
+
+@dataclass(frozen=True)
+class CombiningRun:
+    """What a run was like. Means and sums are those of Rosenblum & Mayr 1986, section 2.4.
+
+    Means of queues and pools are sums over all steps, divided by ``steps`` and by the number of
+    queues of the level that were ever used. The steps include those in which the last requests
+    return. Maxima are taken within a step, after packets have entered a queue and before they
+    leave.
+
+    Attributes
+    ----------
+    steps, finalisation_steps
+        Steps in which requests were made (Z, or as far as it came), and those after them until all
+        were completed.
+    requests
+        Requests made. Those discarded are not among them.
+    discarded_waiting, discarded_full
+        Requests discarded since one for the same hot spot was on its way (policy ``wait``), and
+        since the processing element's queue was full.
+    steps_mean, steps_ci95, steps_min, steps_p50, steps_p99, steps_max
+        Steps from making a request to its reply, over all. NaN if there are none. The interval is
+        from batch means of this one run. Seeds differ by more, because their hot spots do.
+    latency_counts
+        int64[any]: requests that took so many steps, from 0 on.
+    queue_mean, queue_max, queues_used
+        float64, int32, int64[2 K + 2], by level: processing elements, requests behind stages 0 to
+        K − 1, memory modules, replies behind stages K − 1 to 0.
+    wait_mean, wait_max, pools_used
+        float64, int32, int64[K]: packets in wait pools, by stage.
+    combining_rate
+        float64[K]: of the requests that come to a stage, those that another takes along.
+    modules
+        int32[any]: all modules that were hot spots at the beginning, in the order drawn, and those
+        that came later and were asked for.
+    elements
+        int64[any]: processing elements that had each of them at first.
+    requests_to, accesses_of
+        int64[any]: requests for each of them, and those that its module executed (of the
+        background as well).
+    throughput, throughput_ci95
+        Requests completed per element and step, after the start-up and before requests end.
+    stable, reason
+        Whether the network keeps up with its requests, and why. None if the run is too short to
+        tell, which one of 128 steps or more never is. Judged by growth in the run: one in which
+        finite queues are still filling does not keep up. In 1000 steps, 1 in 8 runs at 95 % of what
+        a module serves are called unstable, and 3 in 4 at 105 %. In 8000, none and all of 60. If
+        requests pile up, means depend on how long it lasts. If they are refused, means
+        are of those that are not.
+    growth
+        By how much requests in flight grow, as a fraction of those made. NaN in a run that is too
+        short to tell.
+    interrupted
+        Whether it was stopped from outside. Figures are of the steps it came to.
+    moves
+        Moves of packets by a stage.
+    cpu_seconds
+        Time it took one processor.
+    """
+
+    steps: int
+    finalisation_steps: int
+    pes: int
+    requests: int
+    discarded_waiting: int
+    discarded_full: int
+    steps_mean: float
+    steps_ci95: float
+    steps_min: float
+    steps_p50: float
+    steps_p99: float
+    steps_max: float
+    latency_counts: Ints
+    queue_mean: Floats
+    queue_max: Ints
+    queues_used: Ints
+    wait_mean: Floats
+    wait_max: Ints
+    pools_used: Ints
+    combining_rate: Floats
+    modules: Ints
+    elements: Ints
+    requests_to: Ints
+    accesses_of: Ints
+    throughput: float
+    throughput_ci95: float
+    stable: bool | None
+    growth: float
+    reason: str
+    interrupted: bool
+    moves: int
+    cpu_seconds: float
+
+    @property
+    def requests_per_pe(self) -> float:
+        """Requests made, per processing element."""
+        return self.requests / self.pes
+
+    @property
+    def refused(self) -> float:
+        """Part of the requests, made or not, that found the queue of their element full."""
+        return self.discarded_full / max(self.requests + self.discarded_full, 1)
+
+    @property
+    def piles_up(self) -> bool:
+        """Whether requests in flight grow on and on. Not where what is too much is refused."""
+        return self.stable is False and self.refused <= BEHIND
+
+    @property
+    def mean_queue(self) -> float:
+        """The mean over all levels of the mean queue, each level alike, as the tables have it."""
+        return float(self.queue_mean.mean())
+
+    @property
+    def mean_wait(self) -> float:
+        """The mean over all stages of the mean wait pool, each stage alike."""
+        return float(self.wait_mean.mean())
+
+
+def run_combining(
+    network: CombiningNetwork,
+    traffic: HotSpotTraffic,
+    steps: int,
+    *,
+    seed: int = DEFAULT_SEED,
+    stopped: Callable[[], bool] = lambda: False,
+) -> CombiningRun:
+    """Simulate a combining network until all requests that are made in ``steps`` are completed.
+
+    Parameters
+    ----------
+    steps
+        Z: steps in which requests are made, at least 1.
+    seed
+        Of the requests and of the order of packets that meet.
+    stopped
+        Asked now and then: whether to end at once.
+
+    Raises what ``CombiningEngine`` does.
+
+    Examples
+    --------
+    >>> from netloom_papers.combining import CombiningNetwork
+    >>> from netloom_papers.combining.hot_spots import HotSpotTraffic
+    >>> one_for_all = HotSpotTraffic(np.array([5]), np.full((16, 1), 5), rate=0.15)
+    >>> run = run_combining(CombiningNetwork(16), one_for_all, 1000)
+    >>> run.steps_min, run.steps_mean, run.steps_max
+    (10.0, 10.0, 10.0)
+    >>> int(run.queue_max.max()), round(float(run.wait_mean[3]), 1)
+    (2, 1.1)
+    """
+    assert 1 <= steps <= MOST_STEPS, f"{steps} steps"
+    began = time.thread_time()
+    engine = CombiningEngine(network, traffic, seed=seed)
+    hearing = max(1, HEARING // network.pes)
+    while engine.step < steps and not stopped():
+        engine.advance(min(steps, engine.step + hearing))
+    made = engine.step
+    while engine.in_flight and not stopped():
+        engine.drain(hearing)
+    interrupted = made < steps or engine.in_flight > 0
+    came = np.setdiff1d(np.flatnonzero(engine.issued_to), traffic.hot_spots)
+    modules = np.concatenate([traffic.hot_spots, came]).astype(np.int32)
+    elements = np.bincount(traffic.assigned[traffic.assigned >= 0], minlength=network.pes)
+    arrived = engine.arrived
+    return CombiningRun(
+        steps=made,
+        finalisation_steps=engine.step - made,
+        pes=network.pes,
+        requests=engine.issued,
+        discarded_waiting=engine.discarded_waiting,
+        discarded_full=engine.discarded_full,
+        **_latency(engine),
+        latency_counts=np.trim_zeros(engine.latency_counts, "b"),
+        **_use(engine, max(made, 1)),
+        combining_rate=np.divide(
+            engine.combined, arrived, out=np.zeros(len(arrived)), where=arrived > 0
+        ),
+        modules=modules,
+        elements=elements[modules],
+        requests_to=engine.issued_to[modules],
+        accesses_of=engine.accesses[modules],
+        **_kept_up(engine, made),
+        interrupted=interrupted,
+        moves=engine.moves,
+        cpu_seconds=time.thread_time() - began,
+    )
+
+
+def _latency(engine: CombiningEngine) -> dict[str, Any]:
+    """Return the figures of ``steps_*``."""
+    names = [f"steps_{name}" for name in ("mean", "ci95", "min", "p50", "p99", "max")]
+    if not engine.completed:
+        return dict.fromkeys(names, np.nan)
+    _, completed, steps = _batches(engine.per_step)
+    mean = float(steps.sum() / completed.sum())
+    _, half = run_interval(steps, completed)
+    middle, high = percentiles(engine.latency_counts, (50, 99)).tolist()
+    seen = np.flatnonzero(engine.latency_counts)
+    figures = (mean, half, float(seen[0]), middle, high, float(seen[-1]))
+    return dict(zip(names, figures, strict=True))
+
+
+def _use(engine: CombiningEngine, steps: int) -> dict[str, Any]:
+    """Return means, maxima and numbers of the queues by level and of the pools by stage."""
+    found: dict[str, Any] = {}
+    for what, whats, sums, longest in (
+        ("queue", "queues", engine.population_sums, engine.queue_max),
+        ("wait", "pools", engine.wait_sums, engine.pool_max),
+    ):
+        used = np.count_nonzero(longest, axis=1)
+        found[f"{what}_mean"] = sums / steps / np.maximum(used, 1)
+        found |= {f"{what}_max": longest.max(axis=1), f"{whats}_used": used}
+    return found
+
+
+def _kept_up(engine: CombiningEngine, made: int) -> dict[str, Any]:
+    """Return what was completed per element and step, and whether that is what was asked for."""
+    per_step = engine.per_step[:made].astype(np.float64)
+    pes = engine.network.pes
+    whole = made // BATCH * BATCH
+    starts = mser5(per_step[:whole, 1].reshape(-1, BATCH).mean(axis=1))
+    begin = made // 2 if starts is None else BATCH * starts
+    if made - begin < BATCHES:
+        reason = f"too short to tell: {made} steps"
+        too_short = {"stable": None, "growth": np.nan, "reason": reason}
+        return {"throughput": np.nan, "throughput_ci95": np.nan, **too_short}
+    _, completed, _ = _batches(per_step[begin:])
+    spans = np.diff(_edges(made - begin)) * float(pes)
+    throughput, half = run_interval(completed, spans)
+    backlog = np.cumsum(per_step[:, 0] - per_step[:, 1])[begin + _edges(made - begin)[1:] - 1]
+    slope, straight = fitted_line(_edges(made - begin)[1:].astype(np.float64), backlog)
+    refused = engine.discarded_full / max(engine.issued + engine.discarded_full, 1)
+    asked = float(per_step[begin:, 0].mean())
+    growth = slope / asked if asked else 0.0
+    said = f"{100 * growth:.2g} % of the requests made (R² = {straight:.2f})"
+    stable, reason = False, f"requests in flight grow by {slope:.3g} a step, {said}"
+    if refused > BEHIND:
+        reason = f"{100 * refused:.3g} % of the requests find the queue of their PE full"
+    elif not (growth > BEHIND and straight > STRAIGHT):
+        stable = True
+        reason = f"requests in flight change by {said}, and {100 * refused:.2g} % are refused"
+    verdict = {"stable": stable, "growth": growth, "reason": reason}
+    return {"throughput": throughput, "throughput_ci95": half, **verdict}
+
+
+def _edges(length: int) -> Ints:
+    return np.linspace(0, length, min(BATCHES, length) + 1).astype(np.int64)
+
+
+def _batches(per_step: NDArray[np.generic]) -> Floats:
+    """Return sums over batches of equal length: float64[3, batches]."""
+    starts = _edges(len(per_step))[:-1]
+    return np.add.reduceat(per_step, starts, axis=0).T.astype(np.float64)
+
+
+class Steps(NamedTuple):
+    """The steps that requests took: their mean, half its 95 % interval over runs, percentiles."""
+
+    mean: float
+    ci95: float
+    min: int
+    p50: int
+    p99: int
+    max: int
+
+
+class QueueLengths(NamedTuple):
+    """Packets in the queues of a level, or the wait pools of a stage.
+
+    Mean over the runs with half its 95 % interval, the most in any run, and the mean number of
+    those that were ever used.
+    """
+
+    mean: float
+    ci95: float
+    max: int
+    used: float
+
+
+@dataclass(frozen=True, eq=False)
+class Replications:
+    """Runs of one network at one rate, one a replication, and the seed of each."""
+
+    network: CombiningNetwork
+    runs: tuple[CombiningRun, ...]
+    seeds: tuple[int, ...]
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether figures are of runs that were stopped from outside."""
+        return any(run.interrupted for run in self.runs)
+
+    @property
+    def stable(self) -> bool | None:
+        """Whether the network keeps up in all runs. None where one is too short to tell."""
+        if any(run.stable is False for run in self.runs):
+            return False
+        return None if any(run.stable is None for run in self.runs) else True
+
+    @property
+    def latency_counts(self) -> Ints:
+        """How many requests of all runs took so many steps, from 0 on: int64[any]."""
+        total = np.zeros(max(len(run.latency_counts) for run in self.runs), np.int64)
+        for run in self.runs:
+            total[: len(run.latency_counts)] += run.latency_counts
+        return total
+
+    @property
+    def fullest(self) -> tuple[str, float]:
+        """The queues that are longest on average, but for the modules', and their mean length."""
+        means = np.mean([run.queue_mean for run in self.runs], axis=0)
+        stages = self.network.stages
+        means[stages + 1] = 0.0
+        level = int(means.argmax())
+        where = f"replies at the outputs of stage {2 * stages + 1 - level}"
+        if level <= stages:
+            where = f"requests {f'at the outputs of stage {level - 1}' if level else 'in the PEs'}"
+        return where, float(means[level])
+
+    @property
+    def combined_share(self) -> float:
+        """Part of the requests that reached memory within another, at whichever stage they met."""
+        alone = [np.prod(1 - run.combining_rate) for run in self.runs]
+        return 1 - float(np.mean(alone))
+
+    @property
+    def steps_taken(self) -> Steps | None:
+        """The steps that requests took, over those of all runs alike. None without any."""
+        counts = self.latency_counts
+        seen = np.flatnonzero(counts)
+        if not len(seen):
+            return None
+        completed = [run.latency_counts.sum() for run in self.runs]
+        sums = [run.latency_counts @ np.arange(len(run.latency_counts)) for run in self.runs]
+        mean, half = batch_interval(sums, completed)
+        median, rare = percentiles(counts, (50, 99)).tolist()
+        return Steps(mean, half, int(seen[0]), median, rare, int(seen[-1]))
+
+    def lengths(self, mean: str, longest: str, used: str, place: int) -> QueueLengths:
+        """Return the lengths of the queues of a level, or the wait pools of a stage.
+
+        The names are those of ``CombiningRun``.
+        """
+        means, most, count = (
+            np.array([getattr(run, name)[place] for run in self.runs])
+            for name in (mean, longest, used)
+        )
+        return QueueLengths(
+            *interval_over_runs(means), int(most.max()), interval_over_runs(count)[0]
+        )
+
+
+DISCERNIBLE = 0.1
+"""Rise of a stage's mean queue that counts as one. The report judged by eye. Between 0.07 and 0.34
+all give its sizes."""
+
+LEAST_STEPS = 2 * BATCHES
+"""Half of a run may be start-up. The rest has to fill the batches that tell whether it keeps up."""
+
+
+@dataclass(frozen=True)
+class SizeTried:
+    """What queues and wait pools of a size do to the mean queues of requests.
+
+    Attributes
+    ----------
+    size
+        Packets that each queue, and each wait pool, holds. None: any number.
+    rise
+        Relative growth of the mean queue of requests behind a stage, compared with unbounded
+        queues. It is that of the stage where the queue grows most, and the median over all runs.
+    stage
+        That stage, in the run with the median rise.
+    steps_mean
+        Mean steps of a request, averaged over all runs.
+    refused
+        Requests that found the queue of their element full, of all that were made or refused.
+    """
+
+    size: int | None
+    rise: float
+    stage: int
+    steps_mean: float
+    refused: float
+
+
+@dataclass(frozen=True)
+class CriticalQueue:
+    """The largest queue size that shows.
+
+    Attributes
+    ----------
+    size
+        Critical size; 0 if even queues for one packet do not show, None if no run keeps up with
+        its requests even where queues are unbounded, or it was interrupted.
+    tried
+        Sizes tried, largest first. The first is unbounded. The critical one is among them, and the
+        next larger one unless no queue ever was as long.
+    runs, stable
+        Runs of each size, and those of them that count: which keep up with unbounded queues.
+    interrupted
+        Whether it was stopped from outside.
+    """
+
+    size: int | None
+    tried: tuple[SizeTried, ...]
+    runs: int
+    stable: int
+    interrupted: bool
+
+
+def critical_queue(
+    network: CombiningNetwork,
+    traffics: Sequence[HotSpotTraffic],
+    steps: int,
+    *,
+    seeds: Sequence[int],
+    rise: float = DISCERNIBLE,
+) -> CriticalQueue:
+    """Find the largest queue size at which queues are discernibly longer than where unbounded.
+
+    "The largest queue size which produces the first discernible degradation of performance as the
+    queue size is decreased from infinity" (Rosenblum & Mayr 1986, section 4.3), found by bisection.
+    Each step simulates the same requests with queues and wait pools of one size. A size degrades
+    performance if the median run's mean queue of requests behind some stage is longer by more than
+    ``rise``. If requests pile up even in unbounded queues there is no critical size, so runs
+    that do not keep up with these are left out.
+
+    If no queue was ever longer than a size, that size counts as good without being tried.
+
+    Parameters
+    ----------
+    network
+        The network. The sizes of its own queues and pools are not used.
+    traffics, seeds
+        The requests and the seed of each run.
+    steps
+        Steps in which requests are made. At least 128, because fewer may not show whether a run
+        keeps up.
+    rise
+        Fraction above which a rise is discernible.
+
+    Raises
+    ------
+    InputError
+        If there are too few steps.
+
+    Examples
+    --------
+    >>> from netloom_papers.combining import CombiningNetwork
+    >>> from netloom_papers.combining.hot_spots import HotSpotTraffic
+    >>> from netloom_papers.combining.hot_spots import assign_hot_spots, place_hot_spots
+    >>> places = [place_hot_spots(64, 4, seed=seed) for seed in range(6)]
+    >>> traffics = [HotSpotTraffic(hot, assign_hot_spots(64, hot, 2, 0.95), 0.1) for hot in places]
+    >>> critical_queue(CombiningNetwork(64), traffics, 500, seeds=range(6)).size
+    2
+    """
+    if steps < LEAST_STEPS:
+        wanted = f"at least {LEAST_STEPS}, to tell whether requests pile up"
+        raise InputError("steps", f"{steps}", wanted)
+    free = _runs(network, traffics, steps, seeds, None)
+    interrupted = len(free) < len(seeds) or any(run.interrupted for run in free)
+    kept = [place for place, run in enumerate(free) if run.stable]
+    tried: list[SizeTried] = []
+    if interrupted or not kept:
+        return CriticalQueue(None, (), len(seeds), len(kept), interrupted)
+    free = [free[place] for place in kept]
+    tried.append(_compared(None, free, free))
+    good = max(int(max(run.queue_max.max(), run.wait_max.max())) for run in free)
+    bad = 0
+    while good - bad > 1 and not interrupted:
+        size = (good + bad) // 2
+        tight = _runs(
+            network, [traffics[at] for at in kept], steps, [seeds[at] for at in kept], size
+        )
+        interrupted = len(tight) < len(kept) or any(run.interrupted for run in tight)
+        if interrupted:
+            break
+        tried.append(_compared(size, tight, free))
+        good, bad = (good, size) if tried[-1].rise > rise else (size, bad)
+    tried.sort(key=lambda each: -np.inf if each.size is None else -each.size)
+    found = None if interrupted else bad
+    return CriticalQueue(found, tuple(tried), len(seeds), len(kept), interrupted)
+
+
+def _runs(
+    network: CombiningNetwork,
+    traffics: Sequence[HotSpotTraffic],
+    steps: int,
+    seeds: Sequence[int],
+    size: int | None,
+) -> list[CombiningRun]:
+    sized = replace(network, queue=size, wait_buffer=size)
+
+    def one(traffic: HotSpotTraffic, seed: int, stopped: Callable[[], bool]) -> CombiningRun:
+        return run_combining(sized, traffic, steps, seed=seed, stopped=stopped)
+
+    return run_all([partial(one, *each) for each in zip(traffics, seeds, strict=True)])
+
+
+def _compared(
+    size: int | None, tight: Sequence[CombiningRun], free: Sequence[CombiningRun]
+) -> SizeTried:
+    rises = np.array([_request_queues(run) for run in tight])
+    usual = np.array([_request_queues(run) for run in free])
+    rises = np.divide(rises, usual, out=np.ones_like(rises), where=usual > 0) - 1
+    most = rises.max(axis=1)
+    middle = int(np.argsort(most)[len(most) // 2])
+    asked = sum(run.requests + run.discarded_full for run in tight)
+    return SizeTried(
+        size=size,
+        rise=float(np.median(most)),
+        stage=int(rises[middle].argmax()),
+        steps_mean=float(np.mean([run.steps_mean for run in tight])),
+        refused=sum(run.discarded_full for run in tight) / max(asked, 1),
+    )
+
+
+def _request_queues(run: CombiningRun) -> Floats:
+    """Mean queues of requests behind each stage."""
+    return run.queue_mean[1 : len(run.wait_mean) + 1]
