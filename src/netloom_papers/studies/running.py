@@ -6,6 +6,7 @@ has simulated, so that it can be stopped at any time.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from math import isfinite
@@ -14,10 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom._version import __version__
 from netloom.base.errors import InputError
+from netloom.base.progress import counting
 from netloom.questions.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     import polars as pl
 
@@ -193,3 +195,21 @@ def run_study(name: str, *, quick: bool = False, kept: str | Path | None = None)
     run: Callable[..., StudyResult]
     run = import_module(f"netloom_papers.studies.{STUDIES[name].module}").run
     return run(quick=quick, kept=path)
+
+
+def run_side_by_side(runs: Sequence[Callable[[], Any]], what: str = "") -> list[Any]:
+    """Return what each run finds, on all processors. Ctrl-C ends them all, without an answer.
+
+    ``what`` is said of the progress. Nothing is if it is empty.
+    """
+    from netloom.simulation.side_by_side import run_all
+
+    def deaf(run: Callable[[], Any]) -> Callable[[Callable[[], bool]], Any]:
+        return lambda _: run()  # a run cannot be stopped half-way
+
+    progress = counting(len(runs), what) if what else nullcontext(lambda _: None)
+    with progress as tell:
+        found = run_all([deaf(run) for run in runs], tell=tell)
+    if len(found) < len(runs):
+        raise KeyboardInterrupt
+    return found
