@@ -21,8 +21,7 @@ from netloom_papers.studies.flows_and_flits_cases import (
     cases,
     simulated,
 )
-from netloom_papers.studies.model_accuracy_kept import simulate_all
-from netloom_papers.studies.running import Goal, Section, StudyResult
+from netloom_papers.studies.running import Goal, Section, StudyResult, simulate_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Floats, Ints
     from netloom.topology import Topology
     from netloom.workload.programs.messages import Messages
-    from netloom_papers.studies.model_accuracy_kept import Case, Stopped
+    from netloom_papers.studies.running import Case, Stopped
 
 ROUTINGS = {
     "mesh": "dimension-order", "torus": "dimension-order", "hyperx": "dimension-order",

@@ -58,7 +58,7 @@ from netloom_papers.studies.johnson import (
     multithreaded,
     regressed,
 )
-from netloom_papers.studies.model_accuracy_kept import simulate_all
+from netloom_papers.studies.running import simulate_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Ints
     from netloom_papers.models.locality import Locality
-    from netloom_papers.studies.model_accuracy_kept import Case, Stopped
+    from netloom_papers.studies.running import Case, Stopped
 
 SIDE = 8
 LINEAR = (
