@@ -39,7 +39,10 @@ class Paper(NamedTuple):
 
 
 PAPERS = {
-    "chittor": Paper("Chittor 1991, *Communication performance of multicomputers*"),
+    "chittor": Paper(
+        "Chittor 1991, *Communication performance of multicomputers*",
+        ("chittor", "chittor_programs"),
+    ),
     "shahrabi": Paper("Shahrabi et al. 2002, broadcast in wormhole tori"),
     "rosenblum-mayr": Paper("Rosenblum & Mayr 1986, the Ultracomputer with several hot spots"),
     "feldmann": Paper("Feldmann, Stricker & Warfel 1993, ConSet on iWarp"),

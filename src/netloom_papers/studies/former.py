@@ -11,14 +11,12 @@ from typing import Any
 from netloom_papers.ledger import Item, Made
 
 ROWS = {
-    "chittor": ("chittor", "chittor_machine", "chittor_simulator"),
     "shahrabi": ("shahrabi", "shahrabi_model"),
     "router": ("router",),
     "rosenblum-mayr": ("rosenblum_mayr_tables", "rosenblum_mayr_queues"),
     "feldmann": ("feldmann",),
 }
 EXHIBITS = {
-    "chittor": ("chittor_exhibits", "chittor_machine", "chittor_program_exhibits"),
     "shahrabi": ("shahrabi",),
     "rosenblum-mayr": ("rosenblum_mayr_exhibits",),
     "feldmann": ("feldmann_exhibits",),
