@@ -43,7 +43,7 @@ PAPERS = {
         "Chittor 1991, *Communication performance of multicomputers*",
         ("chittor", "chittor_programs"),
     ),
-    "shahrabi": Paper("Shahrabi et al. 2002, broadcast in wormhole tori"),
+    "shahrabi": Paper("Shahrabi et al. 2002, broadcast in wormhole tori", ("shahrabi",)),
     "rosenblum-mayr": Paper("Rosenblum & Mayr 1986, the Ultracomputer with several hot spots"),
     "feldmann": Paper("Feldmann, Stricker & Warfel 1993, ConSet on iWarp"),
     "johnson": Paper("Johnson 1992, *The impact of communication locality*", ("johnson",)),

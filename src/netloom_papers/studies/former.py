@@ -11,13 +11,11 @@ from typing import Any
 from netloom_papers.ledger import Item, Made
 
 ROWS = {
-    "shahrabi": ("shahrabi", "shahrabi_model"),
     "router": ("router",),
     "rosenblum-mayr": ("rosenblum_mayr_tables", "rosenblum_mayr_queues"),
     "feldmann": ("feldmann",),
 }
 EXHIBITS = {
-    "shahrabi": ("shahrabi",),
     "rosenblum-mayr": ("rosenblum_mayr_exhibits",),
     "feldmann": ("feldmann_exhibits",),
 }
