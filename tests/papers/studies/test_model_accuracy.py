@@ -5,6 +5,7 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from netloom_papers.studies.model_accuracy_kept import simulate_all
 
 from netloom._version import __version__
 from netloom.base.errors import InputError
@@ -13,7 +14,6 @@ from netloom_papers.models.locality_parts import message_curve
 from netloom_papers.questions.simulate.broadcast.question import simulate_broadcast
 from netloom_papers.studies import model_accuracy, model_accuracy_locality, model_accuracy_torus
 from netloom_papers.studies.model_accuracy import figure_tables
-from netloom_papers.studies.model_accuracy_kept import simulate_all
 from netloom_papers.studies.running import Goal, run_study
 
 TORUS = {
