@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from netloom_papers.studies.exhibits import Exhibited
-    from netloom_papers.studies.validation import Row
+    from netloom_papers.ledger import Picture, Row
 
 WIDEST = 300
 """Letters of a line, at most."""
@@ -46,16 +45,16 @@ def show_studies(exhibits: Iterable[tuple[str, str]], others: Iterable[tuple[str
         screen.print(Text(f"{name:{width}}  {line}"), soft_wrap=True)
 
 
-def show_exhibited(result: Exhibited) -> None:
+def show_exhibited(result: Picture) -> None:
     """Print a table or figure: printed numbers dim, computed beside them, and what is outside."""
     screen = console()
     show_verdict(screen, result.verdict)
     screen.width = max(screen.width, WIDEST)  # so that no number is cut off
-    outside = [row for row in result.shown.rows if not row.within]
-    if result.shown.rows:
+    outside = [row for row in result.rows if not row.within]
+    if result.rows:
         told = "[dim]Printed[/], then computed. [red]✗[/]: outside its tolerance."
         screen.print(told, soft_wrap=True)
-    for panel in result.shown.panels:
+    for panel in result.panels:
         screen.print()
         screen.print(f"[bold]{escape(panel.title)}[/]", soft_wrap=True)
         if isinstance(panel, Grid):
@@ -64,7 +63,7 @@ def show_exhibited(result: Exhibited) -> None:
             _show_plot(screen, panel)
     screen.print()
     _show_outside(screen, outside)
-    for remark in result.shown.remarks:
+    for remark in result.remarks:
         screen.print(Text(f"• {remark}", style="dim"), soft_wrap=True)
     show_again(screen, result.verdict)
 
@@ -254,7 +253,7 @@ def show_validation(result: Any) -> None:
 
 def _rates(rows: Any) -> Table:
     """Return reproduced of all distinct numbers by kind, in all and by class of tolerance."""
-    from netloom_papers.studies.kinds import CLASSES, rates
+    from netloom_papers.ledger import CLASSES, rates
 
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("kind")

@@ -58,10 +58,10 @@ Plot = Annotated[
 @study.command("list", cls=HelpedCommand)
 def list_studies(as_json: AsJson = False) -> None:
     """List the tables and figures that can be recomputed, by paper, and other studies."""
-    from netloom_papers.studies.exhibits import exhibits
+    from netloom_papers.ledger import pictures
     from netloom_papers.studies.running import STUDIES
 
-    of_papers = [(name, each.line) for name, each in exhibits().items()]
+    of_papers = list(pictures().items())
     others = [(name, each.line) for name, each in STUDIES.items()]
     if as_json:
         print_json([{"name": name, "line": line} for name, line in (*of_papers, *others)])
@@ -104,10 +104,8 @@ def exhibit_picture(result: Any) -> Any:
     """Return the picture of a table or figure that was recomputed."""
     from netloom_papers.exhibits.exhibit import exhibit_chart
 
-    shown = result.shown
-    return exhibit_chart(
-        f"{result.name}: {result.line}", shown.panels, [result.sentence], shown.remarks
-    )
+    title = f"{result.name}: {result.line}"
+    return exhibit_chart(title, result.panels, [result.sentence], result.remarks)
 
 
 def _run_exhibit(
@@ -115,14 +113,14 @@ def _run_exhibit(
 ) -> None:
     from netloom.drawing.save import check_picture, check_table
     from netloom.report import save_chart, save_table
-    from netloom_papers.studies.exhibits import recompute
+    from netloom_papers import ledger
 
     picture = check_picture(_picture_of(name, plot))
     if csv is not None:
         check_table(csv)
     with compilation_announced():
         try:
-            result = recompute(name, quick=quick)
+            result = ledger.picture(name, quick=quick)
         except KeyboardInterrupt:
             sys.stderr.write(f"netloom: {name} was stopped before its end: no answer\n")
             raise typer.Exit(INTERRUPTED) from None

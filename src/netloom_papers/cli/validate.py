@@ -85,11 +85,12 @@ def _check_files(paper: str, figures: Path | None, csv: Path | None, markdown: P
             raise InputError(str(markdown), f"suffix '{markdown.suffix}'", ".md")
         check_writable(markdown)
     if figures is not None:
-        from netloom_papers.studies.exhibits import PAPERS
+        from netloom_papers.ledger import pictures
 
-        if paper not in PAPERS:
+        papers = dict.fromkeys(name.partition("/")[0] for name in pictures())
+        if paper not in papers:
             found = f"figures of '{paper}'" if paper else "figures of all papers"
-            raise InputError("figures", found, f"those of {', '.join(PAPERS)}")
+            raise InputError("figures", found, f"those of {', '.join(papers)}")
         check_picture(figures / "figure.svg")
 
 
@@ -119,10 +120,9 @@ def _write_page(result: Any, path: Path) -> str:
 def _write_figures(paper: str, folder: Path) -> int:
     """Draw the figures of a paper, and return how many there are."""
     from netloom.report import save_chart
-    from netloom_papers.studies.exhibits import exhibits, recompute
+    from netloom_papers.ledger import picture, pictures
 
-    names = [name for name in exhibits() if name.startswith(f"{paper}/fig-")]
+    names = [name for name in pictures() if name.startswith(f"{paper}/fig-")]
     for name in names:
-        picture = exhibit_picture(recompute(name))
-        save_chart(picture, folder / f"{name.partition('/')[2]}.svg")
+        save_chart(exhibit_picture(picture(name)), folder / f"{name.partition('/')[2]}.svg")
     return len(names)

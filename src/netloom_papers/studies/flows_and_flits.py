@@ -22,8 +22,7 @@ from netloom.simulation.program_network import ProgramNetwork
 from netloom.simulation.replay import run_program
 from netloom.topology import Cube, topology
 from netloom.workload.programs.messages import Given, messages
-from netloom_papers.studies.model_accuracy_kept import simulate_all
-from netloom_papers.studies.running import Goal, Section, StudyResult
+from netloom_papers.studies.running import Goal, Section, StudyResult, simulate_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Floats, Ints
     from netloom.topology import Topology
     from netloom.workload.programs.messages import Messages
-    from netloom_papers.studies.model_accuracy_kept import Case, Stopped
+    from netloom_papers.studies.running import Case, Stopped
 
 NAME = "flows-and-flits"
 

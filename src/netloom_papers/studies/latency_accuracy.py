@@ -38,8 +38,7 @@ from netloom_papers.studies.latency_accuracy_draws import (
     traffic_of,
     tuned_box,
 )
-from netloom_papers.studies.model_accuracy_kept import simulate_all
-from netloom_papers.studies.running import Goal, Section, StudyResult
+from netloom_papers.studies.running import Goal, Section, StudyResult, simulate_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from netloom_papers.studies.model_accuracy_kept import Case, Stopped
+    from netloom_papers.studies.running import Case, Stopped
 
 DRAWS = {"first": (17, 220), "second": (19, 120), "judge": (20, 120)}
 """Seed and number of configurations of each draw."""

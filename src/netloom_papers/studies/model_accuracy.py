@@ -10,8 +10,15 @@ from __future__ import annotations
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
-from netloom_papers.studies.johnson import CONTEXTS, PROTOCOLS
-from netloom_papers.studies.johnson_model import TIMES, figure_6, figure_7, figure_8
+from netloom_papers.studies.johnson import (
+    CONTEXTS,
+    NODES,
+    PROTOCOLS,
+    TIMES,
+    gains,
+    hop_latencies,
+    times,
+)
 from netloom_papers.studies.model_accuracy_locality import (
     LOADS as CHANNEL_LOADS,
 )
@@ -33,10 +40,12 @@ from netloom_papers.studies.model_accuracy_torus import (
 from netloom_papers.studies.running import Goal, Section, StudyResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     import polars as pl
+
+    from netloom.base.arrays import Floats
 
 DEFAULT_VARIANT = "improved"
 
@@ -297,13 +306,11 @@ def _by_size(sizes: pl.DataFrame) -> dict[str, pl.DataFrame]:
     hops = sizes.filter(mapping="random").select(
         "nodes", "contexts", "source", value="per_hop_latency"
     )
-    paper = figure_6().filter(grain=1).select(
-        "nodes", pl.lit(2).alias("contexts"), source, value="per_hop_latency"
-    )  # fmt: skip
+    paper = {2: hop_latencies()}
     ideal = sizes.filter(mapping="identity").select(
         "nodes", "contexts", "source", ideal="inter_transaction_cycles"
     )
-    gains = (
+    ratios = (
         sizes.filter(mapping="random")
         .join(ideal, on=["nodes", "contexts", "source"])
         .with_columns(value=pl.col("inter_transaction_cycles") / pl.col("ideal"))
@@ -318,12 +325,21 @@ def _by_size(sizes: pl.DataFrame) -> dict[str, pl.DataFrame]:
         .with_columns(pl.col("mapping").replace({"identity": "ideal"}))
     )  # fmt: skip
     columns = ["mapping", "contexts", "source", "part", "cycles"]
-    printed = figure_8().with_columns(source).select(columns)
+    printed = times().with_columns(source).select(columns)
     return {
-        "figure 6": _joined(hops, paper),
-        "figure 7": _joined(gains, figure_7().rename({"gain": "value"}).with_columns(source)),
+        "figure 6": _joined(hops, _of_paper(paper)),
+        "figure 7": _joined(ratios, _of_paper(gains())),
         "figure 8": _joined(parts.select(columns), printed),
     }
+
+
+def _of_paper(values: Mapping[int, Floats]) -> pl.DataFrame:
+    import polars as pl
+
+    return pl.concat(
+        pl.DataFrame({"nodes": NODES, "contexts": contexts, "source": "paper's", "value": value})
+        for contexts, value in values.items()
+    )
 
 
 def _joined(*tables: pl.DataFrame) -> pl.DataFrame:

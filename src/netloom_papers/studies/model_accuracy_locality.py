@@ -43,16 +43,22 @@ import numpy as np
 
 from netloom.base.provenance import DEFAULT_SEED
 from netloom_papers.models.locality import predict_locality
-from netloom_papers.models.locality_parts import (
-    Application,
-    TorusNetwork,
-    TransactionCost,
-    node_channel_wait,
-)
+from netloom_papers.models.locality_parts import node_channel_wait
 from netloom_papers.questions.predict.torus_broadcast.answer import ENDS_CYCLES
 from netloom_papers.questions.simulate.transactions.question import simulate_transactions
-from netloom_papers.studies.johnson import CONTEXTS, FIXED_CYCLES, PROTOCOLS, ROUTERS, RUN_CYCLES
-from netloom_papers.studies.model_accuracy_kept import simulate_all
+from netloom_papers.studies.johnson import (
+    CONTEXTS,
+    FIXED_CYCLES,
+    MEAN_FLITS,
+    NINE_DISTANCES,
+    PROTOCOLS,
+    ROUTERS,
+    RUN_CYCLES,
+    Machine,
+    multithreaded,
+    regressed,
+)
+from netloom_papers.studies.running import simulate_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -62,12 +68,9 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Ints
     from netloom_papers.models.locality import Locality
-    from netloom_papers.studies.model_accuracy_kept import Case, Stopped
+    from netloom_papers.studies.running import Case, Stopped
 
 SIDE = 8
-DISTANCES = (1.0, 1.64, 2.28, 2.91, 3.55, 4.19, 4.83, 5.46, 6.1)
-"""Of nine mappings, "from one to just over six network hops" (section 3.2)."""
-
 LINEAR = (
     "10 01", "11 01", "11 12", "12 21", "30 03", "12 23", "32 23", "33 23",
 )  # fmt: skip
@@ -78,19 +81,13 @@ SIDES = (4, 8, 16, 32)
 
 ROUTER = ROUTERS["buffered"]
 
-NODE_CHANNELS = {"coherence": (2, 4 / 3), "request-reply": (1, 1.0)}
-"""How many of a node's channels messages queue for, and E[B²] / E[B]²."""
-
-MESSAGES = {"coherence": 3.2, "request-reply": 2.0}
-MEAN_FLITS = 12.0
-
 LOADS = ("own", "mean")
 """Whether the model is given each mapping's channel loads, or takes all channels for alike."""
 
 
 def locality_cases(*, quick: bool = False) -> list[dict[str, Any]]:
     """Return the mappings and machines to simulate, as plain data."""
-    distances = DISTANCES[::4] if quick else DISTANCES
+    distances = NINE_DISTANCES[::4] if quick else NINE_DISTANCES
     mappings = [(SIDE, f"distance:{each:g}") for each in distances]
     if not quick:
         mappings += [(SIDE, f"linear:{each}") for each in LINEAR]
@@ -174,7 +171,10 @@ def compare_locality(cases: Sequence[Case], found: Sequence[dict[str, Any] | Non
         for estimate, load in product(("regressed", "known"), LOADS):
             if estimate == "known" and protocol == "coherence":
                 continue
-            machine = (known if estimate == "known" else regressed)(protocol, contexts, seen)
+            machine = _regressed(protocol, contexts, seen)
+            if estimate == "known":  # c = g = 2
+                fixed = FIXED_CYCLES + 2.0 * ENDS_CYCLES
+                machine = multithreaded(protocol, contexts, 2.0, fixed)
             said = _predict(machine, seen, load)
             for index, (case, each) in enumerate(group):
                 assert each is not None
@@ -205,30 +205,9 @@ def _beside(each: dict[str, Any], said: Locality, index: int) -> dict[str, Any]:
     }
 
 
-Machine = tuple[Application, TransactionCost, TorusNetwork]
-
-
-def known(protocol: str, contexts: int, _: Sequence[dict[str, Any]]) -> Machine:
-    """Return the machine that was simulated, of requests and replies: c = g = 2."""
-    assert protocol == "request-reply"
-    return _machine(protocol, contexts, 2.0, FIXED_CYCLES + 2.0 * ENDS_CYCLES)
-
-
-def regressed(protocol: str, contexts: int, seen: Sequence[dict[str, Any]]) -> Machine:
-    """Return the machine whose line T_m = s t_m − (T_r + T_f) / c is that of the runs (eq. 9)."""
-    between = [1 / each["message_rate"] for each in seen]
-    slope, intercept = np.polyfit(between, [each["message_latency"] for each in seen], 1)
-    critical = contexts * MESSAGES[protocol] / slope
-    return _machine(protocol, contexts, critical, max(-intercept * critical - RUN_CYCLES, 0.0))
-
-
-def _machine(protocol: str, contexts: int, critical: float, fixed: float) -> Machine:
-    channels, ratio = NODE_CHANNELS[protocol]
-    return (
-        Application(RUN_CYCLES, contexts),
-        TransactionCost(MESSAGES[protocol], critical, MEAN_FLITS, fixed, ratio),
-        TorusNetwork(2, node_channels=channels),
-    )
+def _regressed(protocol: str, contexts: int, seen: Sequence[dict[str, Any]]) -> Machine:
+    rates = [each["message_rate"] for each in seen]
+    return regressed(protocol, contexts, rates, [each["message_latency"] for each in seen])
 
 
 def _predict(machine: Machine, seen: Sequence[dict[str, Any]], load: str) -> Locality:
@@ -254,7 +233,7 @@ def compare_sizes(cases: Sequence[Case], found: Sequence[dict[str, Any] | None])
         each = group[0][1]
         if kind not in ("identity", "random") or None in nine or each is None:
             continue
-        machine = regressed(protocol, contexts, [each for each in nine if each is not None])
+        machine = _regressed(protocol, contexts, [each for each in nine if each is not None])
         said = _predict(machine, [each], "own")
         for source, rate, latency in (
             ("simulated", each["message_rate"], each["message_latency"]),

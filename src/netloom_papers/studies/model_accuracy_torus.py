@@ -38,7 +38,7 @@ from netloom.topology import average_distance, torus
 from netloom_papers.models.torus_broadcasts import VARIANTS, torus_broadcast
 from netloom_papers.questions.predict.torus_broadcast.answer import ENDS_CYCLES
 from netloom_papers.questions.simulate.broadcast.question import simulate_broadcast
-from netloom_papers.studies.model_accuracy_kept import simulate_all
+from netloom_papers.studies.running import simulate_all
 from netloom_papers.studies.shahrabi import ROUTER
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from netloom_papers.programs.broadcast_runs import BroadcastRun
-    from netloom_papers.studies.model_accuracy_kept import Case, Stopped
+    from netloom_papers.studies.running import Case, Stopped
 
 RADICES, FLITS, VCS, BROADCAST = (8, 10, 16), (16, 32, 48, 64), (3, 4, 5), (0.0, 0.02, 0.04)
 
