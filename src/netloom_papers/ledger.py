@@ -45,7 +45,7 @@ PAPERS = {
     ),
     "shahrabi": Paper("Shahrabi et al. 2002, broadcast in wormhole tori"),
     "rosenblum-mayr": Paper("Rosenblum & Mayr 1986, the Ultracomputer with several hot spots"),
-    "feldmann": Paper("Feldmann, Stricker & Warfel 1993, ConSet on iWarp"),
+    "feldmann": Paper("Feldmann, Stricker & Warfel 1993, ConSet on iWarp", ("feldmann",)),
     "johnson": Paper("Johnson 1992, *The impact of communication locality*", ("johnson",)),
     "router": Paper("Tables of another flit-level simulator, and closed forms"),
 }

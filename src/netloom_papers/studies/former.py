@@ -14,12 +14,10 @@ ROWS = {
     "shahrabi": ("shahrabi", "shahrabi_model"),
     "router": ("router",),
     "rosenblum-mayr": ("rosenblum_mayr_tables", "rosenblum_mayr_queues"),
-    "feldmann": ("feldmann",),
 }
 EXHIBITS = {
     "shahrabi": ("shahrabi",),
     "rosenblum-mayr": ("rosenblum_mayr_exhibits",),
-    "feldmann": ("feldmann_exhibits",),
 }
 
 
