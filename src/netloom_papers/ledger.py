@@ -44,10 +44,12 @@ PAPERS = {
         ("chittor", "chittor_programs"),
     ),
     "shahrabi": Paper("Shahrabi et al. 2002, broadcast in wormhole tori"),
-    "rosenblum-mayr": Paper("Rosenblum & Mayr 1986, the Ultracomputer with several hot spots"),
+    "rosenblum-mayr": Paper(
+        "Rosenblum & Mayr 1986, the Ultracomputer with several hot spots", ("rosenblum_mayr",)
+    ),
     "feldmann": Paper("Feldmann, Stricker & Warfel 1993, ConSet on iWarp", ("feldmann",)),
     "johnson": Paper("Johnson 1992, *The impact of communication locality*", ("johnson",)),
-    "router": Paper("Tables of another flit-level simulator, and closed forms"),
+    "router": Paper("Tables of another flit-level simulator, and closed forms", ("router",)),
 }
 """All of them, by the name that the command line takes."""
 

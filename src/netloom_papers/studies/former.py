@@ -12,12 +12,9 @@ from netloom_papers.ledger import Item, Made
 
 ROWS = {
     "shahrabi": ("shahrabi", "shahrabi_model"),
-    "router": ("router",),
-    "rosenblum-mayr": ("rosenblum_mayr_tables", "rosenblum_mayr_queues"),
 }
 EXHIBITS = {
     "shahrabi": ("shahrabi",),
-    "rosenblum-mayr": ("rosenblum_mayr_exhibits",),
 }
 
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import cache
 from itertools import product
 from math import nan
 from threading import Event
@@ -37,17 +38,18 @@ from netloom.topology import mesh, topology
 from netloom.topology.core import attach_hosts
 from netloom.workload import parse_arrivals, parse_lengths, parse_traffic
 from netloom.workload.traffic import pairs, permutation
+from netloom_papers.ledger import Against, Item, Row
 from netloom_papers.studies.booksim.cases import AT_80, PEAK, Case, case_of, measure, read_cases
-from netloom_papers.studies.validation import Row, published
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from netloom.topology import Topology
     from netloom.workload import Traffic
+    from netloom_papers.ledger import Known
 
-    Theory: TypeAlias = Iterator[tuple[str, str, float, float, float]]
-    """Item, quantity, what theory says, what is simulated, and the tolerance."""
+    Theory: TypeAlias = dict[str, Against]
+    """What theory says of each quantity, and what is simulated."""
 
 PAST_SATURATION = (
     "a permutation's accepted traffic keeps rising past saturation, because well-served nodes send "
@@ -62,56 +64,53 @@ START, CYCLES = 3_000, 6_000
 
 FLITS = 4
 
-QUEUE_TOLERANCE = 0.03
-
 FULL = 1.0
 """Load at which every host would send all the time."""
 
 AROUND_HALF = 0.36, 0.38, 0.42, 0.46
 """Loads at which detours are looked at: beyond saturation, traffic is accepted unevenly."""
 
+DRAGONFLY = "dragonfly:2x4x2"
 
-def rows(reference: str | None = None) -> Iterator[Row]:
-    """Yield every recorded number, and theory's, or every number of a reference table.
+MINIMAL = (("uniform", (0.7, 0.75, 0.8)), ("next-group", (FULL,)))
+"""Traffic on it, and loads at which shortest paths carry the most."""
 
-    Parameters
-    ----------
-    reference
-        A CSV file. Its columns are ``family`` (fast, default or spec), ``topology`` (mesh, torus,
-        or of ``booksim.networks.KINDS``), ``k``, ``n``, ``routing``, ``traffic``, ``num_vcs``,
-        ``packet_size``, ``router_cycles``, and for meshes and tori ``link_cycles``. Measured
-        columns are ``zero_load_packet_latency``, ``latency_at_50pct_sat``, ``latency_at_80pct_sat``
-        (cycles), ``saturation_offered`` and ``peak_accepted`` (flits/node/cycle). Blank cells are
-        not compared. By default, ``vc_buf_size`` is 8, ``c`` and ``xr`` are 1, ``x`` is 8, and
-        ``use_noc_latency`` is 1. ``sample_period`` gives the length of its runs: 3 periods of
-        start-up and 7 measured. A ``network_file`` of an anynet is looked for beside the table, in
-        ``../data/fabrics/anynet``, and among those of the recorded configurations. Other columns
-        are ignored. A table with ``offered_flits_node_cycle``, ``avg_packet_latency`` and
-        ``stable`` has one run per row instead. Latencies are then compared up to 0.85 of the
-        configuration's highest stable load.
+
+def _runs(known: Known) -> Iterator[Row]:
+    """Yield every recorded number, or every number of the table that is the ``reference``.
+
+    It is a CSV file. Its columns are ``family`` (fast, default or spec), ``topology`` (mesh, torus,
+    or of ``booksim.networks.KINDS``), ``k``, ``n``, ``routing``, ``traffic``, ``num_vcs``,
+    ``packet_size``, ``router_cycles``, and for meshes and tori ``link_cycles``. Measured
+    columns are ``zero_load_packet_latency``, ``latency_at_50pct_sat``, ``latency_at_80pct_sat``
+    (cycles), ``saturation_offered`` and ``peak_accepted`` (flits/node/cycle). Blank cells are
+    not compared. By default, ``vc_buf_size`` is 8, ``c`` and ``xr`` are 1, ``x`` is 8, and
+    ``use_noc_latency`` is 1. ``sample_period`` gives the length of its runs: 3 periods of
+    start-up and 7 measured. A ``network_file`` of an anynet is looked for beside the table, in
+    ``../data/fabrics/anynet``, and among those of the recorded configurations. Other columns
+    are ignored. A table with ``offered_flits_node_cycle``, ``avg_packet_latency`` and
+    ``stable`` has one run per row instead. Latencies are then compared up to 0.85 of the
+    configuration's highest stable load.
 
     Raises
     ------
     InputError
         If the table cannot be read, or names what netloom does not have.
     """
-    known = published("router")
-    columns = {item: about["column"] for item, about in known["items"].items()}
+    columns = {item: about["column"] for item, about in known["compared"].items()}
     recorded = [
         case_of(dict(zip(table["columns"], map(str, row), strict=True)), columns, "recorded")
         for table in known["tables"]
         for row in table["rows"]
     ]
+    reference = known.get("reference")
     cases = recorded if reference is None else read_cases(reference, columns)
     values = {case.name: case.measured for case in recorded}
     for case, computed in _measured(cases):
         for item, value in case.measured.items():
             same = values.get(case.name, {}).get(item) == value
-            about = known["items"].get(item, known["items"][AT_80])  # the latter: at any load
+            about = known["compared"].get(item, known["compared"][AT_80])  # the latter: at any load
             yield _row(about, case, item, computed.get(item, nan), recorded=same)
-    if reference is None:
-        for item, quantity, value, computed, tolerance in theory():
-            yield Row("router", item, quantity, value, computed, tolerance, kind="formula")
 
 
 def _row(about: dict[str, Any], case: Case, item: str, computed: float, *, recorded: bool) -> Row:
@@ -138,17 +137,6 @@ def _measured(cases: Sequence[Case]) -> Iterator[tuple[Case, dict[str, float]]]:
     finally:
         stop.set()
         pool.shutdown(cancel_futures=True)
-
-
-def theory() -> Theory:
-    """Yield what theory says exactly beside what is simulated."""
-    yield from _single_packets()
-    yield from _source_queues()
-    yield from _lone_packets()
-    yield from _host_queues()
-    yield from _output_queues()
-    yield from _permutations()
-    yield from _worst_traffic()
 
 
 def queue_wait(load: float, flits: int, cycles: int = 1) -> float:
@@ -182,30 +170,35 @@ def output_queue_wait(load: float, sources: int) -> float:
     return (sources - 1) / sources * load / (2 * (1 - load))
 
 
-def _single_packets() -> Theory:
+def _single_packets(_: Known) -> Theory:
     """One packet on an idle network takes what the stages add up to, to the cycle."""
+    compared = {}
     net = topology("mesh:4x4")
     for switching in ("wormhole", "virtual-cut-through", "store-and-forward", "circuit"):
         for preset, (cycles, flits) in product(PRESETS, ((1, 1), (1, 5), (2, 5))):
             model = router(preset, switching=switching, channel_cycles=cycles)
             found = _first_latency(net, "dimension-order", pairs(16, [0], [15]), model, flits)
             name = f"{switching}, {preset}, links of {cycles}, {flits} flits"
-            yield "zero-load formula", name, model.zero_load_cycles(6, flits), found, 0.0
+            compared[name] = Against(model.zero_load_cycles(6, flits), found)
+    return compared
 
 
-def _source_queues() -> Theory:
+def _source_queues(_: Known) -> Theory:
     """Two nodes that send to each other: nothing but the source's own packets is in the way."""
+    compared = {}
     net = topology("line:2")
     for load, flits in ((0.2, 5), (0.5, 5), (0.5, 8), (0.7, 5)):
         run = _run(net, "dimension-order", parse_traffic("uniform", net), Router(), load, flits)
         delivered = run.advance(2_000_000)
         found = float((delivered.entry - delivered.birth).mean())
         name = f"wait in the source queue, load {load}, {flits} flits"
-        yield "Geo/D/1", name, queue_wait(load, flits), found, QUEUE_TOLERANCE
+        compared[name] = Against(queue_wait(load, flits), found)
+    return compared
 
 
-def _lone_packets() -> Theory:
+def _lone_packets(_: Known) -> Theory:
     """One packet over channels of different lengths and rates takes what its way adds up to."""
+    compared = {}
     for preset in PRESETS:
         for cycles, rates, flits in (
             ((1, 1, 1, 1), (1, 1, 1, 1), 5), ((1, 100, 10, 1), (1, 1, 1, 1), 5),
@@ -219,7 +212,8 @@ def _lone_packets() -> Theory:
             found = _first_latency(net, "minimal", traffic, model, flits)
             name = f"{preset}, channels of {cycles} cycles and {rates} flits/cycle, {flits} flits"
             value = lone_cycles(model, way, flits)
-            yield "lone packet", name, value, found, 0.0
+            compared[name] = Against(value, found)
+    return compared
 
 
 def _chain(cycles: Sequence[int], rates: Sequence[float]) -> Topology:
@@ -238,27 +232,32 @@ def _chain(cycles: Sequence[int], rates: Sequence[float]) -> Topology:
     )  # fmt: skip
 
 
-def _host_queues() -> Theory:
+def _host_queues(_: Known) -> Theory:
     """Two hosts that send to each other over channels of their own."""
+    compared = {}
     for load, flits, cycles in ((0.5, 5, 1), (0.7, 5, 1), (0.25, 5, 2), (0.15, 3, 4)):
         net = _chain((1, 1, 1, 1), (1 / cycles, 1, 1, 1))
         found = _waits(net, "minimal", pairs(2, [0], [1]), load, flits)
         name = f"injection of a flit in {cycles} cycles, load {load}, {flits} flits"
-        yield "Geo/D/1 at a host", name, queue_wait(load, flits, cycles), found, QUEUE_TOLERANCE
+        compared[name] = Against(queue_wait(load, flits, cycles), found)
+    return compared
 
 
-def _output_queues() -> Theory:
+def _output_queues(_: Known) -> Theory:
     """Hosts of one router that send single flits to another of its hosts."""
+    compared = {}
     for load, sources in ((0.5, 2), (0.5, 8), (0.8, 2), (0.8, 8)):
         net = topology(f"xgft:{sources + 1}/1")
         traffic = pairs(net.num_hosts, [*range(1, sources + 1)], [0] * sources)
         found = _waits(net, "nca", traffic, load / sources, 1)
         name, value = f"{sources} hosts, load {load}", output_queue_wait(load, sources)
-        yield "output queue", name, value, found, QUEUE_TOLERANCE
+        compared[name] = Against(value, found)
+    return compared
 
 
-def _permutations() -> Theory:
+def _permutations(_: Known) -> Theory:
     """A full fat tree carries any permutation by adaptive ways upwards."""
+    compared = {}
     net, load = topology("fat-tree:4x3"), 0.7
     model, rng = replace(LARGE, vcs=16), np.random.default_rng(7)
     some = [parse_traffic(name, net) for name in ("bit-complement", "transpose", "shuffle")]
@@ -266,38 +265,46 @@ def _permutations() -> Theory:
     for traffic in (*some, drawn):
         for routing in ("nca-adaptive", "nca-adaptive:every"):
             name = f"{traffic.name} on {net.name}, {routing}, offered {load}"
-            yield "permutations", name, load, accepted(net, routing, traffic, model, load), 0.02
+            compared[name] = Against(load, accepted(net, routing, traffic, model, load))
+    return compared
 
 
-def _worst_traffic() -> Theory:
-    """Traffic that all takes the same channels, and detours from it.
-
-    Of the load 1 / (a p) is accepted on dragonflies, 1 / k on HyperX. Valiant carries half of the
-    capacity, whatever the traffic. UGAL about the better of both.
-    """
-    found = {}
-    for spec, routing, pattern, value in (
-        ("dragonfly:2x4x2", "minimal-group", "next-group", 1 / 8),
-        ("dragonfly:3x4x1", "minimal-group", "next-group", 1 / 12),
-        ("hyperx:4x4/4", "dimension-order", "tornado", 1 / 4),
-    ):
-        name = f"{pattern} on {spec}, {routing}"
-        found[name] = _most(spec, routing, pattern, (FULL,))
-        yield "worst traffic, accepted", name, value, found[name], 0.02
-    spec = "dragonfly:2x4x2"
-    capacity = _most(spec, "minimal-group", "uniform", (0.7, 0.75, 0.8))
-    minimal = {"uniform": capacity, "next-group": found[f"next-group on {spec}, minimal-group"]}
-    halves = {pattern: _most(spec, "valiant", pattern, AROUND_HALF) for pattern in minimal}
-    for pattern, half in halves.items():
-        yield "part of the capacity", f"{pattern} on {spec}, valiant", 0.5, half / capacity, 0.06
-    for pattern, loads in (("uniform", (0.6, 0.65, 0.7)), ("next-group", AROUND_HALF)):
-        better = max(minimal[pattern], halves[pattern])
-        share = _most(spec, "ugal-l", pattern, loads) / better
-        name = f"{pattern} on {spec}, ugal-l"
-        yield "of the better of minimal and valiant", name, 1.0, share, 0.12
+def _worst_traffic(_: Known) -> Theory:
+    """Traffic that all takes the same channels: 1 / (a p) on dragonflies, 1 / k on HyperX."""
+    return {
+        f"{pattern} on {spec}, {routing}": Against(value, _most(spec, routing, pattern, (FULL,)))
+        for spec, routing, pattern, value in (
+            (DRAGONFLY, "minimal-group", "next-group", 1 / 8),
+            ("dragonfly:3x4x1", "minimal-group", "next-group", 1 / 12),
+            ("hyperx:4x4/4", "dimension-order", "tornado", 1 / 4),
+        )
+    }
 
 
-def _most(spec: str, routing: str, pattern: str, loads: Sequence[float]) -> float:
+def _halves(_: Known) -> Theory:
+    """Valiant carries half of the capacity, whatever the traffic."""
+    capacity = _most(DRAGONFLY, "minimal-group", *MINIMAL[0])
+    return {
+        f"{pattern} on {DRAGONFLY}, valiant": Against(
+            0.5, _most(DRAGONFLY, "valiant", pattern, AROUND_HALF) / capacity
+        )
+        for pattern, _ in MINIMAL
+    }
+
+
+def _better(_: Known) -> Theory:
+    """UGAL carries about the better of minimal and Valiant."""
+    compared = {}
+    for (pattern, loads), tried in zip(MINIMAL, ((0.6, 0.65, 0.7), AROUND_HALF), strict=True):
+        minimal = _most(DRAGONFLY, "minimal-group", pattern, loads)
+        better = max(minimal, _most(DRAGONFLY, "valiant", pattern, AROUND_HALF))
+        share = _most(DRAGONFLY, "ugal-l", pattern, tried) / better
+        compared[f"{pattern} on {DRAGONFLY}, ugal-l"] = Against(1.0, share)
+    return compared
+
+
+@cache
+def _most(spec: str, routing: str, pattern: str, loads: tuple[float, ...]) -> float:
     """Return the most traffic that is accepted at any of some loads."""
     net = topology(spec)
     traffic = parse_traffic(pattern, net)
@@ -341,3 +348,17 @@ def _run(
         net, routed, model, traffic, load,
         lengths=parse_lengths(str(flits)), arrivals=parse_arrivals("bernoulli"), seed=1,
     )  # fmt: skip
+
+
+ITEMS = (
+    Item("runs", _runs, takes_table=True),
+    Item("zero-load formula", _single_packets),
+    Item("Geo/D/1", _source_queues),
+    Item("lone packet", _lone_packets),
+    Item("Geo/D/1 at a host", _host_queues),
+    Item("output queue", _output_queues),
+    Item("permutations", _permutations),
+    Item("worst traffic, accepted", _worst_traffic),
+    Item("part of the capacity", _halves),
+    Item("of the better of minimal and valiant", _better),
+)

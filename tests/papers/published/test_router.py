@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
-from netloom_papers.studies import router, validate
+from netloom_papers.ledger import Validation, compare, items, published, rows_of, validate
+from netloom_papers.studies import router
 from netloom_papers.studies.booksim import cases
 from netloom_papers.studies.booksim.cases import Case, case_of, read_cases
-from netloom_papers.studies.router import theory
-from netloom_papers.studies.validation import published
 
-KNOWN = published("router")
+KNOWN = published("router")["items"]["runs"]
 DIRECT, HOSTED = KNOWN["tables"]
 HEADER = ",".join(DIRECT["columns"])
 TRANSPOSE, TWO_VCS, SPECULATIVE = (DIRECT["rows"][row] for row in (5, 8, 10))
@@ -58,30 +57,24 @@ def test_what_is_recorded_as_outside_is_outside(compared):
         ("highest accepted traffic", "dor transpose"),
     ]
     assert not any(row.within for row in compared.rows if row.reason)
-    outside = [name for about in KNOWN["items"].values() for name in about.get("outside", ())]
+    outside = [name for about in KNOWN["compared"].values() for name in about.get("outside", ())]
     assert outside == [compared.rows[0].quantity]
 
 
 def test_theory_is_met():
-    found = list(theory())
-    items = Counter(item for item, *_ in found)
-    assert dict(items) == {
+    rows = [row for name in items("router") if name != "runs" for row in rows_of("router", name)]
+    assert Counter(row.item for row in rows) == {
         "zero-load formula": 48, "Geo/D/1": 4, "lone packet": 16, "Geo/D/1 at a host": 4,
         "output queue": 4, "permutations": 8, "worst traffic, accepted": 3,
         "part of the capacity": 2, "of the better of minimal and valiant": 2,
     }  # fmt: skip
-    far = [
-        quantity
-        for _, quantity, value, computed, tolerance in found
-        if abs(computed - value) > tolerance * value
-    ]
-    assert far == []
+    assert [row.quantity for row in rows if not row.within or row.reason] == []
 
 
 def test_recorded_numbers_that_drift_fail(monkeypatch):
     as_measured(monkeypatch, 1.06)
-    monkeypatch.setattr(router, "theory", lambda: iter(()))
-    found = validate("router")
+    runs = items("router")["runs"]
+    found = Validation(compare("router", runs))
     assert len(found.rows) == 5 * sum(len(each["rows"]) for each in KNOWN["tables"])
     idle = sum(row.item == "zero-load latency" and bool(row.reason) for row in found.rows)
     uneven = [row for row in found.rows if row.item == "highest accepted traffic" and row.reason]
@@ -160,7 +153,7 @@ def test_a_table_is_for_the_router_only(tmp_path, paper):
 def one_case(tmp_path, **values):
     return read_cases(
         table(tmp_path, changed(SPECULATIVE, **values)),
-        {item: about["column"] for item, about in KNOWN["items"].items()},
+        {item: about["column"] for item, about in KNOWN["compared"].items()},
     )[0]
 
 
@@ -200,7 +193,7 @@ def hosted(**values):
 
 def hosted_case(folder=None, **values):
     line = {column: str(value) for column, value in hosted(**values).items()}
-    columns = {item: about["column"] for item, about in KNOWN["items"].items()}
+    columns = {item: about["column"] for item, about in KNOWN["compared"].items()}
     return case_of(line, columns, "here", folder)
 
 
