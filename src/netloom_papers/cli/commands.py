@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -117,18 +118,21 @@ def _write_figures(paper: str, folder: Path) -> str:
 
     names = [name for name in pictures() if name.startswith(f"{paper}/fig-")]
     for name in names:
-        _draw(picture(name), folder / f"{name.partition('/')[2]}.svg")
+        _draw_picture(picture(name), folder / f"{name.partition('/')[2]}.svg")
     return f"Figures: {len(names)} in {folder}"
 
 
-def _draw(result: Any, path: Path) -> Path:
-    """Draw a table or figure that was recomputed."""
+def _draw(title: str, panels: Any, sentence: str, remarks: Any, path: Path) -> Path:
     from netloom.report import save_chart
     from netloom_papers.exhibits.exhibit import exhibit_chart
 
-    title = f"{result.name}: {result.line}"
-    save_chart(exhibit_chart(title, result.panels, [result.sentence], result.remarks), path)
+    save_chart(exhibit_chart(title, panels, [sentence] if sentence else [], remarks), path)
     return path
+
+
+def _draw_picture(made: Any, path: Path) -> Path:
+    """Draw a table or figure that was recomputed."""
+    return _draw(f"{made.name}: {made.line}", made.panels, made.sentence, made.remarks, path)
 
 
 def _table_writer(result: Any, path: Path) -> Writer:
@@ -226,7 +230,7 @@ def _run_picture(
             sys.stderr.write(f"netloom: {name} was stopped before its end: no answer\n")
             raise typer.Exit(INTERRUPTED) from None
     writers: list[Writer] = [] if csv is None else [_table_writer(result, csv)]
-    writers.append(lambda: f"Picture: {_draw(result, picture)}")
+    writers.append(lambda: f"Picture: {_draw_picture(result, picture)}")
     with files_written(writers, quiet=as_json):
         if as_json:
             print_json(result.to_dict() | {"picture": str(picture)})
@@ -243,8 +247,8 @@ def _run_study(
     from netloom_papers.studies.running import run_study as run
 
     if plot is not None:
-        if not STUDIES[name].figures:
-            drawn = [each for each, study in STUDIES.items() if study.figures]
+        if not STUDIES[name].drawn:
+            drawn = [each for each, study in STUDIES.items() if study.drawn]
             raise InputError("plot", f"figures of '{name}'", f"those of {', '.join(drawn)}")
         check_picture(plot / "figure.svg")
     with compilation_announced():
@@ -264,11 +268,11 @@ def _run_study(
 
 
 def _write_study_figures(result: Any, folder: Path) -> str:
-    from netloom.report import save_chart
-    from netloom_papers.studies.running import figures
+    from netloom_papers.studies.running import STUDIES
 
-    number = 0
-    for name, chart in figures(result):
-        save_chart(chart, folder / f"{name}.svg")
-        number += 1
-    return f"Figures: {number} in {folder}"
+    module = import_module(f"netloom_papers.studies.{STUDIES[result.name].module}")
+    drawn = [
+        _draw(title, panels, "", [remark], folder / f"{name}.svg")
+        for name, title, panels, remark in module.figures(result)
+    ]
+    return f"Figures: {len(drawn)} in {folder}"

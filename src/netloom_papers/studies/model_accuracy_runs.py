@@ -100,7 +100,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from netloom.base.arrays import Ints
+    from netloom.base.arrays import Floats, Ints
     from netloom_papers.models.locality import Locality
     from netloom_papers.programs.broadcast_runs import BroadcastRun
     from netloom_papers.studies.running import Case, Stopped
@@ -288,23 +288,18 @@ def mean_errors(table: pl.DataFrame, *by: str) -> pl.DataFrame:
     )
 
 
-def torus_curves(table: pl.DataFrame, variants: Sequence[str], points: int = 40) -> pl.DataFrame:
-    """Return the latency by rate that the variants predict for the configurations of a table."""
-    import polars as pl
+def torus_curve(
+    radix: int, flits: int, vcs: int, broadcast: float, variant: str, points: int = 40
+) -> tuple[Floats, Floats]:
+    """Return rates, and the latencies that a variant predicts."""
 
-    parts = []
-    for radix, flits, vcs, broadcast in table.select(NAME).unique(maintain_order=True).rows():
-        for variant in variants:
-            options: dict[str, Any] = {
-                "message_flits": flits, "vcs": vcs, "broadcast": broadcast, "variant": variant,
-            }  # fmt: skip
-            most = torus_broadcast(radix, rate=0.0, **options).saturation_rate
-            rates = np.linspace(0, most, points + 1)[:-1]
-            said = torus_broadcast(radix, rate=rates, **options)
-            columns = pl.DataFrame({"rate": rates, "latency": said.latency})
-            name = zip((*NAME, "variant"), (radix, flits, vcs, broadcast, variant), strict=True)
-            parts.append(columns.with_columns(pl.lit(value).alias(key) for key, value in name))
-    return pl.concat(parts)
+    def said(rate: Any) -> Any:
+        return torus_broadcast(
+            radix, message_flits=flits, vcs=vcs, broadcast=broadcast, variant=variant, rate=rate
+        )
+
+    rates = np.linspace(0, said(0.0).saturation_rate, points + 1)[:-1]
+    return rates, said(rates).latency
 
 
 # -- locality ------------------------------------------------------------------------------------

@@ -8,11 +8,11 @@ import pytest
 
 from netloom._version import __version__
 from netloom.base.errors import InputError
-from netloom_papers.exhibits.model_accuracy import figures
+from netloom_papers.exhibits.exhibit import exhibit_chart
 from netloom_papers.models.locality_parts import message_curve
 from netloom_papers.questions.simulate.broadcast.question import simulate_broadcast
 from netloom_papers.studies import johnson, model_accuracy, model_accuracy_runs
-from netloom_papers.studies.model_accuracy import figure_tables
+from netloom_papers.studies.model_accuracy import figures
 from netloom_papers.studies.running import Goal, run_study, simulate_all
 
 TORUS = {
@@ -247,8 +247,13 @@ def test_the_whole_study(small):
 
 
 def test_its_figures(small):
-    names = {name: chart.to_dict() for name, chart in figures(figure_tables(small))}
-    assert list(names) == ["figure-1-k4", *(f"figure-{number}" for number in range(3, 9))]
+    drawn = list(figures(small))
+    for _, title, panels, remark in drawn:
+        assert exhibit_chart(title, panels, [], [remark]).to_dict()
+    assert [name for name, *_ in drawn] == [
+        "figure-1-k4",
+        *(f"figure-{number}" for number in range(3, 9)),
+    ]
 
 
 def test_nothing_simulated_is_nothing_said(monkeypatch, tmp_path):
@@ -259,7 +264,7 @@ def test_nothing_simulated_is_nothing_said(monkeypatch, tmp_path):
     assert found.interrupted
     assert (found.goals, found.sections, found.simulated) == ((), (), 0)
     assert len(found.table()) == 0
-    assert list(figures(figure_tables(found))) == []
+    assert list(figures(found)) == []
 
 
 def test_there_is_no_such_study():
