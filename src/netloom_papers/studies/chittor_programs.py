@@ -83,15 +83,9 @@ def _pattern(
     name: str,
     side: int,
     sizes: Sequence[int],
-    think_us: float,
+    thinks: Sequence[float],
     loops: int = LOOPS,
     **options: Any,
-) -> PatternSimulation:
-    return _patterns(name, side, sizes, [think_us], loops, **options)
-
-
-def _patterns(
-    name: str, side: int, sizes: Sequence[int], thinks: Sequence[float], loops: int, **options: Any
 ) -> PatternSimulation:
     found = simulate_pattern(
         f"symult2010:{side}x{side}",
@@ -109,7 +103,7 @@ def _patterns(
 @cache
 def _neighbours(name: str, sizes: tuple[int, ...]) -> pl.DataFrame:
     """Neighbours' loops without computation, by length."""
-    return _pattern(name, 4, sizes, 0).table()
+    return _pattern(name, 4, sizes, [0]).table()
 
 
 def _figure_4_4(_: Known) -> Found:
@@ -140,7 +134,7 @@ def _by_node(found: PatternSimulation) -> pl.DataFrame:
 
 def _draw_figure_4_5(_: Made) -> Drawn:
     """Loop times of the nodes on the diagonal: 4 KB messages, 450 µs of computation."""
-    table = _by_node(_pattern("diagonal", 12, [4096], 450)).sort("row")
+    table = _by_node(_pattern("diagonal", 12, [4096], [450])).sort("row")
     hops = 2 * np.abs(2 * table["row"].to_numpy() - 11)
     times = table["loop_us"].to_numpy()
     for title, x, at in (
@@ -155,7 +149,7 @@ def figure_4_6(message_bytes: tuple[int, ...], loops: int = LOOPS) -> pl.DataFra
     """The mean time of a message, µs, against the length of its path: pairs on the diagonal."""
     import polars as pl
 
-    found = _pattern("diagonal", 12, message_bytes, 0, loops)
+    found = _pattern("diagonal", 12, message_bytes, [0], loops)
     half = found.nodes[: len(found.nodes) // 2]
     hops = 2 * (11 - 2 * (half // 12))
     return pl.concat(
@@ -196,7 +190,7 @@ def _draw_figure_4_7(made: Made) -> Drawn:
     """Loop times of the nodes of the transpose: 4 KB messages, 150 µs of computation."""
     loops = QUICK_LOOPS if made.quick else TRANSPOSE_LOOPS
     for policy, words in ARBITRATIONS.items():
-        run = _pattern("transpose", 12, [4096], 150, loops, arbitration=policy)
+        run = _pattern("transpose", 12, [4096], [150], loops, arbitration=policy)
         cells = {
             (f"row {node['row']}", f"column {node['column']}"): Cell(None, node["loop_us"])
             for node in _by_node(run).sort("row", "column").iter_rows(named=True)
@@ -210,8 +204,7 @@ def transposes(
     side: int, size: int, policy: str, thinks: tuple[float, ...], loops: int
 ) -> pl.DataFrame:
     """Return loops of the transpose: applied traffic, actual traffic, and times."""
-    options = {"arbitration": policy}
-    return _patterns("transpose", side, [size], thinks, loops, **options).table()
+    return _pattern("transpose", side, [size], thinks, loops, arbitration=policy).table()
 
 
 BY_SIZE = {f"{side * side} nodes": (side, 4096) for side in (4, 8, 12)}
@@ -294,7 +287,7 @@ def _draw_table_4_1(made: Made) -> Drawn:
 
 def _figure_4_11(known: Known) -> Found:
     """The worked example's loop computes for 1 ms on average. The pairs are as many samples."""
-    point = _pattern("ab-1nn", 4, [4096], 1000, known["loops"]).points[0]
+    point = _pattern("ab-1nn", 4, [4096], [1000], known["loops"]).points[0]
     loop_us = point.loop_us[::2]  # of a pair, both nodes have the same
     return {"loop (µs)": loop_us, "λ_a (%)": 100 * point.channel_us / loop_us}
 
@@ -396,7 +389,12 @@ def _run_loop(case: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _transposed(
-    what: str, option: str, values: Sequence[Any], applied: Sequence[float], seeds: int, **more: Any
+    what: str,
+    option: str,
+    values: Sequence[Any],
+    seeds: int,
+    applied: Sequence[float] = APPLIED,
+    **more: Any,
 ) -> pl.DataFrame:
     """Run the transpose with each value of an option."""
     cases = [
@@ -453,11 +451,8 @@ def _of_transpose(
     yield plot(title, AXES, [*_curves(runs(*_runs(made.quick)), cases, x=x), *_theory()])
 
 
-def figure_5_6(
-    seeds: int, applied: Sequence[float] = APPLIED, release_cycles: Sequence[int] = (0, 1)
-) -> pl.DataFrame:
-    """The transpose of 144 nodes, with both readings of when a channel is free again."""
-    return _transposed("figure 5.6", "release_cycles", release_cycles, applied, seeds, loops=400)
+figure_5_6 = partial(_transposed, "figure 5.6", "release_cycles", (0, 1), loops=400)
+"""The transpose of 144 nodes, with both readings of when a channel is free again."""
 
 
 def _figure_5_6(known: Known) -> Found:
@@ -566,9 +561,8 @@ def estimated_seconds(
     )
 
 
-def figure_5_9(seeds: int, applied: Sequence[float] = APPLIED) -> pl.DataFrame:
-    """The effect of message length, on the transpose."""
-    return _transposed("figure 5.9", "message_flits", (5, 50, 250), applied, seeds)
+figure_5_9 = partial(_transposed, "figure 5.9", "message_flits", (5, 50, 250))
+"""The effect of message length, on the transpose."""
 
 
 def _figure_5_9(known: Known) -> Found:
@@ -584,9 +578,8 @@ def _figure_5_9(known: Known) -> Found:
     return found
 
 
-def figure_5_10(seeds: int, applied: Sequence[float] = APPLIED) -> pl.DataFrame:
-    """The effect of the distribution of computation times, on the transpose."""
-    return _transposed("figure 5.10", "think", ("fixed", "uniform"), applied, seeds)
+figure_5_10 = partial(_transposed, "figure 5.10", "think", ("fixed", "uniform"))
+"""The effect of the distribution of computation times, on the transpose."""
 
 
 def _figure_5_10(known: Known) -> Found:
