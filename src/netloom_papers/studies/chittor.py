@@ -67,6 +67,7 @@ if TYPE_CHECKING:
 
     Drawn: TypeAlias = Iterator[Plot | Grid | str]
     Found: TypeAlias = dict[str, Any]
+    Estimated: TypeAlias = Mapping[str, tuple[str, Mapping[str, float]]]
 
 ROW_FIRST = DimensionOrder()
 
@@ -487,9 +488,7 @@ def _draw_figure_3_8(made: Made) -> Drawn:
     yield plot("B. Logical path lengths", ("nodes N", "channels"), logical, log_x=True)
 
 
-def _of_estimates(
-    axis: str, panels: Mapping[str, tuple[str, Mapping[str, float]]], made: Made
-) -> Drawn:
+def _of_estimates(axis: str, panels: Estimated, made: Made) -> Drawn:
     """One panel per title and figure of random mappings, beside estimates as shares of C."""
     _, nodes = _sizes(made.quick)
     for title, (figure, estimates) in panels.items():
@@ -503,7 +502,7 @@ def _of_estimates(
         yield plot(title, ("nodes N", axis), curves, log_x=True, log_y=True)
 
 
-CHANNEL_LOADS = {
+CHANNEL_LOADS: Estimated = {
     "A. Average channel load": ("channel_load_mean", {"C/6, eq. 3.19": 1 / 6}),
     "B. Maximum channel load": (
         "channel_load_max",
@@ -511,7 +510,7 @@ CHANNEL_LOADS = {
     ),
 }
 
-PATH_CONTENTION = {
+PATH_CONTENTION: Estimated = {
     "A. Average path": (
         "path_contention_mean",
         {"2C/3, eq. 3.28": 2 / 3, "C/2, table 3.1": 1 / 2},
@@ -587,7 +586,7 @@ def _draw_table_3_2(made: Made) -> Drawn:
 def _uniform(_: Known) -> Found:
     """Uniform traffic: every node talks to every other, so the mapping does not matter."""
     graph, net = read("all-to-all:256"), mesh(16, 16)
-    _, limit = _mapped(net, graph, np.arange(256, dtype=np.int32), np.ones(graph.num_edges))
+    limit = _mapped(net, graph, np.arange(256, dtype=np.int32), np.ones(graph.num_edges))[1]
     return {f"saturation of uniform traffic on {net.name} (%)": 100 * limit.lemma_3}
 
 

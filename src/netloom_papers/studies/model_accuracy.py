@@ -47,10 +47,14 @@ if TYPE_CHECKING:
     import polars as pl
 
     from netloom.base.figures import Plot
+    from netloom_papers.models.torus_broadcasts import Variant
 
     Figure: TypeAlias = tuple[str, str, list[Plot], str]
 
-DEFAULT_VARIANT = "improved"
+DEFAULT_VARIANT: Variant = "improved"
+
+DRAWN: dict[Variant, str] = {DEFAULT_VARIANT: MODELLED, "printed": PRINTED}
+"""Variants in figure 1, and whose curves they are."""
 
 LATENCY_GOALS = {0.2: 5.0, 0.5: 5.0, 0.8: 15.0}
 """Mean absolute error of unicast latency, %, by load."""
@@ -306,7 +310,10 @@ def figures(result: StudyResult) -> Iterator[Figure]:
 def _figure_1(torus: pl.DataFrame) -> Iterator[Figure]:
     """Unicast latency by rate, with the simulated points at parts of saturation."""
     seen = torus.filter(figure="latency", variant=DEFAULT_VARIANT).sort("vcs", "broadcast")
-    remark = "Printed is the model of the paper's equations, model the improved one."
+    remark = (
+        "Computed is simulated, at 20, 50 and 80 % of saturation; printed is the model of the "
+        "paper's equations, model the improved one."
+    )
     for radix in seen["radix"].unique(maintain_order=True):
         panels = []
         by = ("vcs", "broadcast")
@@ -315,7 +322,7 @@ def _figure_1(torus: pl.DataFrame) -> Iterator[Figure]:
             for (flits,), points in of.group_by("flits", maintain_order=True):
                 name = f"M = {flits}"
                 curves.append(curve(name, points["rate"], points["simulated"]))
-                for variant, whose in ((DEFAULT_VARIANT, MODELLED), ("printed", PRINTED)):
+                for variant, whose in DRAWN.items():
                     rates, latency = torus_curve(radix, flits, vcs, broadcast, variant)
                     shown = latency <= most
                     curves.append(curve(name, rates[shown], latency[shown], whose))
@@ -326,7 +333,8 @@ def _figure_1(torus: pl.DataFrame) -> Iterator[Figure]:
 
 def _figures_3_to_5(locality: pl.DataFrame) -> Iterator[Figure]:
     remark = (
-        "Model is with the channel loads of each mapping, printed with their mean, as in the paper."
+        "Computed is simulated; model is with the channel loads of each mapping, printed with "
+        "their mean, as in the paper."
     )
     for name, axes in MAPPED.items():
         panels = []

@@ -102,6 +102,7 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Floats, Ints
     from netloom_papers.models.locality import Locality
+    from netloom_papers.models.torus_broadcasts import Variant
     from netloom_papers.programs.broadcast_runs import BroadcastRun
     from netloom_papers.studies.running import Case, Stopped
 
@@ -289,7 +290,7 @@ def mean_errors(table: pl.DataFrame, *by: str) -> pl.DataFrame:
 
 
 def torus_curve(
-    radix: int, flits: int, vcs: int, broadcast: float, variant: str, points: int = 40
+    radix: int, flits: int, vcs: int, broadcast: float, variant: Variant, points: int = 40
 ) -> tuple[Floats, Floats]:
     """Return rates, and the latencies that a variant predicts."""
 
