@@ -56,114 +56,103 @@ def figures(tables: Mapping[str, pl.DataFrame]) -> Iterator[tuple[str, alt.VConc
         yield "figure-8", _breakdown(tables["figure 8"])
 
 
+def _layers(
+    lines: alt.Chart,
+    points: alt.Chart,
+    dashed: tuple[str, str, str],
+    *,
+    seen: alt.Y | None = None,
+    **axes: Any,
+) -> alt.LayerChart:
+    """Return lines of models, and points of what was simulated, on the same axes.
+
+    ``dashed``: the column that tells lines apart, its value of solid ones, and of dashed ones.
+    ``seen``: the vertical axis of points, if their column is another.
+    """
+    import altair as alt
+
+    column, *domain = dashed
+    dashes = alt.Scale(domain=domain, range=[[1, 0], [3, 3]])
+    said = lines.encode(**axes, strokeDash=alt.StrokeDash(f"{column}:N", scale=dashes, legend=None))
+    measured = points.encode(**axes | ({} if seen is None else {"y": seen}))
+    chart: alt.LayerChart = alt.LayerChart(layer=[said, measured])
+    return chart
+
+
 def _latencies(seen: pl.DataFrame, curves: pl.DataFrame, radix: int) -> alt.VConcatChart:
     """Unicast latency by rate: a column of charts for each V, a row for each β."""
     import altair as alt
+    import polars as pl
 
     flits = sorted(seen["flits"].unique().to_list())
-    columns = []
+    shades = alt.Scale(domain=flits, range=ORDERED[: len(flits)])
+    tooltip = ["flits:O", "load:Q", "rate:Q", "simulated:Q", "ci95:Q", "predicted:Q"]
     many = sorted(seen["vcs"].unique().to_list())
+    columns = []
     for vcs in many:
-        of = seen.filter(vcs=vcs)
-        cells = [
-            _cell(
-                of.filter(broadcast=broadcast),
-                curves.filter(vcs=vcs, broadcast=broadcast),
-                f"V = {vcs}, β = {broadcast:g}",
-                flits,
-                named=vcs == many[-1],
+        legend = alt.Legend(title="M, flits") if vcs == many[-1] else None
+        cells = []
+        for broadcast in sorted(seen.filter(vcs=vcs)["broadcast"].unique().to_list()):
+            of = seen.filter(vcs=vcs, broadcast=broadcast)
+            said = curves.filter(vcs=vcs, broadcast=broadcast)
+            said = said.with_columns(pl.col("flits").cast(pl.Int64))
+            most: Any = of["simulated"].max()
+            scale = alt.Scale(domain=[0, 1.5 * most])
+            latency, simulated = (
+                alt.Y(f"{name}:Q", title="cycles", scale=scale) for name in ("latency", "simulated")
             )
-            for broadcast in sorted(of["broadcast"].unique().to_list())
-        ]
+            points = alt.Chart(of).mark_point(filled=True, size=36, opacity=1)
+            chart = _layers(
+                alt.Chart(said).mark_line(clip=True, strokeWidth=1.6),
+                points.encode(tooltip=tooltip),
+                ("variant", "improved", "printed"),
+                x=alt.X("rate:Q", title="messages/node/cycle", axis=alt.Axis(tickCount=4)),
+                y=latency,
+                seen=simulated,
+                color=alt.Color("flits:O", scale=shades, legend=legend),
+            )
+            title = f"V = {vcs}, β = {broadcast:g}"
+            cells.append(chart.properties(width=CELL, height=150, title=title))
         columns.append(alt.vconcat(*cells))
     words = "points: simulated, at 20, 50 and 80 % of saturation; lines: improved; dashed: printed"
     return framed(columns, f"Unicast latency on torus:{radix}x{radix}", [words])
 
 
-def _cell(
-    seen: pl.DataFrame, curves: pl.DataFrame, title: str, flits: list[int], *, named: bool
-) -> alt.LayerChart:
-    import altair as alt
-    import polars as pl
-
-    most: Any = seen["simulated"].max()
-    legend = alt.Legend(title="M, flits") if named else None
-    shades = alt.Scale(domain=flits, range=ORDERED[: len(flits)])
-    color = alt.Color("flits:O", scale=shades, legend=legend)
-    scale = alt.Scale(domain=[0, 1.5 * most])
-    rate = alt.X("rate:Q", title="messages/node/cycle", axis=alt.Axis(tickCount=4))
-    dashes = alt.Scale(domain=["improved", "printed"], range=[[1, 0], [3, 3]])
-    lines = (
-        alt.Chart(curves.with_columns(pl.col("flits").cast(pl.Int64)))
-        .mark_line(clip=True, strokeWidth=1.6)
-        .encode(
-            x=rate,
-            y=alt.Y("latency:Q", title="cycles", scale=scale),
-            color=color,
-            strokeDash=alt.StrokeDash("variant:N", scale=dashes, legend=None),
-        )
-    )
-    points = (
-        alt.Chart(seen)
-        .mark_point(filled=True, size=36, opacity=1)
-        .encode(
-            x=rate,
-            y=alt.Y("simulated:Q", title="cycles", scale=scale),
-            color=color,
-            tooltip=["flits:O", "load:Q", "rate:Q", "simulated:Q", "ci95:Q", "predicted:Q"],
-        )
-    )
-    chart: alt.LayerChart = alt.LayerChart(layer=[lines, points])
-    return chart.properties(width=CELL, height=150, title=title)
-
-
 def _mappings(name: str, table: pl.DataFrame) -> alt.VConcatChart:
     """Johnson's figures 3 to 5: a chart for each protocol and kind of mappings."""
-    parts = []
-    groups = list(table.group_by("protocol", "kind", maintain_order=True))
-    for index, ((protocol, kind), of) in enumerate(groups):
-        named = index == len(groups) - 1
-        parts.append(_curves(name, of, f"{protocol}, {_KINDS[str(kind)]}", named=named))
-    title = f"{name.replace('-', ' ').capitalize()}: mappings on torus:8x8"
-    return framed(
-        parts,
-        title,
-        ["points: simulated; lines: model, with the channel loads of each mapping; "
-         "dashed: with their mean, as in the paper"],
-    )  # fmt: skip
-
-
-_KINDS = {"distance": "random swaps", "linear": "linear mappings"}
-
-
-def _curves(name: str, table: pl.DataFrame, title: str, *, named: bool) -> alt.LayerChart:
     import altair as alt
     import polars as pl
 
-    def chosen(source: str) -> pl.DataFrame:
+    across, up = FIGURES_3_TO_5[name]
+
+    def chosen(of: pl.DataFrame, source: str) -> pl.DataFrame:
         rate, latency = pl.col(f"{source}_rate"), pl.col(f"{source}_latency")
         x = 1 / rate if name == "figure-3" else pl.col("distance")
         y = rate if name == "figure-4" else latency
-        return table.select("contexts", "channel_load", x=x, y=y).sort("x")
+        return of.select("contexts", "channel_load", x=x, y=y).sort("x")
 
-    across, up = FIGURES_3_TO_5[name]
-    x = alt.X("x:Q", title=across, scale=alt.Scale(zero=name == "figure-3"))
-    y = alt.Y("y:Q", title=up)
-    color = _contexts(named=named)
-    dashes = alt.Scale(domain=["own", "mean"], range=[[1, 0], [3, 3]])
-    lines = (
-        alt.Chart(chosen("predicted"))
-        .mark_line(strokeWidth=1.6)
-        .encode(x=x, y=y, color=color,
-                strokeDash=alt.StrokeDash("channel_load:N", scale=dashes, legend=None))
-    )  # fmt: skip
-    points = (
-        alt.Chart(chosen("simulated").filter(channel_load="own"))
-        .mark_point(filled=True, size=40, opacity=1)
-        .encode(x=x, y=y, color=color)
+    parts = []
+    groups = list(table.group_by("protocol", "kind", maintain_order=True))
+    for place, ((protocol, kind), of) in enumerate(groups, 1):
+        seen = chosen(of, "simulated").filter(channel_load="own")
+        chart = _layers(
+            alt.Chart(chosen(of, "predicted")).mark_line(strokeWidth=1.6),
+            alt.Chart(seen).mark_point(filled=True, size=40, opacity=1),
+            ("channel_load", "own", "mean"),
+            x=alt.X("x:Q", title=across, scale=alt.Scale(zero=name == "figure-3")),
+            y=alt.Y("y:Q", title=up),
+            color=_contexts(named=place == len(groups)),
+        )
+        title = f"{protocol}, {_KINDS[str(kind)]}"
+        parts.append(chart.properties(width=CELL, height=240, title=title))
+    words = (
+        "points: simulated; lines: model, with the channel loads of each mapping; "
+        "dashed: with their mean, as in the paper"
     )
-    chart: alt.LayerChart = alt.LayerChart(layer=[lines, points])
-    return chart.properties(width=CELL, height=240, title=title)
+    return framed(parts, f"{name.replace('-', ' ').capitalize()}: mappings on torus:8x8", [words])
+
+
+_KINDS = {"distance": "random swaps", "linear": "linear mappings"}
 
 
 def _sizes(name: str, table: pl.DataFrame) -> alt.VConcatChart:
@@ -172,33 +161,22 @@ def _sizes(name: str, table: pl.DataFrame) -> alt.VConcatChart:
 
     title, unit = BY_SIZE[name]
     powers = alt.Axis(values=[10**power for power in range(1, 7)])
-    nodes = alt.X("nodes:Q", title="processors", scale=alt.Scale(type="log"), axis=powers)
     kind = alt.Scale(type="log" if name == "figure 7" else "linear")
-    value = alt.Y("value:Q", title=unit, scale=kind)
-    styles = {"model": [1, 0], PAPERS: [3, 3]}
-    dashes = alt.Scale(domain=list(styles), range=list(styles.values()))
-    lines = (
-        alt.Chart(table.filter(table["source"] != "simulated"))
-        .mark_line(strokeWidth=1.8)
-        .encode(
-            x=nodes,
-            y=value,
-            color=_contexts(named=True),
-            strokeDash=alt.StrokeDash("source:N", scale=dashes, legend=None),
-        )
+    seen = table["source"] == "simulated"
+    chart = _layers(
+        alt.Chart(table.filter(~seen)).mark_line(strokeWidth=1.8),
+        alt.Chart(table.filter(seen)).mark_point(filled=True, size=48, opacity=1),
+        ("source", "model", PAPERS),
+        x=alt.X("nodes:Q", title="processors", scale=alt.Scale(type="log"), axis=powers),
+        y=alt.Y("value:Q", title=unit, scale=kind),
+        color=_contexts(named=True),
     )
-    points = (
-        alt.Chart(table.filter(source="simulated"))
-        .mark_point(filled=True, size=48, opacity=1)
-        .encode(x=nodes, y=value, color=_contexts(named=True))
+    words = (
+        "points: simulated tori of 16 to 1024 nodes; lines: the model of these; "
+        "dashed: the model of the paper's machine"
     )
-    chart: alt.LayerChart = alt.LayerChart(layer=[lines, points])
-    return framed(
-        [chart.properties(width=520, height=330)],
-        f"{name.capitalize()}: {title}",
-        ["points: simulated tori of 16 to 1024 nodes; lines: the model of these; "
-         "dashed: the model of the paper's machine"],
-    )  # fmt: skip
+    drawn = [chart.properties(width=520, height=330)]
+    return framed(drawn, f"{name.capitalize()}: {title}", [words])
 
 
 def _breakdown(table: pl.DataFrame) -> alt.VConcatChart:
