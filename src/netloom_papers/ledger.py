@@ -35,7 +35,7 @@ class Paper(NamedTuple):
     """A paper, or other reference: what it is, and the modules whose ``ITEMS`` recompute it."""
 
     title: str
-    modules: tuple[str, ...] = ()
+    modules: tuple[str, ...]
 
 
 PAPERS = {
@@ -43,7 +43,7 @@ PAPERS = {
         "Chittor 1991, *Communication performance of multicomputers*",
         ("chittor", "chittor_programs"),
     ),
-    "shahrabi": Paper("Shahrabi et al. 2002, broadcast in wormhole tori"),
+    "shahrabi": Paper("Shahrabi et al. 2002, broadcast in wormhole tori", ("shahrabi",)),
     "rosenblum-mayr": Paper(
         "Rosenblum & Mayr 1986, the Ultracomputer with several hot spots", ("rosenblum_mayr",)
     ),
@@ -403,8 +403,6 @@ def published(paper: str) -> dict[str, Any]:
 
     All else is what the recomputation needs: sizes, seeds.
     """
-    if not PAPERS[paper].modules:
-        return _former().said(paper)  # type: ignore[no-any-return]
     text = files("netloom_papers.studies").joinpath("data", f"{paper}.json").read_text()
     found: dict[str, Any] = json.loads(text)
     return found
@@ -413,13 +411,7 @@ def published(paper: str) -> dict[str, Any]:
 def items(paper: str) -> dict[str, Item]:
     """Return all items of a paper, by name."""
     modules = (import_module(f"netloom_papers.studies.{each}") for each in PAPERS[paper].modules)
-    if not PAPERS[paper].modules:
-        return {item.id: item for item in _former().items(paper)}
     return {item.id: item for module in modules for item in module.ITEMS}
-
-
-def _former() -> Any:
-    return import_module("netloom_papers.studies.former")
 
 
 def compare(paper: str, item: Item, **changes: Any) -> tuple[Row, ...]:
@@ -690,8 +682,7 @@ def picture(name: str, *, quick: bool = False) -> Picture:
     said = [*known.get("remarks", ()), known.get("quick" if quick else "full", "")]
     remarks = [each for each in shown if isinstance(each, str)]
     remarks += [each.format_map(notes) for each in said if each]
-    rows += tuple(each for each in shown if isinstance(each, Row))
-    panels = tuple(each for each in shown if not isinstance(each, str | Row))
+    panels = tuple(each for each in shown if not isinstance(each, str))
     return Picture(name, known["shows"], quick, panels, rows, tuple(remarks))
 
 

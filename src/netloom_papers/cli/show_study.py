@@ -45,7 +45,7 @@ def show_studies(exhibits: Iterable[tuple[str, str]], others: Iterable[tuple[str
         screen.print(Text(f"{name:{width}}  {line}"), soft_wrap=True)
 
 
-def show_exhibited(result: Picture) -> None:
+def show_picture(result: Picture) -> None:
     """Print a table or figure: printed numbers dim, computed beside them, and what is outside."""
     screen = console()
     show_verdict(screen, result.verdict)

@@ -2,7 +2,7 @@
 
 The goals were set before the models were made. Loads are fractions of the *simulated* saturation
 rate. What each part simulates, what was known before looking, and why it fails where it does is
-said at the top of ``model_accuracy_torus`` and ``model_accuracy_locality``.
+said at the top of ``model_accuracy_runs``.
 """
 
 from __future__ import annotations
@@ -19,20 +19,16 @@ from netloom_papers.studies.johnson import (
     hop_latencies,
     times,
 )
-from netloom_papers.studies.model_accuracy_locality import (
-    LOADS as CHANNEL_LOADS,
-)
-from netloom_papers.studies.model_accuracy_locality import (
-    compare_locality,
-    compare_sizes,
-    locality_cases,
-    simulate_locality_cases,
-)
-from netloom_papers.studies.model_accuracy_torus import (
+from netloom_papers.studies.model_accuracy_runs import (
+    CHANNEL_LOADS,
     LOADS,
     NAME,
+    compare_locality,
+    compare_sizes,
     compare_torus,
+    locality_cases,
     mean_errors,
+    simulate_locality_cases,
     simulate_torus_cases,
     torus_cases,
     torus_curves,

@@ -23,7 +23,7 @@ from netloom.base.textfiles import read_text, unwritable, write_text
 from netloom.questions.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import polars as pl
 
@@ -33,16 +33,29 @@ if TYPE_CHECKING:
 
 
 class Study(NamedTuple):
-    """A study: what it asks, in one line, and the module of this package whose ``run`` answers."""
+    """A study.
+
+    Attributes
+    ----------
+    line
+        What it asks, in one line.
+    module
+        The module of this package whose ``run`` answers. Its ``figure_tables`` of an answer are
+        drawn, if ``figures`` says so.
+    figures
+        The module whose ``figures`` draws them. Empty if there are none.
+    """
 
     line: str
     module: str
+    figures: str = ""
 
 
 STUDIES = {
     "model-accuracy": Study(
         "How far the torus-broadcast and locality models can be trusted, against simulation",
         "model_accuracy",
+        "netloom_papers.exhibits.model_accuracy",
     ),
     "latency-accuracy": Study(
         "How far predict latency is off, on random networks, routers and traffic",
@@ -221,6 +234,13 @@ def run_side_by_side(runs: Sequence[Callable[[], Any]], what: str = "") -> list[
     if len(found) < len(runs):
         raise KeyboardInterrupt
     return found
+
+
+def figures(result: StudyResult) -> Iterator[tuple[str, Any]]:
+    """Yield name and picture of each figure of a study that has some."""
+    study = STUDIES[result.name]
+    tables = import_module(f"netloom_papers.studies.{study.module}").figure_tables(result)
+    yield from import_module(study.figures).figures(tables)
 
 
 WANTED = "a line for each simulated case, as an earlier run of this study wrote it"
