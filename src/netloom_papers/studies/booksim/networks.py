@@ -81,18 +81,6 @@ class Shape(NamedTuple):
         return f"{self.kind} k={self.k} n={self.n} c={self.c}{alike}"
 
 
-class _Links(NamedTuple):
-    """Channels between routers, int[num_channels] each: where they leave and enter, and cycles.
-
-    ``rank``: orders those that leave a router as its output ports are.
-    """
-
-    source: Ints
-    rank: Ints
-    target: Ints
-    cycles: Ints
-
-
 def network(shape: Shape) -> Topology:
     """Return the network: hosts, routers and channels by that simulator's numbers.
 
@@ -123,24 +111,24 @@ def network(shape: Shape) -> Topology:
 
 
 def _made(
-    shape: Shape,
-    num_routers: int,
-    links: list[_Links],
-    host_router: Ints,
-    **more: Any,
+    shape: Shape, num_routers: int, links: list[Ints], host_router: Ints, **more: Any
 ) -> Topology:
-    joined = _Links(*(np.concatenate(column) for column in zip(*links, strict=True)))
-    order = np.lexsort((joined.rank, joined.source))
-    source, _, target, cycles = (column[order].astype(np.int32) for column in joined)
+    """Return the network of channels between routers: the rows that ``_links`` makes."""
+    source, rank, target, cycles = np.concatenate([np.zeros((4, 0), np.int32), *links], axis=1)
+    order = np.lexsort((rank, source))
+    source, target, cycles = (column[order].astype(np.int32) for column in (source, target, cycles))
     routers = Topology(shape.name, num_routers, source, target, channel_cycles=cycles)
     return attach_hosts(routers, host_router, name=shape.name, **more)
 
 
-def _links(source: Any, rank: Any, target: Any, cycles: Any = 1) -> _Links:
-    """Return channels from arrays that can be broadcast together."""
-    arrays = np.broadcast_arrays(*(np.asarray(each, np.int64) for each in (source, rank, target)))
-    cycles = np.broadcast_to(np.asarray(cycles, np.int64), arrays[0].shape)
-    return _Links(*(each.ravel() for each in (*arrays, cycles)))
+def _links(source: Any, rank: Any, target: Any, cycles: Any = 1) -> Ints:
+    """Return channels from arrays that can be broadcast together, int64[4, num_channels].
+
+    Where they leave, a number that orders those that leave a router as its output ports are, where
+    they enter, and cycles. A router has no channel to itself.
+    """
+    found = np.stack([each.ravel() for each in np.broadcast_arrays(source, rank, target, cycles)])
+    return found[:, found[0] != found[2]]
 
 
 def _check(shape: Shape, hosts: int, routers: int, channels: int) -> None:
@@ -153,7 +141,7 @@ def _fattree(shape: Shape) -> Topology:
     width = k ** (n - 1)
     _check(shape, k * width, n * width, 2 * (n - 1) * k * width)
     places, digit = np.arange(width)[:, None], np.arange(k)
-    links = [_links([], [], [])]
+    links = []
     for level in range(n - 1):
         weight = k ** (n - 2 - level)
         own = places // weight % k
@@ -188,19 +176,16 @@ def _flatfly(shape: Shape) -> Topology:
     routers = k**n
     _check(shape, routers * shape.c, routers, routers * (k - 1) * n)
     router, digit = np.arange(routers)[:, None], np.arange(k)
-    links = [_links([], [], [])]
+    links = []
     for axis in range(n):
         weight = k**axis
         other = router + (digit - router // weight % k) * weight
-        apart = other != router
-        here = np.broadcast_to(router, other.shape)[apart]
-        there = other[apart]
-        length = xr * (np.abs(here % x - there % x) + np.abs(here // x - there // x))
-        rank = np.broadcast_to(axis * k + digit, other.shape)[apart]
-        links.append(_links(here, rank, there, length if shape.by_length else 1))
+        length = xr * (np.abs(router % x - other % x) + np.abs(router // x - other // x))
+        cycles = length if shape.by_length else 1
+        links.append(_links(router, axis * k + digit, other, cycles))
     hosts = _on_floor(shape, routers)
-    cycles = _host_cycles(shape, hosts) if shape.by_length else 1
-    return _made(shape, routers, links, hosts, cycles=cycles)
+    away = _host_cycles(shape, hosts) if shape.by_length else 1
+    return _made(shape, routers, links, hosts, cycles=away)
 
 
 def _host_cycles(shape: Shape, router: Ints) -> Ints:
@@ -257,13 +242,7 @@ def _dragonfly(shape: Shape) -> Topology:
     _check(shape, routers * p, routers, routers * (a - 1 + p))
     router, other = np.arange(routers)[:, None], np.arange(a)
     group, own = router // a, router % a
-    apart = np.broadcast_to(other, (routers, a)) != own
-    local = _links(
-        np.broadcast_to(router, apart.shape)[apart],
-        np.broadcast_to(other, apart.shape)[apart],
-        (group * a + other)[apart],
-        LOCAL_CYCLES,
-    )
+    local = _links(router, other, group * a + other, LOCAL_CYCLES)
     turn = own * p + np.arange(p)
     far = turn + (turn >= group)
     back = np.where(far > group, group, group - 1)
@@ -277,7 +256,7 @@ def _fly(shape: Shape) -> Topology:
     width = k ** (n - 1)
     _check(shape, k * width, n * width, (n - 1) * k * width)
     place, digit = np.arange(width)[:, None], np.arange(k)
-    links = [_links([], [], [])]
+    links = []
     for stage in range(1, n):
         weight = k ** (n - 1 - stage)
         other = place + (digit - place // weight % k) * weight
