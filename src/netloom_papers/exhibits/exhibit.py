@@ -215,14 +215,7 @@ def plot_chart(
         hollow = printed.mark_bar(filled=False, strokeWidth=1.5, strokeDash=[4, 3])
         layers += [computed.mark_bar().encode(**shift), hollow.encode(**shift)]
     else:
-        shapes, dashes = (
-            {
-                "title": None,
-                "scale": alt.Scale(domain=whose, range=[LOOKS[each][at] for each in whose]),
-                "legend": alt.Legend(symbolSize=90, orient="bottom") if len(whose) > 1 else None,
-            }
-            for at in (0, 1)
-        )  # alike, so that they share a legend
+        shapes, dashes = (_told_apart(whose, at) for at in (0, 1))
         if plot.form != "points":
             order: Any = {} if table["x"].dtype.is_numeric() else {"order": "place:Q"}
             line = shown.mark_line(strokeWidth=1.9, **step)
@@ -243,6 +236,15 @@ def plot_chart(
         width=size[0], height=size[1], title=_titled(plot.title, int(size[0] / LETTER))
     )
     return chart
+
+
+def _told_apart(whose: Sequence[str], at: int) -> dict[str, Any]:
+    """Return scale and legend of shapes (0) or dashes (1): alike, so that they share a legend."""
+    import altair as alt
+
+    scale = alt.Scale(domain=list(whose), range=[LOOKS[each][at] for each in whose])
+    legend = alt.Legend(symbolSize=90, orient="bottom") if len(whose) > 1 else None
+    return {"title": None, "scale": scale, "legend": legend}
 
 
 def _titled(title: str, letters: int) -> alt.TitleParams:

@@ -254,7 +254,8 @@ def _directions(given: Connections) -> Ints:
     """Return int64[n], the place of each connection's direction in E, W, N, S."""
     ends = (np.unravel_index(nodes, IWARP.sides) for nodes in (given.target, given.source))
     rows, columns = (np.subtract(*np.stack(list(ends))) + 1) % 8 - 1
-    return np.where(rows == 0, (columns < 0).astype(np.int64), 2 + (rows > 0))
+    found: Ints = np.where(rows == 0, (columns < 0).astype(np.int64), 2 + (rows > 0))
+    return found
 
 
 def in_rows_and_columns(words: int) -> Plan:

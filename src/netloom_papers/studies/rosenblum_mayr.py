@@ -11,8 +11,9 @@ what placements give that are like the report's own, as far as its tables tell.
 Only the first comparison counts: it takes nothing from the tables, and leaves more numbers outside.
 The second one is an input, since the tables themselves choose its placements.
 
-Beside the tables are one hot spot, for which everything is known, critical queue sizes, the spacing
-of hot spots, and Pfister & Norton 1985: the tree saturation of a network that does not combine.
+Beside the tables are one hot spot, for which everything is known, critical queue sizes, and the
+spacing of hot spots. Pfister & Norton 1985 has the tree saturation of a network that does not
+combine.
 """
 
 from __future__ import annotations
@@ -580,7 +581,7 @@ def _saturation(known: Known) -> Found:
         network, traffic = _one_for_all(known, pes, fraction, 1.0, "none")
         return run_combining(network, traffic, known["steps"], seed=seed).throughput
 
-    runs = [partial(carried, *case, seed) for case, seed in product(cases, seeds)]
+    runs = [partial(carried, pes, share, seed) for (pes, share), seed in product(cases, seeds)]
     found = np.reshape(run_side_by_side(runs, "tree saturation"), (len(cases), -1))
     return {
         f"throughput of {pes} elements, h = {fraction}": Against(

@@ -8,12 +8,12 @@ each as that simulator does, and ``booksim.cases`` measures it in the same way.
 What is read from the reference besides the number to compare with is the configuration, and, for
 the latencies at 50 % and 80 % of *its* saturation load, that load.
 
-Theory is beside what is simulated for the latency of a lone packet, the queues of hosts and of an
-output, dragonflies and HyperX under their worst traffic, and full fat trees under permutations. The
-worst traffic is that of Kim, Dally, Scott & Abts, *Technology-driven, highly-scalable dragonfly
-topology*, 2008, and Kim, Dally & Abts, *Flattened butterfly*, 2007. *Capacity* is the uniform
-traffic that the same routers carry on shortest paths. It is about 80 % of the channels' capacity,
-because allocation is not perfect.
+Theory is beside what is simulated as well: the latency of a lone packet, and the queues of hosts
+and of an output. Dragonflies and HyperX are under their worst traffic, full fat trees under
+permutations. The worst traffic is that of Kim, Dally, Scott & Abts, *Technology-driven,
+highly-scalable dragonfly topology*, 2008, and Kim, Dally & Abts, *Flattened butterfly*, 2007.
+*Capacity* is the uniform traffic that the same routers carry on shortest paths. It is about 80 % of
+the channels' capacity, because allocation is not perfect.
 """
 
 from __future__ import annotations

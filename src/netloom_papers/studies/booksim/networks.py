@@ -10,7 +10,6 @@ words.
 from __future__ import annotations
 
 import re
-from itertools import zip_longest
 from math import isqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -124,8 +123,9 @@ def _made(
 def _links(source: Any, rank: Any, target: Any, cycles: Any = 1) -> Ints:
     """Return channels from arrays that can be broadcast together, int64[4, num_channels].
 
-    Where they leave, a number that orders those that leave a router as its output ports are, where
-    they enter, and cycles. A router has no channel to itself.
+    Rows are the routers that they leave, ranks, the routers that they enter, and cycles. Ranks
+    order the channels that leave a router as its output ports are. No channel leads to the router
+    that it leaves.
     """
     found = np.stack([each.ravel() for each in np.broadcast_arrays(source, rank, target, cycles)])
     return found[:, found[0] != found[2]]
@@ -469,7 +469,8 @@ def _in_lists(inside: str, where: str) -> Iterable[tuple[str, int]]:
         raise InputError(where, f"'{inside}'", wanted)
     said = _elements(lists[1]) if len(lists) > 1 else []
     each = [whole_number(word.strip(), where=where, least=1) for word in said] or [1]
-    return zip_longest(hosts, each[: len(hosts)], fillvalue=each[-1])
+    each += [each[-1]] * (len(hosts) - len(each))
+    return zip(hosts, each, strict=False)
 
 
 def _elements(text: str) -> list[str]:

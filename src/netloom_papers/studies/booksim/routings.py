@@ -132,16 +132,12 @@ def routing_of(
 
 def _automaton(kind: NDArray[np.int8], states: Sequence[State]) -> Automaton:
     column = {name: np.array([getattr(state, name) for state in states]) for name in State._fields}
-    own = np.arange(len(states))
-    after = {name: np.where(column[name] < 0, own, column[name]) for name in State._fields[-4:]}
-    return Automaton(
-        kind,
-        column["behind"].astype(np.int16),
-        column["vcs"],
-        column["eject"],
-        *(column[name].astype(np.int8) for name in ("table", "to_aux", "decides")),
-        **{name: to.astype(np.int16) for name, to in after.items()},
-    )
+    own, after = np.arange(len(states)), ("keep", "leave", "turn", "none")
+    flags: Any = {name: column[name].astype(np.int8) for name in ("table", "to_aux", "decides")}
+    for name in after:
+        flags[name] = np.where(column[name] < 0, own, column[name]).astype(np.int16)
+    behind = column["behind"].astype(np.int16)
+    return Automaton(kind, behind, column["vcs"], column["eject"], **flags)
 
 
 def _listed(network: Topology, steps: Steps) -> NextPorts:
