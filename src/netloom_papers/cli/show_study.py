@@ -19,14 +19,27 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from netloom_papers.studies.exhibits import Exhibited
-    from netloom_papers.studies.validation import Row
+    from netloom_papers.ledger import Picture, Row
 
 WIDEST = 300
 """Letters of a line, at most."""
 
 FEW, MANY = 6, 14
 """Columns and rows in which all points of a plot are shown. Of more the least and the most."""
+
+
+def _table(
+    heads: Sequence[str], words: Sequence[str] = (), *, no_wrap: bool = False, **style: Any
+) -> Table:
+    """Return a table without lines. Its first column and ``words`` are text, all else figures.
+
+    ``no_wrap`` is whether figures stay on their line.
+    """
+    table = Table(box=None, pad_edge=False, header_style="dim", **style)
+    for place, head in enumerate(heads):
+        text = not place or head in words
+        table.add_column(head, justify="left" if text else "right", no_wrap=no_wrap and not text)
+    return table
 
 
 def show_studies(exhibits: Iterable[tuple[str, str]], others: Iterable[tuple[str, str]]) -> None:
@@ -46,16 +59,16 @@ def show_studies(exhibits: Iterable[tuple[str, str]], others: Iterable[tuple[str
         screen.print(Text(f"{name:{width}}  {line}"), soft_wrap=True)
 
 
-def show_exhibited(result: Exhibited) -> None:
+def show_picture(result: Picture) -> None:
     """Print a table or figure: printed numbers dim, computed beside them, and what is outside."""
     screen = console()
     show_verdict(screen, result.verdict)
     screen.width = max(screen.width, WIDEST)  # so that no number is cut off
-    outside = [row for row in result.shown.rows if not row.within]
-    if result.shown.rows:
+    outside = [row for row in result.rows if not row.within]
+    if result.rows:
         told = "[dim]Printed[/], then computed. [red]✗[/]: outside its tolerance."
         screen.print(told, soft_wrap=True)
-    for panel in result.shown.panels:
+    for panel in result.panels:
         screen.print()
         screen.print(f"[bold]{escape(panel.title)}[/]", soft_wrap=True)
         if isinstance(panel, Grid):
@@ -64,15 +77,13 @@ def show_exhibited(result: Exhibited) -> None:
             _show_plot(screen, panel)
     screen.print()
     _show_outside(screen, outside)
-    for remark in result.shown.remarks:
+    for remark in result.remarks:
         screen.print(Text(f"• {remark}", style="dim"), soft_wrap=True)
     show_again(screen, result.verdict)
 
 
 def _grid(grid: Grid) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 3, 0, 0))
-    for place, head in enumerate(grid.columns):
-        table.add_column(head, justify="right" if place else "left", no_wrap=True)
+    table = _table(grid.columns, no_wrap=True, padding=(0, 3, 0, 0))
     columns = [_cells([row[at] for _, row in grid.rows]) for at in range(len(grid.columns) - 1)]
     for place, (label, _) in enumerate(grid.rows):
         table.add_row(label, *(column[place] for column in columns))
@@ -152,9 +163,8 @@ def _ranges(plot: Plot, names: Sequence[str]) -> Table:
     import polars as pl
 
     kinds = [each for each in (PRINTED, COMPUTED, MODELLED) if each in plot.table["whose"]]
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 3, 0, 0))
-    for place, head in enumerate(("series", *(f"{kind}, least … most" for kind in kinds))):
-        table.add_column(head, justify="right" if place else "left", no_wrap=True)
+    heads = ("series", *(f"{kind}, least … most" for kind in kinds))
+    table = _table(heads, no_wrap=True, padding=(0, 3, 0, 0))
     for name in names:
         cells = []
         for kind in kinds:
@@ -194,18 +204,14 @@ def show_study(result: Any) -> None:
     screen.print()
     for section in result.sections:
         screen.print(f"[bold]{section.title}[/]", soft_wrap=True)
-        table = Table(box=None, pad_edge=False, header_style="dim")
-        for index, column in enumerate(section.columns):
-            table.add_column(column, justify="right" if index else "left")
+        table = _table(section.columns)
         for row in section.rows:
             table.add_row(*row)
         screen.print(table, soft_wrap=True)
         for remark in section.remarks:
             screen.print(Text(remark, style="dim"), soft_wrap=True)
         screen.print()
-    goals = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("goal", "at most", "found", "", "worst at"):
-        goals.add_column(column, justify="right" if column in ("at most", "found") else "left")
+    goals = _table(("goal", "at most", "found", "", "worst at"), words=("", "worst at"))
     for goal in result.goals:
         met = Text("✓", style="green") if goal.met else Text("✗ missed", style="red")
         goals.add_row(
@@ -226,11 +232,9 @@ def show_validation(result: Any) -> None:
     screen = console()
     show_verdict(screen, result.verdict)
     screen.print()
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("paper", "item", "quantity", "kind", "compared with", "computed", "off", "tol",
-                   ""):  # fmt: skip
-        right = column in {"compared with", "computed", "off", "tol"}
-        table.add_column(column, justify="right" if right else "left", no_wrap=right)
+    words = ("item", "quantity", "kind", "")
+    heads = ("paper", "item", "quantity", "kind", "compared with", "computed", "off", "tol", "")
+    table = _table(heads, words, no_wrap=True)
     for row in result.rows:
         outside = row.cause or ("known" if row.reason else "")
         seen = (
@@ -254,12 +258,9 @@ def show_validation(result: Any) -> None:
 
 def _rates(rows: Any) -> Table:
     """Return reproduced of all distinct numbers by kind, in all and by class of tolerance."""
-    from netloom_papers.studies.kinds import CLASSES, rates
+    from netloom_papers.ledger import CLASSES, rates
 
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("kind")
-    for column in ("rows", "numbers", "reproduced", "rate", *CLASSES):
-        table.add_column(column, justify="right", no_wrap=True)
+    table = _table(("kind", "rows", "numbers", "reproduced", "rate", *CLASSES), no_wrap=True)
     for line in rates(rows):
         cells = [line["kind"], str(line["rows"])]
         if "numbers" in line:

@@ -5,25 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from netloom.base.figures import COMPUTED, MODELLED, PRINTED, Grid, Plot
 from netloom.drawing.axes import Axis, axis
-from netloom.drawing.colours import COLOURS
+from netloom.drawing.colours import COLOURS, REFERENCE, THIS
 from netloom.drawing.frame import framed
 from netloom.drawing.line_names import GAP as BEFORE_NAME
-from netloom.drawing.line_names import LINE
+from netloom.drawing.line_names import LINE as NAME_LINE
 from netloom.drawing.networks.letters import width_of
 from netloom.drawing.panel import End, Panel
-from netloom_papers.exhibits.exhibit_grid import MEANING, grid_chart, grid_size, has_printed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import altair as alt
     import polars as pl
-
-    Drawn: TypeAlias = alt.LayerChart | alt.VConcatChart
 
 MOST_TOLD = len(COLOURS)
 """Most series that colors alone tell apart. More have their names beside them, or a scale."""
@@ -59,6 +56,25 @@ ROW, LEAST, GAP = 1160, 640, 30
 LETTER = 6.6
 """Pixels of a letter of the words, about."""
 
+MEANING = (
+    "Tables: the printed number is grey and left, the computed one black and right; "
+    "red where it is outside its tolerance."
+)
+
+CELL_LOOKS: dict[str, dict[str, Any]] = {
+    "label": {"align": "left", "fontSize": 12},
+    "head": {"align": "right", "fontWeight": 600, "fontSize": 12},
+    "printed": {"align": "right", "color": REFERENCE, "fontSize": 12},
+    "computed": {"align": "right", "fontSize": 12},
+    "outside": {"align": "right", "color": THIS, "fontWeight": 600, "fontSize": 12},
+}
+
+CELL_LETTER, CELL_GAP = 6.4, 22
+"""Pixels of a digit or letter of a table, about, and between its columns."""
+
+LINE, HEAD_LINE, HEAD_LETTERS = 21, 14, 14
+"""Pixels of a row, and of a line of the heads, and the letters of such a line."""
+
 
 def exhibit_chart(
     title: str,
@@ -84,112 +100,142 @@ def exhibit_chart(
 
     plots = [panel for panel in panels if isinstance(panel, Plot)]
     size = next((size for most, size in SIZES.items() if len(plots) <= most), SMALL)
-    beside = max((names_width(each, size) for each in plots), default=0.0)
+    beside = max((_names_width(each, size[1]) for each in plots), default=0.0)
     size = (size[0] - int(min(beside, MOST_BESIDE)), size[1])
-    together = _names(plots)
-    one_legend = len(together) <= MOST_TOLD or len({tuple(_names([each])) for each in plots}) == 1
+    series = [_series(plot) for plot in plots]
+    together = list(dict.fromkeys(name for names in series for name in names))
+    one_legend = len(together) <= MOST_TOLD or len(set(map(tuple, series))) == 1
     found = {each for plot in plots for each in plot.table["whose"].unique()}
-    whose = tuple(each for each in LOOKS if each in found)
-    look = Look(size, whose, below=not one_legend)
-    drawn: list[tuple[int, Drawn]] = []
+    whose = [each for each in LOOKS if each in found]
+    rows: list[Any] = []
+    room = widest = 0
     for panel in panels:
+        chart: alt.LayerChart
         if isinstance(panel, Plot):
-            names = together if one_legend else _names([panel])
-            drawn.append((size[0] + AXES + int(beside), plot_chart(panel, names, look)))
+            names = together if one_legend else _series(panel)
+            chart = plot_chart(panel, names, whose, size, below=not one_legend)
+            width = size[0] + AXES + int(beside)
         else:
-            drawn.append((grid_size(panel)[0], grid_chart(panel)))
-    width = max((sum(width + GAP for width, _ in row) for row in _in_rows(drawn)), default=0)
-    letters = int(max(width, LEAST) / LETTER)
+            chart = grid_chart(panel)
+            width = int(chart.width)
+        if not rows or width > room:
+            rows.append([])
+            room = ROW
+        rows[-1].append(chart)
+        room -= width + GAP
+        widest = max(widest, ROW - room)
     how: Any = "shared" if one_legend else "independent"
     resolve = {"color": how, "shape": how}
-    rows: list[Any] = [
-        alt.hconcat(*(chart for _, chart in row), spacing=GAP).resolve_scale(**resolve)
-        for row in _in_rows(drawn)
+    rows = [alt.hconcat(*row, spacing=GAP).resolve_scale(**resolve) for row in rows]
+
+    letters = int(max(widest, LEAST) / LETTER)
+    said = [*words]
+    if len(whose) > 1:
+        said.append(" ".join(LOOKS[each][2] for each in whose))
+    cells = [
+        cell for each in panels if isinstance(each, Grid) for _, row in each.rows for cell in row
     ]
-    if remarks:
+    if any(cell is not None and cell.printed is not None for cell in cells):
+        said.append(MEANING)
+    said, below = (
+        [part for line in lines for part in wrap(line, letters)] for lines in (said, remarks)
+    )
+    if below:
         indent = 45 if isinstance(panels[0], Plot) else 0
-        rows.append(_below([part for line in remarks for part in wrap(line, letters)], indent))
-    whole = alt.vconcat(*rows, spacing=26).resolve_scale(**resolve)
-    said = [*words, *_meaning(whose), *[MEANING] * has_printed(panels)]
-    return framed([whole], title, [part for line in said for part in wrap(line, letters)])
+        text = [{"y": 17 * place + 8, "text": line} for place, line in enumerate(below)]
+        rows.append(
+            alt.Chart(alt.InlineData(text))
+            .mark_text(align="left", baseline="middle", fontSize=12)
+            .encode(x=alt.value(-indent), y=alt.Y("y:Q", scale=None, axis=None), text="text:N")
+            .properties(width=LEAST, height=17 * len(below))
+        )
+    return framed([alt.vconcat(*rows, spacing=26).resolve_scale(**resolve)], title, said)
 
 
-class Look(NamedTuple):
-    """What all axes of a picture share: size in pixels, whose points, and where the legend is."""
-
-    size: tuple[int, int]
-    whose: tuple[str, ...]
-    below: bool = False
-
-
-def _meaning(whose: Sequence[str]) -> list[str]:
-    return [" ".join(LOOKS[each][2] for each in whose)] if len(whose) > 1 else []
-
-
-def plot_chart(plot: Plot, names: Sequence[str], look: Look) -> alt.LayerChart:
+def plot_chart(
+    plot: Plot,
+    names: Sequence[str],
+    whose: Sequence[str],
+    size: tuple[int, int],
+    *,
+    below: bool,
+) -> alt.LayerChart:
     """Return one pair of axes.
 
     Parameters
     ----------
     plot
         What is on them.
-    names
-        All series that are told apart by color, perhaps of other axes as well.
-    look
-        What it shares with other axes.
+    names, whose
+        All series that are told apart by color, and whose, perhaps of other axes as well.
+    size
+        In pixels.
+    below
+        Whether the legend is below.
     """
     import altair as alt
 
     table = _drawable(plot)
-    named = names_width(plot, look.size) > 0
+    along, up = _axes(plot, table)
+    named = _names_width(plot, size[1]) > 0
+    few = named or len(names) <= MOST_TOLD
+    hues: Any = {"range": [COLOURS[at % len(COLOURS)] for at in range(len(names))]}
+    where: Any = {"orient": "bottom", "columns": 2} if below else {}
     shown = alt.Chart(table).encode(
-        x=_x(plot, table),
-        y=_y(plot, table),
-        color=_colour(names, below=look.below, named=named),
+        x=_words(plot, table) if along is None else along.encoding(alt.X),
+        y=up.encoding(alt.Y),
+        color=alt.Color(
+            "series:N",
+            title=None,
+            scale=alt.Scale(domain=list(names), **(hues if few else {"scheme": "viridis"})),
+            legend=None if named else alt.Legend(labelLimit=340, symbolOpacity=1, **where),
+        ),
         tooltip=[name for name in ("series", "whose", "x", "y", "low", "high") if name in table],
     )
+    shift = _side_by_side(table) if plot.form == "bars" else {}
+    step: Any = {"interpolate": "step-after"} if plot.form == "steps" else {}
     layers: list[alt.Chart] = []
-    if {"low", "high"} <= set(table.columns):
-        layers.append(_interval(plot, shown, table))
+    if {"low", "high"} <= set(table.columns):  # a band along a line, or a bar at each point
+        interval = shown.transform_filter("isValid(datum.low) && isValid(datum.high)").encode(
+            y=replace(up, field="low").encoding(alt.Y),
+            y2=alt.Y2("high:Q"),
+            detail=alt.Detail("whose:N"),
+            **shift,
+        )
+        alone = plot.form in ("points", "bars")
+        layers.append(
+            interval.mark_rule(strokeWidth=1.4)
+            if alone
+            else interval.mark_area(opacity=0.18, **step)
+        )
+    computed, printed = (
+        shown.transform_filter(f"datum.whose == '{each}'") for each in (COMPUTED, PRINTED)
+    )
     if plot.form == "bars":
-        layers += _bars(shown, table)
+        hollow = printed.mark_bar(filled=False, strokeWidth=1.5, strokeDash=[4, 3])
+        layers += [computed.mark_bar().encode(**shift), hollow.encode(**shift)]
     else:
+        shapes, dashes = (_told_apart(whose, at) for at in (0, 1))
         if plot.form != "points":
-            layers.append(_lines(plot, shown, table, whose=look.whose))
-        layers += _marks(plot, shown, table, whose=look.whose)
+            order: Any = {} if table["x"].dtype.is_numeric() else {"order": "place:Q"}
+            line = shown.mark_line(strokeWidth=1.9, **step)
+            layers.append(line.encode(strokeDash=alt.StrokeDash("whose:N", **dashes), **order))
+        most = max(table.group_by("series", "whose").len()["len"].to_list(), default=0)
+        room = 12 if plot.form != "points" and most > 40 else 26 if most > 16 else 42
+        layers += [
+            points.mark_point(size=area, filled=True, opacity=1).encode(
+                shape=alt.Shape("whose:N", **shapes)
+            )
+            for points, area in ((computed, room), (printed, 3 * room))
+        ]
     if named:
-        layers += _ends(plot, table, names, look)
+        layers += _ends(
+            table, names, Panel(along or Axis("x", "", 0, table["place"].n_unique()), up, *size)
+        )
     chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(
-        width=look.size[0], height=look.size[1], title=_panel_title(plot.title, look.size[0])
+        width=size[0], height=size[1], title=_titled(plot.title, int(size[0] / LETTER))
     )
     return chart
-
-
-def _lines(plot: Plot, shown: alt.Chart, table: pl.DataFrame, *, whose: Sequence[str]) -> alt.Chart:
-    import altair as alt
-
-    step: Any = {"interpolate": "step-after"} if plot.form == "steps" else {}
-    order: Any = {} if table["x"].dtype.is_numeric() else {"order": "place:Q"}
-    dashes = alt.StrokeDash("whose:N", **_told_apart(whose, 1))
-    lines: alt.Chart = shown.mark_line(strokeWidth=1.9, **step).encode(strokeDash=dashes, **order)
-    return lines
-
-
-def _marks(
-    plot: Plot, shown: alt.Chart, table: pl.DataFrame, *, whose: Sequence[str]
-) -> list[alt.Chart]:
-    """Points: full ones, and hollow ones round them. Smaller where a line has many."""
-    import altair as alt
-
-    most = max(table.group_by("series", "whose").len()["len"].to_list(), default=0)
-    room = 12 if plot.form != "points" and most > 40 else 26 if most > 16 else 42
-    shape = alt.Shape("whose:N", **_told_apart(whose, 0))
-    return [
-        shown.transform_filter(f"datum.whose == '{each}'")
-        .mark_point(size=size, filled=True, opacity=1)
-        .encode(shape=shape)
-        for each, size in ((COMPUTED, room), (PRINTED, 3 * room))
-    ]
 
 
 def _told_apart(whose: Sequence[str], at: int) -> dict[str, Any]:
@@ -201,19 +247,73 @@ def _told_apart(whose: Sequence[str], at: int) -> dict[str, Any]:
     return {"title": None, "scale": scale, "legend": legend}
 
 
-def _bars(shown: alt.Chart, table: pl.DataFrame) -> list[alt.Chart]:
-    """Bars side by side: full ones, and hollow ones before them."""
-    beside = _beside(table)
-    computed, printed = (
-        shown.transform_filter(f"datum.whose == '{whose}'") for whose in (COMPUTED, PRINTED)
+def _titled(title: str, letters: int) -> alt.TitleParams:
+    import altair as alt
+
+    return alt.TitleParams(wrap(title, letters), anchor="start", fontSize=12.5)
+
+
+def _series(plot: Plot) -> list[str]:
+    """Return all series of some axes, once each, in their order."""
+    return list(dict.fromkeys(plot.table["series"].to_list()))
+
+
+def _drawable(plot: Plot) -> pl.DataFrame:
+    """Return the points that there are: with numbers, and on a logarithmic axis above 0."""
+    import polars as pl
+
+    table = plot.table.with_columns(pl.col("y").cast(pl.Float64)).filter(
+        pl.col("y").is_not_null() & pl.col("y").is_finite()
     )
-    return [
-        computed.mark_bar().encode(**beside),
-        printed.mark_bar(filled=False, strokeWidth=1.5, strokeDash=[4, 3]).encode(**beside),
-    ]
+    for name in ["y"] * plot.log_y + ["x"] * plot.log_x:
+        table = table.filter(pl.col(name) > 0)
+    order = {value: place for place, value in enumerate(table["x"].unique(maintain_order=True))}
+    return table.with_columns(
+        bar=pl.concat_str("series", "whose", separator=", "),
+        place=pl.Series([order[value] for value in table["x"]], dtype=pl.Int64),
+    )
 
 
-def _beside(table: pl.DataFrame) -> dict[str, alt.XOffset]:
+def _axes(plot: Plot, table: pl.DataFrame) -> tuple[Axis | None, Axis]:
+    """Return the axes of numbers. The horizontal one is None where words are on it, or bars.
+
+    They have 0 unless all is far from it. If the horizontal one is logarithmic and points are few,
+    their places are its ticks.
+    """
+
+    def of(field: str, title: str, values: Sequence[float | None], *, log: bool) -> Axis:
+        known = [float(each) for each in values if each is not None]
+        zero = not known or min(known) <= 0.55 * max(known)
+        return axis(field, title, values, zero=zero, log=log, room=0.04)
+
+    ends = [name for name in ("y", "low", "high") if name in table.columns]
+    heights = [each for name in ends for each in table[name].to_list()]
+    if plot.form == "bars":
+        up = of("y", plot.y, heights, log=True) if plot.log_y else axis("y", plot.y, heights)
+        return None, up
+    up = of("y", plot.y, heights, log=plot.log_y)
+    if not table["x"].dtype.is_numeric():
+        return None, up
+    along = of("x", plot.x, table["x"].to_list(), log=plot.log_x)
+    ticks = sorted({float(each) for each in table["x"]})
+    apart = all(after >= 1.9 * before for before, after in pairwise(ticks))
+    if plot.log_x and 0 < len(ticks) <= MOST_TICKS and apart:
+        along = replace(along, marks=tuple(ticks))
+    return along, up
+
+
+def _words(plot: Plot, table: pl.DataFrame) -> alt.X:
+    """Return the horizontal axis of words, or of numbers below bars, in their order."""
+    import altair as alt
+
+    order = table["x"].unique(maintain_order=True).to_list()
+    long = sum(len(f"{value}") for value in order) * LETTER > SMALL[0]
+    number: Any = {"format": "~g"} if table["x"].dtype.is_numeric() else {}
+    labels = alt.Axis(labelAngle=-35 if long else 0, **number)
+    return alt.X("x:O", title=plot.x, sort=None, axis=labels)
+
+
+def _side_by_side(table: pl.DataFrame) -> dict[str, Any]:
     """Return where bars are beside each other: by series, and of each first the printed one."""
     import altair as alt
 
@@ -226,169 +326,101 @@ def _beside(table: pl.DataFrame) -> dict[str, alt.XOffset]:
     return {"xOffset": alt.XOffset("bar:N", sort=order, scale=alt.Scale(paddingInner=0.12))}
 
 
-def _interval(plot: Plot, shown: alt.Chart, table: pl.DataFrame) -> alt.Chart:
-    """A band along a line, or a bar at each point."""
-    import altair as alt
-
-    values = _seen(table)
-    between: dict[str, Any] = {
-        "y": replace(_y_axis(plot, values), field="low").encoding(alt.Y),
-        "y2": alt.Y2("high:Q"),
-        "detail": alt.Detail("whose:N"),
-    }
-    only = shown.transform_filter("isValid(datum.low) && isValid(datum.high)")
-    if plot.form in ("points", "bars"):
-        beside = _beside(table) if plot.form == "bars" else {}
-        rules: alt.Chart = only.mark_rule(strokeWidth=1.4).encode(**between, **beside)
-        return rules
-    step: Any = {"interpolate": "step-after"} if plot.form == "steps" else {}
-    band: alt.Chart = only.mark_area(opacity=0.18, **step).encode(**between)
-    return band
-
-
-def names_width(plot: Plot, size: tuple[int, int]) -> float:
+def _names_width(plot: Plot, height: int) -> float:
     """Return how much room the names of lines take at their ends, or 0 if a legend names them."""
-    names = _names([plot])
-    if plot.form not in ("lines", "steps") or not 1 < len(names) <= size[1] / LINE:
+    names = _series(plot)
+    if plot.form not in ("lines", "steps") or not 1 < len(names) <= height / NAME_LINE:
         return 0.0
     return BEFORE_NAME + max(width_of(name, bold=True) for name in names)
 
 
-def _ends(plot: Plot, table: pl.DataFrame, names: Sequence[str], look: Look) -> list[alt.Chart]:
+def _ends(table: pl.DataFrame, names: Sequence[str], panel: Panel) -> list[alt.Chart]:
     """Return the names of lines at their right ends."""
     import polars as pl
 
     numeric = table["x"].dtype.is_numeric()
     places = table.with_columns(at=pl.col("x") if numeric else pl.col("place") + 0.5)
-    along = _x_axis(plot, table) if numeric else Axis("x", "", 0, table["place"].n_unique())
-    up = _y_axis(plot, _seen(table))
     ends = []
     for at, name in enumerate(names):
         mine = places.filter(series=name)
         if mine.height:
             last = mine.sort("at", maintain_order=True).row(-1, named=True)
             ends.append(End(name, last["at"], last["y"], COLOURS[at % len(COLOURS)]))
-    width, height = look.size
-    return Panel(along, up, width, height).ends(ends)
+    return panel.ends(ends)
 
 
-def _colour(names: Sequence[str], *, below: bool, named: bool) -> alt.Color:
-    """Return the colors of series. Those that have their names beside them need no legend."""
+def grid_chart(grid: Grid) -> alt.LayerChart:
+    """Return the picture of a table.
+
+    Parameters
+    ----------
+    grid
+        The table.
+    """
     import altair as alt
 
-    hues = [COLOURS[at % len(COLOURS)] for at in range(len(names))]
-    few = named or len(names) <= MOST_TOLD
-    colours: dict[str, Any] = {"range": hues} if few else {"scheme": "viridis"}
-    where: dict[str, Any] = {"orient": "bottom", "columns": 2} if below else {}
-    return alt.Color(
-        "series:N",
-        title=None,
-        scale=alt.Scale(domain=list(names), **colours),
-        legend=None if named else alt.Legend(labelLimit=340, symbolOpacity=1, **where),
+    heads = [wrap(head, HEAD_LETTERS) for head in grid.columns]
+    top = HEAD_LINE * max(map(len, heads)) + 8
+    halves = [_halves(grid, at) for at in range(len(heads) - 1)]
+    labels = [grid.columns[0], *(label for label, _ in grid.rows)]
+    right = [int(max(map(len, labels)) * CELL_LETTER) + 6]
+    for lines, both in zip(heads[1:], halves, strict=True):
+        wide = max(map(len, lines), default=0) * CELL_LETTER
+        right.append(right[-1] + int(max(wide, sum(both))) + CELL_GAP)
+    texts: list[dict[str, Any]] = []
+    marked: list[dict[str, Any]] = []
+
+    def write(kind: str, x: float, y: float, text: str) -> None:
+        texts.append({"kind": kind, "x": x, "y": y, "text": text})
+
+    for at, lines in enumerate(heads):
+        for place, line in enumerate(lines):
+            above = 10 + HEAD_LINE * (len(lines) - 1 - place)
+            write("head" if at else "label", right[at] if at else 0, top - above, line)
+    for place, (label, cells) in enumerate(grid.rows):
+        y, half = top + LINE * (place + 0.5), LINE / 2 - 2
+        write("label", 0, y, label)
+        for at, cell in enumerate(cells):
+            if cell is None:
+                continue
+            (first, second), (printed, computed) = halves[at], cell.words()
+            if first:
+                write("printed", right[at + 1] - second, y, printed)
+            if second:
+                write("outside" if cell.within is False else "computed", right[at + 1], y, computed)
+            if cell.within is False:
+                spot = {"x": right[at] + CELL_GAP / 2, "x2": right[at + 1] + 4}
+                marked.append({**spot, "y": y - half, "y2": y + half})
+
+    x, y_ = alt.X("x:Q", scale=None, axis=None), alt.Y("y:Q", scale=None, axis=None)
+    rules = alt.InlineData([{"y": top + LINE * row} for row in range(len(grid.rows) + 1)])
+    spots = alt.Chart(alt.InlineData(marked)).mark_rect(color=THIS, opacity=0.16, cornerRadius=3)
+    base = alt.Chart(alt.InlineData(texts)).encode(x=x, y=y_, text="text:N")
+    layers: list[Any] = [
+        alt.Chart(rules).mark_rule(strokeWidth=0.6, color=REFERENCE, opacity=0.45).encode(y=y_),
+        *[spots.encode(x=x, x2="x2:Q", y=y_, y2="y2:Q")] * bool(marked),
+        *(
+            base.transform_filter(f"datum.kind == '{kind}'").mark_text(baseline="middle", **look)
+            for kind, look in CELL_LOOKS.items()
+            if any(text["kind"] == kind for text in texts)
+        ),
+    ]
+    chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(
+        width=right[-1],
+        height=top + LINE * len(grid.rows) + 4,
+        title=_titled(grid.title, max(24, int(right[-1] / CELL_LETTER))),
     )
+    return chart
 
 
-def _x(plot: Plot, table: pl.DataFrame) -> alt.X:
-    """Return the horizontal axis: numbers, or words in their order."""
-    import altair as alt
-
-    values = table["x"]
-    if plot.form == "bars" or not values.dtype.is_numeric():
-        order = values.unique(maintain_order=True).to_list()
-        long = sum(len(f"{value}") for value in order) * LETTER > SMALL[0]
-        number: Any = {"format": "~g"} if values.dtype.is_numeric() else {}
-        axis = alt.Axis(labelAngle=-35 if long else 0, **number)
-        return alt.X("x:O", title=plot.x, sort=None, axis=axis)
-    return _x_axis(plot, table).encoding(alt.X)
-
-
-def _x_axis(plot: Plot, table: pl.DataFrame) -> Axis:
-    """Return the axis of numbers: if it is logarithmic and points are few, their ticks."""
-    values = table["x"].to_list()
-    found = _axis("x", plot.x, values, log=plot.log_x)
-    ticks = sorted({float(each) for each in values})
-    apart = all(after >= 1.9 * before for before, after in pairwise(ticks))
-    if plot.log_x and 0 < len(ticks) <= MOST_TICKS and apart:
-        return replace(found, marks=tuple(ticks))
-    return found
-
-
-def _y(plot: Plot, table: pl.DataFrame) -> alt.Y:
-    import altair as alt
-
-    return _y_axis(plot, _seen(table)).encoding(alt.Y)
-
-
-def _y_axis(plot: Plot, values: Sequence[float | None]) -> Axis:
-    if plot.form == "bars" and not plot.log_y:
-        return axis("y", plot.y, values)
-    return _axis("y", plot.y, values, log=plot.log_y)
-
-
-def _seen(table: pl.DataFrame) -> list[float | None]:
-    """Return all that is to be seen along the vertical axis, intervals too."""
-    ends = [name for name in ("y", "low", "high") if name in table.columns]
-    return [each for name in ends for each in table[name].to_list()]
-
-
-def _axis(field: str, title: str, values: Sequence[float | None], *, log: bool) -> Axis:
-    """Return a logarithmic axis, or one that has 0 unless all is far from it."""
-    known = [float(each) for each in values if each is not None]
-    zero = not known or min(known) <= 0.55 * max(known)
-    return axis(field, title, values, zero=zero, log=log, room=0.04)
-
-
-def _drawable(plot: Plot) -> pl.DataFrame:
-    """Return the points that there are: with numbers, and on a logarithmic axis above 0."""
-    import polars as pl
-
-    table = plot.table.with_columns(pl.col("y").cast(pl.Float64)).filter(
-        pl.col("y").is_not_null() & pl.col("y").is_finite()
+def _halves(grid: Grid, column: int) -> tuple[float, float]:
+    """Return the widths of the printed and the computed numbers of a column; 0 where none is."""
+    cells = [row[column] for _, row in grid.rows]
+    words = [cell.words() for cell in cells if cell is not None]
+    first, second = (
+        max((len(pair[half]) for pair in words), default=0) * CELL_LETTER
+        if any(cell is not None and cell[half] is not None for cell in cells)
+        else 0.0
+        for half in (0, 1)
     )
-    if plot.log_y:
-        table = table.filter(pl.col("y") > 0)
-    if plot.log_x:
-        table = table.filter(pl.col("x") > 0)
-    order = {value: place for place, value in enumerate(table["x"].unique(maintain_order=True))}
-    return table.with_columns(
-        bar=pl.concat_str("series", "whose", separator=", "),
-        place=pl.Series([order[value] for value in table["x"]], dtype=pl.Int64),
-    )
-
-
-def _names(plots: Sequence[Plot]) -> list[str]:
-    """Return all series of some axes, once each, in their order."""
-    return list(dict.fromkeys(name for plot in plots for name in plot.table["series"].to_list()))
-
-
-def _below(lines: list[str], indent: int) -> alt.Chart:
-    """Return lines of words as a part by itself."""
-    import altair as alt
-
-    text = [{"y": 17 * place + 8, "text": line} for place, line in enumerate(lines)]
-    words: alt.Chart = (
-        alt.Chart(alt.InlineData(text))
-        .mark_text(align="left", baseline="middle", fontSize=12)
-        .encode(x=alt.value(-indent), y=alt.Y("y:Q", scale=None, axis=None), text="text:N")
-        .properties(width=LEAST, height=17 * len(lines))
-    )
-    return words
-
-
-def _panel_title(title: str, width: int) -> alt.TitleParams:
-    import altair as alt
-
-    return alt.TitleParams(wrap(title, int(width / LETTER)), anchor="start", fontSize=12.5)
-
-
-def _in_rows(drawn: Sequence[tuple[int, Drawn]]) -> list[list[tuple[int, Drawn]]]:
-    """Return panels with their widths side by side, as many as there is room for."""
-    rows: list[list[tuple[int, Drawn]]] = []
-    room = 0
-    for width, panel in drawn:
-        if not rows or width > room:
-            rows.append([])
-            room = ROW
-        rows[-1].append((width, panel))
-        room -= width + GAP
-    return rows
+    return first, second + 12 if first and second else second

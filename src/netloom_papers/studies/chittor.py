@@ -1,16 +1,22 @@
-"""Chittor 1991, chapters 2 and 3, and what sections 4.2 and 4.3 compute, recomputed."""
+"""Chittor 1991, chapters 1 to 3: networks, without and with contention.
+
+What sections 4.2 and 4.3 compute without simulation is here, too.
+"""
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from math import isqrt, sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from netloom.base.figures import PRINTED, Cell
 from netloom.base.progress import track
 from netloom.contention import (
+    accepted_path_traffic,
+    accepted_path_traffic_threshold,
     capacity_fraction,
     estimate_mesh,
     measure,
@@ -33,30 +39,55 @@ from netloom.topology import (
     topology,
 )
 from netloom.workload import read
+from netloom_papers.ledger import Against, Item, published
 from netloom_papers.models.wiring import (
     channel_bandwidth_ratio,
+    channel_rate_ratio,
+    channel_width_ratio,
     cut_widths,
     layout_bisection,
     minimum_peak_width,
     peak_width,
     speedup,
 )
-from netloom_papers.studies.kinds import kind_of
-from netloom_papers.studies.validation import Row, published
+from netloom_papers.studies.panels import cell, curve, grid, plot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
+
+    import polars as pl
 
     from netloom.base.arrays import Floats, Ints
+    from netloom.base.figures import Grid, Plot
     from netloom.contention import Contention, Saturation
     from netloom.topology import Cube
     from netloom.workload import ProcessGraph
+    from netloom_papers.ledger import Known, Made
+    from netloom_papers.models.wiring import Delay, Distance
 
-    Found: TypeAlias = tuple[str, str, float, float] | tuple[str, str, float, float, float]
-    """Item, quantity, the thesis's value and netloom's. Perhaps a tolerance other than the item's.
-    """
+    Drawn: TypeAlias = Iterator[Plot | Grid | str]
+    Found: TypeAlias = dict[str, Any]
+    Estimated: TypeAlias = Mapping[str, tuple[str, Mapping[str, float]]]
 
 ROW_FIRST = DimensionOrder()
+
+DELAYS: tuple[Delay, ...] = ("constant", "logarithmic", "linear")
+
+SIZES = (16, 64, 256, 1024, 4096)
+"""Nodes of figure 2.3. N is a square and a power of two."""
+
+LENGTHS = (1, 10, 100, 1000)
+"""Flits of figure 2.3's messages."""
+
+PLACEMENT = np.array([4, 11, 8, 5, 2, 15, 6, 13, 14, 3, 12, 7, 10, 0, 9])
+"""One of the placements of figure 3.1's tree that have the numbers of figure 3.2: about one random
+placement in 230 does. The thesis's own is lost with its drawing."""
+
+SINGLE_PATHS = (1, 2, 5, 10)
+"""ν of figure 3.4. The text names 5."""
+
+SLOWDOWNS = (2.0, 5.0, 10.0, np.inf)
+"""θ of figure 3.4.B."""
 
 ESTIMATES = {
     "channel_load_mean": "χ_avg = C/6",
@@ -64,134 +95,297 @@ ESTIMATES = {
     "path_contention_mean": "ν_avg = C/2",
     "path_contention_max": "ν_max = C",
 }
-"""Table 3.1, by the fields of ``MeshEstimate`` and ``RandomMappings``."""
+"""Table 3.1, by the fields of ``MeshEstimate``, and the figures of ``random_mappings``."""
+
+QUICK_NODES = (16, 64, 256, 1024)
+"""Sizes of random mappings in a quick run."""
 
 
-def rows_of(*items: str, **changes: Any) -> tuple[Row, ...]:
-    """Return the numbers of some items, or of all that netloom recomputes of chapters 2 and 3.
-
-    Parameters
-    ----------
-    items
-        Of ``PARTS``. All if none.
-    changes
-        What one item has in place of what the data file says, such as other ``nodes``.
-
-    Examples
-    --------
-    >>> [row.quantity for row in rows_of("figure 2.1")][:2]
-    ['bisection width of hypercube:3', 'peak width of hypercube:3']
-    """
-    printed = published("chittor")
-    found: list[Row] = []
-    for item in items or PARTS:
-        known = printed | {item: printed[item] | changes} if changes else printed
-        found += [_row(known[each[0]], each) for each in PARTS[item](known)]
-    return tuple(found)
+# -- chapters 1 and 2: networks without contention -----------------------------------------------
 
 
-rows = rows_of
-
-
-def _row(known: Mapping[str, Any], found: Found) -> Row:
-    """Compare one value with its item's tolerance. A reason goes with the rows it is known for."""
-    item, quantity, value, computed, *tolerance = found
-    outside = quantity in known.get("outside", ())
-    kind, number = kind_of(known, quantity)
-    return Row(
-        "chittor", item, quantity, float(value), float(computed),
-        tolerance[0] if tolerance else known["tolerance"],
-        reason=known["reason"] if outside else "",
-        at_most=known.get("at most", False),
-        cause=known["cause"] if outside else "",
-        kind=kind,
-        number=number,
-    )  # fmt: skip
-
-
-def _table_1_1(_: dict[str, Any]) -> Iterator[Found]:
+def _table_1_1(_: Known) -> Found:
     """Degree, links, diameter and bisection width. Formulas printed, networks measured."""
+    found = {}
+    measures = {
+        "degree": degree,
+        "links": num_links,
+        "diameter": diameter,
+        "bisection width": bisection_width,
+    }
     for dimension in (6, 8, 10):
         nodes, side = 2**dimension, 2 ** (dimension // 2)
         for net, values in (
             (mesh(side, side), (4, 2 * (nodes - side), 2 * (side - 1), side)),
-            (
-                hypercube(dimension),
-                (dimension, nodes * dimension // 2, dimension, nodes // 2),
-            ),
+            (hypercube(dimension), (dimension, nodes * dimension // 2, dimension, nodes // 2)),
         ):
-            computed = (degree(net), num_links(net), diameter(net), bisection_width(net))
-            names = ("degree", "links", "diameter", "bisection width")
-            for name, value, found in zip(names, values, computed, strict=True):
-                yield "table 1.1", f"{name} of {net.name}", value, found
+            for (name, measured), value in zip(measures.items(), values, strict=True):
+                found[f"{name} of {net.name}"] = Against(value, measured(net))
+    return found
 
 
-def _figure_2_1(printed: dict[str, Any]) -> Iterator[Found]:
+def _draw_table_1_1(made: Made) -> Drawn:
+    cells = {}
+    for row in made.rows:
+        name, network = row.quantity.split(" of ")
+        cells[name, network] = cell(row)
+    yield grid("Characteristics of mesh and hypercube", cells)
+
+
+def _draw_table_2_1(_: Made) -> Drawn:
+    """The printed ratios of channel bandwidths beside those without its simplifications."""
+    nodes = 2 ** np.arange(4, 15)
+    curves = []
+    for delay in DELAYS:
+        printed = channel_bandwidth_ratio(nodes, delay, form="chittor-1991")
+        curves.append(curve(f"{delay} delay", nodes, printed, PRINTED))
+        curves.append(curve(f"{delay} delay", nodes, channel_bandwidth_ratio(nodes, delay)))
+    title, axes = "Channel bandwidth of a mesh over that of a hypercube", ("nodes N", "ratio R_b")
+    yield plot(title, axes, curves, log_x=True, log_y=True)
+
+
+def _table_2_2(known: Known) -> Found:
+    asked: dict[str, Any] = {each: each.split(" delay, N = ") for each in known["values"]}
+    return {
+        quantity: channel_bandwidth_ratio(int(nodes), delay, form="chittor-1991")
+        for quantity, (delay, nodes) in asked.items()
+    }
+
+
+def _draw_table_2_2(made: Made) -> Drawn:
+    cells = {}
+    for nodes, value in made.known["size over logarithm"].items():
+        found = int(nodes) / np.log2(int(nodes))
+        close = bool(abs(found / value - 1) <= made.known["tolerance"])
+        cells[nodes, "N / lg N"] = Cell(value, float(found), close)
+    for row in made.rows:
+        delay, nodes = row.quantity.split(" delay, N = ")
+        cells[nodes, delay] = cell(row)
+    columns = ("N / lg N", "linear", "logarithmic", "constant")
+    yield grid("Speed-up R_e by delay model", cells, columns, "N")
+
+
+def _draw_table_2_3(made: Made) -> Drawn:
+    """The bandwidths of commercial channels, and what theory says of their ratio."""
+    known = made.known
+    systems: dict[tuple[str, str], Cell] = {}
+    for name, (network, width, rate, product_) in known["systems"].items():
+        label = f"{name}, {network}"
+        systems[label, "W"], systems[label, "R"] = Cell(width, None), Cell(rate, None)
+        systems[label, "B"] = Cell(product_, width * rate, product_ == width * rate)
+    title = "Width W (bits), rate R (Mbit/s a line) and bandwidth B = W × R (Mbit/s)"
+    yield grid(title, systems, head="system")
+    ratios = known["ratios"]
+    one, other = (known["systems"][name] for name in ratios["systems"])
+    nodes = ratios["nodes"]
+    width = float(channel_width_ratio(nodes, form="chittor-1991"))
+    rate = float(channel_rate_ratio(nodes, "linear", form="chittor-1991"))
+    theory = {
+        ("channel width", "of the machines"): Cell(one[1] / other[1], None),
+        ("channel width", "by theory"): Cell(ratios["width"], width),
+        ("channel rate", "of the machines"): Cell(one[2] / other[2], None),
+        ("channel rate", "by theory"): Cell(ratios["rate"], rate),
+    }
+    both = f"{' over '.join(ratios['systems'])}: the machines' ratios, and theory's for N = {nodes}"
+    yield grid(both, theory, head="ratio")
+
+
+def _figure_2_1(_: Known) -> Found:
+    found = {}
     for spec in ("hypercube:3", "mesh:4x2"):
-        net, values = topology(spec), printed["figure 2.1"][spec]
-        computed = {"bisection width": layout_bisection(net), "peak width": peak_width(net)}
-        for name, value in values.items():
-            yield "figure 2.1", f"{name} of {spec}", value, computed[name]
+        net = topology(spec)
+        found[f"bisection width of {spec}"] = layout_bisection(net)
+        found[f"peak width of {spec}"] = peak_width(net)
+    return found
 
 
-def _theorem_1(printed: dict[str, Any]) -> Iterator[Found]:
+def _layout(name: str, curves: Iterable[pl.DataFrame]) -> Plot:
+    axes = "position k", "cut width η(k), links"
+    return plot(f"Identity layout of {name}", axes, curves, form="steps")
+
+
+def _draw_figure_2_1(_: Made) -> Drawn:
+    for spec in ("hypercube:3", "mesh:4x2"):
+        widths = cut_widths(topology(spec))
+        yield _layout(spec, [curve(spec, np.arange(len(widths)), widths)])
+
+
+def _theorem_1(known: Known) -> Found:
     """The cut width is largest at ⌊N/3⌋: so it is there that theorem 2's peak must be found."""
-    for dimension in printed["theorem 1"]["dimensions"]:
+    found = {}
+    for dimension in known["dimensions"]:
         nodes = 2**dimension
-        found = cut_widths(hypercube(dimension))[nodes // 3]
+        width = cut_widths(hypercube(dimension))[nodes // 3]
         name = f"cut width of hypercube:{dimension} at ⌊N/3⌋"
-        yield "theorem 1", name, 2 * nodes // 3, found
+        found[name] = Against(2 * nodes // 3, width)
+    return found
 
 
-def _theorem_2(printed: dict[str, Any]) -> Iterator[Found]:
-    known = printed["theorem 2"]
-    for exact, dimensions in ((False, known["dimensions"]), (True, known["exact_dimensions"])):
-        for dimension in dimensions:
-            yield "theorem 2", *_peak(hypercube(dimension), 2 * 2**dimension // 3, exact)
+def _theorem_2(known: Known) -> Found:
+    cubes = [(hypercube(each), 2 * 2**each // 3) for each in known["dimensions"]]
+    return _peaks(cubes, [hypercube(each).name for each in known["exact_dimensions"]])
 
 
-def _theorem_3(printed: dict[str, Any]) -> Iterator[Found]:
-    known = printed["theorem 3"]
-    for exact, sides in ((False, known["sides"]), (True, known["exact_sides"])):
-        for side in sides:
-            yield "theorem 3", *_peak(mesh(side, side), side + 1, exact)
+def _theorem_3(known: Known) -> Found:
+    meshes = [(mesh(each, each), each + 1) for each in known["sides"]]
+    return _peaks(meshes, [f"mesh:{each}x{each}" for each in known["exact_sides"]])
 
 
-def _peak(net: Cube, value: int, exact: bool) -> tuple[str, float, float]:
-    """Return the peak width of the identity layout, or the least of all layouts."""
-    if exact:
-        return f"{net.name}, best of all layouts", value, minimum_peak_width(net)
-    return f"peak width of {net.name}", value, peak_width(net)
+def _peaks(nets: list[tuple[Cube, int]], exact: list[str]) -> Found:
+    """Return the peak width of the identity layout, and of some networks the least of all."""
+    found = {f"peak width of {net.name}": Against(peak, peak_width(net)) for net, peak in nets}
+    return found | {
+        f"{net.name}, best of all layouts": Against(peak, minimum_peak_width(net))
+        for net, peak in nets
+        if net.name in exact
+    }
 
 
-def _table_2_2(printed: dict[str, Any]) -> Iterator[Found]:
-    known = printed["table 2.2"]
-    for nodes, values in known["nodes"].items():
-        for delay, value in zip(known["delays"], values, strict=True):
-            computed = channel_bandwidth_ratio(int(nodes), delay, form="chittor-1991")
-            yield "table 2.2", f"{delay} delay, N = {nodes}", value, float(computed)
+def _draw_figure_2_2(_: Made) -> Drawn:
+    """The cut widths of the row-major layout of meshes, by formula and counted."""
+    for side in (4, 8):
+        position = np.arange(side * side)
+        inner = (position + 1) % side != 0
+        rising = np.minimum(np.minimum(position + 1, side), side * side - position - 1)
+        widths = cut_widths(mesh(side, side))
+        curves = (
+            curve("equations 2.13 to 2.15", position, inner + rising, PRINTED),
+            curve("counted", np.arange(len(widths)), widths),
+        )
+        yield _layout(f"mesh:{side}x{side}", curves)
 
 
-def _equation_2_20(printed: dict[str, Any]) -> Iterator[Found]:
+def _equation_2_20(known: Known) -> Found:
     """The printed closed forms against eq. 2.20 with path lengths counted on the networks."""
-    for nodes, length in printed["equation 2.20"]["cases"]:
-        side = isqrt(nodes)
-        cube_net, mesh_net = hypercube(nodes.bit_length() - 1), mesh(side, side)
-        ratio = 2 * sqrt(nodes) / 3
-        for distance, measured in (("average", average_distance), ("worst", diameter)):
-            value = speedup(nodes, length, distance=distance, form="chittor-1991")  # type: ignore[arg-type]
-            computed = ratio * (measured(cube_net) + length) / (measured(mesh_net) + length)
-            name = f"R_e, {distance} case, N = {nodes}, L' = {length}"
-            yield "equation 2.20", name, float(value), computed
+    found = {}
+    distances: tuple[Distance, ...] = ("average", "worst")
+    for (nodes, length), distance in product(known["cases"], distances):
+        value = speedup(nodes, length, distance=distance, form="chittor-1991")
+        (cube,), (flat,) = _counted([nodes], distance)
+        computed = 2 * sqrt(nodes) / 3 * (cube + length) / (flat + length)
+        name = f"R_e, {distance} case, N = {nodes}, L' = {length}"
+        found[name] = Against(float(value), computed)
+    return found
 
 
-def _path_lengths(_: dict[str, Any]) -> Iterator[Found]:
-    for side in (4, 8, 16, 32):
-        net = mesh(side, side)
-        value = 2 * (side - 1)
-        yield "equation 3.17", f"D_max on {net.name}", value, diameter(net)
-        mean, found = 2 * side / 3, average_distance(net)
-        yield "equation 3.18", f"D_avg on {net.name}", mean, found
+def _counted(sizes: Iterable[int], distance: Distance) -> tuple[Floats, Floats]:
+    """Return path lengths of hypercubes and of meshes, counted."""
+    measured: Any = average_distance if distance == "average" else diameter
+    return (
+        np.array([measured(hypercube(nodes.bit_length() - 1)) for nodes in sizes]),
+        np.array([measured(mesh(isqrt(nodes), isqrt(nodes))) for nodes in sizes]),
+    )
+
+
+def _draw_figure_2_3(_: Made) -> Drawn:
+    """The speed-up of distant nodes' communication by size and message length."""
+    panels: dict[Distance, str] = {"average": "A. Average case", "worst": "B. Worst case"}
+    for distance, title in panels.items():
+        cubes, meshes = _counted(SIZES, distance)
+        bandwidths = channel_bandwidth_ratio(SIZES, form="chittor-1991")
+        curves = []
+        for length in LENGTHS:
+            printed = speedup(SIZES, length, distance=distance, form="chittor-1991")
+            computed = bandwidths * (cubes + length) / (meshes + length)
+            name = f"L' = {length}"
+            curves += [curve(name, SIZES, printed, PRINTED), curve(name, SIZES, computed)]
+        yield plot(title, ("nodes N", "speed-up R_e"), curves, log_x=True)
+
+
+# -- section 3.2: a tree, and a single path ------------------------------------------------------
+
+
+def _draw_figure_3_2(made: Made) -> Drawn:
+    known = made.known
+    placed = _tree(known, PLACEMENT)
+    random = np.array(
+        [
+            _tree(known, random_mapping(known["tasks"], known["side"] ** 2, seed))
+            for seed in track(range(1, 1001), "figure 3.2")
+        ]
+    )
+    columns, table = known["columns"], known["printed"]
+    cells = {
+        (name, column): Cell(value, float(found))
+        for (name, values), of_it in zip(table.items(), placed, strict=True)
+        for column, value, found in zip(columns, values, of_it, strict=True)
+    }
+    yield grid("Contention parameters of figure 3.1's mapping", cells)
+    names, printed = [name.split(" (")[0] for name in table], np.array(list(table.values()))
+    for number, column in enumerate(columns):
+        each = random[:, :, number]
+        low, high = np.quantile(each, (0.025, 0.975), axis=0)
+        curves = [
+            curve("figure 3.1", names, printed[:, number], PRINTED),
+            curve("random mappings", names, each.mean(axis=0), low=low, high=high),
+        ]
+        title = f"Among random mappings: {column}"
+        yield plot(title, ("", "hops or paths"), curves, form="points")
+
+
+def _tree(known: Known, node_of: Ints) -> Floats:
+    """Return mean and maximum (columns) of D, d, χ and ν of a placement."""
+    child = np.arange(1, known["tasks"])
+    net = mesh(known["side"], known["side"])
+    found = measure(net, ROW_FIRST, node_of[(child - 1) // 2], node_of[child])
+    names = ("path_length", "logical_path_length", "channel_load", "path_contention")
+    values = [getattr(found, name) for name in names]
+    return np.array([(each.mean(), each.max()) for each in values], np.float64)
+
+
+def _equation_3_11(known: Known) -> Found:
+    name = f"θ for λ_p = {known['traffic']}, ν = {known['path_contention']}"
+    return {name: path_slowdown(known["traffic"], known["path_contention"])}
+
+
+def _slowdown(name: str, traffic: Floats, level: int) -> pl.DataFrame:
+    slowdown = path_slowdown(traffic, level)
+    shown = slowdown <= 20
+    return curve(name, traffic[shown], slowdown[shown])
+
+
+def _draw_figure_3_4(made: Made) -> Drawn:
+    traffic = np.linspace(0, 0.5, 101)
+    curves = [_slowdown(f"ν = {level}", traffic, level) for level in SINGLE_PATHS]
+    known = published("chittor")["items"]["equation 3.11"]
+    name = f"example in the text, ν = {known['path_contention']}"
+    (example,) = made.rows
+    curves.append(curve(name, [known["traffic"]], [example.printed], PRINTED))
+    yield plot("A. θ by path traffic", ("path traffic λ_p", "θ"), curves)
+    levels = np.arange(21)
+    limits = [
+        curve(f"θ = {slowdown:g}", levels, (1 - 1 / slowdown) / (levels + 1))
+        for slowdown in SLOWDOWNS
+    ]
+    axes = "path contention level ν", "path traffic λ_p"
+    yield plot("B. Path traffic at which θ is reached", axes, limits)
+
+
+def _draw_figure_3_5(_: Made) -> Drawn:
+    offered, level = 0.5, 2
+    traffic = np.linspace(0.1, 1 / 3, 71)
+    exact, threshold = (
+        float(solve(offered, level))
+        for solve in (accepted_path_traffic, accepted_path_traffic_threshold)
+    )
+    crossing = [
+        curve("equation 3.4", traffic, 1 + 1 / traffic - 1 / offered),
+        _slowdown("equation 3.11", traffic, level),
+        curve("threshold, equation 3.13", [traffic[0], 1 / 3, 1 / 3], [1, 1, 20]),
+        curve("exact solution", [exact], path_slowdown([exact], level)),
+        curve("approximate solution", [threshold], [1 + 1 / threshold - 1 / offered]),
+    ]
+    yield plot("A. Solutions for λ_pa = 0.5", ("path traffic λ_p", "θ"), crossing)
+    applied = np.linspace(0, 1, 101)
+    actual = [
+        curve("exact", applied, accepted_path_traffic(applied, level)),
+        curve("approximate", applied, accepted_path_traffic_threshold(applied, level)),
+    ]
+    axes = "applied path traffic λ_pa", "actual path traffic λ_p"
+    yield plot("B. Actual against applied path traffic", axes, actual)
+
+
+# -- sections 3.3 and 3.4: random mappings -------------------------------------------------------
 
 
 def process_graphs(nodes: int) -> dict[str, ProcessGraph]:
@@ -210,40 +404,33 @@ def process_graphs(nodes: int) -> dict[str, ProcessGraph]:
     }
 
 
-class RandomMappings(NamedTuple):
-    """Figures of seeded random mappings, float64[mappings] each."""
-
-    path_length_mean: Floats
-    path_length_max: Floats
-    logical_path_length_mean: Floats
-    channel_load_mean: Floats
-    channel_load_max: Floats
-    path_contention_mean: Floats
-    path_contention_max: Floats
-    average_node: Floats
-    worst_node: Floats
-
-
 @cache
-def random_mappings(kind: str, nodes: int, mappings: int) -> RandomMappings:
-    """Return what random mappings of one of ``process_graphs`` do on a √N × √N mesh."""
+def random_mappings(kind: str, nodes: int, mappings: int) -> dict[str, Floats]:
+    """Return what random mappings of one of ``process_graphs`` do on a √N × √N mesh.
+
+    By figure, float64[mappings] each.
+    """
     graph, side = process_graphs(nodes)[kind], isqrt(nodes)
     net, weights = mesh(side, side), np.ones(graph.num_edges)
     found = []
     for seed in track(range(1, mappings + 1), f"{kind} on {net.name}"):
-        contention, limit = _mapped(
-            net, graph, random_mapping(graph.num_tasks, nodes, seed), weights
-        )
+        node_of = random_mapping(graph.num_tasks, nodes, seed)
+        contention, limit = _mapped(net, graph, node_of, weights)
         loads, levels = contention.channel_load, contention.path_contention
         found.append(
-            (
-                contention.path_length.mean(), contention.path_length.max(),
-                contention.logical_path_length.mean(), loads.mean(), loads.max(),
-                levels.mean(), levels.max(),
-                limit.lemma_3, limit.worst_node,
-            )
-        )  # fmt: skip
-    return RandomMappings(*np.array(found, np.float64).T)
+            {
+                "path_length_mean": contention.path_length.mean(),
+                "path_length_max": contention.path_length.max(),
+                "logical_path_length_mean": contention.logical_path_length.mean(),
+                "channel_load_mean": loads.mean(),
+                "channel_load_max": loads.max(),
+                "path_contention_mean": levels.mean(),
+                "path_contention_max": levels.max(),
+                "average node": limit.lemma_3,
+                "worst node": limit.worst_node,
+            }
+        )
+    return {name: np.array([each[name] for each in found], np.float64) for name in found[0]}
 
 
 def _mapped(
@@ -254,161 +441,320 @@ def _mapped(
     return found, saturation(found, ends[0], weights, net.num_hosts)
 
 
-def _table_3_1(printed: dict[str, Any]) -> Iterator[Found]:
+PATH_SIDES = (4, 8, 16, 32)
+"""Of the meshes whose paths are counted."""
+
+
+def _longest_paths(_: Known) -> Found:
+    nets = [mesh(side, side) for side in PATH_SIDES]
+    return {f"D_max on {n.name}": Against(2 * (n.sides[0] - 1), diameter(n)) for n in nets}
+
+
+def _mean_paths(_: Known) -> Found:
+    nets = [mesh(side, side) for side in PATH_SIDES]
+    return {f"D_avg on {n.name}": Against(2 * n.sides[0] / 3, average_distance(n)) for n in nets}
+
+
+def _sizes(quick: bool) -> tuple[int, tuple[int, ...]]:
+    """Return how many random mappings are averaged, and the sizes of networks."""
+    known = published("chittor")["items"]["table 3.1"]
+    return known["mappings"], QUICK_NODES if quick else tuple(known["nodes"])
+
+
+def _actual(figure: str, title: str, quick: bool) -> list[pl.DataFrame]:
+    """Return a figure of random mappings by size, one curve per process graph."""
+    mappings, nodes = _sizes(quick)
+    curves = []
+    for kind in process_graphs(16):
+        found = [random_mappings(kind, size, mappings)[figure] for size in nodes]
+        values = np.array([each.mean() for each in found])
+        low, high = (np.array([part(each) for each in found]) for part in (np.min, np.max))
+        curves.append(curve(f"{title}, {kind}", nodes, values, low=low, high=high))
+    return curves
+
+
+def _draw_figure_3_8(made: Made) -> Drawn:
+    _, nodes = _sizes(made.quick)
+    roots = np.sqrt(nodes)
+    average = curve("2 √N / 3, eq. 3.18", nodes, 2 * roots / 3, PRINTED)
+    physical = [
+        average,
+        curve("2 (√N - 1), eq. 3.17", nodes, 2 * (roots - 1), PRINTED),
+        *_actual("path_length_mean", "average", made.quick),
+        *_actual("path_length_max", "maximum", made.quick),
+    ]
+    yield plot("A. Physical path lengths", ("nodes N", "hops"), physical, log_x=True)
+    logical = [average, *_actual("logical_path_length_mean", "average", made.quick)]
+    yield plot("B. Logical path lengths", ("nodes N", "channels"), logical, log_x=True)
+
+
+def _of_estimates(axis: str, panels: Estimated, made: Made) -> Drawn:
+    """One panel per title and figure of random mappings, beside estimates as shares of C."""
+    _, nodes = _sizes(made.quick)
+    for title, (figure, estimates) in panels.items():
+        curves = []
+        for (name, share), kind in product(estimates.items(), process_graphs(16)):
+            graphs = [process_graphs(size)[kind] for size in nodes]
+            degrees = np.array([graph.num_edges / graph.num_tasks for graph in graphs])
+            values = share * degrees * np.sqrt(nodes)
+            curves.append(curve(f"{name}, {kind}", nodes, values, PRINTED))
+        curves += _actual(figure, "random mapping", made.quick)
+        yield plot(title, ("nodes N", axis), curves, log_x=True, log_y=True)
+
+
+CHANNEL_LOADS: Estimated = {
+    "A. Average channel load": ("channel_load_mean", {"C/6, eq. 3.19": 1 / 6}),
+    "B. Maximum channel load": (
+        "channel_load_max",
+        {"C/2, eq. 3.21": 1 / 2, "3C/8, eq. 3.22": 3 / 8},
+    ),
+}
+
+PATH_CONTENTION: Estimated = {
+    "A. Average path": (
+        "path_contention_mean",
+        {"2C/3, eq. 3.28": 2 / 3, "C/2, table 3.1": 1 / 2},
+    ),
+    "B. Worst path": ("path_contention_max", {"C, eq. 3.29": 1}),
+}
+
+
+def _table_3_1(known: Known) -> Found:
     """The estimates against the mean of random mappings."""
-    known = printed["table 3.1"]
+    found = {}
     for nodes in known["nodes"]:
         for kind, graph in process_graphs(nodes).items():
             estimate = estimate_mesh(nodes, graph.num_edges / graph.num_tasks)
             random = random_mappings(kind, nodes, known["mappings"])
-            for field, name in ESTIMATES.items():
-                value, computed = getattr(estimate, field), getattr(random, field).mean()
-                yield "table 3.1", f"{name}, {kind}, N = {nodes}", value, computed
+            for figure, name in ESTIMATES.items():
+                value = getattr(estimate, figure)
+                found[f"{name}, {kind}, N = {nodes}"] = Against(value, random[figure].mean())
+    return found
 
 
-def _lemmas_6_and_7(printed: dict[str, Any]) -> Iterator[Found]:
-    known = printed["lemma 6"]
+def _draw_table_3_1(made: Made) -> Drawn:
+    tables: dict[str, dict[tuple[str, str], Cell]] = {name: {} for name in ESTIMATES.values()}
+    for row in made.rows:
+        estimate, kind, size = row.quantity.split(", ")
+        tables[estimate][kind, size] = cell(row)
+    for name, cells in tables.items():
+        yield grid(f"{name}, with C = δ_avg √N", cells)
+
+
+def _lemmas_6_and_7(known: Known) -> Found:
+    found = {}
     for nodes, kind in product(known["nodes"], process_graphs(16)):
         random = random_mappings(kind, nodes, known["mappings"])
-        root = sqrt(nodes)
-        name = f"{kind}, N = {nodes}"
-        average, worst = random.average_node.mean(), random.worst_node.mean()
-        yield "lemma 6", f"average node 2/√N, {name}", 2 / root, average
-        yield "lemma 6", f"worst node 1/√N (lemma 7), {name}", 1 / root, worst
+        root, name = sqrt(nodes), f"{kind}, N = {nodes}"
+        found[f"average node 2/√N, {name}"] = Against(2 / root, random["average node"].mean())
+        worst = random["worst node"].mean()
+        found[f"worst node 1/√N (lemma 7), {name}"] = Against(1 / root, worst)
+    return found
 
 
-def _table_3_2(printed: dict[str, Any]) -> Iterator[Found]:
+def _parts_of_table_3_2(quantity: str) -> tuple[str, str, str]:
+    """Return graph, nodes and whose saturation."""
+    kind, size, who = quantity.removesuffix(" (%)").split(", ")
+    return kind, size, who
+
+
+def _table_3_2(known: Known) -> Found:
     """One random mapping's values: reproduced when they lie among those of many random mappings.
 
     The computed value is the mean. The tolerance reaches from it to the farthest random mapping on
     the printed value's side, and half a per cent more, for the printed rounding.
     """
-    known = printed["table 3.2"]
-    for size, kinds in known["percent"].items():
-        for kind, values in kinds.items():
-            random = random_mappings(kind, int(size), known["mappings"][size])
-            for who, value in zip(("average_node", "worst_node"), values, strict=True):
-                percent = 100 * getattr(random, who)
-                mean = float(percent.mean())
-                end = percent.max() if value > mean else percent.min()
-                tolerance = (abs(float(end) - mean) + 0.5) / value
-                name = f"{kind}, N = {size}, {who.replace('_', ' ')} (%)"
-                yield "table 3.2", name, value, mean, tolerance
+    found = {}
+    for quantity, value in known["values"].items():
+        kind, size, who = _parts_of_table_3_2(quantity)
+        nodes = int(size.removeprefix("N = "))
+        percent = 100 * random_mappings(kind, nodes, known["mappings"][f"{nodes}"])[who]
+        mean = float(percent.mean())
+        end = percent.max() if value > mean else percent.min()
+        found[quantity] = Against(value, mean, abs(float(end) - mean) + 0.5)
+    return found
 
 
-def _equation_3_11(printed: dict[str, Any]) -> Iterator[Found]:
-    known = printed["equation 3.11"]
-    found = path_slowdown(known["traffic"], known["path_contention"])
-    name = f"θ for λ_p = {known['traffic']}, ν = {known['path_contention']}"
-    yield "equation 3.11", name, known["printed"], float(found)
+def _draw_table_3_2(made: Made) -> Drawn:
+    cells = {}
+    for row in made.rows:
+        kind, size, who = _parts_of_table_3_2(row.quantity)
+        cells[size, f"{kind}, {who.removesuffix(' node')}"] = cell(row)
+    yield grid("Saturation node traffic under random mapping (%)", cells)
 
 
-def _capacity(printed: dict[str, Any]) -> Iterator[Found]:
+def _uniform(_: Known) -> Found:
     """Uniform traffic: every node talks to every other, so the mapping does not matter."""
-    known = printed["corollary 5"]
-    nodes, side = known["nodes"], isqrt(known["nodes"])
-    graph, net = read(f"all-to-all:{nodes}"), mesh(side, side)
-    _, limit = _mapped(net, graph, np.arange(nodes, dtype=np.int32), np.ones(graph.num_edges))
-    name = f"saturation of uniform traffic on {net.name}"
-    percent = 100 * limit.lemma_3
-    yield "corollary 5", f"{name} (%)", known["percent"], percent
-    capacity = printed["equation 3.34"]
-    found = float(capacity_fraction(percent, average_distance(net)))
-    yield "equation 3.34", f"{name} (% of capacity)", capacity["percent"], found
+    graph, net = read("all-to-all:256"), mesh(16, 16)
+    limit = _mapped(net, graph, np.arange(256, dtype=np.int32), np.ones(graph.num_edges))[1]
+    return {f"saturation of uniform traffic on {net.name} (%)": 100 * limit.lemma_3}
 
 
-def _section_3_5_1(printed: dict[str, Any]) -> Iterator[Found]:
-    """Trees in tiles on their own routes. The arrangement is netloom's, the thesis's is lost."""
-    for tasks in printed["section 3.5.1"]["tasks"]:
+def _uniform_capacity(known: Known) -> Found:
+    ((name, percent),) = _uniform(known).items()
+    capacity = float(capacity_fraction(percent, average_distance(mesh(16, 16))))
+    return {name.replace("(%)", "(% of capacity)"): capacity}
+
+
+# -- sections 3.5 to 4.3: careful mappings, and the transpose ------------------------------------
+
+
+def _trees(known: Known) -> Iterator[tuple[ProcessGraph, Cube, Any]]:
+    """Yield each tree in tiles, its mesh, and the layout, which is netloom's."""
+    for tasks in known["tasks"]:
         graph, side = read(f"binary-tree:{tasks}"), isqrt(tasks + 1)
         net = mesh(side, side)
-        layout = find_layout("tiles", graph, net)
-        assert layout.routes is not None
-        found = measure_paths(layout.routes, net.num_channels).channel_load.max()
-        name = f"χ_max of {graph.name} in tiles on {net.name}"
-        yield "section 3.5.1", name, printed["section 3.5.1"]["channel_load"], found
+        yield graph, net, find_layout("tiles", graph, net)
 
 
-def _section_3_5_2(printed: dict[str, Any]) -> Iterator[Found]:
+def _section_3_5_1(known: Known) -> Found:
+    """Trees in tiles on their own routes. The arrangement is netloom's, the thesis's is lost."""
+    return {
+        f"χ_max of {graph.name} in tiles on {net.name}": measure_paths(
+            layout.routes, net.num_channels
+        ).channel_load.max()
+        for graph, net, layout in _trees(known)
+    }
+
+
+def _draw_figure_3_11(made: Made) -> Drawn:
+    cells = {}
+    trees = _trees(published("chittor")["items"]["section 3.5.1"])
+    for (graph, net, layout), row in zip(trees, made.rows, strict=True):
+        tasks, side = graph.num_tasks, net.sides[0]
+        label = f"{tasks} tasks, {side} x {side} nodes"
+        cells[label, "χ_max, own routes"] = cell(row)
+        random = random_mapping(tasks, net.num_hosts, 1)
+        for name, node_of in (("dimension order", layout.node_of), ("random mapping", random)):
+            found = measure(net, ROW_FIRST, node_of[graph.source], node_of[graph.target])
+            cells[label, f"χ_max, {name}"] = Cell(None, float(found.channel_load.max()))
+            cells[label, f"ν_avg, {name}"] = Cell(None, float(found.path_contention.mean()))
+    yield grid("Binary trees in tiles", cells)
+
+
+def _section_3_5_2(known: Known) -> Found:
     """3D meshes by schemes A and B. Less will do: 4 planes lie two in a row, and have χ_max 4."""
-    for side in printed["section 3.5.2"]["sides"]:
+    answer = {}
+    for side in known["sides"]:
         root = isqrt(side)
         graph, net = read(f"mesh:{side}x{side}x{side}"), mesh(side * root, side * root)
         for scheme, layout, value in (("A", "planes", side + 1), ("B", "columns", root + 1)):
             node_of = find_layout(layout, graph, net).node_of
             found = measure(net, ROW_FIRST, node_of[graph.source], node_of[graph.target])
             name = f"χ_max of {graph.name} by scheme {scheme} on {net.name}"
-            yield "section 3.5.2", name, value, found.channel_load.max()
+            answer[name] = Against(value, found.channel_load.max())
+    return answer
 
 
-def _section_3_5_3(printed: dict[str, Any]) -> Iterator[Found]:
-    for dimension in printed["section 3.5.3"]["dimensions"]:
+def _draw_figure_3_12(made: Made) -> Drawn:
+    formulas = {"A": "scheme A: ∛N_p + 1", "B": "scheme B: √(∛N_p) + 1"}
+    cells = {}
+    for row in made.rows:
+        program, rest = row.quantity.removeprefix("χ_max of ").split(" by scheme ")
+        scheme, net = rest.split(" on ")
+        cells[f"{program} on {net}", formulas[scheme]] = cell(row)
+    yield grid("χ_max of 3D meshes on 2D meshes", cells)
+
+
+def _section_3_5_3(known: Known) -> Found:
+    answer = {}
+    for dimension in known["dimensions"]:
         side = 2 ** (dimension // 2)
         graph, net = read(f"hypercube:{dimension}"), mesh(side, side)
         found = measure(net, ROW_FIRST, graph.source, graph.target)
         name = f"χ_max of {graph.name} on {net.name}, identity"
-        yield "section 3.5.3", name, 2 * side // 3, found.channel_load.max()
+        answer[name] = Against(2 * side // 3, found.channel_load.max())
+    return answer
 
 
-def _section_3_6(printed: dict[str, Any]) -> Iterator[Found]:
+def _section_3_6(known: Known) -> Found:
     """The speed-up left by random mapping, from the saturation that random mappings show."""
-    known = printed["section 3.6"]
-    for nodes in known["nodes"]:
-        limit = random_mappings("hypercube", nodes, known["mappings"]).average_node.mean()
-        found = limit * float(channel_bandwidth_ratio(nodes, form="chittor-1991"))
-        yield "section 3.6", f"R_e left, N = {nodes}", known["speedup"], found
+    return {
+        f"R_e left, N = {nodes}": random_mappings("hypercube", nodes, known["mappings"])[
+            "average node"
+        ].mean()
+        * float(channel_bandwidth_ratio(nodes, form="chittor-1991"))
+        for nodes in known["nodes"]
+    }
 
 
-def _transpose(printed: dict[str, Any]) -> Iterator[Found]:
-    for side in printed["section 4.2.3"]["sides"]:
+def _section_4_2_3(known: Known) -> Found:
+    answer = {}
+    for side in known["sides"]:
         graph, net = read(f"transpose:{side}"), mesh(side, side)
         found = measure(net, ROW_FIRST, graph.source, graph.target)
-        for name, value, computed in (
-            ("ν_max", side - 2, found.path_contention.max()),
-            ("χ_max", side - 1, found.channel_load.max()),
-            ("d of the corner nodes", side - 2, found.logical_path_length.max()),
-            ("least ν", 0, found.path_contention.min()),
-        ):
-            yield "section 4.2.3", f"{name}, transpose:{side}", value, computed
+        of = f"transpose:{side}"
+        answer[f"ν_max, {of}"] = Against(side - 2, found.path_contention.max())
+        answer[f"χ_max, {of}"] = Against(side - 1, found.channel_load.max())
+        longest = found.logical_path_length.max()
+        answer[f"d of the corner nodes, {of}"] = Against(side - 2, longest)
+        answer[f"least ν, {of}"] = Against(0, found.path_contention.min())
+    return answer
 
 
-def _symult(printed: dict[str, Any]) -> Iterator[Found]:
-    known = printed["section 4.3"]
+def _section_4_3(known: Known) -> Found:
     symult = machine(known["machine"])
     size, compute_us = known["message_bytes"], known["compute_us"]
     message_us = float(symult.message_time_us(size))
-    yield "section 4.3", "loop time (µs)", known["loop_us"], compute_us + 2 * message_us
     offered = offered_by_program(
         size, compute_us, message_us, symult.bandwidth_bytes_per_us, messages_waited_for=2
     )
-    yield "section 4.3", "λ_a (%)", known["offered_percent"], 100 * offered
     side = known["side"]
     graph = read(f"transpose:{side}")
     node_of = np.arange(graph.num_tasks, dtype=np.int32)
     _, limit = _mapped(mesh(side, side), graph, node_of, np.ones(graph.num_edges))
-    name = f"worst node, transpose:{side} (%)"
-    yield "section 4.3", name, known["worst_node_percent"], 100 * limit.worst_node
+    return {
+        "loop time (µs)": compute_us + 2 * message_us,
+        "λ_a (%)": 100 * offered,
+        f"worst node, transpose:{side} (%)": 100 * limit.worst_node,
+    }
 
 
-PARTS: dict[str, Callable[[dict[str, Any]], Iterator[Found]]] = {
-    "table 1.1": _table_1_1,
-    "figure 2.1": _figure_2_1,
-    "theorem 1": _theorem_1,
-    "theorem 2": _theorem_2,
-    "theorem 3": _theorem_3,
-    "table 2.2": _table_2_2,
-    "equation 2.20": _equation_2_20,
-    "equations 3.17 and 3.18": _path_lengths,
-    "table 3.1": _table_3_1,
-    "lemmas 6 and 7": _lemmas_6_and_7,
-    "table 3.2": _table_3_2,
-    "equation 3.11": _equation_3_11,
-    "corollary 5": _capacity,
-    "section 3.5.1": _section_3_5_1,
-    "section 3.5.2": _section_3_5_2,
-    "section 3.5.3": _section_3_5_3,
-    "section 3.6": _section_3_6,
-    "section 4.2.3": _transpose,
-    "section 4.3": _symult,
-}
-"""What recomputes each item, or those that belong together."""
+ESTIMATED = ("table 3.1",)
+
+ITEMS = (
+    Item("table 1.1", _table_1_1, _draw_table_1_1),
+    Item("table 2.1", draw=_draw_table_2_1),
+    Item("table 2.2", _table_2_2, _draw_table_2_2),
+    Item("table 2.3", draw=_draw_table_2_3),
+    Item("figure 2.1", _figure_2_1, _draw_figure_2_1),
+    Item("theorem 1", _theorem_1),
+    Item("theorem 2", _theorem_2),
+    Item("theorem 3", _theorem_3),
+    Item("figure 2.2", draw=_draw_figure_2_2, shows=("theorem 3",)),
+    Item("equation 2.20", _equation_2_20),
+    Item("figure 2.3", draw=_draw_figure_2_3, shows=("equation 2.20",)),
+    Item("figure 3.2", draw=_draw_figure_3_2),
+    Item("equation 3.11", _equation_3_11),
+    Item("figure 3.4", draw=_draw_figure_3_4, shows=("equation 3.11",)),
+    Item("figure 3.5", draw=_draw_figure_3_5),
+    Item("equation 3.17", _longest_paths),
+    Item("equation 3.18", _mean_paths),
+    Item("figure 3.8", draw=_draw_figure_3_8, shows=("equation 3.17", "equation 3.18")),
+    Item(
+        "figure 3.9",
+        draw=partial(_of_estimates, "paths on a channel χ", CHANNEL_LOADS),
+        shows=ESTIMATED,
+        only="χ",
+    ),
+    Item(
+        "figure 3.10",
+        draw=partial(_of_estimates, "path contention level ν", PATH_CONTENTION),
+        shows=ESTIMATED,
+        only="ν",
+    ),
+    Item("table 3.1", _table_3_1, _draw_table_3_1, quick={"nodes": QUICK_NODES}),
+    Item("lemma 6", _lemmas_6_and_7),
+    Item("table 3.2", _table_3_2, _draw_table_3_2),
+    Item("corollary 5", _uniform),
+    Item("equation 3.34", _uniform_capacity),
+    Item("section 3.5.1", _section_3_5_1),
+    Item("figure 3.11", draw=_draw_figure_3_11, shows=("section 3.5.1",)),
+    Item("section 3.5.2", _section_3_5_2),
+    Item("figure 3.12", draw=_draw_figure_3_12, shows=("section 3.5.2",)),
+    Item("section 3.5.3", _section_3_5_3),
+    Item("section 3.6", _section_3_6),
+    Item("section 4.2.3", _section_4_2_3),
+    Item("section 4.3", _section_4_3),
+)
+"""In the order of the thesis, tables of a chapter first."""

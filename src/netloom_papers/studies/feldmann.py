@@ -1,11 +1,27 @@
 """Feldmann, Stricker & Warfel 1993: connections in phases on iWarp, predicted and simulated again.
 
 What the paper predicts is computed by its formulas (tables 1 to 3, 5 and 6), what it measured is
-simulated flit by flit.
+simulated flit by flit. A figure's printed points are bandwidths of the clocks in its table, by the
+formula of section 5.1.
 
 The meshes of its finite elements (tables 4 and 6) are not known: those here are of about their
 sizes. gmsh generated them and METIS partitioned them (``netloom_papers.meshes.finite_elements``).
 Parts, words and neighbours are kept in the data folder.
+
+``phases.execute.message_passing`` is of wormhole routers in general. Here is what the text says of
+iWarp's (sections 4.3, 4.3.1 and 5):
+
+- Routes are deterministic: dimension order, half-way round a ring always towards growing numbers,
+  as all fixed routes in netloom.
+- A channel has one logical channel for each of three pools: 12 for messages, in four directions.
+  A message is launched in pool 0, and in the next one from each dateline on that it crosses.
+- A processor receives one message at a time. It begins with c_r clocks of its own: until they are
+  over, the message stays in the network, and so do those that have come behind it.
+
+If all messages are in one pool, channels carry one message's words at a time, so that a waiting
+message blocks others. To stay in the network for c_r clocks, a message is that many words longer.
+It then holds its logical channels for exactly this time. But it takes turns on the channels with
+messages of other pools, which on the machine could use them alone meanwhile.
 """
 
 from __future__ import annotations
@@ -15,10 +31,13 @@ import re
 from dataclasses import replace
 from functools import cache, partial
 from importlib.resources import as_file, files
+from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from netloom.base.figures import COMPUTED, PRINTED, Cell
+from netloom.base.progress import counting
 from netloom.mapping import gray
 from netloom.models.messages import (
     FELDMANN_1993,
@@ -41,26 +60,47 @@ from netloom.phases import (
 )
 from netloom.phases.execute.execution import execute
 from netloom.phases.plan.negotiate import sequential
-from netloom.routing import DimensionOrder, paths
+from netloom.routing import DimensionOrder, all_routes, paths
+from netloom.routing.virtual_channel_tables import path_routing
+from netloom.simulation.kernels.agenda import LAST_CYCLE
+from netloom.simulation.network.program import NetworkProgram
+from netloom.simulation.network.routers import router
+from netloom.simulation.replay import HEARING_CYCLES
+from netloom.simulation.side_by_side import run_all
 from netloom.topology import mesh as mesh_network
 from netloom.topology import torus
 from netloom.workload import read
-from netloom_papers.studies.feldmann_messages import iwarp_clocks
-from netloom_papers.studies.validation import compare_all, published
+from netloom.workload.programs.messages import messages
+from netloom.workload.traffic.lengths import LONGEST
+from netloom_papers.ledger import Item, published
+from netloom_papers.studies.panels import cell, curve, grid, plot
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import ArrayLike
 
     from netloom.base.arrays import Floats, Ints
+    from netloom.base.figures import Grid, Plot
     from netloom.phases import Connections, Timetable
-    from netloom_papers.studies.validation import Part
+    from netloom.routing import VirtualChannelRouting
+    from netloom.topology import Cube
+    from netloom.workload.programs.messages import Messages
+    from netloom_papers.ledger import Known, Made
 
     Objective: TypeAlias = Literal["phases", "time"]
+    Drawn: TypeAlias = Iterable[Plot | Grid]
 
-FILE = "feldmann/published"
-"""The data file of the printed numbers."""
+PAPER = "feldmann"
+
+PATTERNS = {1: "torus", 2: "butterfly", 3: "all-to-all"}
+"""What tables 1 to 3 are of. Figures 2 to 4 show the same."""
+
+WORDS = (32, 256, 2048, 16384)
+SERIES = ("ConSet", "message passing")
+BANDWIDTH = "aggregate bandwidth, MB/s"
+
+OWN_PLAN, OUR_MESHES = "ConSet, netloom's plan", "ConSet, our meshes"
 
 CELLS, CLOCK_MHZ, WORD_BYTES = 64, 20.0, 4
 """Of the machine that was measured."""
@@ -76,14 +116,15 @@ TWELVE = Capacity(12)
 PAPER_PHASES = 30
 """Of all-to-all, in the paper's plan."""
 
-LEFT, RIGHT, UP, DOWN = (0, -1), (0, 1), (-1, 0), (1, 0)
-
 TRANSFERS = ConSetCosts(sync_clocks=0.0, phase_clocks=0.0)
 """Of transfers alone. What a phase takes besides is added as ``overhead_of`` has it."""
 
 WITH_HEADER = MessageCosts(header_words=8)
 """Messages as the machine sends them: header and trailer are in section 4.3.1, but in none of the
 predictions."""
+
+ROUTER = router("single-cycle", vcs=3)
+"""Three pools. A word per cycle on each channel, which is 2 clocks, and 2 cycles per hop."""
 
 DATA = files("netloom_papers.studies").joinpath("data", "feldmann")
 
@@ -123,7 +164,10 @@ def bandwidth(words: ArrayLike, clocks: float) -> float:
     return float(np.sum(words)) * WORD_BYTES * CLOCK_MHZ / clocks
 
 
-def _predicted(known: Mapping[str, Any]) -> dict[str, Any]:
+# Predictions.
+
+
+def _predicted(known: Known) -> dict[str, Any]:
     found = {}
     for quantity in known["values"]:
         words = words_of(quantity)
@@ -148,7 +192,7 @@ def inferred_words(phases: int, predicted: float) -> int:
     return round((predicted - phases * SPARSE.switch_clocks) / SPARSE.clocks_per_word)
 
 
-def _finite_elements(known: Mapping[str, Any]) -> dict[str, Any]:
+def _finite_elements(known: Known) -> dict[str, Any]:
     """528 P + 10 W, for the whole number W that comes nearest."""
     found = {}
     printed = {quantity.partition(",")[0]: value for quantity, value in known["values"].items()}
@@ -159,18 +203,21 @@ def _finite_elements(known: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _finite_element_messages(known: Mapping[str, Any]) -> dict[str, Any]:
+def _finite_element_messages(known: Known) -> dict[str, Any]:
     return {
         mesh: fitted_finite_element_clocks(facts["degree"], facts["most_words"])
         for mesh, facts in known["meshes"].items()
     }
 
 
-def _bandwidths(known: Mapping[str, Any]) -> dict[str, Any]:
+def _bandwidths(known: Known) -> dict[str, Any]:
     return {
         f"{mesh}, MB/s": bandwidth(CELLS * facts["most_words"], facts["clocks"])
         for mesh, facts in known["meshes"].items()
     }
+
+
+# Patterns.
 
 
 @cache
@@ -186,7 +233,9 @@ def pattern(name: str, words: int) -> Connections:
     given = connections(app, node_of, 64, words=words)
     if name == "all-to-all":
         return given
-    return _listed(given, _directions(given) if name == "torus" else dimensions(given))
+    order = np.argsort(_directions(given) if name == "torus" else dimensions(given), kind="stable")
+    columns = ("source", "target", "words", "source_task", "target_task")
+    return replace(given, **{each: getattr(given, each)[order] for each in columns})
 
 
 def dimensions(given: Connections) -> Ints:
@@ -203,25 +252,10 @@ def dimensions(given: Connections) -> Ints:
 
 def _directions(given: Connections) -> Ints:
     """Return int64[n], the place of each connection's direction in E, W, N, S."""
-    rows, columns = (
-        (end - start + 1) % 8 - 1
-        for start, end in zip(
-            np.unravel_index(given.source, IWARP.sides),
-            np.unravel_index(given.target, IWARP.sides),
-            strict=True,
-        )
-    )
-    order = [RIGHT, LEFT, UP, DOWN]
-    return np.array(
-        [order.index(step) for step in zip(rows.tolist(), columns.tolist(), strict=True)]
-    )
-
-
-def _listed(given: Connections, key: Ints) -> Connections:
-    """Return connections listed by a key. They come in no order of their own."""
-    order = np.argsort(key, kind="stable")
-    columns = ("source", "target", "words", "source_task", "target_task")
-    return replace(given, **{name: getattr(given, name)[order] for name in columns})
+    ends = (np.unravel_index(nodes, IWARP.sides) for nodes in (given.target, given.source))
+    rows, columns = (np.subtract(*np.stack(list(ends))) + 1) % 8 - 1
+    found: Ints = np.where(rows == 0, (columns < 0).astype(np.int64), 2 + (rows > 0))
+    return found
 
 
 def in_rows_and_columns(words: int) -> Plan:
@@ -265,7 +299,7 @@ def own_plan(objective: Objective, words: int) -> Plan:
     return plan
 
 
-def _pattern_phases(known: Mapping[str, Any]) -> dict[str, Any]:
+def _pattern_phases(known: Known) -> dict[str, Any]:
     """Phases of netloom's plans. Of sequential routing the most of several seeds."""
     everyone, butterfly = pattern("all-to-all", 1), pattern("butterfly", 1)
     routed = [
@@ -307,7 +341,7 @@ def transfer_clocks(name: str, words: int, seed: int = 1) -> tuple[int, float]:
 
 def overhead_of() -> float:
     """Return the clocks of a phase besides its transfer: what Table 1's first row leaves for it."""
-    first = published(FILE)["section 4.2.1"]
+    first = published(PAPER)["items"]["section 4.2.1"]
     phases, clocks = transfer_clocks("torus", first["words"])
     return float((first["clocks"] - clocks) / phases)
 
@@ -338,10 +372,13 @@ def own_transfer_clocks(objective: Objective, words: int) -> tuple[int, float]:
     return plan.num_phases, execute(plan, TRANSFERS).clocks
 
 
-def _measured(known: Mapping[str, Any]) -> dict[str, Any]:
+def _measured(known: Known) -> dict[str, Any]:
+    """Return the clocks of a table. With ``longest``, of no more words."""
     found: dict[str, Any] = {}
     for quantity in known["values"]:
         words = words_of(quantity)
+        if words > known.get("longest", words):
+            continue
         if quantity.startswith("ConSet"):
             found[quantity] = conset_clocks(known["pattern"], words, known.get("seeds", (1,)))
         else:
@@ -350,11 +387,11 @@ def _measured(known: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _switch(_: Mapping[str, Any]) -> dict[str, Any]:
+def _switch(_: Known) -> dict[str, Any]:
     return {"clocks of a context switch": overhead_of()}
 
 
-def _backloops(known: Mapping[str, Any]) -> dict[str, Any]:
+def _backloops(known: Known) -> dict[str, Any]:
     """Rates are as the times of the same words."""
     asked = "all-to-all", known["words"], known["replications"]
     with_them, without = (message_clocks(*asked, network=network) for network in ("torus", "mesh"))
@@ -362,7 +399,7 @@ def _backloops(known: Mapping[str, Any]) -> dict[str, Any]:
     return {"all-to-all, rate without over with backloops": rate}
 
 
-def _long(known: Mapping[str, Any]) -> dict[str, Any]:
+def _long(known: Known) -> dict[str, Any]:
     words = known["words"]
     least = least_clocks(pattern("all-to-all", words), IWARP, TRANSFERS)
     each = {name: own_transfer_clocks(name, words)[1] / words for name in ("phases", "time")}
@@ -371,6 +408,124 @@ def _long(known: Mapping[str, Any]) -> dict[str, Any]:
         "all-to-all, least time, clocks a word, at most": each["time"],
         "all-to-all, least clocks a word of any plan": least / words,
     }
+
+
+# Message passing.
+
+
+def iwarp_clocks(
+    given: Connections, network: Cube, costs: MessageCosts, *, shuffled: bool, seeds: int
+) -> Floats:
+    """Return the clocks until the last message has been received, for each of some seeds.
+
+    A node sends its messages one after the other, the next when the last has been received.
+
+    Parameters
+    ----------
+    given, network
+        The connections, each of which is one message, and the torus or mesh.
+    costs
+        Of a message.
+    shuffled
+        Whether each node sends in an order of its own, by chance, or as connections are listed.
+    seeds
+        How many such orders.
+
+    Examples
+    --------
+    Alone, a message of k words over h hops takes 400 + 400 + 2 k + 4 h clocks, and 4 to come out.
+
+    >>> from netloom.models.messages import MessageCosts
+    >>> from netloom.phases import connections
+    >>> from netloom.topology import mesh
+    >>> from netloom.workload import read
+    >>> given = connections(read("hypercube:1"), [0, 2], 4, words=100)
+    >>> iwarp_clocks(given, mesh(4), MessageCosts(), shuffled=False, seeds=1)
+    array([1012.])
+    """
+    routing = in_pools(network)
+    rngs = [np.random.default_rng(seed) for seed in np.random.SeedSequence(1).spawn(seeds)]
+    tables = [_table(given, network.num_hosts, costs, rng if shuffled else None) for rng in rngs]
+    runs = [partial(_last, network, routing, table) for table in tables]
+    with counting(len(runs), "simulating messages") as tell:
+        ended = [last for last in run_all(runs, tell=tell) if last is not None]
+    if len(ended) < len(runs):
+        raise KeyboardInterrupt
+    return np.array(ended) * costs.clocks_per_word
+
+
+def in_pools(network: Cube) -> VirtualChannelRouting:
+    """Return dimension order in the pools of iWarp, whose routers give out one message at a time.
+
+    It cannot deadlock: a message never goes back to an earlier pool, and within one there is no
+    way round a ring.
+
+    Examples
+    --------
+    >>> from netloom.topology import torus
+    >>> routing = in_pools(torus(8))  # from 6 to 1: 7 is in pool 0, 0 and 1 are in pool 1
+    >>> number = routing.routes.pairs.tolist().index(6 * 8 + 1)
+    >>> first, end = routing.tables.path_offsets[number : number + 2]
+    >>> [int(slots).bit_length() - 1 for slots in routing.tables.path_slots[first:end]]
+    [0, 1, 1, 6]
+    """
+    routes = all_routes(network, DimensionOrder())
+    ends = (network.channel_source, network.channel_target)
+    step = np.subtract(*(np.stack(np.unravel_index(nodes, network.sides)) for nodes in ends))
+    crossed = np.cumsum((np.abs(step).max(axis=0) > 1)[routes.routes.channels])
+    lengths = np.diff(routes.routes.offsets)
+    before = np.insert(crossed, 0, 0)[routes.routes.offsets[:-1]]
+    pool = crossed - np.repeat(before, lengths)
+    assert pool.max(initial=0) < ROUTER.vcs
+    routing = path_routing(network, routes, ROUTER.vcs, 1, np.int64(1) << pool)
+    tables = routing.tables
+    out = np.where(
+        tables.path_slots == tables.ejection, 1 << tables.injection_slot, tables.path_slots
+    )
+    return replace(routing, tables=tables._replace(path_slots=out))
+
+
+def _table(
+    given: Connections, num_nodes: int, costs: MessageCosts, rng: np.random.Generator | None
+) -> Messages:
+    """Return the messages, each after the one that its source has sent before it."""
+    assert not len(given.before), "connections without an order of their own"
+    order = np.arange(len(given)) if rng is None else rng.permutation(len(given))
+    source = given.source[order]
+    after: list[list[int]] = []
+    last: dict[int, int] = {}
+    for row, node in enumerate(source.tolist()):
+        after.append([last[node]] if node in last else [])
+        last[node] = row
+    held = round(costs.receive_clocks / costs.clocks_per_word)
+    return messages(
+        num_nodes,
+        source=source,
+        target=given.target[order],
+        flits=given.words[order] + costs.header_words + held,
+        run=round(costs.send_clocks / costs.clocks_per_word) - (ROUTER.timing().injection - 1),
+        after=after,
+    )
+
+
+def _last(
+    network: Cube,
+    routing: VirtualChannelRouting,
+    table: Messages,
+    stopped: Callable[[], bool],
+) -> int | None:
+    """Return the cycle in which the last message has been received. None to stop."""
+    engine = NetworkProgram(network, routing, ROUTER, packet_flits=LONGEST)
+    engine.append(table)
+    while engine.completed < engine.num_rows:
+        if stopped():
+            return None
+        assert engine.cycle < LAST_CYCLE
+        engine.advance(min(engine.cycle + HEARING_CYCLES, LAST_CYCLE))
+    return int(engine.rows["complete"].max())
+
+
+# Finite elements.
 
 
 class Compiled(NamedTuple):
@@ -414,14 +569,14 @@ def compiled(mesh: str, *, as_published: bool) -> Compiled:
     return Compiled(plan, timetable)
 
 
-def simulated_clocks(mesh: str, overhead_clocks: float) -> float:
+def simulated_clocks(mesh: str) -> float:
     """Return what the plan of the algorithms as published takes, simulated flit by flit."""
     made = compiled(mesh, as_published=True)
     run = execute(made.plan, SPARSE, timetable=made.timetable)
-    return run.clocks + made.plan.num_phases * (overhead_clocks - SPARSE.switch_clocks)
+    return run.clocks + made.plan.num_phases * (overhead_of() - SPARSE.switch_clocks)
 
 
-def _structure(_: Mapping[str, Any]) -> dict[str, Any]:
+def _structure(_: Known) -> dict[str, Any]:
     ours = json.loads(DATA.joinpath("meshes.json").read_text())["meshes"]
     return {
         f"{mesh}, {quantity}": ours[mesh][name]
@@ -430,16 +585,16 @@ def _structure(_: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _mesh_phases(known: Mapping[str, Any]) -> dict[str, Any]:
-    """Phases of those plans that are asked for."""
-    found = {}
-    for quantity in known["values"]:
-        mesh, as_published = quantity.partition(",")[0], "sequential APR" in quantity
-        found[quantity] = compiled(mesh, as_published=as_published).plan.num_phases
-    return found
+def _mesh_phases(known: Known) -> dict[str, Any]:
+    """Return the phases of each mesh's plans, without netloom's own in a quick run."""
+    return {
+        quantity: compiled(_first(quantity), as_published="APR" in quantity).plan.num_phases
+        for quantity in known["values"]
+        if known["own"] or "APR" in quantity
+    }
 
 
-def _goal(_: Mapping[str, Any]) -> dict[str, Any]:
+def _goal(_: Known) -> dict[str, Any]:
     return {f"{mesh}, at most": above_least(mesh, as_published=False) for mesh in MESHES}
 
 
@@ -448,37 +603,190 @@ def above_least(mesh: str, *, as_published: bool) -> float:
     return compiled(mesh, as_published=as_published).words / (2 * most_words(mesh))
 
 
-def _meshes_measured(_: Mapping[str, Any]) -> dict[str, Any]:
+def _meshes_measured(_: Known) -> dict[str, Any]:
     """Phases as long as table 1 has them, for the words that the paper's predictions imply."""
-    predicted, overhead = published(FILE)["table 6, ConSet predicted"], overhead_of()
+    predicted, overhead = published(PAPER)["items"]["table 6, ConSet predicted"], overhead_of()
     found = {}
     for quantity, clocks in predicted["values"].items():
-        mesh = quantity.partition(",")[0]
+        mesh = _first(quantity)
         phases = predicted["meshes"][mesh]["phases"]
         words = inferred_words(phases, clocks)
         found[mesh] = phases * overhead + SPARSE.clocks_per_word * words
     return found
 
 
-PARTS: dict[str, Part] = {
-    "table 1, predicted": _predicted,
-    "table 2, predicted": _predicted,
-    "table 3, predicted": _predicted,
-    "table 5": _bandwidths,
-    "table 6, ConSet predicted": _finite_elements,
-    "table 6, message passing predicted": _finite_element_messages,
-    "phases": _pattern_phases,
-    "table 4, structure": _structure,
-    "table 4, phases": _mesh_phases,
-    "table 6, goal of W over 2 c_max": _goal,
-    "table 6, measured": _meshes_measured,
-    "section 4.2.1": _switch,
-    "table 1, measured": _measured,
-    "table 2, measured": _measured,
-    "table 3, measured": _measured,
-    "section 5.1.3": _backloops,
-    "long messages": _long,
-}
-"""What recomputes each item of the data file, from what the file says of it."""
+# Pictures.
 
-rows = partial(compare_all, "feldmann", FILE, PARTS)
+
+def _first(quantity: str) -> str:
+    """Return what a row such as ``ConSet, 256 words`` is of: a series, or a mesh."""
+    return quantity.partition(",")[0]
+
+
+def _printed_clocks(number: int) -> dict[str, dict[str, float]]:
+    """Return the clocks of a table, predicted and measured. Of table 1 with its first row."""
+    known = published(PAPER)["items"]
+    predicted, measured = (known[f"table {number}, {each}"] for each in ("predicted", "measured"))
+    first = known["section 4.2.1"]
+    kept = {f"ConSet, {first['words']} words": first["clocks"]} if number == 1 else {}
+    return {"predicted": predicted["values"], "measured": {**kept, **measured["values"]}}
+
+
+def _draw_table(number: int, made: Made) -> Drawn:
+    computed = {(row.item.partition(", ")[2], row.quantity): cell(row) for row in made.rows}
+    shown = _printed_clocks(number)
+    cells = {}
+    for words, series, what in product(WORDS, SERIES, shown):
+        quantity = f"{series}, {words} words"
+        alone = Cell(shown[what][quantity], None)
+        cells[f"{words}", f"{what} {series}"] = computed.get((what, quantity), alone)
+    yield grid(f"Table {number}: {PATTERNS[number]} pattern, clocks", cells, head="words")
+
+
+def _draw_pattern(number: int, made: Made) -> Drawn:
+    known, printed = published(PAPER)["items"], _printed_clocks(number)
+    sends, what = known[f"table {number}, predicted"]["sends"], PATTERNS[number]
+    points = []
+
+    def point(series: str, words: int, clocks: float, whose: str = COMPUTED) -> None:
+        points.append(curve(series, [words], bandwidth(CELLS * sends * words, clocks), whose))
+
+    for quantity, what_of in product(printed["measured"], printed):
+        series = f"{_first(quantity)}, {what_of}"
+        point(series, words_of(quantity), printed[what_of][quantity], PRINTED)
+    found = [(row.quantity, row.item.partition(", ")[2], row.computed) for row in made.rows]
+    if number == 1:
+        words = known["section 4.2.1"]["words"]
+        at = sum(what_of == "predicted" for _, what_of, _ in found)
+        found.insert(at, (f"ConSet, {words} words", "measured", conset_clocks("torus", words)))
+    for quantity, what_of, clocks in found:
+        if words_of(quantity) in WORDS:
+            point(f"{_first(quantity)}, {what_of}", words_of(quantity), clocks)
+    if number == 3 and not made.quick:
+        for words in sorted({words_of(each) for each in known["table 3, measured"]["values"]}):
+            phases, clocks = own_transfer_clocks("phases", words)
+            point(OWN_PLAN, words, clocks + phases * overhead_of())
+    title = f"Figure {number + 1}: aggregate bandwidth of the {what} pattern"
+    yield plot(title, ("words of a connection", BANDWIDTH), points, log_x=True)
+
+
+def _draw_table_4(made: Made) -> Drawn:
+    computed = {row.quantity: cell(row) for row in made.rows}
+    cells = {(name, mesh): computed[f"{mesh}, {name}"] for name in STRUCTURE for mesh in MESHES}
+    routers = {", sequential APR": "phases, the paper's router", "": "phases, netloom's own"}
+    for (router_, name), mesh in product(routers.items(), MESHES):
+        if f"{mesh}{router_}, at most" in computed:
+            cells[name, mesh] = computed[f"{mesh}{router_}, at most"]
+    yield grid("Table 4: structure of the meshes, and phases", cells)
+
+
+def _draw_figure_5(_: Made) -> Drawn:
+    for mesh in MESHES:
+        given = interface(mesh)
+        words = given.words[given.source < given.target]  # each pair once
+        edges = np.linspace(0, 10 * np.ceil(words.max() / 10), 11)
+        pairs = np.histogram(words, edges)[0]
+        bars = [curve(mesh, (edges[:-1] + edges[1:]) / 2, pairs)]
+        title = f"Figure 5: words between pairs of processors, {mesh}"
+        yield plot(title, ("words", "pairs of processors"), bars, form="bars")
+
+
+def _draw_table_5(made: Made) -> Drawn:
+    cells = {}
+    for at, mesh in enumerate(MESHES):
+        for name, value in zip(
+            ("comp. cycles", "comp. MFLOPS"), made.known["computation"][mesh], strict=True
+        ):
+            cells[mesh, name] = Cell(value, None)
+        cells[mesh, "comm. clocks"] = cell(made.rows[len(MESHES) + at])
+        cells[mesh, "comm. MB/s"] = cell(made.rows[at])
+    title = "Table 5: computation and communication of an iteration, ConSet"
+    yield grid(title, cells, head="mesh")
+
+
+def _draw_table_6(made: Made) -> Drawn:
+    """Draw the table, and what phases come to for meshes of netloom's: nothing of it is printed."""
+    unmatched = published(PAPER)["items"]["figure 6"]["measured"]
+    columns = ("predicted ConSet", "measured ConSet", "predicted messages")
+    named = product(columns, MESHES)
+    cells = {(mesh, name): cell(row) for (name, mesh), row in zip(named, made.rows, strict=True)}
+    cells |= {(mesh, "measured messages"): Cell(unmatched[mesh], None) for mesh in MESHES}
+    yield grid("Table 6: finite elements, clocks", cells, head="mesh")
+    if made.quick:
+        return
+    cells = {}
+    for mesh in MESHES:
+        above = [above_least(mesh, as_published=each) for each in (True, False)]
+        implied = made.known["implied"][mesh]
+        cells[mesh, "W over 2 c_max, as published"] = Cell(implied, above[0])
+        cells[mesh, "W over 2 c_max, netloom's plan"] = Cell(None, above[1])
+        cells[mesh, "simulated clocks"] = Cell(None, simulated_clocks(mesh))
+    title = "Words W of our meshes' timetables over their least (the paper's: implied), and clocks"
+    yield grid(title, cells, head="mesh")
+
+
+def _draw_figure_6(made: Made) -> Drawn:
+    """Draw the bandwidth, which counts the busiest processor's words for all, as in table 5.
+
+    Also that of the algorithms as published for meshes of netloom's.
+    """
+    known = published(PAPER)["items"]
+    conset, passing = (known[f"table 6, {series} predicted"] for series in SERIES)
+    words = {mesh: CELLS * passing["meshes"][mesh]["most_words"] for mesh in MESHES}
+    columns = {
+        "ConSet, predicted": {_first(name): clocks for name, clocks in conset["values"].items()},
+        "ConSet, measured": known["table 6, measured"]["values"],
+        "message passing, predicted": passing["values"],
+        "message passing, measured": made.known["measured"],
+    }
+    points = [
+        curve(series, [mesh], bandwidth(words[mesh], columns[series][mesh]), PRINTED)
+        for mesh, series in product(MESHES, columns)
+    ]
+    for mesh in () if made.quick else MESHES:
+        our_words, of = CELLS * most_words(mesh), compiled(mesh, as_published=True)
+        switches = of.plan.num_phases * SPARSE.switch_clocks
+        clocks = switches + SPARSE.clocks_per_word * of.words
+        for what, each in (("predicted", clocks), ("simulated", simulated_clocks(mesh))):
+            points.append(curve(f"{OUR_MESHES}, {what}", [mesh], bandwidth(our_words, each)))
+    shown = ("ConSet, predicted", "message passing, predicted", "ConSet, measured")
+    for (series, mesh), row in zip(product(shown, MESHES), made.rows, strict=True):
+        points.append(curve(series, [mesh], bandwidth(words[mesh], row.computed)))
+    title = "Figure 6: aggregate bandwidth of finite elements"
+    yield plot(title, ("mesh", BANDWIDTH), points, form="bars")
+
+
+def _of_pattern(number: int) -> tuple[Item, ...]:
+    """Return a table of a pattern, and its figure. The longest of a quick run are 256 words."""
+    shows = (f"table {number}, predicted", f"table {number}, measured")
+    return (
+        Item(f"table {number}", draw=partial(_draw_table, number), shows=shows),
+        Item(f"figure {number + 1}", draw=partial(_draw_pattern, number), shows=shows),
+        Item(shows[0], _predicted),
+        Item(shows[1], _measured, quick={"longest": 256} if number == 3 else {}),
+    )
+
+
+PREDICTED = "table 6, ConSet predicted"
+BY_MESSAGES = "table 6, message passing predicted"
+MEASURED = "table 6, measured"
+
+ITEMS = (
+    Item("section 4.2.1", _switch),
+    *(item for number in PATTERNS for item in _of_pattern(number)),
+    Item("phases", _pattern_phases),
+    Item("section 5.1.3", _backloops),
+    Item("long messages", _long),
+    Item("table 4", draw=_draw_table_4, shows=("table 4, structure", "table 4, phases")),
+    Item("table 4, structure", _structure),
+    Item("table 4, phases", _mesh_phases, quick={"own": False}),
+    Item("figure 5", draw=_draw_figure_5),
+    Item("table 5", _bandwidths, _draw_table_5, shows=("table 5", MEASURED)),
+    Item("table 6", draw=_draw_table_6, shows=(PREDICTED, MEASURED, BY_MESSAGES)),
+    Item(PREDICTED, _finite_elements),
+    Item(BY_MESSAGES, _finite_element_messages),
+    Item(MEASURED, _meshes_measured),
+    Item("table 6, goal of W over 2 c_max", _goal),
+    Item("figure 6", draw=_draw_figure_6, shows=(PREDICTED, BY_MESSAGES, MEASURED)),
+)
+"""In the paper's order, with what belongs to a table or figure behind it."""

@@ -8,29 +8,62 @@ Flow ends have the latency of an idle network of routers added, message by messa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from itertools import product
+from math import isqrt
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from netloom.simulation.flow import trust
-from netloom_papers.studies.flows_and_flits_cases import (
-    NETWORKS,
-    PATTERNS,
-    SHARINGS,
-    SWITCHES,
-    cases,
-    simulated,
-)
-from netloom_papers.studies.model_accuracy_kept import simulate_all
-from netloom_papers.studies.running import Goal, Section, StudyResult
+from netloom.routing import parse_routing, virtual_channel_routing
+from netloom.simulation.flow import flow_network, run_flows, trust
+from netloom.simulation.network.routers import Router
+from netloom.simulation.program_network import ProgramNetwork
+from netloom.simulation.replay import run_program
+from netloom.topology import Cube, topology
+from netloom.workload.programs.messages import Given, messages
+from netloom_papers.studies.running import Goal, Section, StudyResult, simulate_all
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     import polars as pl
 
+    from netloom.base.arrays import Floats, Ints
+    from netloom.topology import Topology
+    from netloom.workload.programs.messages import Messages
+    from netloom_papers.studies.running import Case, Stopped
+
 NAME = "flows-and-flits"
+
+ROUTINGS = {
+    **dict.fromkeys(("mesh", "torus", "hyperx"), "dimension-order"),
+    **dict.fromkeys(("leaf-spine", "fat-tree", "xgft"), "d-mod-k"),
+    "dragonfly": "minimal-group",
+}
+"""By family: each packet of a pair takes the same way, which flows take as well."""
+
+NETWORKS = {
+    "known": (
+        "mesh:8x8", "torus:8x8", "leaf-spine:8x4x8", "fat-tree:4x3", "dragonfly:2x4x2",
+        "hyperx:4x4/4",
+    ),
+    "judge": (
+        "mesh:6x10", "torus:5x7", "mesh:4x12", "leaf-spine:6x3x5", "fat-tree:6x2", "xgft:4x6/1x3",
+        "dragonfly:1x4x3", "hyperx:3x5/3",
+    ),
+}  # fmt: skip
+"""Those on which the estimate of the error was made, and those that judge it."""
+
+SWITCHES = {
+    "packets": (Router(vcs=12, buffer_flits=32), 16),
+    "2 VCs": (Router(vcs=2, buffer_flits=32), 16),
+    "few credits": (Router(vcs=2, buffer_flits=4), 16),
+    "worms": (Router(vcs=4, buffer_flits=16), 2048),
+}
+"""Routers by name, and the longest packet of each: packets of 16 flits on 12 VCs of 32 flits, or
+on 2. On 2 VCs of 4 flits, which do not fill a channel. One worm a message on 4 VCs of 16."""
 
 FILLING = [name for name in SWITCHES if name != "few credits"]
 """Routers whose buffers can keep a channel busy."""
@@ -43,6 +76,186 @@ MISSED, WIDE = 10.0, 60.0
 
 ONE_LINK_LIMIT = 1.0
 """Per cent: how far the end of an incast may be off."""
+
+MOST_CYCLES = 4_000_000
+
+SHARINGS: dict[str, dict[str, Any]] = {
+    "in order": {"injection": "in-order"},
+    "shared": {"injection": "shared"},
+    "lossless": {"injection": "in-order", "sharing": "lossless"},
+}
+"""How flows are run: hosts send messages in order, or all at once, or links share by turns."""
+
+SHORT_FLITS, SOME, CROWD = 4, 8, 16
+
+
+class Sent(NamedTuple):
+    """Who sends what to whom, all at cycle 0, in the order of rows."""
+
+    source: Ints
+    target: Ints
+    flits: Any
+
+
+def _plain(source: Any, target: Any, flits: Any) -> Sent:
+    """Leave out what hosts would send to themselves."""
+    other = source != target
+    return Sent(source[other], target[other], flits[other] if np.ndim(flits) else flits)
+
+
+def _permuted(net: Topology, rng: np.random.Generator, flits: int) -> Sent:
+    return _plain(np.arange(net.num_hosts), rng.permutation(net.num_hosts), flits)
+
+
+def _transposed(net: Topology, _: np.random.Generator, flits: int) -> Sent:
+    side = isqrt(net.num_hosts)
+    hosts = np.arange(side * side)
+    return _plain(hosts, hosts.reshape(side, side).T.ravel(), flits)
+
+
+def _complement(net: Topology, _: np.random.Generator, flits: int) -> Sent:
+    hosts = np.arange(net.num_hosts)
+    return _plain(hosts, hosts[::-1], flits)
+
+
+def _tornado(net: Topology, _: np.random.Generator, flits: int) -> Sent:
+    hosts = np.arange(net.num_hosts)
+    ring = net.sides[-1] if isinstance(net, Cube) else net.num_hosts
+    place = hosts % ring
+    return _plain(hosts, hosts - place + (place + (ring + 1) // 2 - 1) % ring, flits)
+
+
+def _incast(net: Topology, rng: np.random.Generator, flits: int) -> Sent:
+    many = min(CROWD, net.num_hosts // 2)
+    source = rng.choice(np.arange(1, net.num_hosts), many, replace=False)
+    return Sent(source, np.zeros(many, np.int64), flits)
+
+
+def _victims(net: Topology, rng: np.random.Generator, flits: int) -> Sent:
+    crowd = _incast(net, rng, flits)
+    rest = np.setdiff1d(np.arange(1, net.num_hosts), crowd.source)
+    others = _plain(rest, rng.permutation(rest), flits)
+    source = np.concatenate([crowd.source, others.source])
+    return Sent(source, np.concatenate([crowd.target, others.target]), flits)
+
+
+def _halo(net: Topology, _: np.random.Generator, flits: int) -> Sent:
+    sides = net.sides if isinstance(net, Cube) else (net.num_hosts,)
+    wraps = net.wraps if isinstance(net, Cube) else (True,)
+    hosts = np.arange(net.num_hosts)
+    grid = hosts.reshape(sides)
+    source, target = [], []
+    for axis, way in product(reversed(range(len(sides))), (1, -1)):
+        to = np.roll(grid, -way, axis).ravel()
+        there = wraps[axis] | ((to - hosts) * way > 0)
+        source.append(hosts[there])
+        target.append(to[there])
+    return _plain(np.concatenate(source), np.concatenate(target), flits // 4)
+
+
+def _random(net: Topology, rng: np.random.Generator, flits: int) -> Sent:
+    count = 3 * net.num_hosts
+    source = rng.integers(0, net.num_hosts, count)
+    target = (source + rng.integers(1, net.num_hosts, count)) % net.num_hosts
+    return Sent(source, target, rng.integers(flits // 20, flits, count))
+
+
+def _shifted(net: Topology, _: np.random.Generator, flits: int) -> Sent:
+    hosts = np.arange(net.num_hosts)
+    source, step = np.tile(hosts, net.num_hosts - 1), np.repeat(hosts[1:], net.num_hosts)
+    return Sent(source, (source + step) % net.num_hosts, flits // 32)
+
+
+def _one_order(net: Topology, _: np.random.Generator, flits: int) -> Sent:
+    hosts = np.arange(net.num_hosts)
+    return _plain(np.tile(hosts, net.num_hosts), np.repeat(hosts, net.num_hosts), flits // 32)
+
+
+def _short(net: Topology, rng: np.random.Generator, _: int) -> Sent:
+    source = np.repeat(np.arange(net.num_hosts), SOME)
+    target = (source + rng.integers(1, net.num_hosts, len(source))) % net.num_hosts
+    return Sent(source, target, SHORT_FLITS)
+
+
+PATTERNS: dict[str, Callable[[Topology, np.random.Generator, int], Sent]] = {
+    "permutation": _permuted,
+    "transpose": _transposed,
+    "bit complement": _complement,
+    "tornado": _tornado,
+    "incast": _incast,
+    "incast, victims": _victims,
+    "halo": _halo,
+    "random": _random,
+    "all-to-all, shifted": _shifted,
+    "all-to-all, one order": _one_order,
+    "short messages": _short,
+}
+"""Patterns by name. ``incast, victims``: those who are not part of the incast send to each other.
+"""
+
+PERMUTATIONS = 3
+
+
+def cases(*, quick: bool) -> list[dict[str, Any]]:
+    """Return all cases as plain data."""
+    return [
+        {"part": part, "on": on, "pattern": pattern, "router": router, "seed": seed, "flits": 2048}
+        for part, networks in NETWORKS.items()
+        for on in networks[: 1 if quick else None]
+        for pattern in PATTERNS
+        for seed in range(PERMUTATIONS if pattern == "permutation" else 1)
+        for router in list(SWITCHES)[: 2 if quick else None]
+    ]
+
+
+_network = cache(topology)
+
+
+def table_of(case: Case) -> Messages:
+    """Return the messages of a case."""
+    net = _network(case["on"])
+    rng = np.random.default_rng([case["seed"], list(PATTERNS).index(case["pattern"])])
+    sent = PATTERNS[case["pattern"]](net, rng, case["flits"])
+    return messages(net.num_hosts, **sent._asdict())
+
+
+def simulated(case: Case, stopped: Stopped) -> dict[str, Any] | None:
+    """Run a case flit by flit and as flows. None if it is to stop.
+
+    Times of flows are those of bytes. What a message's head takes in the idle network of routers
+    is added, so that a message alone takes as long in both.
+    """
+    net, table = _network(case["on"]), table_of(case)
+    name = ROUTINGS[case["on"].partition(":")[0]]
+    router, packet_flits = SWITCHES[case["router"]]
+    routing = virtual_channel_routing(net, name, num_vcs=router.vcs)
+    network = ProgramNetwork(net, router, routing, packet_flits, 0, 0)
+    engine = network.make_engine()
+    ending = run_program(
+        engine, Given(table), step=20_000, most_cycles=MOST_CYCLES, stopped=stopped
+    )
+    if ending.interrupted:
+        return None
+    assert ending.enough
+    arrived = engine.rows["arrived"].astype(np.float64)
+    head = (network.zero_load_latencies(engine.rows) - table.flits).astype(np.float64)
+    links = flow_network(net, latency=0.0)
+    found: dict[str, Any] = {"end": float(arrived.max()), "messages": len(table)}
+    for sharing, options in SHARINGS.items():
+        run = run_flows(links, parse_routing(name, net), table, **options)
+        found[sharing] = _compared(run.arrived + head, arrived)
+        found["bound"] = float((run.link_sizes / links.capacity).max() + head.min())
+    found["short"] = float(np.mean((table.flits < packet_flits) | (table.flits < head)))
+    return found
+
+
+def _compared(said: Floats, true: Floats) -> dict[str, Any]:
+    """Return the end, the error of single messages, and whether they differ alike."""
+    alike = None
+    if said.std() > 1e-9 * said.max() and true.std() > 0:
+        alike = float(np.corrcoef(said, true)[0, 1])
+    each = float(np.abs(said / true - 1).mean())
+    return {"end": float(said.max()), "each": each, "alike": alike}
 
 
 def run(*, quick: bool, kept: Path) -> StudyResult:
@@ -81,14 +294,13 @@ def compare(asked: Sequence[Any], found: Sequence[dict[str, Any] | None]) -> pl.
         )  # fmt: skip
         for sharing in SHARINGS:
             said = seen[sharing]
-            rows.append(
-                dict(case) | {
-                    "sharing": sharing, "simulated": seen["end"], "flows": said["end"],
-                    "error": said["end"] / seen["end"] - 1, "each": said["each"],
-                    "alike": said["alike"], "within": estimate.within,
-                    "off": abs(seen["end"] / said["end"] - 1), "why": estimate.why,
-                }
-            )  # fmt: skip
+            compared = {
+                "sharing": sharing, "simulated": seen["end"], "flows": said["end"],
+                "error": said["end"] / seen["end"] - 1, "each": said["each"],
+                "alike": said["alike"], "within": estimate.within,
+                "off": abs(seen["end"] / said["end"] - 1), "why": estimate.why,
+            }  # fmt: skip
+            rows.append({**case, **compared})
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
@@ -109,20 +321,11 @@ def _goals(table: pl.DataFrame) -> Iterator[Goal]:
     far = crowd.sort(pl.col("error").abs()).tail(1).row(0, named=True)
     where = f"{far['on']}, {far['router']}"
     yield Goal("end of an incast, error", ONE_LINK_LIMIT, 100 * abs(far["error"]), "%", where)
-    each = _victims(judging, table)
+    victims = table.filter(part=judging["part"][0], pattern="incast, victims", router="2 VCs")
     for sharing, limit in (("in order", 50.0), ("lossless", 20.0)):
         what = f"messages of an incast with victims, {sharing}, mean error, 2 VCs"
-        yield Goal(what, limit, 100 * each[sharing], "%")
-
-
-def _victims(judging: pl.DataFrame, table: pl.DataFrame) -> dict[str, float]:
-    """Return the mean error of single messages of incasts with victims, by sharing."""
-    part = judging["part"][0]
-    chosen = table.filter(part=part, pattern="incast, victims", router="2 VCs")
-    return {
-        str(sharing): float(np.mean(of["each"].to_numpy()))
-        for (sharing,), of in chosen.group_by("sharing")
-    }
+        each = float(np.mean(victims.filter(sharing=sharing)["each"].to_numpy()))
+        yield Goal(what, limit, 100 * each, "%")
 
 
 def _sections(table: pl.DataFrame) -> Iterator[Section]:
@@ -133,11 +336,10 @@ def _sections(table: pl.DataFrame) -> Iterator[Section]:
         of = known.filter(router=router)
         networks = [name for name in NETWORKS["known"] if name in set(of["on"])]
         rows = []
-        for pattern in PATTERNS:
-            for sharing in SHARINGS:
-                alike = of.filter(pattern=pattern, sharing=sharing)
-                cells = [_cell(alike.filter(on=name)) for name in networks]
-                rows.append((pattern if sharing == "in order" else "", sharing, *cells))
+        for pattern, sharing in product(PATTERNS, SHARINGS):
+            alike = of.filter(pattern=pattern, sharing=sharing)
+            cells = [_cell(alike.filter(on=name)) for name in networks]
+            rows.append((pattern if sharing == "in order" else "", sharing, *cells))
         yield Section(
             f"Flows against flits: {router}",
             ("pattern", "flows", *networks),
@@ -163,12 +365,11 @@ def _cell(of: pl.DataFrame) -> str:
 def _bands(table: pl.DataFrame) -> Section:
     """Return how many ends of flows are within some per cent, by pattern and sharing."""
     rows = []
-    for pattern in PATTERNS:
-        for sharing in SHARINGS:
-            errors = table.filter(pattern=pattern, sharing=sharing)["error"].abs()
-            cells = [f"{int((errors <= band / 100).sum())}" for band in BANDS]
-            name = pattern if sharing == "in order" else ""
-            rows.append((name, sharing, str(len(errors)), *cells))
+    for pattern, sharing in product(PATTERNS, SHARINGS):
+        errors = table.filter(pattern=pattern, sharing=sharing)["error"].abs()
+        cells = [f"{int((errors <= band / 100).sum())}" for band in BANDS]
+        name = pattern if sharing == "in order" else ""
+        rows.append((name, sharing, str(len(errors)), *cells))
     heads = (f"within {band} %" for band in BANDS)
     return Section(
         "How many ends are within some per cent, all networks",
@@ -190,10 +391,8 @@ def _estimates(table: pl.DataFrame) -> Section:
             inside = int((alike["off"] <= within).sum())
             share = f"{100 * len(alike) / len(of):.0f} %"
             rows.append((part, f"± {100 * within:.3g} %", f"{inside} of {len(alike)}", share))
-        none = of.filter(pl.col("within").is_null())
-        rows.append(
-            (part, "none", f"- of {len(none)}", f"{100 * len(none) / max(len(of), 1):.0f} %")
-        )
+        none = of["within"].null_count()
+        rows.append((part, "none", f"- of {none}", f"{100 * none / max(len(of), 1):.0f} %"))
     return Section(
         "The estimate of the error, and how many ends were within it",
         ("networks", "estimate", "ends within", "share of all"),

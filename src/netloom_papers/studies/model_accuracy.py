@@ -2,34 +2,42 @@
 
 The goals were set before the models were made. Loads are fractions of the *simulated* saturation
 rate. What each part simulates, what was known before looking, and why it fails where it does is
-said at the top of ``model_accuracy_torus`` and ``model_accuracy_locality``.
+said at the top of ``model_accuracy_runs``.
 """
 
 from __future__ import annotations
 
+from itertools import product
 from math import isnan, nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from netloom_papers.studies.johnson import CONTEXTS, PROTOCOLS
-from netloom_papers.studies.johnson_model import TIMES, figure_6, figure_7, figure_8
-from netloom_papers.studies.model_accuracy_locality import (
-    LOADS as CHANNEL_LOADS,
+import numpy as np
+
+from netloom.base.figures import COMPUTED, MODELLED, PRINTED
+from netloom_papers.studies.johnson import (
+    CONTEXTS,
+    NODES,
+    PROTOCOLS,
+    TIMES,
+    gains,
+    hop_latencies,
+    times_of_paper,
 )
-from netloom_papers.studies.model_accuracy_locality import (
-    compare_locality,
-    compare_sizes,
-    locality_cases,
-    simulate_locality_cases,
-)
-from netloom_papers.studies.model_accuracy_torus import (
+from netloom_papers.studies.model_accuracy_runs import (
+    CHANNEL_LOADS,
     LOADS,
     NAME,
+    compare_locality,
+    compare_sizes,
     compare_torus,
+    locality_cases,
     mean_errors,
+    simulate_locality_cases,
     simulate_torus_cases,
     torus_cases,
-    torus_curves,
+    torus_curve,
 )
+from netloom_papers.studies.panels import curve, plot
 from netloom_papers.studies.running import Goal, Section, StudyResult
 
 if TYPE_CHECKING:
@@ -38,7 +46,15 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-DEFAULT_VARIANT = "improved"
+    from netloom.base.figures import Plot
+    from netloom_papers.models.torus_broadcasts import Variant
+
+    Figure: TypeAlias = tuple[str, str, list[Plot], str]
+
+DEFAULT_VARIANT: Variant = "improved"
+
+DRAWN: dict[Variant, str] = {DEFAULT_VARIANT: MODELLED, "printed": PRINTED}
+"""Variants in figure 1, and whose curves they are."""
 
 LATENCY_GOALS = {0.2: 5.0, 0.5: 5.0, 0.8: 15.0}
 """Mean absolute error of unicast latency, %, by load."""
@@ -260,73 +276,120 @@ def _percent(error: float | None) -> str:
     return "-" if error is None or isnan(error) else f"{100 * error:+.1f}"
 
 
-def figure_tables(result: StudyResult) -> dict[str, pl.DataFrame]:
-    """Return the tables that ``report.model_accuracy.figures`` draws. Those of no cases left out.
+MAPPED = {
+    "figure-3": ("inter-message time t_m, network cycles", "message latency T_m, network cycles"),
+    "figure-4": ("distance d, hops", "message rate r_m, messages/node/cycle"),
+    "figure-5": ("distance d, hops", "message latency T_m, network cycles"),
+}
+MAPPINGS = {"distance": "random swaps", "linear": "linear mappings"}
+
+LOOKS = {
+    ("simulated", "own"): COMPUTED,
+    ("predicted", "own"): MODELLED,
+    ("predicted", "mean"): PRINTED,
+}
+"""Whose curve it is, by what was found and the channel loads that it knows of."""
+
+
+def figures(result: StudyResult) -> Iterator[Figure]:
+    """Yield name, title, panels and a remark of each figure that there are cases for.
 
     Shahrabi, Ould-Khaoua & Mackenzie's figure 1, and Johnson's figures 3 to 8: simulated points and
     the models' curves. The latter three show machines that are too large to simulate: beside the
     paper's, as ``models.alewife`` has them, are those that were simulated, and the model of these.
-
-    ``figure 1`` (simulated latencies) and ``figure 1, curves``. ``figures 3 to 5``; ``figure 6``,
-    ``figure 7``, ``figure 8``, whose column ``source`` is ``simulated``, ``model`` or ``paper's``.
     """
-    import polars as pl
+    for name, draw in (
+        ("torus-broadcast", _figure_1),
+        ("locality", _figures_3_to_5),
+        ("locality by size", _figures_6_to_8),
+    ):
+        if len(result.tables[name]):
+            yield from draw(result.tables[name])
 
-    found = {}
-    torus, locality = result.tables["torus-broadcast"], result.tables["locality"]
-    if len(torus):
-        seen = torus.filter(figure="latency", variant=DEFAULT_VARIANT)
-        found["figure 1"] = seen
-        found["figure 1, curves"] = torus_curves(seen, (DEFAULT_VARIANT, "printed"))
-    if len(locality):
-        chosen = [
-            locality.filter(protocol=protocol, estimate=estimate)
-            for protocol, estimate in ESTIMATE.items()
+
+def _figure_1(torus: pl.DataFrame) -> Iterator[Figure]:
+    """Unicast latency by rate, with the simulated points at parts of saturation."""
+    seen = torus.filter(figure="latency", variant=DEFAULT_VARIANT).sort("vcs", "broadcast")
+    remark = (
+        "Computed is simulated, at 20, 50 and 80 % of saturation; printed is the model of the "
+        "paper's equations, model the improved one."
+    )
+    for radix in seen["radix"].unique(maintain_order=True):
+        panels = []
+        by = ("vcs", "broadcast")
+        for (vcs, broadcast), of in seen.filter(radix=radix).group_by(*by, maintain_order=True):
+            curves, most = [], 1.5 * of["simulated"].to_numpy().max()
+            for (flits,), points in of.group_by("flits", maintain_order=True):
+                name = f"M = {flits}"
+                curves.append(curve(name, points["rate"], points["simulated"]))
+                for variant, whose in DRAWN.items():
+                    rates, latency = torus_curve(radix, flits, vcs, broadcast, variant)
+                    shown = latency <= most
+                    curves.append(curve(name, rates[shown], latency[shown], whose))
+            axes = "messages/node/cycle", "cycles"
+            panels.append(plot(f"V = {vcs}, β = {broadcast:g}", axes, curves))
+        yield f"figure-1-k{radix}", f"Unicast latency on torus:{radix}x{radix}", panels, remark
+
+
+def _figures_3_to_5(locality: pl.DataFrame) -> Iterator[Figure]:
+    remark = (
+        "Computed is simulated; model is with the channel loads of each mapping, printed with "
+        "their mean, as in the paper."
+    )
+    for name, axes in MAPPED.items():
+        panels = []
+        for protocol, estimate in ESTIMATE.items():
+            chosen = locality.filter(protocol=protocol, estimate=estimate)
+            for (kind,), of in chosen.group_by("kind", maintain_order=True):
+                curves = []
+                for contexts, ((source, load), whose) in product(CONTEXTS, LOOKS.items()):
+                    some = of.filter(contexts=contexts, channel_load=load)
+                    rate, latency = (
+                        some[f"{source}_{what}"].to_numpy() for what in ("rate", "latency")
+                    )
+                    x = 1 / rate if name == "figure-3" else some["distance"].to_numpy()
+                    order, y = np.argsort(x), rate if name == "figure-4" else latency
+                    curves.append(curve(f"p = {contexts}", x[order], y[order], whose))
+                panels.append(plot(f"{protocol}, {MAPPINGS[str(kind)]}", axes, curves))
+        title = f"{name.replace('-', ' ').capitalize()}: mappings on torus:8x8"
+        yield name, title, panels, remark
+
+
+def _figures_6_to_8(sizes: pl.DataFrame) -> Iterator[Figure]:
+    """By number of processors, beside tori that were simulated; and the parts of the largest."""
+    hops, ratios, parts = [], [], []
+    largest = sizes.filter(nodes=sizes["nodes"].max())
+    for source, whose in {"simulated": COMPUTED, "model": MODELLED}.items():
+        for contexts in CONTEXTS:
+            of = sizes.filter(contexts=contexts, source=source)
+            far, near = of.filter(mapping="random"), of.filter(mapping="identity")
+            name, both = f"p = {contexts}", far.join(near, on="nodes", suffix=" of ideal")
+            hops.append(curve(name, far["nodes"], far["per_hop_latency"], whose))
+            cycles = "inter_transaction_cycles"
+            gain = both[cycles] / both[f"{cycles} of ideal"]
+            ratios.append(curve(name, both["nodes"], gain, whose))
+        bars = [
+            curve(
+                words,
+                [f"{row['mapping'].replace('identity', 'ideal')}, p = {row['contexts']}"],
+                row[f"{part}_cycles"],
+            )
+            for row in largest.filter(source=source).iter_rows(named=True)
+            for part, words in TIMES.items()
         ]
-        found["figures 3 to 5"] = pl.concat(chosen)
-    sizes = result.tables["locality by size"]
-    if len(sizes):
-        found |= _by_size(sizes)
-    return found
-
-
-def _by_size(sizes: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    import polars as pl
-
-    source = pl.lit("paper's").alias("source")
-    hops = sizes.filter(mapping="random").select(
-        "nodes", "contexts", "source", value="per_hop_latency"
+        parts.append(("Simulated" if source == "simulated" else "Model of the same", bars))
+    hops.append(curve("p = 2", NODES, hop_latencies(), PRINTED))
+    ratios += [curve(f"p = {contexts}", NODES, gain, PRINTED) for contexts, gain in gains().items()]
+    parts.append(("Model of the paper's machine", times_of_paper()))
+    remark = (
+        "Computed are simulated tori of 16 to 1024 nodes, model is the model of these, printed "
+        "that of the paper's machine."
     )
-    paper = figure_6().filter(grain=1).select(
-        "nodes", pl.lit(2).alias("contexts"), source, value="per_hop_latency"
-    )  # fmt: skip
-    ideal = sizes.filter(mapping="identity").select(
-        "nodes", "contexts", "source", ideal="inter_transaction_cycles"
-    )
-    gains = (
-        sizes.filter(mapping="random")
-        .join(ideal, on=["nodes", "contexts", "source"])
-        .with_columns(value=pl.col("inter_transaction_cycles") / pl.col("ideal"))
-        .select("nodes", "contexts", "source", "value")
-    )
-    largest = sizes.filter(pl.col("nodes") == pl.col("nodes").max())
-    parts = (
-        largest.select("mapping", "contexts", "source", *(f"{part}_cycles" for part in TIMES))
-        .rename({f"{part}_cycles": part for part in TIMES})
-        .unpivot(list(TIMES), index=["mapping", "contexts", "source"], variable_name="part",
-                 value_name="cycles")
-        .with_columns(pl.col("mapping").replace({"identity": "ideal"}))
-    )  # fmt: skip
-    columns = ["mapping", "contexts", "source", "part", "cycles"]
-    printed = figure_8().with_columns(source).select(columns)
-    return {
-        "figure 6": _joined(hops, paper),
-        "figure 7": _joined(gains, figure_7().rename({"gain": "value"}).with_columns(source)),
-        "figure 8": _joined(parts.select(columns), printed),
-    }
-
-
-def _joined(*tables: pl.DataFrame) -> pl.DataFrame:
-    import polars as pl
-
-    return pl.concat(tables, how="diagonal_relaxed")
+    axes, title = ("processors", "network cycles"), "Latency of a hop, T_h"
+    yield "figure-6", f"Figure 6: {title}", [plot(title, axes, hops, log_x=True)], remark
+    axes, title = ("processors", "ratio of transaction rates"), "Gain of ideal over random mappings"
+    gained = plot(title, axes, ratios, log_x=True, log_y=True)
+    yield "figure-7", f"Figure 7: {title}", [gained], remark
+    axes = "mapping and contexts", "network cycles"
+    panels = [plot(title, axes, bars, form="bars") for title, bars in parts]
+    yield "figure-8", "Figure 8: time between transactions", panels, "Of about 1000 processors."

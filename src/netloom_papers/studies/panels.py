@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import ArrayLike
 
-    from netloom_papers.studies.validation import Row
+    from netloom_papers.ledger import Row
 
 
 def curve(

@@ -2,89 +2,115 @@
 
 The reference is a table of that simulator's measurements, with one configuration per row. It has
 meshes, tori, and networks whose hosts are not routers (fat trees, flattened butterflies,
-concentrated meshes, dragonflies, butterflies, graphs). ``booksim.networks``, ``routings`` and
-``traffic`` build each as that simulator does, and ``booksim.runs`` measures it in the same way.
+concentrated meshes, dragonflies, butterflies, graphs). ``booksim.networks`` and ``routings`` build
+each as that simulator does, and ``booksim.cases`` measures it in the same way.
 
 What is read from the reference besides the number to compare with is the configuration, and, for
 the latencies at 50 % and 80 % of *its* saturation load, that load.
+
+Theory is beside what is simulated as well: the latency of a lone packet, and the queues of hosts
+and of an output. Dragonflies and HyperX are under their worst traffic, full fat trees under
+permutations. The worst traffic is that of Kim, Dally, Scott & Abts, *Technology-driven,
+highly-scalable dragonfly topology*, 2008, and Kim, Dally & Abts, *Flattened butterfly*, 2007.
+*Capacity* is the uniform traffic that the same routers carry on shortest paths. It is about 80 % of
+the channels' capacity, because allocation is not perfect.
 """
 
 from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import cache
+from itertools import product
 from math import nan
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
 
 from netloom.base.progress import track
 from netloom.routing import virtual_channel_routing
+from netloom.simulation.network.idle import channel_kinds, idle_network, lone_cycles
 from netloom.simulation.network.routers import PRESETS, Router, router
 from netloom.simulation.network.run import Run
-from netloom.topology import topology
+from netloom.topology import mesh, topology
+from netloom.topology.core import attach_hosts
 from netloom.workload import parse_arrivals, parse_lengths, parse_traffic
-from netloom_papers.studies.booksim.cases import Case, case_of
-from netloom_papers.studies.booksim.runs import AT_80, PEAK, measure
-from netloom_papers.studies.booksim.tables import read_cases
-from netloom_papers.studies.router_theory import hosted_rows
-from netloom_papers.studies.validation import Row, published
+from netloom.workload.traffic import pairs, permutation
+from netloom_papers.ledger import Against, Item, Row
+from netloom_papers.studies.booksim.cases import AT_80, PEAK, Case, case_of, measure, read_cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from netloom.routing import VirtualChannelRouting
+    from netloom.topology import Topology
     from netloom.workload import Traffic
+    from netloom_papers.ledger import Known
+
+    Theory: TypeAlias = dict[str, Against]
+    """What theory says of each quantity, and what is simulated."""
 
 PAST_SATURATION = (
     "a permutation's accepted traffic keeps rising past saturation, because well-served nodes send "
     "more. Its highest value depends on the highest load of the runs."
 )
 
-QUEUE_CYCLES = 2_000_000
-QUEUE_TOLERANCE = 0.03
+LARGE = Router(vcs=8, buffer_flits=32)
+"""Routers whose VCs and buffers are not what limits a network."""
+
+START, CYCLES = 3_000, 6_000
+"""Cycles from an empty network that are left out, and measured."""
+
+FLITS = 4
+
+FULL = 1.0
+"""Load at which every host would send all the time."""
+
+AROUND_HALF = 0.36, 0.38, 0.42, 0.46
+"""Loads at which detours are looked at: beyond saturation, traffic is accepted unevenly."""
+
+DRAGONFLY = "dragonfly:2x4x2"
+
+MINIMAL = (("uniform", (0.7, 0.75, 0.8)), ("next-group", (FULL,)))
+"""Traffic on it, and loads at which shortest paths carry the most."""
 
 
-def rows(reference: str | None = None) -> Iterator[Row]:
-    """Yield every recorded number, and theory's, or every number of a reference table.
+def _runs(known: Known) -> Iterator[Row]:
+    """Yield every recorded number, or every number of the table that is the ``reference``.
 
-    Parameters
-    ----------
-    reference
-        A CSV file. Its columns are ``family`` (fast, default or spec), ``topology`` (mesh, torus,
-        or of ``booksim.networks.KINDS``), ``k``, ``n``, ``routing``, ``traffic``, ``num_vcs``,
-        ``packet_size``, ``router_cycles``, and for meshes and tori ``link_cycles``. Measured
-        columns are ``zero_load_packet_latency``, ``latency_at_50pct_sat``, ``latency_at_80pct_sat``
-        (cycles), ``saturation_offered`` and ``peak_accepted`` (flits/node/cycle). Blank cells are
-        not compared. By default, ``vc_buf_size`` is 8, ``c`` and ``xr`` are 1, ``x`` is 8, and
-        ``use_noc_latency`` is 1. ``sample_period`` gives the length of its runs: 3 periods of
-        start-up and 7 measured. A ``network_file`` of an anynet is looked for beside the table, in
-        ``../data/fabrics/anynet``, and among those of the recorded configurations. Other columns
-        are ignored. A table with ``offered_flits_node_cycle``, ``avg_packet_latency`` and
-        ``stable`` has one run per row instead. Latencies are then compared up to 0.85 of the
-        configuration's highest stable load.
+    It is a CSV file. Its columns are ``family`` (fast, default or spec), ``topology`` (mesh, torus,
+    or of ``booksim.networks.KINDS``), ``k``, ``n``, ``routing``, ``traffic``, ``num_vcs``,
+    ``packet_size``, ``router_cycles``, and for meshes and tori ``link_cycles``. Measured
+    columns are ``zero_load_packet_latency``, ``latency_at_50pct_sat``, ``latency_at_80pct_sat``
+    (cycles), ``saturation_offered`` and ``peak_accepted`` (flits/node/cycle). Blank cells are
+    not compared. By default, ``vc_buf_size`` is 8, ``c`` and ``xr`` are 1, ``x`` is 8, and
+    ``use_noc_latency`` is 1. ``sample_period`` gives the length of its runs: 3 periods of
+    start-up and 7 measured. A ``network_file`` of an anynet is looked for beside the table, in
+    ``../data/fabrics/anynet``, and among those of the recorded configurations. Other columns
+    are ignored. A table with ``offered_flits_node_cycle``, ``avg_packet_latency`` and
+    ``stable`` has one run per row instead. Latencies are then compared up to 0.85 of the
+    configuration's highest stable load.
 
     Raises
     ------
     InputError
         If the table cannot be read, or names what netloom does not have.
     """
-    known = published("router")
-    columns = {item: about["column"] for item, about in known["items"].items()}
+    columns = {item: about["column"] for item, about in known["compared"].items()}
     recorded = [
         case_of(dict(zip(table["columns"], map(str, row), strict=True)), columns, "recorded")
         for table in known["tables"]
         for row in table["rows"]
     ]
+    reference = known.get("reference")
     cases = recorded if reference is None else read_cases(reference, columns)
     values = {case.name: case.measured for case in recorded}
     for case, computed in _measured(cases):
         for item, value in case.measured.items():
             same = values.get(case.name, {}).get(item) == value
-            about = known["items"].get(item, known["items"][AT_80])  # the latter: at any load
+            about = known["compared"].get(item, known["compared"][AT_80])  # the latter: at any load
             yield _row(about, case, item, computed.get(item, nan), recorded=same)
-    if reference is None:
-        yield from theory_rows()
-        yield from hosted_rows()
 
 
 def _row(about: dict[str, Any], case: Case, item: str, computed: float, *, recorded: bool) -> Row:
@@ -113,71 +139,226 @@ def _measured(cases: Sequence[Case]) -> Iterator[tuple[Case, dict[str, float]]]:
         pool.shutdown(cancel_futures=True)
 
 
-def theory_rows() -> Iterator[Row]:
-    """Yield what theory says exactly of the virtual-channel network beside what is simulated."""
-    yield from _single_packets()
-    yield from _source_queues()
+def queue_wait(load: float, flits: int, cycles: int = 1) -> float:
+    """Return the mean wait, in cycles, of a host's packets for its injection channel.
 
-
-def geo_d_1_wait(load: float, flits: int) -> float:
-    """Return the mean wait, in cycles, of packets in a Geo/D/1 queue.
-
-    One packet comes in a cycle with probability p = ``load`` / ``flits``, at most. Each is served
-    for L = ``flits`` cycles, and may begin in the cycle in which it comes:
-    p L (L - 1) / (2 (1 - p L)) (Takagi, Queueing Analysis vol. 3, 1993, the Geo/G/1 queue).
+    This is a Geo/D/1 queue. One packet arrives per cycle with probability p = ``load`` / ``flits``,
+    at most. Its service takes S = ``flits`` * ``cycles``, and may begin in the cycle in which it
+    comes. The mean wait is p S (S - 1) / (2 (1 - p S)) (Takagi, *Queueing Analysis* vol. 3, 1993).
 
     Examples
     --------
-    >>> geo_d_1_wait(0.5, 5)
-    2.0
+    >>> queue_wait(0.5, 5), queue_wait(0.25, 5, 2)
+    (2.0, 4.5)
     """
-    return load * (flits - 1) / (2 * (1 - load))
+    busy = load * cycles
+    return busy * (flits * cycles - 1) / (2 * (1 - busy))
 
 
-def _single_packets() -> Iterator[Row]:
+def output_queue_wait(load: float, sources: int) -> float:
+    """Return the mean wait, in cycles, for an output to which several sources send single flits.
+
+    Each source has a flit for it in a cycle with the same chance: ``load`` is that of all. For n
+    sources, and an output that is never idle while one waits: (n - 1) / n * p / (2 (1 - p)) (Karol,
+    Hluchyj & Morgan, *Input versus output queueing on a space-division packet switch*, 1987).
+
+    Examples
+    --------
+    >>> output_queue_wait(0.5, 2)
+    0.25
+    """
+    return (sources - 1) / sources * load / (2 * (1 - load))
+
+
+def _single_packets(_: Known) -> Theory:
     """One packet on an idle network takes what the stages add up to, to the cycle."""
-    network = topology("mesh:4x4")
+    compared = {}
+    net = topology("mesh:4x4")
     for switching in ("wormhole", "virtual-cut-through", "store-and-forward", "circuit"):
-        for preset in PRESETS:
-            for channel_cycles, flits in ((1, 1), (1, 5), (2, 5)):
-                model = router(preset, switching=switching, channel_cycles=channel_cycles)
-                routing = virtual_channel_routing(network, "dimension-order", num_vcs=model.vcs)
-                name = f"{switching}, {preset}, links of {channel_cycles}, {flits} flits"
-                value = model.zero_load_cycles(6, flits)
-                found = _first_latency(model, routing, flits)
-                yield Row("router", "zero-load formula", name, value, found, 0.0, kind="formula")
+        for preset, (cycles, flits) in product(PRESETS, ((1, 1), (1, 5), (2, 5))):
+            model = router(preset, switching=switching, channel_cycles=cycles)
+            found = _first_latency(net, "dimension-order", pairs(16, [0], [15]), model, flits)
+            name = f"{switching}, {preset}, links of {cycles}, {flits} flits"
+            compared[name] = Against(model.zero_load_cycles(6, flits), found)
+    return compared
 
 
-def _first_latency(model: Router, routing: VirtualChannelRouting, flits: int) -> int:
-    """Return the latency of the first packet from corner to corner."""
-    run = _run(model, routing, parse_traffic("pairs:0-15", routing.topology), 0.01, flits)
+def _source_queues(_: Known) -> Theory:
+    """Two nodes that send to each other: nothing but the source's own packets is in the way."""
+    compared = {}
+    net = topology("line:2")
+    for load, flits in ((0.2, 5), (0.5, 5), (0.5, 8), (0.7, 5)):
+        run = _run(net, "dimension-order", parse_traffic("uniform", net), Router(), load, flits)
+        delivered = run.advance(2_000_000)
+        found = float((delivered.entry - delivered.birth).mean())
+        name = f"wait in the source queue, load {load}, {flits} flits"
+        compared[name] = Against(queue_wait(load, flits), found)
+    return compared
+
+
+def _lone_packets(_: Known) -> Theory:
+    """One packet over channels of different lengths and rates takes what its way adds up to."""
+    compared = {}
+    for preset in PRESETS:
+        for cycles, rates, flits in (
+            ((1, 1, 1, 1), (1, 1, 1, 1), 5), ((1, 100, 10, 1), (1, 1, 1, 1), 5),
+            ((2, 5, 3, 4), (1, 0.5, 0.75, 1), 9), ((1, 40, 1, 1), (2, 1.5, 1, 0.4), 30),
+        ):  # fmt: skip
+            net, model = _chain(cycles, rates), router(preset, buffer_flits=12)
+            kinds, kind_of = channel_kinds(net, model)
+            first = net.num_network_channels
+            way = [kinds[kind_of[at]] for at in (first, 0, 1, first + net.num_ports + 1)]
+            traffic = pairs(2, [0], [1])
+            found = _first_latency(net, "minimal", traffic, model, flits)
+            name = f"{preset}, channels of {cycles} cycles and {rates} flits/cycle, {flits} flits"
+            value = lone_cycles(model, way, flits)
+            compared[name] = Against(value, found)
+    return compared
+
+
+def _chain(cycles: Sequence[int], rates: Sequence[float]) -> Topology:
+    """Return three routers in a line, a host at either end. Channels as from one to the other."""
+    inside = mesh(3)
+    order = np.array([1, 2, 2, 1])  # from router 0 to 1, 1 to 2, and back
+    inside = replace(
+        inside,
+        channel_cycles=np.array(cycles, np.int32)[order],
+        channel_bandwidth=np.array(rates, np.float64)[order],
+    )
+    ends = [0, 3]
+    return attach_hosts(
+        inside, np.array([0, 2]), name="chain", cycles=np.array(cycles, np.int32)[ends],
+        bandwidth=np.array(rates, np.float64)[ends],
+    )  # fmt: skip
+
+
+def _host_queues(_: Known) -> Theory:
+    """Two hosts that send to each other over channels of their own."""
+    compared = {}
+    for load, flits, cycles in ((0.5, 5, 1), (0.7, 5, 1), (0.25, 5, 2), (0.15, 3, 4)):
+        net = _chain((1, 1, 1, 1), (1 / cycles, 1, 1, 1))
+        found = _waits(net, "minimal", pairs(2, [0], [1]), load, flits)
+        name = f"injection of a flit in {cycles} cycles, load {load}, {flits} flits"
+        compared[name] = Against(queue_wait(load, flits, cycles), found)
+    return compared
+
+
+def _output_queues(_: Known) -> Theory:
+    """Hosts of one router that send single flits to another of its hosts."""
+    compared = {}
+    for load, sources in ((0.5, 2), (0.5, 8), (0.8, 2), (0.8, 8)):
+        net = topology(f"xgft:{sources + 1}/1")
+        traffic = pairs(net.num_hosts, [*range(1, sources + 1)], [0] * sources)
+        found = _waits(net, "nca", traffic, load / sources, 1)
+        name, value = f"{sources} hosts, load {load}", output_queue_wait(load, sources)
+        compared[name] = Against(value, found)
+    return compared
+
+
+def _permutations(_: Known) -> Theory:
+    """A full fat tree carries any permutation by adaptive ways upwards."""
+    compared = {}
+    net, load = topology("fat-tree:4x3"), 0.7
+    model, rng = replace(LARGE, vcs=16), np.random.default_rng(7)
+    some = [parse_traffic(name, net) for name in ("bit-complement", "transpose", "shuffle")]
+    drawn = permutation(rng.permutation(net.num_hosts), name="a permutation drawn at random")
+    for traffic in (*some, drawn):
+        for routing in ("nca-adaptive", "nca-adaptive:every"):
+            name = f"{traffic.name} on {net.name}, {routing}, offered {load}"
+            compared[name] = Against(load, accepted(net, routing, traffic, model, load))
+    return compared
+
+
+def _worst_traffic(_: Known) -> Theory:
+    """Traffic that all takes the same channels: 1 / (a p) on dragonflies, 1 / k on HyperX."""
+    return {
+        f"{pattern} on {spec}, {routing}": Against(value, _most(spec, routing, pattern, (FULL,)))
+        for spec, routing, pattern, value in (
+            (DRAGONFLY, "minimal-group", "next-group", 1 / 8),
+            ("dragonfly:3x4x1", "minimal-group", "next-group", 1 / 12),
+            ("hyperx:4x4/4", "dimension-order", "tornado", 1 / 4),
+        )
+    }
+
+
+def _halves(_: Known) -> Theory:
+    """Valiant carries half of the capacity, whatever the traffic."""
+    capacity = _most(DRAGONFLY, "minimal-group", *MINIMAL[0])
+    return {
+        f"{pattern} on {DRAGONFLY}, valiant": Against(
+            0.5, _most(DRAGONFLY, "valiant", pattern, AROUND_HALF) / capacity
+        )
+        for pattern, _ in MINIMAL
+    }
+
+
+def _better(_: Known) -> Theory:
+    """UGAL carries about the better of minimal and Valiant."""
+    compared = {}
+    for (pattern, loads), tried in zip(MINIMAL, ((0.6, 0.65, 0.7), AROUND_HALF), strict=True):
+        minimal = _most(DRAGONFLY, "minimal-group", pattern, loads)
+        better = max(minimal, _most(DRAGONFLY, "valiant", pattern, AROUND_HALF))
+        share = _most(DRAGONFLY, "ugal-l", pattern, tried) / better
+        compared[f"{pattern} on {DRAGONFLY}, ugal-l"] = Against(1.0, share)
+    return compared
+
+
+@cache
+def _most(spec: str, routing: str, pattern: str, loads: tuple[float, ...]) -> float:
+    """Return the most traffic that is accepted at any of some loads."""
+    net = topology(spec)
+    traffic = parse_traffic(pattern, net)
+    return max(accepted(net, routing, traffic, LARGE, load) for load in loads)
+
+
+def accepted(net: Topology, routing: str, traffic: Traffic, model: Router, load: float) -> float:
+    """Return the traffic that is accepted at a load, in flits/host/cycle of a host that sends."""
+    run = _run(net, routing, traffic, model, load, FLITS)
+    run.advance(START)
+    before = run.engine.count("ejected")
+    run.advance(CYCLES)
+    flits = run.engine.count("ejected") - before
+    return flits / CYCLES / int(np.count_nonzero(traffic.rate))
+
+
+def _waits(net: Topology, routing: str, traffic: Traffic, load: float, flits: int) -> float:
+    """Return by how many cycles the mean latency is above that of the idle network."""
+    model = Router()
+    routed = virtual_channel_routing(net, routing, num_vcs=model.vcs)
+    idle = idle_network(net, routed, traffic, model, flits=flits)
+    assert idle is not None
+    sent = _run(net, routing, traffic, model, load, flits).advance(1_000_000)
+    return float((sent.arrival - sent.birth).mean()) - idle.latency
+
+
+def _first_latency(net: Topology, routing: str, traffic: Traffic, model: Router, flits: int) -> int:
+    """Return the latency of the first packet."""
+    run = _run(net, routing, traffic, model, 0.01, flits)
     while True:
         delivered = run.advance(1_000)
         if len(delivered.birth):
             return int(delivered.arrival[0] - delivered.birth[0])
 
 
-def _source_queues() -> Iterator[Row]:
-    """Two nodes that send to each other: nothing but the source's own packets is in the way."""
-    routing = virtual_channel_routing(topology("line:2"), "dimension-order", num_vcs=4)
-    for load, flits in ((0.2, 5), (0.5, 5), (0.5, 8), (0.7, 5)):
-        run = _run(Router(), routing, parse_traffic("uniform", routing.topology), load, flits)
-        delivered = run.advance(QUEUE_CYCLES)
-        found = float((delivered.entry - delivered.birth).mean())
-        value = geo_d_1_wait(load, flits)
-        name = f"wait in the source queue, load {load}, {flits} flits"
-        yield Row("router", "Geo/D/1", name, value, found, QUEUE_TOLERANCE, kind="formula")
-
-
 def _run(
-    model: Router,
-    routing: VirtualChannelRouting,
-    traffic: Traffic,
-    load: float,
-    flits: int,
-    seed: int = 1,
+    net: Topology, routing: str, traffic: Traffic, model: Router, load: float, flits: int
 ) -> Run:
+    routed = virtual_channel_routing(net, routing, num_vcs=model.vcs)
     return Run(
-        routing.topology, routing, model, traffic, load,
-        lengths=parse_lengths(str(flits)), arrivals=parse_arrivals("bernoulli"), seed=seed,
+        net, routed, model, traffic, load,
+        lengths=parse_lengths(str(flits)), arrivals=parse_arrivals("bernoulli"), seed=1,
     )  # fmt: skip
+
+
+ITEMS = (
+    Item("runs", _runs, takes_table=True),
+    Item("zero-load formula", _single_packets),
+    Item("Geo/D/1", _source_queues),
+    Item("lone packet", _lone_packets),
+    Item("Geo/D/1 at a host", _host_queues),
+    Item("output queue", _output_queues),
+    Item("permutations", _permutations),
+    Item("worst traffic, accepted", _worst_traffic),
+    Item("part of the capacity", _halves),
+    Item("of the better of minimal and valiant", _better),
+)

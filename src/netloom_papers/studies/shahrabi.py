@@ -1,8 +1,12 @@
-"""Shahrabi, Ould-Khaoua & Mackenzie 2002: broadcasts on a torus, counted and simulated.
+"""Shahrabi, Ould-Khaoua & Mackenzie 2002: broadcasts on a torus, counted, simulated and modeled.
 
 The text prints no latencies, so that what can be compared is what the model says exactly: trees,
 zero-load latency, utilization. An independent flit-level simulation of the same configurations
 stands in for the figure. It is not the paper's.
+
+The paper prints no number of its model either. So netloom is compared with an independent solution
+of the same equations. Agreement shows that both were read and solved alike. It does not show that
+the paper's figure is matched or that the model is good. For that, see the simulations.
 
 The figure is lost, so that no point of it can be compared. Its caption says what was varied, and
 all of that is recomputed here, the model beside simulations.
@@ -12,7 +16,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -22,19 +26,27 @@ from netloom.simulation.worm import Worm, WormEngine
 from netloom.topology import torus
 from netloom.workload.programs.messages import messages
 from netloom.workload.programs.trees import branches, row_first
+from netloom_papers.ledger import Item
+from netloom_papers.models.published_torus import (
+    VARIANTS,
+    Corrections,
+    published_saturation,
+    published_torus,
+)
 from netloom_papers.questions.predict.torus_broadcast.answer import ENDS_CYCLES
 from netloom_papers.questions.predict.torus_broadcast.question import SIMULATED
 from netloom_papers.questions.simulate.broadcast.question import simulate_broadcast
-from netloom_papers.studies.exhibits import Shown
 from netloom_papers.studies.panels import curve, grid, plot
-from netloom_papers.studies.shahrabi_model import saturation_rate, solved
-from netloom_papers.studies.validation import compare_all, run_side_by_side
+from netloom_papers.studies.running import run_side_by_side
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from netloom.base.figures import Grid, Plot
-    from netloom_papers.studies.validation import Part
+    from netloom_papers.ledger import Known, Made
+    from netloom_papers.models.published_torus import PublishedTorus
+
+    Found: TypeAlias = dict[str, Any]
 
 ROUTER = {**SIMULATED, "injection_channels": 0, "ejection_channels": 0}
 """As many channels between a node and its router as the model has queues (eq. 26)."""
@@ -70,6 +82,22 @@ class Scope(NamedTuple):
 
 
 FULL, QUICK = Scope(VCS, LOADS, 30_000), Scope((3,), (0.3, 0.8), 3_000)
+
+
+ONE_BY_ONE = {
+    "none (printed)": Corrections(),
+    "eq. 11": Corrections(replicas=True),
+    "eq. 16": Corrections(escape_channel=True),
+    "eq. 24, a hop": Corrections(broadcast_hop=True),
+    "eq. 25, P_d": Corrections(broadcast_blocking=True),
+    "eq. 6, d of other nodes": Corrections(other_nodes=True),
+    "eq. 27": Corrections(source_weights=True),
+    "all (consistent)": VARIANTS["consistent"],
+}
+"""Corrections by the equation that they change."""
+
+
+# -- counted and simulated ------------------------------------------------------------------------
 
 
 def simulate_points(
@@ -109,7 +137,7 @@ def _simulate(
     }
 
 
-def _trees(known: Mapping[str, Any]) -> dict[str, Any]:
+def _trees(known: Known) -> Found:
     """Copies that each node but the root sends on, and all messages of the tree."""
     found = {}
     for radix in known["radices"]:
@@ -123,7 +151,7 @@ def _trees(known: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _idle(known: Mapping[str, Any]) -> dict[str, Any]:
+def _idle(known: Known) -> Found:
     """Latency with nothing in the way: of lockstep worms one by one, and of routers."""
     found = {}
     for radix, flits in known["cases"]:
@@ -150,7 +178,7 @@ def _idle(known: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _utilisation(known: Mapping[str, Any]) -> dict[str, Any]:
+def _utilisation(known: Known) -> Found:
     """Flits a cycle on a channel, per message that a node generates in a cycle, over M."""
     found: dict[str, Any] = {}
     for radix, fraction in product(known["radices"], known["fractions"]):
@@ -166,79 +194,157 @@ def _utilisation(known: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _latencies(known: Mapping[str, Any]) -> dict[str, Any]:
-    cases = [case for case in known["cases"] if _name(*case) in known["values"]]
-    seen = simulate_points(cases, known["cycles"], "against the independent simulation")
-    return {_name(*case): row["comparable_latency"] for case, row in zip(cases, seen, strict=True)}
+def _latencies(known: Known) -> Found:
+    names = {
+        f"latency, {_name(*case)}, λ = {rate:.4g}": (*case, rate) for *case, rate in known["cases"]
+    }
+    cases = {name: case for name, case in names.items() if name in known["values"]}
+    seen = simulate_points(
+        list(cases.values()), known["cycles"], "against the independent simulation"
+    )
+    return {name: row["comparable_latency"] for name, row in zip(cases, seen, strict=True)}
 
 
-def _name(radix: int, flits: int, vcs: int, fraction: float, rate: float) -> str:
-    return f"latency, k = {radix}, M = {flits}, V = {vcs}, β = {fraction}, λ = {rate:.4g}"
+def _name(radix: int, flits: int, vcs: int, fraction: float) -> str:
+    return f"k = {radix}, M = {flits}, V = {vcs}, β = {fraction}"
 
 
-PARTS: dict[str, Part] = {
-    "equation 2": _trees,
-    "equation 12": _idle,
-    "equations 4, 7 and 8": _utilisation,
-    "independent simulation": _latencies,
-}
-"""What recomputes each item of the data file, from what the file says of it."""
-
-rows = partial(compare_all, "shahrabi", "shahrabi", PARTS)
+# -- the model ------------------------------------------------------------------------------------
 
 
-def _figure_1(quick: bool) -> Shown:
-    scope = QUICK if quick else FULL
+def _traffic(known: Known) -> Found:
+    """Broadcast traffic of a channel as printed, over that of a tree of k² − 1 messages."""
+    found = {}
+    for radix in known["radices"]:
+        printed, tree = (
+            answer.broadcast_channel_rate + answer.replica_channel_rate
+            for answer in (solved(radix, 32, 3, 0.04, 1e-4, variant) for variant in VARIANTS)
+        )
+        found[f"printed over correct broadcast traffic, k = {radix}"] = printed / tree
+    return found
+
+
+def _one_by_one(known: Known) -> Found:
+    radix, flits, vcs, fraction = known["case"]
+    return {
+        f"saturation rate, corrected: {name}": saturation_rate(
+            radix, flits, vcs, fraction, corrections
+        )
+        for name, corrections in ONE_BY_ONE.items()
+    }
+
+
+def _fold(known: Known) -> Found:
+    radix, flits, vcs, fraction = known["case"]
+    rate = known["load"] * saturation_rate(radix, flits, vcs, fraction)
+    found = solved(radix, flits, vcs, fraction, rate)
+    name = f"λ_c S at {known['load']} of saturation"
+    return {name: found.channel_rate * found.service_time}
+
+
+def _saturation(known: Known) -> Found:
+    networks = product(known["radices"], known["flits"], known["vcs"], known["fractions"])
+    return {
+        f"saturation rate, {variant}, {_name(k, m, v, b)}": saturation_rate(k, m, v, b, variant)
+        for (k, m, v, b), variant in product(networks, VARIANTS)
+    }
+
+
+def _solved_latencies(known: Known) -> Found:
+    """Latencies at the loads of the independent simulation, where there is a solution."""
+    found = {}
+    for (k, m, v, b, rate), variant in product(known["cases"], VARIANTS):
+        name = f"latency, {variant}, {_name(k, m, v, b)}, λ = {rate:.4g}"
+        if name in known["values"]:
+            found[name] = solved(k, m, v, b, rate, variant).latency
+    return found
+
+
+def _between(known: Known) -> Found:
+    found: dict[str, Any] = {}
+    for (k, m, v, b, rate), variant in product(known["cases"], VARIANTS):
+        answer = solved(k, m, v, b, rate, variant)
+        quantities = {
+            "L": answer.latency,
+            "S_u": answer.network_latency,
+            "S_b": answer.broadcast_network_latency,
+            "S": answer.service_time,
+            "W_s": answer.source_wait,
+            "V": answer.vc_multiplexing,
+            "λ_c": answer.channel_rate,
+            "λ_c S": answer.channel_rate * answer.service_time,
+            "P_V": answer.busy_vcs[-1],
+        }
+        case = f"{variant}, {_name(k, m, v, b)}, λ = {rate:.4g}"
+        found |= {f"{symbol}, {case}": value for symbol, value in quantities.items()}
+    return found
+
+
+def solved(
+    radix: int, flits: int, vcs: int, fraction: float, rate: float, variant: str = "printed"
+) -> PublishedTorus:
+    """Return the model's answer of a torus k, messages M, virtual channels V, portion β and λ."""
+    return published_torus(
+        radix, message_flits=flits, vcs=vcs, broadcast=fraction, rate=rate, variant=variant
+    )
+
+
+def saturation_rate(
+    radix: int, flits: int, vcs: int, fraction: float, variant: str | Corrections = "printed"
+) -> float:
+    """Return the rate λ at which the model saturates."""
+    return published_saturation(
+        radix, message_flits=flits, vcs=vcs, broadcast=fraction, variant=variant
+    )
+
+
+# -- figure 1 -------------------------------------------------------------------------------------
+
+
+def _draw_figure_1(made: Made) -> Iterator[Plot | Grid]:
+    scope = QUICK if made.quick else FULL
     cases = [Case(*each) for each in product(RADICES, FLITS, scope.vcs, FRACTIONS)]
     limits = {case: saturation_rate(*case) for case in cases}
     points = list(product(cases, scope.loads))
     rates = [(*case, load * limits[case]) for case, load in points]
     found = simulate_points(rates, scope.cycles, ON_TORI)
     seen = dict(zip(points, found, strict=True))
-    panels = [
-        _panel(radix, vcs, fraction, limits, seen)
-        for radix, fraction, vcs in product(RADICES, FRACTIONS, scope.vcs)
-    ]
-    return Shown([*panels, _apart(limits, seen, scope)])
-
-
-def _panel(
-    radix: int,
-    vcs: int,
-    fraction: float,
-    limits: Mapping[Case, float],
-    seen: Mapping[tuple[Case, float], Mapping[str, Any]],
-) -> Plot:
-    """Latency by rate, a curve per length: the model's, and simulated points."""
-    curves = []
-    for flits in FLITS:
-        case, series = Case(radix, flits, vcs, fraction), f"M = {flits}"
-        rates = CURVE * limits[case]
-        model = [float(solved(*case, rate).latency) for rate in rates.tolist()]
-        curves.append(curve(series, rates, model, MODELLED))
-        for (of, _), row in seen.items():
-            if of == case:
+    for radix, fraction, vcs in product(RADICES, FRACTIONS, scope.vcs):
+        curves = []
+        for flits in FLITS:
+            case, series = Case(radix, flits, vcs, fraction), f"M = {flits}"
+            at = CURVE * limits[case]
+            model = [float(solved(*case, rate).latency) for rate in at.tolist()]
+            curves.append(curve(series, at, model, MODELLED))
+            for row in (seen[case, load] for load in scope.loads):
                 y, half = row["comparable_latency"], row["latency_ci95"]
                 curves.append(curve(series, [row["rate"]], y, low=[y - half], high=[y + half]))
-    axes = "λ, messages/node/cycle", "unicast latency, cycles"
-    return plot(f"N = {radix} × {radix}, V = {vcs}, β = {fraction}", axes, curves)
-
-
-def _apart(
-    limits: Mapping[Case, float], seen: Mapping[tuple[Case, float], Mapping[str, Any]], scope: Scope
-) -> Grid:
-    """How far the model is from simulations: means over all lengths, portions and channels."""
+        axes = "λ, messages/node/cycle", "unicast latency, cycles"
+        yield plot(f"N = {radix} × {radix}, V = {vcs}, β = {fraction}", axes, curves)
+    # how far the model is from simulations: means over all lengths, portions and channels
     cells = {}
     for radix, load in product(RADICES, scope.loads):
         off = [
             abs(float(solved(*case, load * limits[case]).latency) / row["comparable_latency"] - 1)
-            for (case, at), row in seen.items()
-            if case.radix == radix and at == load
+            for (case, at_load), row in seen.items()
+            if case.radix == radix and at_load == load
         ]
         cells[f"{radix} × {radix}", f"{100 * load:.0f} %"] = Cell(None, float(100 * np.mean(off)))
     title = "Model from simulation, % of the latency, by load (of the model's saturation)"
-    return grid(title, cells, head="torus")
+    yield grid(title, cells, head="torus")
 
 
-EXHIBITS = {"fig-1": _figure_1}
-"""What recomputes the paper's one figure."""
+ITEMS = (
+    Item("equation 2", _trees),
+    Item("equation 12", _idle),
+    Item("equations 4, 7 and 8", _utilisation),
+    Item("independent simulation", _latencies),
+    Item("equation 11", _traffic),
+    Item("saturation, one correction at a time", _one_by_one),
+    Item("the fold", _fold),
+    Item("saturation", _saturation),
+    Item("equation 1", _solved_latencies),
+    Item("equations 4 to 31", _between),
+    Item("figure 1", draw=_draw_figure_1),
+)
+"""What needs no equation to be solved, then the model's, then both."""

@@ -5,22 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from netloom._version import __version__
-from netloom_papers.studies.kinds import CAUSES, CLASSES, KINDS, causes, count, distinct, rates
+from netloom_papers.ledger import CAUSES, CLASSES, KINDS, PAPERS, causes, count, distinct, rates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from netloom_papers.studies.validation import Row, Validation
-
-SOURCES = {
-    "chittor": "Chittor 1991, *Communication performance of multicomputers*",
-    "johnson": "Johnson 1992, *The impact of communication locality*",
-    "shahrabi": "Shahrabi et al. 2002, broadcast in wormhole tori",
-    "router": "Tables of another flit-level simulator, and closed forms",
-    "rosenblum-mayr": "Rosenblum & Mayr 1986, the Ultracomputer with several hot spots",
-    "feldmann": "Feldmann, Stricker & Warfel 1993, ConSet on iWarp",
-}
-"""What is compared with, by the names of ``PAPERS``."""
+    from netloom_papers.ledger import Row, Validation
 
 HEAD = """# The validation table
 
@@ -83,7 +73,7 @@ def page(found: Validation) -> str:
     ]
     for paper in dict.fromkeys(row.paper for row in found.rows):
         rows = [row for row in found.rows if row.paper == paper]
-        parts.append(f"## {SOURCES.get(paper, paper)}\n\n{_items(rows)}")
+        parts.append(f"## {PAPERS[paper].title if paper in PAPERS else paper}\n\n{_items(rows)}")
         outside = [row for row in rows if not row.within]
         if outside:
             parts.append(f"### {paper}: what does not agree\n\n{_reasons(outside)}")

@@ -8,9 +8,9 @@ import pytest
 
 from netloom.base.figures import COMPUTED, PRINTED, Cell, Grid, Plot
 from netloom.cli import main
-from netloom_papers.studies import exhibits, model_accuracy, model_accuracy_torus
-from netloom_papers.studies.exhibits import Exhibit, Shown
-from netloom_papers.studies.validation import Row, Validation
+from netloom_papers import ledger
+from netloom_papers.ledger import Item, Row, Validation
+from netloom_papers.studies import model_accuracy, model_accuracy_runs
 
 TORUS = {
     "part": "torus-broadcast", "radix": 4, "flits": 16, "vcs": 3, "broadcast": 0.0,
@@ -57,8 +57,8 @@ def exhibit(monkeypatch):
     """A small table and figure, in place of all those of a paper."""
     seen = []
 
-    def recompute(quick):
-        seen.append(quick)
+    def draw(made):
+        seen.append(made.quick)
         points = [
             {"series": name, "x": x, "y": y * x, "whose": whose}
             for name, many in (("few", 3), ("many", 20))
@@ -75,14 +75,28 @@ def exhibit(monkeypatch):
             ),
         )
         few = Plot("A few points", "x, hops", "y, cycles", table.filter(series="few"))
-        rows = (
-            Row("johnson", "table 9", "clocks, m11k", 4786, 4786, 0),
-            Row("johnson", "table 9", "clocks, c10k", 5, 7, 0.1, "a slip", cause="misprint"),
-        )
-        return Shown((grid, few, Plot("Many points", "x", "y", table)), rows, ("Mind the gap.",))
+        yield from (grid, few, Plot("Many points", "x", "y", table), "Mind the gap.")
 
-    monkeypatch.setattr(exhibits, "_of", lambda paper: {"fig-9": Exhibit("Sizes", recompute)})
+    rows = (
+        Row("johnson", "table 9", "clocks, m11k", 4786, 4786, 0),
+        Row("johnson", "table 9", "clocks, c10k", 5, 7, 0.1, "a slip", cause="misprint"),
+    )
+    only(monkeypatch, Item("figure 9", lambda _: rows, draw))
     return seen
+
+
+def only(monkeypatch, item):
+    """Have a paper of one item."""
+    ledger.rows_of.cache_clear()
+    monkeypatch.setattr(ledger, "items", lambda _: {item.id: item})
+    data = {"items": {item.id: {"shows": "Sizes"}}}
+    monkeypatch.setattr(ledger, "published", lambda _: data)
+
+
+@pytest.fixture(autouse=True)
+def forgotten():
+    yield
+    ledger.rows_of.cache_clear()
 
 
 def test_a_figure_beside_what_is_printed(netloom, exhibit, tmp_path):
@@ -131,7 +145,7 @@ def test_ctrl_c_ends_a_figure_with_one_line(netloom, monkeypatch, tmp_path):
     def stopped(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(exhibits, "_of", lambda _: {"fig-9": Exhibit("Sizes", stopped)})
+    only(monkeypatch, Item("figure 9", draw=stopped))
     code, out, err = netloom("study run johnson/fig-9")
     assert (code, out) == (130, "")
     assert err == "netloom: johnson/fig-9 was stopped before its end: no answer\n"
@@ -179,15 +193,15 @@ def test_json_and_going_on_from_what_was_kept(netloom, monkeypatch, tmp_path):
     assert (tmp_path / data["kept"]).is_file()
     assert data["cases"] == {"asked": 2, "simulated": 2}
     assert len(data["goals"]) == 6
-    monkeypatch.setattr(model_accuracy_torus, "_simulate", lambda *_: pytest.fail("simulated"))
+    monkeypatch.setattr(model_accuracy_runs, "_simulate_torus", lambda *_: pytest.fail("simulated"))
     assert netloom("study run model-accuracy --json") == (0, first, "")
 
 
 def test_ctrl_c_keeps_what_is_done(netloom, monkeypatch, tmp_path):
-    simulate = model_accuracy_torus._simulate
+    simulate = model_accuracy_runs._simulate_torus
     monkeypatch.setattr(
-        model_accuracy_torus,
-        "_simulate",
+        model_accuracy_runs,
+        "_simulate_torus",
         lambda case, stopped: simulate(case, stopped) if case["vcs"] == 3 else None,
     )
     code, out, err = netloom("study run model-accuracy")

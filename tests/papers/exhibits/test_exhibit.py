@@ -4,8 +4,7 @@ import polars as pl
 import pytest
 
 from netloom.base.figures import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot
-from netloom_papers.exhibits.exhibit import exhibit_chart
-from netloom_papers.exhibits.exhibit_grid import grid_size
+from netloom_papers.exhibits.exhibit import exhibit_chart, grid_chart
 
 
 def table(series="ab", places=(1, 2, 4), whose=(COMPUTED, PRINTED)):
@@ -197,8 +196,10 @@ def test_a_table_has_both_numbers_and_marks_what_is_outside():
     (spot,) = values_of(spec, "x2")
     assert spot["x"] < found["0.461"]["x"] < found["0.496"]["x"] < spot["x2"]
     assert "red where it is outside" in " ".join(footer(spec))
-    width, height = grid_size(GRID)
-    assert all(0 <= row["x"] <= width and 0 <= row["y"] <= height for row in found.values())
+    chart = grid_chart(GRID)
+    for row in found.values():
+        assert 0 <= row["x"] <= chart.width
+        assert 0 <= row["y"] <= chart.height
 
 
 def test_a_table_of_computed_numbers_alone_says_nothing_of_printed_ones():

@@ -1,32 +1,23 @@
 """Chittor 1991, chapters 4 and 5, with fewer runs than ``netloom validate chittor``."""
 
-import copy
-
 import numpy as np
 import pytest
 
-from netloom_papers.studies import chittor_machine, chittor_simulator
-from netloom_papers.studies.validation import compare, compare_all, published
+from netloom_papers.ledger import compare, items
+from netloom_papers.studies import chittor_programs as programs
 
-KNOWN = published("chittor-programs")
 MACHINE = ("figure 4.4", "section 4.2.2", "table 4.1", "figure 4.11", "figure 4.14")
-
-
-def fewer(**items):
-    """The data file with other numbers of mappings, seeds or loops."""
-    known = copy.deepcopy(KNOWN)
-    for item, changes in items.items():
-        known[item] |= changes
-    return known
 
 
 @pytest.fixture(scope="module")
 def machine():
-    known = fewer(**{"figure 4.11": {"loops": 500}, "figure 4.14": {"loops": 30}})
-    return {
-        (row.item, row.quantity): row
-        for row in compare_all("chittor", known, chittor_machine.PARTS)
-    }
+    fewer = {"figure 4.11": {"loops": 500}, "figure 4.14": {"loops": 30}}
+    rows = [
+        row
+        for name in MACHINE
+        for row in compare("chittor", items("chittor")[name], **fewer.get(name, {}))
+    ]
+    return {(row.item, row.quantity): row for row in rows}
 
 
 def test_the_machine_falls_outside_only_where_it_is_known_to(machine):
@@ -46,30 +37,30 @@ def test_four_neighbours_take_eight_messages_one_after_the_other(machine):
 
 def test_a_longer_path_costs_a_cycle_a_hop():
     """0.05 µs a hop, for each of the two: 22 hops against 2 take 1 µs longer."""
-    table = chittor_machine.figure_4_6([4096], loops=20).sort("hops")
+    table = programs.figure_4_6((4096,), loops=20).sort("hops")
     assert table["hops"].to_list() == [2, 6, 10, 14, 18, 22]
     assert np.ptp(table["message_us"].to_numpy()) == pytest.approx(20 * 0.05, abs=0.01)
 
 
 def test_saturation_of_the_transpose_is_theory_s():
-    table = chittor_simulator.figure_5_6(2, [0.9], [0])
+    table = programs.figure_5_6(2, [0.9]).filter(release_cycles=0)
     np.testing.assert_allclose(table["worst_node"], 100 / 11, rtol=2e-3)
     np.testing.assert_allclose(table["average_node"], 300 / 23, rtol=5e-3)
 
 
 def test_a_channel_held_longer_saturates_at_fifty_fifty_firsts():
-    table = chittor_simulator.figure_5_6(1, [0.9], [1])
+    table = programs.figure_5_6(1, [0.9]).filter(release_cycles=1)
     assert table["worst_node"][0] == pytest.approx(100 / 11 * 50 / 51, rel=2e-3)
 
 
 def test_half_the_traffic_gets_through_where_half_of_saturation_is_asked_for():
-    table = chittor_simulator.figure_5_9(1, [0.05]).sort("message_flits")
+    table = programs.figure_5_9(1, [0.05]).sort("message_flits")
     assert table["average_node"].to_list() == sorted(table["average_node"])  # D counts less
     assert table["average_node"][2] == pytest.approx(4.96, abs=0.1)  # independent reproduction
 
 
 def test_random_mappings_meet_theory_on_average():
-    table = chittor_simulator.figure_5_12(3, [0.5], [64])
+    table = programs.figure_5_12(3, [0.5], [64])
     graphs = table.filter(table["theory_average"].is_not_null())
     assert len(graphs) == 12
     ratio = (graphs["average_node"] / graphs["theory_average"]).to_numpy()
@@ -79,25 +70,25 @@ def test_random_mappings_meet_theory_on_average():
 
 
 def test_careful_mapping_gets_through_what_is_applied():
-    table = chittor_simulator.figure_5_13(1, [0.25], [64])
+    table = programs.figure_5_13(1, [0.25], [64])
     assert (table["average_node"] > 23.5).all()
 
 
 def test_offered_traffic_counts_the_whole_loop_without_contention():
     """Neighbours are one hop away: t = 150, L + D + 1 = 52 cycles."""
-    table = chittor_simulator.figure_5_13(1, [0.25], [64]).filter(graph="2D mesh")
+    table = programs.figure_5_13(1, [0.25], [64]).filter(graph="2D mesh")
     assert table["offered"][0] == pytest.approx(100 * 50 / 202)
 
 
 def test_packets_and_whole_messages_offer_the_same_traffic():
-    table = chittor_simulator.figure_5_11(1, [0.05, 0.2])
+    table = programs.figure_5_11(1, [0.05, 0.2])
     for row in table.iter_rows(named=True):
         assert row["offered"] == pytest.approx(100 * row["asked"], rel=0.01)
 
 
 def test_first_come_first_served_declines_and_time_stamps_do_not():
-    table = chittor_simulator.figures_5_14_to_5_16(
-        2, [0.18, 0.4], ["timestamp", "fifo", "biased"], ["hypercube"]
+    table = programs.arbitrated(
+        2, (0.18, 0.4), "timestamp", "fifo", "biased", graphs=("hypercube",)
     )
 
     def mean(policy, traffic):
@@ -106,39 +97,3 @@ def test_first_come_first_served_declines_and_time_stamps_do_not():
     assert mean("fifo", 0.4) < 0.8 * mean("fifo", 0.18)
     assert mean("timestamp", 0.4) > 0.98 * mean("timestamp", 0.18)
     assert mean("biased", 0.4) == pytest.approx(mean("timestamp", 0.4), rel=0.15)
-
-
-def test_an_interval_widens_a_row_and_a_reason_never_passes_it():
-    known = {
-        "kind": "printed",
-        "values": {"a": 10, "b": 10},
-        "within": {"a": 0.5, "b": 0.5},
-        "outside": [{"reason": "known", "rows": ["b"], "cause": "misprint"}],
-    }
-    found = {"a": [10.0, 11.0, 12.0], "b": [11.0]}  # mean 11 ± 2.48; 11
-    a, b = compare("p", "i", known, found)
-    assert a.within
-    assert a.tolerance == pytest.approx((0.5 + 2.4841) / 10, abs=1e-4)
-    assert (b.within, b.reason, b.misprint, b.tolerance) == (False, "known", True, 0.05)
-    assert not a.misprint
-
-
-@pytest.mark.parametrize(
-    "file", ["chittor-programs", "johnson", "shahrabi", "johnson-model", "shahrabi-model"]
-)
-def test_reasons_are_of_rows_that_there_are(file):
-    items = [
-        known for known in published(file).values() if isinstance(known, dict) and "values" in known
-    ]
-    assert items
-    for known in items:
-        named = [row for part in known.get("outside", ()) for row in part["rows"]]
-        assert set(named) <= known["values"].keys()
-        assert len(named) == len(set(named))
-        if isinstance(known["within"], dict):
-            assert known["within"].keys() == known["values"].keys()
-
-
-def test_what_is_compared_has_to_be_what_is_printed():
-    with pytest.raises(AssertionError, match="i: "):
-        list(compare("p", "i", {"kind": "printed", "values": {"a": 1}, "within": 0}, {"b": 1}))

@@ -2,24 +2,20 @@
 
 import pytest
 
+from netloom_papers.ledger import compare, items, rows_of
 from netloom_papers.studies import johnson
-from netloom_papers.studies.validation import compare_all, published
-
-KNOWN = published("johnson")
 
 
 def test_messages_and_distances_are_exact():
-    items = ("section 3.2", "equation 17")
-    printed = {item: KNOWN[item] | {"mappings": 50} for item in items}
-    parts = {item: johnson.PARTS[item] for item in items}
-    found = list(compare_all("johnson", printed, parts))
-    assert found
+    found = rows_of("johnson", "section 3.2")
+    found += compare("johnson", items("johnson")["equation 17"], mappings=50)
+    assert len(found) == 2 + 8
     assert all(row.within and not row.reason for row in found)
 
 
 @pytest.fixture(scope="module")
 def lines():
-    table = johnson.figures_3_to_5(1, ["coherence"], ["buffered"], [1, 3, 6])
+    table = johnson.simulated_curves(1, distances=(1, 3, 6))
     assert table["distance"].to_list() == pytest.approx([1, 3, 6] * 3, abs=0.06)
     return johnson.message_curves(table)
 

@@ -4,12 +4,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from netloom_papers.studies import johnson_model
+from netloom_papers.ledger import items, rows_of
+from netloom_papers.studies import johnson
 
 
 @pytest.fixture(scope="module")
 def found():
-    return list(johnson_model.rows())
+    simulated = ("section 3.2", "equation 17", *johnson.BOTH)
+    names = [name for name in items("johnson") if name not in simulated]
+    return [row for name in names for row in rows_of("johnson", name)]
 
 
 def test_all_but_the_known_reproduce(found):
@@ -46,19 +49,14 @@ def test_one_grain_for_all_contexts_fails():
 
 
 def test_figures():
-    curves = johnson_model.figures_3_to_5()
+    curves = johnson.model_curves()
     for _, part in curves.group_by("contexts"):
         slope, _ = np.polyfit(part["inter_message_cycles"], part["message_latency"], 1)
         line = part["message_latency"] - slope * part["inter_message_cycles"]
         assert line.to_numpy() == pytest.approx(line[0])  # eq. 9
-    two = johnson_model.figure_6([1e3, 1e6])
-    assert (two.filter(grain=1)["per_hop_latency"] > two.filter(grain=10)["per_hop_latency"]).all()
-    gains = (
-        johnson_model.figure_7()
-        .group_by("contexts", maintain_order=True)
-        .agg(pl.col("gain").is_sorted())
-    )
-    assert gains["gain"].to_list() == [True] * 3
-    bars = johnson_model.figure_8().group_by("contexts", "mapping").agg(pl.col("cycles").sum())
-    one = bars.filter(contexts=1).sort("mapping")["cycles"].to_numpy()
+    fine, coarse = (johnson.hop_latencies([1e3, 1e6], grain) for grain in (1, 10))
+    assert (fine > coarse).all()
+    assert all((np.diff(gain) >= 0).all() for gain in johnson.gains().values())
+    bars = pl.concat(johnson.times_of_paper()).group_by("x").agg(pl.col("y").sum()).sort("x")
+    one = bars.filter(pl.col("x").str.ends_with("p = 1"))["y"].to_numpy()
     assert one[1] / one[0] == pytest.approx(2.064, abs=0.001)  # table 1

@@ -1,59 +1,46 @@
 """Rosenblum & Mayr 1986 with fewer seeds than ``netloom validate rosenblum-mayr``."""
 
-import copy
-
 import numpy as np
 import pytest
 
-from netloom_papers.studies import rosenblum_mayr_exhibits as figures
-from netloom_papers.studies import rosenblum_mayr_queues as queues
-from netloom_papers.studies import rosenblum_mayr_tables as tables
-from netloom_papers.studies.kinds import count
-from netloom_papers.studies.rosenblum_mayr_tables import System, systems
-from netloom_papers.studies.validation import compare_all, published
+from netloom_papers.ledger import compare, count, items, published, rows_of
+from netloom_papers.studies import rosenblum_mayr as report
+from netloom_papers.studies.rosenblum_mayr import System, systems
 
-TABLES = published("rosenblum-mayr-tables")
-QUEUES = published("rosenblum-mayr")
-NAMES = ["table II", "table III", "table V", "table VI"]
+PAPER = "rosenblum-mayr"
+KNOWN = published(PAPER)["items"]
+TABLES = ("table 2", "table 3", "table 5", "table 6")
 
 
-def fewer(**changes):
-    known = copy.deepcopy(TABLES)
-    return known | changes
-
-
-def compared(item, **changes):
-    known = {item: QUEUES[item] | changes}
-    return {row.quantity: row for row in compare_all("p", known, {item: queues.PARTS[item]})}
+def compared(name, **changes):
+    return compare(PAPER, items(PAPER)[name], **changes)
 
 
 def test_the_data_file_has_all_cells_and_reasons_of_cells_only():
-    cells = {
-        table: {
-            f"{name}, seed {number}, {column}"
-            for name, lines in TABLES[table]["rows"].items()
-            for number in range(1, 1 + len(lines))
-            for column in tables.COLUMNS
-        }
-        for table in NAMES
-    }
-    assert sum(map(len, cells.values())) == 392
     recorded = {"all": 0, "alike": 0}
-    for item, parts in TABLES["outside"].items():
-        named = [quantity for part in parts for quantity in part["rows"]]
-        assert len(named) == len(set(named))
-        assert set(named) <= cells[item.removesuffix(", placements alike")]
-        recorded["alike" if item.endswith("alike") else "all"] += len(named)
+    for table in TABLES:
+        cells = {
+            f"{name}, seed {number}, {column}"
+            for name, lines in KNOWN[table]["rows"].items()
+            for number in range(1, 1 + len(lines))
+            for column in report.COLUMNS
+        }
+        assert len(cells) == 392 / 4
+        for item, of in ((table, "all"), (f"{table}, placements alike", "alike")):
+            named = [quantity for part in KNOWN[item]["outside"] for quantity in part["rows"]]
+            assert len(named) == len(set(named))
+            assert {quantity.partition(" (")[0] for quantity in named} <= cells
+            recorded[of] += len(named)
     assert recorded == {"all": 392 - 373, "alike": 392 - 379}
-    for item in queues.PARTS:
-        known = QUEUES[item]
-        named = [quantity for part in known.get("outside", ()) for quantity in part["rows"]]
-        assert set(named) <= known["values"].keys()
+    for known in KNOWN.values():
+        if "values" in known:
+            named = [quantity for part in known.get("outside", ()) for quantity in part["rows"]]
+            assert set(named) <= known["values"].keys()
 
 
 def test_products_of_rounds_and_probability_are_those_printed():
     per_pe = {
-        pes: [round(system.per_pe * system.assign, 2) for system in systems(TABLES, pes).values()]
+        pes: [round(system.per_pe * system.assign, 2) for system in systems(pes).values()]
         for pes in (16, 512)
     }
     assert per_pe[16] == [0.95, 0.95, 0.95, 0.95, 0.95, 1.9, 1.5]
@@ -63,17 +50,10 @@ def test_products_of_rounds_and_probability_are_those_printed():
 def test_a_cell_may_be_as_far_as_the_farthest_seed_on_its_side(monkeypatch):
     """Samples 10, 12, 20 have mean 14: room for 4 below and 6 above, and for rounding."""
     samples = np.repeat([[10.0], [12.0], [20.0]], 7, axis=1)
-    monkeypatch.setattr(tables, "_simulate", lambda *_: samples)
+    monkeypatch.setattr(report, "_simulate", lambda *_: samples)
     printed = [[9.9996, 9.999, 20, 20.0004, 21, 15, 10], [14] * 7]
-    known = fewer(
-        **{"seeds": 3, "table II": {"rows": {"Normal": printed}}},
-        outside={
-            "table II": [
-                {"reason": "known", "cause": "one run", "rows": ["Normal, seed 1, max. queue"]}
-            ]
-        },
-    )
-    rows = list(tables.all_seeds(known, ["table II"]))
+    known = {"reason": "known", "cause": "one run", "rows": ["Normal, seed 1, max. queue"]}
+    rows = compared("table 2", seeds=3, rows={"Normal": printed}, outside=[known])
     assert [row.within for row in rows] == [True, False, True, True, False, *[True] * 9]
     assert {row.kind for row in rows} == {"printed"}
     assert count(rows).numbers == 14
@@ -84,7 +64,8 @@ def test_a_cell_may_be_as_far_as_the_farthest_seed_on_its_side(monkeypatch):
 
 @pytest.fixture(scope="module")
 def of_16():
-    return {(row.item, row.quantity): row for row in tables.all_seeds(TABLES, NAMES[:2])}
+    rows = (*rows_of(PAPER, "table 2"), *rows_of(PAPER, "table 3"))
+    return {(row.item, row.quantity): row for row in rows}
 
 
 def test_sixteen_elements_are_as_printed_but_for_what_is_recorded(of_16):
@@ -102,10 +83,10 @@ def test_one_hot_spot_is_never_in_the_way(of_16):
 
 
 def test_placements_alike_are_alike():
-    rule = TABLES["placements alike"]
-    first, second = tables.alike(TABLES, 16, "Normal", (2, 3))
+    rule = published(PAPER)["placements alike"]
+    first, second = report.alike(16, "Normal", (2, 3))
     assert (len(first), len(second)) == (2, 3)
-    normal = systems(TABLES, 16)["Normal"]
+    normal = systems(16)["Normal"]
     for seeds, elements, printed in ((first, 14, 10.169), (second, 15, 10.057)):
         for seed in seeds:  # 130.313 / 150 of 16 are 13.9, 144.313 / 150 are 15.4
             traffic = normal.traffic(seed)
@@ -116,7 +97,8 @@ def test_placements_alike_are_alike():
 
 
 def test_sixteen_elements_with_placements_alike_are_as_printed_but_for_what_is_recorded():
-    rows = list(tables.placements_alike(TABLES, NAMES[:2]))
+    names = (f"{table}, placements alike" for table in TABLES[:2])
+    rows = [row for name in names for row in rows_of(PAPER, name)]
     assert len(rows) == 196
     assert {row.kind for row in rows} == {"input"}  # the tables chose these placements
     outside = [row.quantity for row in rows if not row.within]
@@ -128,8 +110,7 @@ def test_sixteen_elements_with_placements_alike_are_as_printed_but_for_what_is_r
 
 
 def test_512_elements_are_as_printed_in_a_line():
-    lines = {"Normal": TABLES["table VI"]["rows"]["Normal"]}
-    rows = list(tables.all_seeds(fewer(**{"table VI": {"rows": lines}}), ["table VI"]))
+    rows = compared("table 6", rows={"Normal": KNOWN["table 6"]["rows"]["Normal"]})
     assert [row.quantity for row in rows if not row.within] == []
     by_name = {row.quantity: row for row in rows}
     assert len(by_name) == 14
@@ -138,8 +119,7 @@ def test_512_elements_are_as_printed_in_a_line():
 
 
 def test_the_closed_form_of_one_hot_spot_is_met():
-    known = QUEUES["closed form"] | {"steps": [5000, 1000], "seeds": 5}
-    rows = list(queues.closed_form(known))
+    rows = compared("closed form", steps=[5000, 1000], seeds=5)
     assert len(rows) == 10 + 4 + 2 + 20 + 9 + 2
     assert [row.quantity for row in rows if not row.within] == []
     exact = [row for row in rows if "steps" in row.quantity]
@@ -149,29 +129,27 @@ def test_the_closed_form_of_one_hot_spot_is_met():
 
 def test_an_element_that_waits_asks_every_nine_steps_and_the_next_chance():
     rows = compared("table II, one hot spot", steps=5000, seeds=4)
-    assert all(row.within for row in rows.values())
+    assert all(row.within for row in rows)
 
 
 def test_the_critical_size_is_the_report_s():
-    known = {"critical size at a rate of 0.05": 2}
-    (row,) = compared("section 4.3", rates=[0.05], seeds=4, values=known).values()
+    (row,) = compared("section 4.3, rate 0.05", seeds=4)
     assert row.computed == 2
 
 
 def test_small_queues_take_long_to_empty():
-    (row,) = compared("section 3.3", seeds=4).values()
+    (row,) = compared("section 3.3", seeds=4)
     assert 0.04 < row.computed < 0.12
 
 
 def test_the_order_of_digits_is_what_makes_spacing_matter_or_not():
-    known = QUEUES["section 4.4"] | {"queues": [None], "seeds": 4}
-    least = {name: runs for (name, _), runs in queues.spacing(known).items()}
-    most = queues.spacing(known, "most-significant-first")
+    least = {name: runs for (name, _), runs in report.spacing((None,), 4).items()}
+    most = report.spacing((None,), 4, "most-significant-first")
     steps = {name: np.mean([run.steps_mean for run in runs]) for name, runs in least.items()}
     assert max(steps.values()) < 1.1 * min(steps.values())
     assert steps["close"] == pytest.approx(steps["wide"], rel=0.02)
     middle = {
-        name: np.mean([run.queue_mean[queues.MIDDLE].mean() for run in runs])
+        name: np.mean([run.queue_mean[report.MIDDLE].mean() for run in runs])
         for name, runs in least.items()
     }
     assert max(middle, key=middle.get) == "medium"
@@ -180,8 +158,6 @@ def test_the_order_of_digits_is_what_makes_spacing_matter_or_not():
 
 
 def test_trees_saturate_and_combining_cures_them():
-    cure = QUEUES["Pfister & Norton"]["cure"]
-    known = QUEUES["Pfister & Norton"] | {"pes": [64], "hot_fractions": [0.16], "seeds": 3}
     fraction = 0.16
     limit, rate = 1 / (1 + fraction * 63), 0.4
     how = f"h = {fraction}, "
@@ -193,8 +169,9 @@ def test_trees_saturate_and_combining_cures_them():
         how + "no combining, queue behind stage 0": 2,
         how + "carried with over without combining": rate / limit,
     }
-    changed = {"values": values, "hot_fractions": [fraction], "rate": rate}
-    rows = list(queues.saturation(known | {"cure": cure | changed}))
+    few = {"hot_fractions": [fraction], "seeds": 3}
+    rows = compared("Pfister & Norton", pes=[64], **few)
+    rows += compared("Pfister & Norton, the cure", pes=64, values=values, rate=rate, **few)
     assert len(rows) == 7
     assert rows[0].printed == pytest.approx(limit)
     assert rows[0].deviation < 0.03
@@ -208,7 +185,7 @@ def test_figures_run_from_the_elements_to_the_modules():
     one = System(16, 1, 1, 1.0, 0.15, None)
     run = one.run(one.traffic(1), 1)
     runs = {"a": [run], "b": [run, run]}
-    requests, replies, waits = (figures.stage_plot(at, "one", runs).table for at in (4, 5, 6))
+    requests, replies, waits = (report.stage_plot(at, "one", runs).table for at in (4, 5, 6))
     for table, stages in (
         (requests, ["PEs", *"0123"]),
         (replies, [*"0123", "MMs"]),

@@ -1,6 +1,7 @@
 """The virtual-channel router against BookSim 2's runs: a few rows, and how they are compared."""
 
 import json
+from collections import Counter
 from math import isnan
 from threading import Event
 
@@ -8,14 +9,12 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
-from netloom_papers.studies import router, validate
-from netloom_papers.studies.booksim import runs
-from netloom_papers.studies.booksim.cases import Case, case_of
-from netloom_papers.studies.booksim.tables import read_cases
-from netloom_papers.studies.router import theory_rows
-from netloom_papers.studies.validation import published
+from netloom_papers.ledger import Validation, compare, items, published, rows_of, validate
+from netloom_papers.studies import router
+from netloom_papers.studies.booksim import cases
+from netloom_papers.studies.booksim.cases import Case, case_of, read_cases
 
-KNOWN = published("router")
+KNOWN = published("router")["items"]["runs"]
 DIRECT, HOSTED = KNOWN["tables"]
 HEADER = ",".join(DIRECT["columns"])
 TRANSPOSE, TWO_VCS, SPECULATIVE = (DIRECT["rows"][row] for row in (5, 8, 10))
@@ -58,21 +57,24 @@ def test_what_is_recorded_as_outside_is_outside(compared):
         ("highest accepted traffic", "dor transpose"),
     ]
     assert not any(row.within for row in compared.rows if row.reason)
-    outside = [name for about in KNOWN["items"].values() for name in about.get("outside", ())]
+    outside = [name for about in KNOWN["compared"].values() for name in about.get("outside", ())]
     assert outside == [compared.rows[0].quantity]
 
 
 def test_theory_is_met():
-    rows = list(theory_rows())
-    assert {row.item for row in rows} == {"zero-load formula", "Geo/D/1"}
-    assert all(row.within and not row.reason for row in rows)
+    rows = [row for name in items("router") if name != "runs" for row in rows_of("router", name)]
+    assert Counter(row.item for row in rows) == {
+        "zero-load formula": 48, "Geo/D/1": 4, "lone packet": 16, "Geo/D/1 at a host": 4,
+        "output queue": 4, "permutations": 8, "worst traffic, accepted": 3,
+        "part of the capacity": 2, "of the better of minimal and valiant": 2,
+    }  # fmt: skip
+    assert [row.quantity for row in rows if not row.within or row.reason] == []
 
 
 def test_recorded_numbers_that_drift_fail(monkeypatch):
     as_measured(monkeypatch, 1.06)
-    for name in ("theory_rows", "hosted_rows"):
-        monkeypatch.setattr(router, name, lambda: iter(()))
-    found = validate("router")
+    runs = items("router")["runs"]
+    found = Validation(compare("router", runs))
     assert len(found.rows) == 5 * sum(len(each["rows"]) for each in KNOWN["tables"])
     idle = sum(row.item == "zero-load latency" and bool(row.reason) for row in found.rows)
     uneven = [row for row in found.rows if row.item == "highest accepted traffic" and row.reason]
@@ -151,14 +153,14 @@ def test_a_table_is_for_the_router_only(tmp_path, paper):
 def one_case(tmp_path, **values):
     return read_cases(
         table(tmp_path, changed(SPECULATIVE, **values)),
-        {item: about["column"] for item, about in KNOWN["items"].items()},
+        {item: about["column"] for item, about in KNOWN["compared"].items()},
     )[0]
 
 
 def test_a_short_run_of_lonely_packets_is_the_zero_load_formula(tmp_path):
     """Every packet goes one hop each way round: 3 routers of 2 cycles, 2 links, 5 flits."""
     case = one_case(tmp_path, topology="torus", routing="dim_order", traffic="neighbor")
-    latency, accepted = runs.short_run(case.run(0.0005, 1), runs.Window(4_000, 60_000), Event())
+    latency, accepted = cases.short_run(case.run(0.0005, 1), cases.Window(4_000, 60_000), Event())
     assert latency == pytest.approx(3 + 3 * 2 + 2 * 1 + 4, rel=1e-3)
     assert accepted == pytest.approx(0.0005, rel=0.15)
 
@@ -173,12 +175,12 @@ def test_saturation_is_found_between_runs(monkeypatch, tmp_path):
 
     monkeypatch.setattr(Case, "run", lambda self, load, seed: Asked(load))
     monkeypatch.setattr(
-        runs,
+        cases,
         "short_run",
         lambda run, window, stop, most: (20 / max(1 - run.load / 0.5, 1e-9), min(run.load, 0.4)),
     )
-    monkeypatch.setattr(runs, "through_window", lambda run, window: ([], min(run.load, 0.4)))
-    load, peak = runs.saturate(case, 60.0, 1, Event())
+    monkeypatch.setattr(cases, "through_window", lambda run, window: ([], min(run.load, 0.4)))
+    load, peak = cases.saturate(case, 60.0, 1, Event())
     assert load == pytest.approx(1 / 3)
     assert peak == 0.4
 
@@ -191,7 +193,7 @@ def hosted(**values):
 
 def hosted_case(folder=None, **values):
     line = {column: str(value) for column, value in hosted(**values).items()}
-    columns = {item: about["column"] for item, about in KNOWN["items"].items()}
+    columns = {item: about["column"] for item, about in KNOWN["compared"].items()}
     return case_of(line, columns, "here", folder)
 
 
@@ -214,9 +216,9 @@ def test_networks_whose_hosts_are_no_routers_reproduce(hosted_rows):
 
 def test_a_table_says_how_long_its_runs_were():
     found = hosted_case(sample_period=600).effort
-    assert found.window == runs.Window(1_800, 4_200)
-    assert found.idle == runs.Window(5_400, 12_600)
-    assert hosted_case(sample_period="").effort.window == runs.Window(4_000, 6_000)
+    assert found.window == cases.Window(1_800, 4_200)
+    assert found.idle == cases.Window(5_400, 12_600)
+    assert hosted_case(sample_period="").effort.window == cases.Window(4_000, 6_000)
 
 
 def test_columns_of_a_network_have_the_defaults_of_the_reference():
@@ -287,27 +289,27 @@ def test_too_few_vcs_are_refused_without_a_number():
     found = hosted_case(**values)
     assert found.routing is None
     assert "expected 3 VCs" in found.difference
-    assert runs.measure(found, Event()) == {}
+    assert cases.measure(found, Event()) == {}
 
 
 def test_ways_as_long_as_those_of_the_reference(monkeypatch):
     """A packet takes 10 cycles and 4 a hop: 2 hops more in the mean are 8 cycles."""
     hops = np.arange(1_000) % 5
-    sample = runs.Sample(10 + 4 * hops, hops)
-    monkeypatch.setattr(runs, "drained", lambda run, window, stop: (0.0, sample, None))
+    sample = cases.Sample(10 + 4 * hops, hops)
+    monkeypatch.setattr(cases, "drained", lambda run, window, stop: (0.0, sample, None))
     monkeypatch.setattr(Case, "run", lambda self, load, seed: None)
     mean = 10 + 4 * hops.mean()
     crossed = {1 + 2.0: 0, 1 + 2.1: 0.4, 1 + 4.0: 0}  # the last is no matter of chance
     for routers, more in crossed.items():
         case = hosted_case(zero_load_routers_traversed=routers)
-        assert runs.idle_latency(case, Event()) == pytest.approx(mean + more)
+        assert cases.idle_latency(case, Event()) == pytest.approx(mean + more)
 
 
 def test_a_hopeless_run_ends_early():
     case = hosted_case(k=2, n=2)
-    stop, window = Event(), runs.Window(300, 700)
-    latency, _ = runs.short_run(case.run(1.0, 1), window, stop)
-    least, _ = runs.short_run(case.run(1.0, 1), window, stop, most=30.0)
+    stop, window = Event(), cases.Window(300, 700)
+    latency, _ = cases.short_run(case.run(1.0, 1), window, stop)
+    least, _ = cases.short_run(case.run(1.0, 1), window, stop, most=30.0)
     assert 30 < least <= latency
 
 
@@ -334,8 +336,8 @@ def test_a_table_of_runs_asks_for_latencies_well_below_saturation(tmp_path):
         "latency at a load of 0.5": 26.0,
         "latency at a load of 0.52": 30.0,
     }
-    assert one.asked["latency at a load of 0.5"] == runs.Asked(0.5, runs.Window(1_800, 4_200))
-    assert one.effort.idle == runs.Window(5_400, 12_600)
+    assert one.asked["latency at a load of 0.5"] == cases.Asked(0.5, cases.Window(1_800, 4_200))
+    assert one.effort.idle == cases.Window(5_400, 12_600)
     assert one.routers_crossed == 2.5
     assert other.measured == {}  # its only run is its highest
 

@@ -2,15 +2,13 @@
 
 import pytest
 
-from netloom_papers.studies import shahrabi
-from netloom_papers.studies.validation import compare_all, published
+from netloom_papers.ledger import compare, items, published
 
-KNOWN = published("shahrabi")
+KNOWN = published("shahrabi")["items"]
 
 
 def compared(item, **changes):
-    printed = {item: KNOWN[item] | changes}
-    return list(compare_all("shahrabi", printed, {item: shahrabi.PARTS[item]}))
+    return compare("shahrabi", items("shahrabi")[item], **changes)
 
 
 def test_trees_are_exact():

@@ -10,12 +10,10 @@ import numpy as np
 import pytest
 
 from netloom.base.figures import COMPUTED, PRINTED, Grid, Plot
-from netloom_papers.studies import chittor_program_exhibits, exhibits
-from netloom_papers.studies.chittor_simulator import figure_5_13
+from netloom_papers.ledger import items, picture, published
+from netloom_papers.studies.chittor_programs import estimated_seconds, figure_5_13
 from netloom_papers.studies.panels import averaged, curve
-from netloom_papers.studies.validation import published
 
-NOT_EXHIBITS = published("exhibits")["chittor"]["without numbers"]
 FIGURES = {1: 4, 2: 3, 3: 12, 4: 14, 5: 16}
 TABLES = ("1.1", "2.1", "2.2", "2.3", "3.1", "3.2", "4.1")
 
@@ -36,12 +34,12 @@ BOTH = (
 
 @cache
 def found(name):
-    return exhibits.recompute(f"chittor/{name}", quick=True)
+    return picture(f"chittor/{name}", quick=True)
 
 
 def points(name, panel, series, whose=COMPUTED):
     """The (x, y) of one curve of an exhibit, as two arrays."""
-    table = found(name).shown.panels[panel].table.filter(series=series, whose=whose)
+    table = found(name).panels[panel].table.filter(series=series, whose=whose)
     assert len(table)
     return table["x"].to_numpy(), table["y"].to_numpy()
 
@@ -49,13 +47,13 @@ def points(name, panel, series, whose=COMPUTED):
 def test_every_table_and_figure_of_the_thesis_is_shown_or_said_to_show_no_numbers():
     names = [f"fig-{part}.{n}" for part, most in FIGURES.items() for n in range(1, most + 1)]
     names += [f"table-{number}" for number in TABLES]
-    shown = list(exhibits._of("chittor"))
-    assert sorted([*shown, *NOT_EXHIBITS]) == sorted(names)
+    shown = [item.name for item in items("chittor").values() if item.draw]
+    assert sorted([*shown, *published("chittor")["without numbers"]]) == sorted(names)
 
 
 @pytest.mark.parametrize("name", CHEAP)
 def test_panels_are_whole_and_nothing_falls_outside_without_a_reason(name):
-    shown = found(name).shown
+    shown = found(name)
     assert shown.panels
     for panel in shown.panels:
         if isinstance(panel, Grid):
@@ -82,7 +80,7 @@ def test_printed_numbers_stand_beside_computed_ones(name):
 
 def test_a_remark_says_what_a_quick_run_leaves_out():
     for name in ("fig-3.9", "table-3.1", "fig-4.7", "fig-4.11", "fig-5.8", "fig-5.9"):
-        assert any(remark.startswith("Quick: ") for remark in found(name).shown.remarks), name
+        assert any(remark.startswith("Quick: ") for remark in found(name).remarks), name
 
 
 def test_the_equations_of_the_row_major_layout_count_its_links():
@@ -120,7 +118,7 @@ def test_estimates_and_random_mappings_part_as_networks_grow():
 
 def test_nodes_away_from_the_diagonal_take_longest_where_the_first_come_is_served():
     """Section 4.2.3: a message of node (0, 11) competes for all channels of its row."""
-    grid = found("fig-4.7").shown.panels[1]
+    grid = found("fig-4.7").panels[1]
     cells = dict(grid.rows)
     times = {column: cells["row 0"][column].computed for column in (1, 11)}
     assert cells["row 0"][0] is None  # on the diagonal
@@ -147,10 +145,9 @@ def test_careful_placements_are_those_of_the_thesis():
 
 
 def test_the_estimate_of_run_time_is_the_thesis_s():
-    example = {"loops": 100}
-    as_printed = chittor_program_exhibits._estimate(15, 256, 0.1, 300, example)
+    as_printed = estimated_seconds(15, 256, 0.1, 300, 100)
     assert as_printed == pytest.approx(12.8)  # printed as about 13
-    assert chittor_program_exhibits._estimate(15, 256, 0.1, 270, example) == pytest.approx(11.52)
+    assert estimated_seconds(15, 256, 0.1, 270, 100) == pytest.approx(11.52)
 
 
 def test_a_mean_has_an_interval_where_there_are_several_runs():
@@ -165,4 +162,4 @@ def test_a_mean_has_an_interval_where_there_are_several_runs():
     assert (table["low"][1], table["high"][1]) == (12, 12)
     assert "low" not in averaged("a", runs[:1], "y").columns
     assert "low" not in curve("b", [1], [2]).columns
-    assert isinstance(found("fig-2.1").shown.panels[0], Plot)
+    assert isinstance(found("fig-2.1").panels[0], Plot)

@@ -3,24 +3,23 @@
 import pytest
 
 from netloom.base.figures import Plot
-from netloom_papers.studies.exhibits import _of
-from netloom_papers.studies.validation import published
+from netloom_papers.ledger import items, picture, published
 
-EXHIBITS = _of("feldmann")
-NOT_EXHIBITS = published("exhibits")["feldmann"]["without numbers"]
+DRAWN = {item.name for item in items("feldmann").values() if item.draw}
+NOT_DRAWN = published("feldmann")["without numbers"]
 
 SHORTENED = {"table-3", "fig-4", "table-4", "table-6", "fig-6"}
 
 
 @pytest.fixture(scope="module")
 def shown():
-    return {name: each.recompute(True) for name, each in EXHIBITS.items()}
+    return {name: picture(f"feldmann/{name}", quick=True) for name in DRAWN}
 
 
 def test_every_table_and_figure_of_the_paper_is_here_or_said_to_be_left_out():
     paper = {f"{kind}-{number}" for kind in ("table", "fig") for number in range(1, 7)}
-    assert EXHIBITS.keys() | {"fig-1"} == paper
-    assert "fig-1" in NOT_EXHIBITS
+    assert DRAWN | {"fig-1"} == paper
+    assert "fig-1" in NOT_DRAWN
 
 
 def test_panels_are_plots_and_grids_with_columns_as_drawn(shown):
@@ -113,10 +112,10 @@ def test_table_6_measures_longer_phases_for_the_words_predicted(shown):
 
 def test_a_full_run_has_our_meshes_besides():
     """As the paper's algorithms and as netloom's own plans."""
-    _, ours = EXHIBITS["table-6"].recompute(False).panels
+    _, ours = picture("feldmann/table-6").panels
     own = [cells[1].computed for _, cells in ours.rows]
     assert all(1 <= ratio <= 1.1 for ratio in own)
-    names = [label for label, _ in EXHIBITS["table-4"].recompute(False).panels[0].rows]
+    names = [label for label, _ in picture("feldmann/table-4").panels[0].rows]
     assert names[-2:] == ["phases, the paper's router", "phases, netloom's own"]
-    bars = EXHIBITS["fig-6"].recompute(False).panels[0].table
+    bars = picture("feldmann/fig-6").panels[0].table
     assert len(bars.filter(series="ConSet, our meshes, simulated", whose="computed")) == 4

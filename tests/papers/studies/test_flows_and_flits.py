@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from netloom_papers.studies.flows_and_flits import compare, run
-from netloom_papers.studies.flows_and_flits_cases import (
+from netloom_papers.studies.flows_and_flits import (
     NETWORKS,
     PATTERNS,
     cases,
+    compare,
+    run,
     simulated,
     table_of,
 )

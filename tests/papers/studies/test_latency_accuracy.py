@@ -8,7 +8,7 @@ from netloom import find_saturation, predict_latency
 from netloom.models.channel_accuracy import KINDS, KNEE, PARTS, errors, latency_band, provenance
 from netloom.routing import virtual_channel_routing
 from netloom.topology import topology
-from netloom_papers.studies import latency_accuracy, latency_accuracy_draws
+from netloom_papers.studies import latency_accuracy
 from netloom_papers.studies.latency_accuracy import band_of, bands, compare, simulated
 from netloom_papers.studies.running import run_study
 
@@ -21,26 +21,26 @@ SMALL = {
 
 
 def test_draws_are_what_the_page_says():
-    cases = latency_accuracy_draws.draw("first", 17, 220)
+    cases = latency_accuracy.draw("first", 17, 220)
     assert len({json.dumps(case) for case in cases}) >= 219
     for field, low, high in (
         ("vcs", 1, 8), ("packet_flits", 1, 40), ("buffer_flits", 2, 32), ("channel_cycles", 1, 5),
     ):  # fmt: skip
         values = {case[field] for case in cases}
         assert (min(values), max(values)) == (low, high)
-    assert {case["traffic"]["kind"] for case in cases} == set(latency_accuracy_draws.TRAFFICS)
+    assert {case["traffic"]["kind"] for case in cases} == set(latency_accuracy.TRAFFICS)
     assert all(9 <= topology(case["on"]).num_nodes <= 64 for case in cases)
-    assert latency_accuracy_draws.draw("x", 17, 3) != latency_accuracy_draws.draw("x", 20, 3)
+    assert latency_accuracy.draw("x", 17, 3) != latency_accuracy.draw("x", 20, 3)
     assert sum(count for _, count in latency_accuracy.DRAWS.values()) >= 300
 
 
 def test_every_configuration_can_be_simulated():
-    cases = latency_accuracy_draws.draw_elsewhere(18, 12) + latency_accuracy_draws.tuned_box()
+    cases = latency_accuracy.draw_elsewhere(18, 12) + latency_accuracy.tuned_box()
     assert len(cases) == 4 * 12 + 80
-    for case in cases + latency_accuracy_draws.draw("judge", 20, 120):
+    for case in cases + latency_accuracy.draw("judge", 20, 120):
         net = topology(case["on"])
         virtual_channel_routing(net, "default", num_vcs=case["vcs"])
-        assert latency_accuracy_draws.traffic_of(case).num_nodes == net.num_nodes
+        assert latency_accuracy.traffic_of(case).num_nodes == net.num_nodes
 
 
 def test_a_configuration_is_simulated_and_compared():

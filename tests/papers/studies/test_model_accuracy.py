@@ -8,13 +8,12 @@ import pytest
 
 from netloom._version import __version__
 from netloom.base.errors import InputError
-from netloom_papers.exhibits.model_accuracy import figures
+from netloom_papers.exhibits.exhibit import exhibit_chart
 from netloom_papers.models.locality_parts import message_curve
 from netloom_papers.questions.simulate.broadcast.question import simulate_broadcast
-from netloom_papers.studies import model_accuracy, model_accuracy_locality, model_accuracy_torus
-from netloom_papers.studies.model_accuracy import figure_tables
-from netloom_papers.studies.model_accuracy_kept import simulate_all
-from netloom_papers.studies.running import Goal, run_study
+from netloom_papers.studies import johnson, model_accuracy, model_accuracy_runs
+from netloom_papers.studies.model_accuracy import figures
+from netloom_papers.studies.running import Goal, run_study, simulate_all
 
 TORUS = {
     "part": "torus-broadcast", "radix": 4, "flits": 16, "vcs": 3, "broadcast": 0.04,
@@ -32,7 +31,7 @@ SEEN = {
 
 
 def locality_case(mapping, contexts=1, side=4, **changes):
-    case = model_accuracy_locality._case((side, mapping), "request-reply", contexts)
+    case = model_accuracy_runs._case((side, mapping), "request-reply", contexts)
     return case | changes
 
 
@@ -80,29 +79,29 @@ def test_a_file_of_something_else_is_refused(tmp_path):
 
 
 def test_the_sweep_is_the_one_that_was_asked_for():
-    cases = model_accuracy_torus.torus_cases()
+    cases = model_accuracy_runs.torus_cases()
     assert len(cases) == 108
     assert {case["radix"] for case in cases} == {8, 10, 16}
-    names = {tuple(case[key] for key in model_accuracy_torus.NAME) for case in cases}
-    assert names > set(model_accuracy_torus.FITTED)
-    assert names > set(model_accuracy_torus.QUICK)
-    locality = model_accuracy_locality.locality_cases()
+    names = {tuple(case[key] for key in model_accuracy_runs.NAME) for case in cases}
+    assert names > set(model_accuracy_runs.FITTED)
+    assert names > set(model_accuracy_runs.QUICK)
+    locality = model_accuracy_runs.locality_cases()
     nine = [case for case in locality if case["mapping"].startswith("distance")]
     assert len(nine) == 9 * 2 * 3
 
 
 def test_full_rate_uses_every_cycle_of_the_channels():
     case = TORUS | {"broadcast": 0.5}
-    rate = 0.2 * model_accuracy_torus.full_rate(case)
+    rate = 0.2 * model_accuracy_runs.full_rate(case)
     run = simulate_broadcast(
         "torus:4x4", rate=rate, broadcast=0.5, packet_flits=16, vcs=3, cycles=60_000,
-        **model_accuracy_torus.ROUTER,
+        **model_accuracy_runs.ROUTER,
     ).point  # fmt: skip
     assert run.class_utilisation.sum() == pytest.approx(0.2, rel=0.03)
 
 
 def test_errors_are_the_models_over_the_simulated():
-    table = model_accuracy_torus.compare_torus([TORUS, TORUS], [SEEN, None])
+    table = model_accuracy_runs.compare_torus([TORUS, TORUS], [SEEN, None])
     assert len(table) == 3 * 4
     for row in table.iter_rows(named=True):
         if row["predicted"] is not None:
@@ -120,7 +119,7 @@ def errors(*values):
 
 
 def test_means_and_the_worst():
-    (mean,) = model_accuracy_torus.mean_errors(errors(0.1, -0.3, None, 0.05)).to_dicts()
+    (mean,) = model_accuracy_runs.mean_errors(errors(0.1, -0.3, None, 0.05)).to_dicts()
     assert mean["absolute"] == pytest.approx(15)
     assert mean["signed"] == pytest.approx(-5)
     assert mean["worst"] == pytest.approx(-30)
@@ -145,34 +144,34 @@ def test_goals_that_nothing_is_known_of_are_not_met():
 
 
 def test_a_small_torus_is_simulated_and_stops_when_asked():
-    found = model_accuracy_torus._simulate(TORUS, lambda: False)
-    most = model_accuracy_torus.full_rate(TORUS)
+    found = model_accuracy_runs._simulate_torus(TORUS, lambda: False)
+    most = model_accuracy_runs.full_rate(TORUS)
     assert 0.4 * most < found["saturation_rate"] < 0.9 * most
     assert found["uncertainty"] == pytest.approx(1 / 16 / 32)
     latencies = [point["latency"] for point in found["points"]]
     assert 16 + 32 / 15 < latencies[0] < latencies[1] < latencies[2]
     assert all(point["ci95"] < 0.05 * point["latency"] for point in found["points"])
-    table = model_accuracy_torus.compare_torus([TORUS], [found]).filter(variant="improved")
+    table = model_accuracy_runs.compare_torus([TORUS], [found]).filter(variant="improved")
     at_20, at_50, _, saturation = table["error"].to_list()
     assert abs(at_20) < 0.05
     assert abs(at_50) < 0.05
     assert abs(saturation) < 0.2
-    assert model_accuracy_torus._simulate(TORUS, lambda: True) is None
+    assert model_accuracy_runs._simulate_torus(TORUS, lambda: True) is None
 
 
 @pytest.mark.parametrize(("side", "mapping"), [(4, "identity"), (8, "linear:12 21")])
 def test_without_contention_a_message_takes_its_distance_and_length(side, mapping):
     case = locality_case(mapping, side=side, run_cycles=4000)
-    found = model_accuracy_locality._simulate(case, lambda: False)
+    found = model_accuracy_runs._simulate_locality(case, lambda: False)
     assert found["message_latency"] == pytest.approx(found["distance"] + 12, abs=0.2)
 
 
 def test_linear_mappings_load_channels_alike():
-    for rows in model_accuracy_locality.LINEAR:
-        node_of = model_accuracy_locality.linear(rows)
+    for rows in model_accuracy_runs.LINEAR:
+        node_of = model_accuracy_runs.linear(rows)
         assert sorted(node_of) == list(range(64))
     found = [
-        model_accuracy_locality._simulate(locality_case(mapping, side=8), lambda: False)
+        model_accuracy_runs._simulate_locality(locality_case(mapping, side=8), lambda: False)
         for mapping in ("linear:12 21", "distance:3")
     ]
     assert [each["distance"] for each in found] == pytest.approx([3, 3], abs=0.05)
@@ -183,8 +182,7 @@ def test_linear_mappings_load_channels_alike():
 
 def test_the_regressed_machine_has_the_line_of_the_runs():
     between = np.array([60.0, 70, 90])
-    seen = [{"message_rate": 1 / each, "message_latency": 1.5 * each - 60} for each in between]
-    application, cost, _ = model_accuracy_locality.regressed("coherence", 2, seen)
+    application, cost, _ = johnson.regressed("coherence", 2, 1 / between, 1.5 * between - 60)
     curve = message_curve(application, cost)
     assert (float(curve.slope), float(curve.offset)) == pytest.approx((1.5, 60))
 
@@ -200,10 +198,10 @@ def test_groups_that_are_not_whole_are_left_out():
          "message_latency_ci95": 0.0, "distance": index + 1.0, "channel_flits": [0.1, 0.2]}
         for index, latency in enumerate((15, 18, 21, 15, 18))
     ]  # fmt: skip
-    table = model_accuracy_locality.compare_locality(cases, [*seen[:2], None, *seen[3:]])
+    table = model_accuracy_runs.compare_locality(cases, [*seen[:2], None, *seen[3:]])
     assert set(table["kind"]) == {"linear"}
     assert len(table) == 2 * 2 * 2  # mappings, estimates, loads
-    whole = model_accuracy_locality.compare_locality(cases, seen)
+    whole = model_accuracy_runs.compare_locality(cases, seen)
     assert set(whole["kind"]) == {"linear", "distance"}
     row = whole.row(0, named=True)
     assert row["rate_error"] == pytest.approx(row["predicted_rate"] / row["simulated_rate"] - 1)
@@ -217,7 +215,7 @@ def small(tmp_path_factory):
     mappings = ((8, "distance:1"), (8, "distance:3"), (8, "distance:5"), (4, "identity"),
                 (4, "random"))  # fmt: skip
     cases = [
-        model_accuracy_locality._case(mapping, protocol, contexts)
+        model_accuracy_runs._case(mapping, protocol, contexts)
         for mapping in mappings
         for protocol in ("coherence", "request-reply")
         for contexts in (1, 2)
@@ -249,8 +247,13 @@ def test_the_whole_study(small):
 
 
 def test_its_figures(small):
-    names = {name: chart.to_dict() for name, chart in figures(figure_tables(small))}
-    assert list(names) == ["figure-1-k4", *(f"figure-{number}" for number in range(3, 9))]
+    drawn = list(figures(small))
+    for _, title, panels, remark in drawn:
+        assert exhibit_chart(title, panels, [], [remark]).to_dict()
+    assert [name for name, *_ in drawn] == [
+        "figure-1-k4",
+        *(f"figure-{number}" for number in range(3, 9)),
+    ]
 
 
 def test_nothing_simulated_is_nothing_said(monkeypatch, tmp_path):
@@ -261,7 +264,7 @@ def test_nothing_simulated_is_nothing_said(monkeypatch, tmp_path):
     assert found.interrupted
     assert (found.goals, found.sections, found.simulated) == ((), (), 0)
     assert len(found.table()) == 0
-    assert list(figures(figure_tables(found))) == []
+    assert list(figures(found)) == []
 
 
 def test_there_is_no_such_study():

@@ -3,25 +3,27 @@
 import pytest
 
 from netloom.base.figures import COMPUTED
-from netloom_papers.studies import rosenblum_mayr_exhibits as exhibits
-from netloom_papers.studies.exhibits import _of
-from netloom_papers.studies.rosenblum_mayr_tables import COLUMNS, System
-from netloom_papers.studies.validation import published
+from netloom_papers import ledger
+from netloom_papers.ledger import items, picture, published
+from netloom_papers.studies import rosenblum_mayr as report
+from netloom_papers.studies.rosenblum_mayr import COLUMNS, System
 
-TABLES = published("rosenblum-mayr-tables")
+PAPER = "rosenblum-mayr"
+ITEMS = items(PAPER)
 
 
 def test_all_tables_and_figures_of_the_report_are_there():
     tables = [f"table-{number}" for number in range(1, 7)]
-    assert list(exhibits.EXHIBITS) == tables + [f"fig-{number}" for number in range(1, 16)]
+    drawn = [item.name for item in ITEMS.values() if item.draw]
+    assert drawn == tables + [f"fig-{number}" for number in range(1, 16)]
 
 
 @pytest.mark.parametrize(("table", "pes"), [("table-1", 16), ("table-4", 512)])
 def test_systems_have_as_many_hot_spots_as_printed(table, pes):
-    (grid,) = _of("rosenblum-mayr")[table].recompute(True).panels
-    assert [name for name, _ in grid.rows] == list(TABLES["systems"][f"{pes}"])
+    (grid,) = picture(f"{PAPER}/{table}", quick=True).panels
+    assert [name for name, _ in grid.rows] == list(published(PAPER)["systems"][f"{pes}"])
     for name, (spots, per_pe, queue, rate) in grid.rows:
-        system = TABLES["systems"][f"{pes}"][name]
+        system = published(PAPER)["systems"][f"{pes}"][name]
         assert spots.computed == spots.printed == system["hot_spots"]
         # 40 seeds; what is printed is the mean of rounds that each succeed by chance
         assert per_pe.computed == pytest.approx(per_pe.printed, rel=0.03)
@@ -32,7 +34,7 @@ def test_systems_have_as_many_hot_spots_as_printed(table, pes):
 
 
 def test_a_table_has_its_cells_in_place():
-    shown = _of("rosenblum-mayr")["table-3"].recompute(True)
+    shown = picture(f"{PAPER}/table-3", quick=True)
     (grid,) = shown.panels
     assert grid.columns == ("", *COLUMNS)
     assert "Quick" in shown.remarks[-1]
@@ -41,7 +43,7 @@ def test_a_table_has_its_cells_in_place():
     assert all(row.within or row.reason for row in shown.rows)
     for label, cells in grid.rows:
         name, seed = label.rsplit(", seed ", 1)
-        printed = TABLES["table III"]["rows"][name][int(seed) - 1]
+        printed = published(PAPER)["items"]["table 3"]["rows"][name][int(seed) - 1]
         assert [cell.printed for cell in cells] == printed
         for column, cell in zip(COLUMNS, cells, strict=True):
             row = by_quantity[f"{label}, {column}"]
@@ -51,35 +53,29 @@ def test_a_table_has_its_cells_in_place():
 def test_the_full_run_compares_placements_alike_as_well(monkeypatch):
     asked = []
 
-    def alike(known, tables):
-        asked.append(tables)
-        return iter(exhibits.all_seeds(known, tables))
+    def found(paper, name, *, quick=False):
+        asked.append(name)
+        return rows
 
-    monkeypatch.setattr(exhibits, "placements_alike", alike)
-    shown = _of("rosenblum-mayr")["table-2"].recompute(False)
-    assert asked == [["table II"]]
+    rows = ledger.rows_of(PAPER, "table 2")
+    monkeypatch.setattr(ledger, "rows_of", found)
+    shown = picture(f"{PAPER}/table-2")
+    assert asked == ["table 2", "table 2, placements alike"]
     assert len(shown.panels) == 2
     assert len(shown.rows) == 2 * 98
     assert not any(remark.startswith("Quick") for remark in shown.remarks)
 
 
 @pytest.mark.parametrize(("rate", "number", "size"), [(0.05, 4, 2), (0.10, 9, 4), (0.15, 12, 5)])
-def test_figures_of_a_rate_go_with_its_critical_size(monkeypatch, rate, number, size):
-    asked = []
-
-    def critical(known):
-        asked.append(known["rates"])
-        return dict(known["values"])
-
-    monkeypatch.setitem(exhibits.QUEUE_PARTS, "section 4.3", critical)
-    monkeypatch.setattr(exhibits, "figure", lambda number: number)
-    shown = _of("rosenblum-mayr")[f"fig-{number}"].recompute(True)
-    assert shown.panels == (number,)
-    (row,) = shown.rows
-    assert asked == [[rate]]
-    assert row.printed == size
-    assert row.quantity == f"critical size at a rate of {rate:.2f}"
-    assert any(f"critical one is {size}" in remark for remark in shown.remarks)
+def test_figures_of_a_rate_go_with_its_critical_size(rate, number, size):
+    item = ITEMS[f"figure {number}"]
+    (name,) = item.shows
+    known = published(PAPER)["items"]
+    assert known[name]["rate"] == rate
+    assert known[name]["values"] == {f"critical size at a rate of {rate:.2f}": size}
+    notes = published(PAPER)["notes"]
+    remarks = [each.format_map(notes) for each in known[item.id]["remarks"]]
+    assert any(f"critical one is {size}" in remark for remark in remarks)
 
 
 def test_runs_of_an_experiment_are_shared_by_its_three_figures(monkeypatch):
@@ -91,9 +87,9 @@ def test_runs_of_an_experiment_are_shared_by_its_three_figures(monkeypatch):
         asked.append(first)
         return {"a": [run], "b": [run, run]}
 
-    monkeypatch.setattr(exhibits, "_runs", runs)
+    monkeypatch.setattr(report, "_runs", runs)
     for number in range(1, 16):
-        plot = exhibits.figure(number)
+        (plot,) = ITEMS[f"figure {number}"].draw(None)
         assert plot.title.startswith(f"Figure {number}: mean ")
         assert set(plot.table["whose"]) == {COMPUTED}
         assert plot.table["series"].unique(maintain_order=True).to_list() == ["a", "b"]

@@ -3,9 +3,9 @@
 import pytest
 
 from netloom.base.figures import COMPUTED, MODELLED, Grid, Plot
+from netloom_papers.ledger import picture
 from netloom_papers.models.published_torus import published_saturation
 from netloom_papers.studies import shahrabi as exhibits
-from netloom_papers.studies.exhibits import _of
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def small(monkeypatch):
     monkeypatch.setattr(exhibits, "RADICES", (8,))
     monkeypatch.setattr(exhibits, "FLITS", (16, 32))
     monkeypatch.setattr(exhibits, "QUICK", exhibits.Scope((3,), (0.3, 0.8), 2500))
-    return _of("shahrabi")["fig-1"].recompute(True)
+    return picture("shahrabi/fig-1", quick=True)
 
 
 def test_the_caption_is_all_there():

@@ -1,32 +1,50 @@
-"""The configurations of a table of BookSim 2's runs, as networks that netloom can run."""
+"""Tables of BookSim 2's runs: their configurations as networks, and short runs as it makes them.
+
+A table is a CSV file, of one configuration or one run a row. Meshes and tori are netloom's, with
+the routings and traffic that match. Other networks are those of ``networks`` and ``routings``.
+
+Near saturation a short run's mean latency is far below that of the steady state, and differs from
+seed to seed. So runs are as long as the reference's: a start-up is left out, a window measured,
+then the network runs on until every packet of the window has arrived. Measured are the packets
+created before the window's end that came to the head of their source's queue in it. Traffic counts
+as accepted when it leaves the network within the window. The mean of several seeds is compared: one
+has a scatter of up to 3 % at 80 % of saturation.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import csv
+from concurrent.futures import CancelledError
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
-from math import inf
+from math import inf, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from netloom.base.errors import InputError
+import numpy as np
+
+from netloom.base.errors import DeadlockError, InputError
 from netloom.base.spec import real_number, whole_number
-from netloom.base.textfiles import file_kind
+from netloom.base.textfiles import file_kind, read_text
 from netloom.routing import virtual_channel_routing
 from netloom.routing.by_hop.circles import hop_circle
+from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.routers import router
 from netloom.simulation.network.run import Run
-from netloom.workload import parse_arrivals, parse_lengths
-from netloom_papers.studies.booksim import direct
-from netloom_papers.studies.booksim.networks import KINDS, Shape, network
+from netloom.simulation.network.sweep import ZERO_LOAD
+from netloom.topology import topology
+from netloom.workload import parse_arrivals, parse_lengths, parse_traffic
+from netloom_papers.studies.booksim.networks import KINDS, Shape, network, pattern
 from netloom_papers.studies.booksim.routings import ROUTINGS, routing_of
-from netloom_papers.studies.booksim.runs import AT_50, AT_80, SATURATION, Asked, Window
-from netloom_papers.studies.booksim.traffic import pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
+    from threading import Event
 
+    from netloom.base.arrays import Ints
     from netloom.routing import VirtualChannelRouting
     from netloom.simulation.network.routers import Router
+    from netloom.simulation.tally import Delivered
     from netloom.topology import Topology
     from netloom.workload import Traffic
 
@@ -34,23 +52,69 @@ NETWORK_FILES = Path(str(files("netloom_papers.studies").joinpath("data", "anyne
 """Where the network files of the recorded configurations are."""
 
 FAMILIES = {
-    "fast": "three-stage", "default": "canonical-4-stage", "spec": "speculative-2-stage"
-}  # fmt: skip
+    "fast": "three-stage",
+    "default": "canonical-4-stage",
+    "spec": "speculative-2-stage",
+}
 """The router preset of each of the reference's router families."""
 
-NEEDED = (
-    "family", "topology", "k", "n", "routing", "traffic", "num_vcs", "packet_size", "router_cycles",
-)  # fmt: skip
-"""Columns of every table, besides those of what was measured. Meshes and tori have ``link_cycles``
-as well."""
+DIRECT_ROUTINGS = {
+    "mesh": {
+        "dor": "dimension-order",
+        "dim_order": "dimension-order",
+        "xy_yx": "o1turn",
+        "adaptive_xy_yx": "o1turn-adaptive",
+        "romm": "romm",
+        "valiant": "valiant",
+        "min_adapt": "adaptive-sticky-escape",
+    },
+    "torus": {
+        "dim_order": "dimension-order-static-dateline",
+        "valiant": "valiant",
+        "min_adapt": "adaptive-sticky-escape",
+    },
+}
+"""The routing that each of the reference's routing functions is on meshes and tori."""
 
-IDLE_WINDOW, WINDOW = Window(8_000, 24_000), Window(4_000, 6_000)
-"""Windows of tables that do not say their ``sample_period``. The reference's accepted traffic times
-its nodes and cycles must be a whole number of flits. That, and how long its runs took, gives
-them."""
+DIRECT_TRAFFICS = {
+    "uniform": "uniform",
+    "transpose": "transpose",
+    "bitcomp": "bit-complement",
+    "bitrev": "bit-reverse",
+    "shuffle": "shuffle",
+    "tornado": "tornado",
+    "neighbor": "neighbour",
+}
+"""The traffic that each of its patterns is there. All of them include the source itself."""
 
-CROSSED = "zero_load_routers_traversed"
+TWO_CLASSES = ("xy_yx", "adaptive_xy_yx", "romm", "valiant")
+
+NETLOOM_PARTS = (
+    "with an odd number of VCs the reference's two classes of VCs overlap, where netloom's do not."
+)
+NEVER_SET = (
+    "the reference's Valiant routing on a torus reads the dateline class of a packet that goes "
+    "straight on from a variable that was never set, so that it is not defined."
+)
+
+# Columns of every table, of tables of configurations, and of tables of runs. Meshes and tori have
+# ``link_cycles`` as well, and only tables of runs have ``LOAD``.
+LOAD, LATENCY, STABLE = "offered_flits_node_cycle", "avg_packet_latency", "stable"
+ALL = ("family", "topology", "k", "n", "routing", "traffic", "num_vcs", "packet_size")
+NEEDED, NEEDED_OF_RUNS = (*ALL, "router_cycles"), (*ALL, LOAD, LATENCY, STABLE)
+
+CROSSED, CROSSED_BY_RUN = "zero_load_routers_traversed", "routers_traversed_mean"
 """The column of the mean routers that packets crossed at next to no load."""
+
+OF_A_RUN = {
+    LOAD, LATENCY, STABLE, CROSSED_BY_RUN, "avg_network_latency", "accepted_flits_node_cycle",
+    "cycles", "sim_type", "sample_period", "min_accepted", "deadlock_warnings",
+}  # fmt: skip
+"""Columns in which the runs of one configuration differ."""
+
+MOST_OF_STABLE = 0.85
+"""Of the highest load of a stable run of a configuration (1.01 to 1.08 times saturation), up to
+which its runs are compared. Nearer to saturation one seed is off by more than the tolerance."""
 
 WARM_UP, MEASURED, IDLE_TIMES = 3, 7, 3
 """Sample periods left out and measured, and how many times as long they are at next to no load,
@@ -64,6 +128,73 @@ to 1.08 times, on average 1.036."""
 LEAST_PATIENCE, PATIENCE = 200.0, 5.0
 """Mean latency at which the reference gives up a run: in cycles, and times that of an idle
 network."""
+
+IDLE, AT_50, AT_80, SATURATION, PEAK = (
+    "zero-load latency",
+    "latency at 50 % of saturation",
+    "latency at 80 % of saturation",
+    "saturation load",
+    "highest accepted traffic",
+)
+"""What is measured of a configuration."""
+
+SEEDS = (1, 2, 3, 4)
+
+MOST_DRAIN = 20_000
+"""Cycles after the window in which its packets must arrive. Their mean latency is infinite else."""
+
+LATENCY_FACTOR = 3.0
+"""How many times the latency of an idle network means saturation, in the reference."""
+
+BRACKET = 0.03
+"""How close, as a fraction of the load, the reference closed in on that."""
+
+BEYOND = 1.5
+"""Times the throughput bound: where short runs are saturated as well. (A little above the bound
+they may not be: what cannot leave has not had the time to pile up.)"""
+
+STEP = 500
+"""Cycles after the window between two looks at whether its packets have arrived."""
+
+SAMPLED = 4.0
+"""Standard errors within which the ways of the reference's few packets are a matter of chance."""
+
+HOPELESS = 5.0
+"""Times the latency of saturation: a run whose mean is sure to be above that ends there."""
+
+
+class Window(NamedTuple):
+    """Cycles of a short run: left out at the start, and measured."""
+
+    start: int
+    cycles: int
+
+
+class Asked(NamedTuple):
+    """A run whose latency is wanted: its load (flits/node/cycle) and its window."""
+
+    load: float
+    window: Window
+
+
+class Sample(NamedTuple):
+    """Packets of a window, int32[num_packets] each: latency in cycles, hops between routers."""
+
+    latency: Ints
+    hops: Ints
+
+
+class Point(NamedTuple):
+    """Latency (cycles) of a short run at a load (flits/node/cycle)."""
+
+    load: float
+    latency: float
+
+
+IDLE_WINDOW, WINDOW = Window(8_000, 24_000), Window(4_000, 6_000)
+"""Windows of tables that do not say their ``sample_period``. The reference's accepted traffic times
+its nodes and cycles must be a whole number of flits. That, and how long its runs took, gives
+them."""
 
 
 class Effort(NamedTuple):
@@ -149,11 +280,12 @@ class Case:
         return max(LEAST_PATIENCE, PATIENCE * idle) if self.effort.gives_up else inf
 
 
-class _Line:
-    """One line of a table, and where it is from."""
+class _Line(NamedTuple):
+    """One line of a table, what messages call it, and the folder of the table."""
 
-    def __init__(self, values: Mapping[str, str], where: str, folder: Path | None) -> None:
-        self.values, self.where, self.folder = values, where, folder
+    values: Mapping[str, str]
+    where: str
+    folder: Path | None = None
 
     def whole(self, field: str, default: int | None = None, *, least: int = 1) -> int:
         """Return a whole number. The default where the column is missing or blank."""
@@ -173,6 +305,13 @@ class _Line:
         if word not in known:
             raise self.wrong(field, f"'{self.values[field]}'", f"one of {', '.join(known)}")
         return word
+
+    def positive(self, field: str) -> float:
+        """Return a number above 0."""
+        number = real_number(self.values[field], where=f"{self.where}, {field}")
+        if number <= 0:
+            raise self.wrong(field, f"'{self.values[field]}'", "a number above 0")
+        return number
 
     def file(self) -> str:
         """Return the path of the ``network_file``. One that is recorded, where none is found."""
@@ -208,7 +347,7 @@ def case_of(
         Where the table is. Its network files are looked for there.
     """
     line = _Line(values, where, folder)
-    kind = line.one_of("topology", ["mesh", "torus", *KINDS])
+    kind = line.one_of("topology", [*DIRECT_ROUTINGS, *KINDS])
     vcs, flits = line.whole("num_vcs"), line.whole("packet_size")
     model = router(
         FAMILIES[line.one_of("family", FAMILIES)],
@@ -225,52 +364,40 @@ def case_of(
         f"{setting.function} {values['traffic']} on {setting.network.name}, {values['family']}, "
         f"{vcs} VCs of {model.buffer_flits}, {flits} flits{links}{setting.said}"
     )
+    said = {item: line.positive(column) for item, column in columns.items() if values.get(column)}
+    if SATURATION not in said:
+        said = {item: value for item, value in said.items() if item not in (AT_50, AT_80)}
+    effort = Effort()
+    if period := line.whole("sample_period", 0):
+        window = Window(WARM_UP * period, MEASURED * period)
+        idle = Window(IDLE_TIMES * window.start, IDLE_TIMES * window.cycles)
+        effort = Effort(idle, window, PAST_PATIENCE, gives_up=True)
     return Case(
-        name, _measured(line, columns), setting.network, model, setting.traffic, flits,
-        setting.routing, setting.difference, _effort(line), _positive(line, CROSSED),
+        name, said, setting.network, model, setting.traffic, flits,
+        setting.routing, setting.difference, effort,
+        line.positive(CROSSED) if values.get(CROSSED) else None,
     )  # fmt: skip
-
-
-def _measured(line: _Line, columns: Mapping[str, str]) -> dict[str, float]:
-    said = {item: _positive(line, column) for item, column in columns.items()}
-    measured = {item: value for item, value in said.items() if value is not None}
-    if SATURATION not in measured:
-        return {item: measured[item] for item in measured if item not in (AT_50, AT_80)}
-    return measured
-
-
-def _positive(line: _Line, column: str) -> float | None:
-    """Return a number above 0. None where the column is missing or blank."""
-    if not line.values.get(column):
-        return None
-    number = real_number(line.values[column], where=f"{line.where}, {column}")
-    if number <= 0:
-        raise line.wrong(column, f"'{line.values[column]}'", "a number above 0")
-    return number
-
-
-def _effort(line: _Line) -> Effort:
-    period = line.whole("sample_period", 0)
-    if not period:
-        return Effort()
-    start, cycles = WARM_UP * period, MEASURED * period
-    idle = Window(IDLE_TIMES * start, IDLE_TIMES * cycles)
-    return Effort(idle, Window(start, cycles), PAST_PATIENCE, gives_up=True)
 
 
 def _direct(line: _Line, kind: str, vcs: int) -> Setting:
     """Read a mesh or a torus."""
     function = line.values["routing"].removesuffix(f"_{kind}")
-    known = [name for of, name in direct.ROUTINGS if of == kind]
-    routing = direct.ROUTINGS[kind, line.one_of("routing", known, function)]
-    traffic = line.one_of("traffic", direct.TRAFFICS)
-    made = direct.cube(kind, line.values["k"], line.whole("n"))
-    sent = direct.traffic_of(traffic, made, line.where)
+    routing = DIRECT_ROUTINGS[kind][line.one_of("routing", DIRECT_ROUTINGS[kind], function)]
+    traffic = DIRECT_TRAFFICS[line.one_of("traffic", DIRECT_TRAFFICS)]
+    sides = "x".join([line.values["k"]] * min(line.whole("n"), 32))
+    made = topology(f"{kind}:{sides}")
+    try:
+        sent = parse_traffic(f"{traffic}-self", made)
+    except InputError as error:
+        raise InputError(f"{line.where}, traffic", f"'{traffic}' ({error.found})") from None
     try:
         virtual = virtual_channel_routing(made, routing, num_vcs=vcs)
     except InputError as error:
         return Setting(function, made, sent, None, f"netloom refuses it: {error}")
-    return Setting(function, made, sent, virtual, direct.difference(kind, function, vcs))
+    difference = NETLOOM_PARTS if function in TWO_CLASSES and vcs % 2 else ""
+    if (kind, function) == ("torus", "valiant"):
+        difference = NEVER_SET
+    return Setting(function, made, sent, virtual, difference)
 
 
 def _hosted(line: _Line, kind: str, vcs: int) -> Setting:
@@ -291,12 +418,223 @@ def _hosted(line: _Line, kind: str, vcs: int) -> Setting:
         virtual, difference = routing_of(shape, made, function, vcs)
     except InputError as error:
         return Setting(function, made, sent, None, f"netloom refuses it: {error}")
-    return Setting(function, made, sent, virtual, difference, _circle(made, virtual))
-
-
-def _circle(made: Topology, routing: VirtualChannelRouting) -> str:
-    """Say so where packets can deadlock: such routings are run unchecked, as in the reference."""
-    try:
-        return ", with VCs in a circle" if hop_circle(made, routing.tables) else ""
+    try:  # such routings are run unchecked, as in the reference
+        said = ", with VCs in a circle" if hop_circle(made, virtual.tables) else ""
     except InputError:
-        return ", not checked for circles"
+        said = ", not checked for circles"
+    return Setting(function, made, sent, virtual, difference, said)
+
+
+def read_cases(reference: str, columns: Mapping[str, str]) -> list[Case]:
+    """Return the configurations of a CSV file.
+
+    Parameters
+    ----------
+    reference
+        The file. One with a column ``offered_flits_node_cycle`` has one run a row. Left out are
+        runs that were not stable, that measured throughput, or whose load is above
+        ``MOST_OF_STABLE`` of the highest of their configuration.
+    columns
+        In a table of one configuration a row, the column of each item that was measured.
+
+    Raises
+    ------
+    InputError
+        If the table cannot be read, or names what netloom does not have.
+    """
+    text = read_text(reference, wanted="a table of reference runs")
+    rows = csv.reader(text.splitlines())
+    header = [word.strip() for word in next(rows, [])]
+    needed = NEEDED_OF_RUNS if LOAD in header else (*NEEDED, *columns.values())
+    for column in needed:
+        if column not in header:
+            raise InputError(f"{reference}:1", f"no column '{column}'", ", ".join(needed))
+    lines = []
+    for row in filter(any, rows):
+        where = f"{reference}:{rows.line_num}"
+        if len(row) != len(header):
+            raise InputError(where, f"{len(row)} values", f"{len(header)}, one a column")
+        values = dict(zip(header, map(str.strip, row), strict=True))
+        lines.append(_Line(values, where, Path(reference).parent))
+    if LOAD not in header:
+        return [case_of(line.values, columns, line.where, line.folder) for line in lines]
+    groups: dict[object, list[_Line]] = {}
+    for line in lines:
+        said = line.values
+        if said.get("sim_type", "latency") == "latency" and said[STABLE] == "1":
+            same = tuple(each for each in said.items() if each[0] not in OF_A_RUN)
+            groups.setdefault(same, []).append(line)
+    return [_case_of_runs(lines) for lines in groups.values()]
+
+
+def _case_of_runs(lines: Sequence[_Line]) -> Case:
+    """Return the configuration of some runs, with the latency of each that is compared."""
+    first = lines[0]
+    long = first.values["topology"] == "torus" and first.values.get("long_torus_links") == "1"
+    cycles = router(FAMILIES[first.one_of("family", FAMILIES)]).router_cycles
+    follows = {"router_cycles": str(cycles), "link_cycles": "2" if long else "1"}
+    case = case_of({**first.values, **follows}, {}, first.where, first.folder)
+    runs = sorted(((line.positive(LOAD), line) for line in lines), key=lambda run: run[0])
+    most = max(MOST_OF_STABLE * runs[-1][0], ZERO_LOAD)
+    measured, asked = {}, {}
+    effort, crossed = case.effort, None
+    for load, line in runs:
+        if load > most:
+            break
+        window = effort.idle if load <= ZERO_LOAD else effort.window
+        if line.values.get("sample_period"):  # of this run
+            period = line.whole("sample_period")
+            window = Window(WARM_UP * period, MEASURED * period)
+        item = IDLE if load <= ZERO_LOAD else f"latency at a load of {load:g}"
+        measured[item], asked[item] = line.positive(LATENCY), Asked(load, window)
+        if item == IDLE:
+            crossed = line.positive(CROSSED_BY_RUN) if line.values.get(CROSSED_BY_RUN) else None
+            effort = effort._replace(idle=window)
+    return replace(case, measured=measured, asked=asked, effort=effort, routers_crossed=crossed)
+
+
+# Runs.
+
+
+def measure(case: Case, stop: Event) -> dict[str, float]:
+    """Measure one configuration as the reference was measured. Nothing where it is refused.
+
+    ``stop`` ends the runs under way with ``CancelledError``.
+    """
+    if case.routing is None:
+        return {}
+    if case.asked:
+        return {
+            item: idle_latency(case, stop) if item == IDLE else mean_latency(case, wanted, stop)
+            for item, wanted in case.asked.items()
+        }
+    found = {IDLE: idle_latency(case, stop)}
+    for item, share in ((AT_50, 0.5), (AT_80, 0.8)):
+        if item in case.measured:
+            wanted = Asked(share * case.measured[SATURATION], case.effort.window)
+            found[item] = mean_latency(case, wanted, stop)
+    ends = [saturate(case, LATENCY_FACTOR * found[IDLE], seed, stop) for seed in SEEDS]
+    found[SATURATION], found[PEAK] = np.mean(ends, axis=0).tolist()
+    return found
+
+
+def mean_latency(case: Case, wanted: Asked, stop: Event) -> float:
+    """Return the mean packet latency at a load, over all seeds."""
+    runs = (short_run(case.run(wanted.load, seed), wanted.window, stop) for seed in SEEDS)
+    return float(np.mean([latency for latency, _ in runs]))
+
+
+def idle_latency(case: Case, stop: Event) -> float:
+    """Return the mean packet latency at next to no load, over all seeds.
+
+    The reference has about 800 packets of it, whose paths may be 2 % longer or shorter than those
+    of the traffic. Its table may say how many routers they crossed. If chance explains that number
+    (``SAMPLED`` standard errors), the latency is adjusted to paths of that length. It moves along
+    the line fitted to latencies by the number of routers crossed.
+    """
+    window = case.effort.idle
+    samples = [drained(case.run(ZERO_LOAD, seed), window, stop)[1] for seed in SEEDS]
+    latency, hops = (np.concatenate(column) for column in zip(*samples, strict=True))
+    mean = float(latency.mean())
+    if case.routers_crossed is None or not hops.var():
+        return mean
+    longer = case.routers_crossed - 1 - float(hops.mean())
+    if abs(longer) > SAMPLED * float(hops.std()) / sqrt(len(hops) / len(SEEDS)):
+        return mean
+    return mean + longer * float(np.cov(latency, hops, bias=True)[0, 1] / hops.var())
+
+
+def saturate(case: Case, beyond: float, seed: int, stop: Event) -> tuple[float, float]:
+    """Return the load at which latency is ``beyond``, and the highest accepted traffic of all runs.
+
+    Every seed closes in for itself: a mean of latencies would be that of the worst seed. The load
+    is bisected to ``BRACKET``, and interpolated there in 1 / latency, which falls nearly in a
+    straight line. If the reference gives up runs for their latency, those do not count for the
+    traffic, nor do loads beyond what it looked at.
+    """
+    idle, most, window = beyond / LATENCY_FACTOR, HOPELESS * beyond, case.effort.window
+    low, high = Point(0.0, idle), Point(highest_load(case), inf)
+    tried: list[tuple[Point, float]] = []
+    while high.load - low.load > BRACKET * high.load:
+        load = (low.load + high.load) / 2
+        latency, accepted = short_run(case.run(load, seed), window, stop, most=most)
+        point = Point(load, latency)
+        tried.append((point, accepted))
+        if latency > beyond:
+            high = point
+        else:
+            low = point
+    share = (1 / low.latency - 1 / beyond) / (1 / low.latency - 1 / high.latency)
+    found = low.load + share * (high.load - low.load)
+    past = [min(1.0, times * found) for times in case.effort.past]
+    patience = case.patience(idle)
+    if patience == inf:
+        ends = [through_window(case.run(load, seed), window)[1] for load in past]
+        return found, max(*ends, *(accepted for _, accepted in tried))
+    for load in past:
+        latency, accepted = short_run(case.run(load, seed), window, stop, most=patience)
+        tried.append((Point(load, latency), accepted))
+    kept = [got for at, got in tried if at.latency <= patience and at.load <= max(past)]
+    return found, max(kept, default=0.0)
+
+
+def highest_load(case: Case) -> float:
+    """Return a load at which short runs are saturated as well, or the highest that there is."""
+    if not case.network.direct:
+        return 1.0
+    assert case.routing is not None
+    bound = throughput_bound(case.network, case.routing, case.traffic, case.router)
+    return min(1.0, BEYOND * bound.load)
+
+
+def short_run(run: Run, window: Window, stop: Event, *, most: float = inf) -> tuple[float, float]:
+    """Return the mean packet latency and the accepted traffic of one run from an empty network.
+
+    A run whose mean is sure to be above ``most`` ends there, with a latency that is above it, too.
+    One that deadlocks accepts nothing, with an infinite latency.
+    """
+    try:
+        accepted, sample, mean = drained(run, window, stop, most=most)
+    except DeadlockError:
+        return inf, 0.0
+    return float(sample.latency.mean()) if mean is None else mean, accepted
+
+
+def drained(
+    run: Run, window: Window, stop: Event, *, most: float = inf
+) -> tuple[float, Sample, float | None]:
+    """Return the accepted traffic and the packets measured, once all have arrived.
+
+    Where they do not, or their mean latency is sure to be above ``most``: what it is then, at
+    least, in third place.
+    """
+    parts, accepted = through_window(run, window)
+    end, created = run.engine.cycle, int(run.born_packets.sum())
+    while missing := created - sum(int((part.birth < end).sum()) for part in parts):
+        if stop.is_set():
+            raise CancelledError
+        sample, waited = _measured(parts, window, end), run.engine.cycle - end
+        least = (sample.latency.sum() + missing * waited) / (len(sample.latency) + missing)
+        if waited >= MOST_DRAIN or least > most:
+            return accepted, sample, inf if waited >= MOST_DRAIN else float(least)
+        parts.append(run.advance(STEP))
+    return accepted, _measured(parts, window, end), None
+
+
+def _measured(parts: list[Delivered], window: Window, end: int) -> Sample:
+    """Return the packets that are measured, of those delivered so far."""
+    birth, entry, arrival, hops = (
+        np.concatenate([getattr(part, name) for part in parts])
+        for name in ("birth", "entry", "arrival", "hops")
+    )
+    inside = (entry >= window.start) & (birth < end)
+    return Sample((arrival - birth)[inside], hops[inside])
+
+
+def through_window(run: Run, window: Window) -> tuple[list[Delivered], float]:
+    """Run up to the end of a window. Return what was delivered, and the traffic accepted in it."""
+    start = run.advance(window.start)
+    before = run.engine.count("ejected")
+    parts = [start, run.advance(window.cycles)]
+    flits = run.engine.count("ejected") - before
+    return parts, flits / window.cycles / len(run.born_flits)

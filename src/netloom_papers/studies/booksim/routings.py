@@ -2,17 +2,25 @@
 
 Read in its source (commit 28f43299), in our own words. Nothing is checked for circles here: what
 can deadlock there can deadlock here.
+
+*Ways* are the output ports that a function takes towards each router, int16[routers, routers,
+several]: the ports of a router that lead on to a goal, all equally good. Ports are the ranks that
+``networks`` gives the channels. Rows are padded with -1, and have only -1 if a packet never comes
+there or has arrived.
 """
 
 from __future__ import annotations
 
+import heapq
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size
+from netloom.routing.by_hop.detours import detour_lists
 from netloom.routing.by_hop.tables import (
     ALWAYS,
     DRAWN,
@@ -25,8 +33,8 @@ from netloom.routing.by_hop.tables import (
     check_starts,
     hop_tables,
 )
+from netloom.routing.port_numbers import hosted_ports
 from netloom.routing.virtual_channel_tables import VirtualChannelRouting
-from netloom_papers.studies.booksim import ports
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,7 +44,10 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Ints
     from netloom.topology import Topology
     from netloom_papers.studies.booksim.networks import Shape
-    from netloom_papers.studies.booksim.ports import Steps
+
+    Steps: TypeAlias = NDArray[np.int16]
+    Making: TypeAlias = Callable[[Shape, Topology, int], "Scheme"]
+    """What makes a scheme for a network and so many VCs."""
 
 FLATFLY_THRESHOLD, DRAGONFLY_THRESHOLD = 2, 30
 """In favor of the minimal way. Both are compiled in."""
@@ -109,11 +120,9 @@ def routing_of(
         raise InputError("routing", f"'{function}'", f"one of {known}")
     check_starts(network, network.num_routers**2)
     scheme = ROUTINGS[shape.kind][function](shape, network, num_vcs)
-    next_router = _next_routers(network)
-    tables = [_listed(network, each, next_router) for each in scheme.ways]
-    kind = scheme.kind
-    if kind is None:
-        kind = np.zeros(network.num_network_channels, np.int8)
+    tables = [_listed(network, each) for each in scheme.ways]
+    none = np.zeros(network.num_network_channels, np.int8)
+    kind = none if scheme.kind is None else scheme.kind
     found = hop_tables(network, num_vcs, tables, _automaton(kind, scheme.states), **scheme.more)
     routing = VirtualChannelRouting(
         function, network, found, uses_credits=scheme.uses_credits, minimal=scheme.minimal
@@ -122,33 +131,16 @@ def routing_of(
 
 
 def _automaton(kind: NDArray[np.int8], states: Sequence[State]) -> Automaton:
-    def column(name: str, dtype: type) -> NDArray[Any]:
-        return np.array([getattr(state, name) for state in states], dtype)
-
-    def state(name: str) -> NDArray[np.int16]:
-        said = column(name, np.int16)
-        return np.where(said < 0, np.arange(len(states)), said).astype(np.int16)
-
-    return Automaton(
-        kind,
-        np.array([each.behind for each in states], np.int16),
-        column("vcs", np.int64), column("eject", np.int64), column("table", np.int8),
-        column("to_aux", np.int8), column("decides", np.int8),
-        state("keep"), state("leave"), state("turn"), state("none"),
-    )  # fmt: skip
+    column = {name: np.array([getattr(state, name) for state in states]) for name in State._fields}
+    own, after = np.arange(len(states)), ("keep", "leave", "turn", "none")
+    flags: Any = {name: column[name].astype(np.int8) for name in ("table", "to_aux", "decides")}
+    for name in after:
+        flags[name] = np.where(column[name] < 0, own, column[name]).astype(np.int16)
+    behind = column["behind"].astype(np.int16)
+    return Automaton(kind, behind, column["vcs"], column["eject"], **flags)
 
 
-def _next_routers(network: Topology) -> Ints:
-    """Return int64[routers, ports], the router behind each output port; -1 behind a host's."""
-    outward, _ = channels_at_ports(network)
-    inside = (outward >= 0) & (outward < network.num_network_channels)
-    target = network.routers.channel_target
-    if not len(target):
-        return np.full(outward.shape, -1, np.int64)
-    return np.where(inside, target[np.where(inside, outward, 0)], -1).astype(np.int64)
-
-
-def _listed(network: Topology, steps: Steps, next_router: Ints) -> NextPorts:
+def _listed(network: Topology, steps: Steps) -> NextPorts:
     """Return steps as lists of ports, equal ones once, with the hops to each goal."""
     goals = len(steps)
     lists, place = np.unique(steps.reshape(goals * goals, -1), axis=0, return_inverse=True)
@@ -158,30 +150,180 @@ def _listed(network: Topology, steps: Steps, next_router: Ints) -> NextPorts:
         if said:
             starts[number] = len(found)
             found += [len(said), *said]
-    return NextPorts(
-        goals, starts[place.ravel()], np.array(found, np.int16),
-        _hops(network, steps, next_router).ravel(),
-    )  # fmt: skip
+    hops = _hops(network, steps[:, :, 0]).ravel()
+    return NextPorts(goals, starts[place.ravel()], np.array(found, np.int16), hops)
 
 
-def _hops(network: Topology, steps: Steps, next_router: Ints) -> NDArray[np.int16]:
-    """Return int16[routers, goals], the hops from router to goal, or -1 if there is no way."""
-    first, goal = steps[:, :, 0], np.arange(len(steps))
-    leads = first >= 0
-    router = np.arange(len(steps))[:, None]
-    ahead = next_router[router, np.where(leads, first, 0)]
-    hops = np.where(np.eye(len(steps), dtype=bool), 0, -1)
+def _hops(network: Topology, first: NDArray[np.int16]) -> NDArray[np.int16]:
+    """Return int16[routers, goals], the hops by the first ports, or -1 if there is no way."""
+    outward, _ = channels_at_ports(network)
+    behind = np.append(network.routers.channel_target, 0)
+    behind = behind[np.where(outward < network.num_network_channels, outward, -1)]
+    leads, goal = first >= 0, np.arange(len(first))
+    ahead = behind[goal[:, None], np.where(leads, first, 0)]
+    hops = np.where(np.eye(len(first), dtype=bool), 0, -1)
     for _ in goal:
-        further = hops[ahead, goal]
-        fresh = leads & (hops < 0) & (further >= 0)
+        fresh = leads & (hops < 0) & (hops[ahead, goal] >= 0)
         if not fresh.any():
             break
-        hops = np.where(fresh, further + 1, hops)
-    if (leads & (hops < 0)).any():
-        lost, end = np.argwhere(leads & (hops < 0))[0].tolist()
-        found = f"packets from router {lost} to {end} that go to and fro for ever"
+        hops = np.where(fresh, hops[ahead, goal] + 1, hops)
+    lost = np.argwhere(leads & (hops < 0)).tolist()
+    if lost:
+        found = f"packets from router {lost[0][0]} to {lost[0][1]} that go to and fro for ever"
         raise InputError(network.name, found, "another routing")
     return hops.astype(np.int16)
+
+
+# Ways.
+
+
+def _one(ports: Ints) -> Steps:
+    """Return steps of one port each from [routers, routers], none from a router to itself."""
+    found = ports.astype(np.int16)
+    np.fill_diagonal(found, -1)
+    return found[:, :, None]
+
+
+def up_and_down(shape: Shape) -> Steps:
+    """Return the ways of a fat tree: down where the goal, a leaf, is below. Else any port up."""
+    k, n = shape.k, shape.n
+    width = k ** (n - 1)
+    steps = np.full((n * width, n * width, k), -1, np.int16)
+    place, leaf = np.arange(width)[:, None], np.arange(width)
+    goals = slice((n - 1) * width, None)
+    for level in range(n):
+        weight = k ** (n - 2 - level) if level < n - 1 else 1
+        below = place // (k ** (n - 1 - level)) == leaf // (k ** (n - 1 - level))
+        first = k if level < n - 1 else 0  # a leaf's ports down are hosts
+        up = first + np.arange(k)
+        down = np.full((width, width, k), -1)
+        if level < n - 1:
+            down[:, :, 0] = leaf // weight % k
+        steps[level * width :][:width, goals] = np.where(below[:, :, None], down, up)
+    return steps
+
+
+def through_stages(shape: Shape) -> Steps:
+    """Return the way of a butterfly: each stage sets a digit of the goal, the highest first."""
+    k, n = shape.k, shape.n
+    width = k ** (n - 1)
+    ports = np.full((n * width, n * width), -1)
+    place, goal = np.arange(width)[:, None], np.arange(width)
+    for stage in range(n - 1):
+        weight = k ** (n - 2 - stage)
+        comes = place // (weight * k) == goal // (weight * k)
+        ahead = np.where(comes, goal // weight % k, -1)
+        ports[stage * width :][:width, (n - 1) * width :] = ahead
+    return _one(ports)
+
+
+def by_digits(shape: Shape, *, falling: bool = False) -> Steps:
+    """Return dimension order of a flattened butterfly, the lowest digit first or last."""
+    k, n = shape.k, shape.n
+    router, goal = np.arange(k**n)[:, None], np.arange(k**n)
+    ports = np.full((k**n, k**n), -1)
+    axes = range(n) if falling else reversed(range(n))
+    for axis in axes:  # what is set last is taken first
+        own, other = router // k**axis % k, goal // k**axis % k
+        rank = axis * (k - 1) + other - (other > own)
+        ports = np.where(own != other, rank, ports)
+    return _one(ports)
+
+
+def on_grid(shape: Shape, *, y_first: bool = False, express: int = 0) -> Steps:
+    """Return dimension order of a concentrated mesh.
+
+    ``express``: how far to go, at least, for the express link of a border row or column to be
+    taken, or 0: it never is.
+    """
+    k = shape.k
+    router, goal = np.arange(k * k)[:, None], np.arange(k * k)
+    y, x = router // k, router % k
+    dy, dx = goal // k - y, goal % k - x
+    along_x, along_y = np.where(dx > 0, 0, 1), np.where(dy > 0, 2, 3)
+    if express:
+        far_x, far_y = np.abs(dx) >= express, np.abs(dy) >= express
+        along_x = np.where(far_x & (y == k - 1), 2, np.where(far_x & (y == 0), 3, along_x))
+        along_y = np.where(far_y & (x == k - 1), 0, np.where(far_y & (x == 0), 1, along_y))
+    if y_first:
+        return _one(np.where(dy != 0, along_y, along_x))
+    return _one(np.where(dx != 0, along_x, along_y))
+
+
+def by_groups(shape: Shape) -> Steps:
+    """Return the ways of a dragonfly: to the router with the link to the goal's group, and on."""
+    p = shape.k
+    a = 2 * p
+    routers = a * (a * p + 1)
+    router, goal = np.arange(routers)[:, None], np.arange(routers)
+    group, own, other = router // a, router % a, goal // a
+    link = other - (other > group)
+    door = np.where(other == group, goal % a, link // p)
+    local = door - (door > own)
+    return _one(np.where((other != group) & (door == own), a - 1 + link % p, local))
+
+
+def in_tree4(_: Shape, *, first_only: bool = False) -> Steps:
+    """Return the ways of ``tree4``: any port up, and either router of the goal's quarter down.
+
+    ``first_only``: the first port up, as ``anca`` has it.
+    """
+    steps = np.full((28, 28, 4), -1, np.int16)
+    leaf = np.arange(16)
+    quarter = leaf // 4
+    goals = slice(12, None)
+    steps[:4, goals, 0], steps[:4, goals, 1] = 2 * quarter, 2 * quarter + 1
+    ups = 1 if first_only else 4
+    below = np.arange(8)[:, None] // 2 == quarter
+    steps[4:12, goals, 0] = np.where(below, leaf % 4, 4)
+    for port in range(1, ups):
+        steps[4:12, goals, port] = np.where(below, -1, 4 + port)
+    apart = leaf[:, None] != leaf
+    for port in range(min(ups, 2)):
+        steps[12:, goals, port] = np.where(apart, port, -1)
+    return steps
+
+
+def in_qtree(_: Shape) -> Steps:
+    """Return the way of ``qtree``."""
+    ports = np.full((21, 21), -1)
+    leaf = np.arange(16)
+    ports[0, 5:] = leaf // 4
+    ports[1:5, 5:] = np.where(np.arange(4)[:, None] == leaf // 4, leaf % 4, 4)
+    ports[5:, 5:] = 0
+    return _one(ports)
+
+
+def by_latency(network: Topology) -> Steps:
+    """Return the way of least latency of an anynet, ties as the reference settles them.
+
+    From each router, routers are settled in order of latency, then number. Neighbours are looked
+    at in order of number, and only a smaller latency counts.
+    """
+    routers, wired = network.routers, hosted_ports(network)
+    offsets, channels = routers.outgoing()
+    out = [
+        sorted((int(routers.channel_target[c]), int(c)) for c in channels[first:last])
+        for first, last in pairwise(offsets.tolist())
+    ]
+    ports = np.full((len(out), len(out)), -1)
+    for start in range(len(out)):
+        latency, first, settled = {start: 0}, {start: -1}, set()
+        queue = [(0, start)]
+        while queue:
+            so_far, here = heapq.heappop(queue)
+            if here in settled:
+                continue
+            settled.add(here)
+            for there, channel in out[here]:
+                found = so_far + int(routers.channel_cycles[channel])
+                if there not in latency or found < latency[there]:
+                    latency[there] = found
+                    first[there] = channel if here == start else first[here]
+                    heapq.heappush(queue, (found, there))
+        for goal, channel in first.items():
+            ports[start, goal] = wired.out_port[channel] if channel >= 0 else -1
+    return _one(ports)
 
 
 # Parts of schemes.
@@ -201,7 +343,7 @@ def _needs(network: Topology, num_vcs: int, least: int, most: int = 64) -> None:
         raise InputError(network.name, f"{num_vcs} VC{'s' * (num_vcs != 1)}", wanted)
 
 
-def _any_vc(steps: Callable[[Shape], Steps], **more: Any) -> Callable[..., Scheme]:
+def _any_vc(steps: Callable[[Shape], Steps], **more: Any) -> Making:
     """Return the scheme of one set of ways, in any VC."""
 
     def scheme(shape: Shape, _: Topology, num_vcs: int) -> Scheme:
@@ -214,10 +356,10 @@ def _any_vc(steps: Callable[[Shape], Steps], **more: Any) -> Callable[..., Schem
 
 def _two_orders(
     first: Callable[[Shape], Steps], second: Callable[[Shape], Steps], *, by_credits: bool = False
-) -> Callable[..., Scheme]:
+) -> Making:
     """Return the scheme of two sets of ways, each with its half of the VCs. The source decides.
 
-    By a coin, or by what is used of the first ports. If they are equal, by a coin.
+    By a coin, or by what is used of the first  If they are equal, by a coin.
     """
 
     def scheme(shape: Shape, network: Topology, num_vcs: int) -> Scheme:
@@ -228,16 +370,13 @@ def _two_orders(
             State((1,), _lower(num_vcs), every),
             State((2,), _upper(num_vcs), every, table=1),
         ]
-        more: dict[str, Any] = {"detour": ALWAYS, "detours": np.array([2, -1, 0], np.int32)}
+        routers = np.arange(network.num_routers)
         if by_credits:
-            routers = network.num_routers
-            goal = np.arange(routers, dtype=np.int32)
-            more = {
-                "detour": LOCAL, "weight": 1, "detour_weight": 1, "even_by_coin": 1,
-                "detour_class": goal, "detour_classes": routers,
-                "detour_start": np.tile(2 * goal, routers),
-                "detours": np.stack([np.ones(routers, np.int32), goal], axis=1).ravel(),
-            }  # fmt: skip
+            goals = list(routers[:, None])
+            more = {"detour": LOCAL, "weight": 1, "detour_weight": 1, "even_by_coin": 1}
+            more |= detour_lists(routers, [goals] * len(routers))
+        else:
+            more = {"detour": ALWAYS} | detour_lists(0 * routers, [[np.array([-1, 0])]])
         difference = ORDER_IN_VC if num_vcs % 2 else ""
         ways = [first(shape), second(shape)]
         return Scheme(ways, states, None, more, by_credits, difference=difference)
@@ -247,68 +386,60 @@ def _two_orders(
 
 def _flatfly_valiant(shape: Shape, network: Topology, num_vcs: int) -> Scheme:
     """Any router first, in the lower VCs. The upper ones from there on."""
-    _needs(network, num_vcs, 2)
-    every, routers = bits(num_vcs), network.num_routers
-    states = [
-        State((0,), every, every, decides=True, keep=2, leave=1, none=2),
-        State((1,), _lower(num_vcs), every, to_aux=True, turn=2),
-        State((2,), _upper(num_vcs), every),
-    ]
-    detours = np.append(routers, np.arange(routers)).astype(np.int32)
-    more = {"detour": ALWAYS, "detours": detours}
-    return Scheme([ports.by_digits(shape)], states, None, more, minimal=False)
+    routers = np.arange(network.num_routers)
+    more = {"detour": ALWAYS} | detour_lists(0 * routers, [[routers]])
+    return Scheme([by_digits(shape)], _by_a_router(network, num_vcs), None, more, minimal=False)
 
 
 def _flatfly_ugal(shape: Shape, network: Topology, num_vcs: int) -> Scheme:
     """A router with other digits where source and goal differ, if queues times hops are shorter."""
+    states, routers = _by_a_router(network, num_vcs), network.num_routers
+    states[1] = states[1]._replace(eject=0)
+    check_size(routers**2 * (routers + 1), where=network.name, what="detours of ugal")
+    digits = np.stack(np.unravel_index(np.arange(routers), [shape.k] * shape.n), axis=1)[:, ::-1]
+    lists = [[_between(shape.k, one, other) for other in digits] for one in digits]
+    for router in range(routers):
+        lists[router][router] = lists[router][router][:0]
+    more = {"detour": LOCAL, "threshold": FLATFLY_THRESHOLD}
+    more |= detour_lists(np.arange(routers), lists)
+    return Scheme([by_digits(shape)], states, None, more, uses_credits=True, minimal=False)
+
+
+def _by_a_router(network: Topology, num_vcs: int) -> list[State]:
+    """Return the states of packets that go to a router first, in the lower VCs."""
     _needs(network, num_vcs, 2)
-    every, routers = bits(num_vcs), network.num_routers
-    states = [
+    every = bits(num_vcs)
+    return [
         State((0,), every, every, decides=True, keep=2, leave=1, none=2),
-        State((1,), _lower(num_vcs), 0, to_aux=True, turn=2),
+        State((1,), _lower(num_vcs), every, to_aux=True, turn=2),
         State((2,), _upper(num_vcs), every),
     ]
-    starts, detours = _between(shape, network)
-    more = {
-        "detour": LOCAL, "threshold": FLATFLY_THRESHOLD,
-        "detour_class": np.arange(routers, dtype=np.int32), "detour_classes": routers,
-        "detour_start": starts, "detours": detours,
-    }  # fmt: skip
-    return Scheme([ports.by_digits(shape)], states, None, more, uses_credits=True, minimal=False)
 
 
-def _between(shape: Shape, network: Topology) -> tuple[Ints, Ints]:
-    """Return the lists of routers to draw from: any digit where two routers differ, else theirs."""
-    k, n, routers = shape.k, shape.n, network.num_routers
-    check_size(routers**2 * (routers + 1), where=network.name, what="detours of ugal")
-    weights = k ** np.arange(n)
-    digits = np.arange(routers)[:, None] // weights % k
-    starts, found = np.zeros((routers, routers), np.int32), [0]
-    for source in range(routers):
-        for goal in range(routers):
-            choices = np.array([source - (digits[source] * weights).sum()])
-            for axis in range(n):
-                same = digits[source, axis] == digits[goal, axis]
-                these = digits[source, axis : axis + 1] if same else np.arange(k)
-                choices = (choices[:, None] + these * weights[axis]).ravel()
-            if source != goal:
-                starts[source, goal] = len(found)
-                found += [len(choices), *choices.tolist()]
-    return starts.ravel(), np.array(found, np.int32)
+def _between(base: int, one: Ints, other: Ints) -> Ints:
+    """Return the routers with any digit where two routers differ, and theirs where they do not.
+
+    Digits are those of the routers' numbers, the lowest first.
+    """
+    routers = np.zeros(1, np.int64)
+    for axis, (mine, goal) in enumerate(zip(one, other, strict=True)):
+        these = np.array([mine]) if mine == goal else np.arange(base)
+        routers = (routers[:, None] + these * base**axis).ravel()
+    return routers
 
 
-def _kinds(network: Topology, shape: Shape) -> NDArray[np.int8]:
-    """Return 1 for the channels between groups of a dragonfly, 0 for those within."""
+def _group_of(shape: Shape, network: Topology) -> tuple[Ints, NDArray[np.int8]]:
+    """Return the group of each router of a dragonfly, and 1 for the channels between groups."""
     group = np.arange(network.num_routers) // (2 * shape.k)
     ends = network.routers.channel_source, network.routers.channel_target
-    return np.asarray(group[ends[0]] != group[ends[1]], np.int8)
+    return group, np.asarray(group[ends[0]] != group[ends[1]], np.int8)
 
 
 def _dragonfly_min(shape: Shape, network: Topology, num_vcs: int) -> Scheme:
     """VC 0 up to the global channel, VC 1 on it and behind. VC 0 within a group."""
     _needs(network, num_vcs, 2)
     states = [State((0, 1), 1, 1), State((1, 1), 2, 2)]
-    return Scheme([ports.by_groups(shape)], states, _kinds(network, shape))
+    return Scheme([by_groups(shape)], states, _group_of(shape, network)[1])
 
 
 def _dragonfly_ugal(shape: Shape, network: Topology, num_vcs: int) -> Scheme:
@@ -324,64 +455,48 @@ def _dragonfly_ugal(shape: Shape, network: Topology, num_vcs: int) -> Scheme:
         State((2, 2), 4, 4),
         State((3, 3), 1, 0, to_aux=True, turn=1),
     ]
-    routers = network.num_routers
-    group = np.arange(routers, dtype=np.int32) // (2 * shape.k)
-    groups = int(group[-1]) + 1
-    lists = np.tile(np.arange(routers, dtype=np.int32), (groups, 1))
-    lists[group == np.arange(groups)[:, None]] = -1  # as one in its own group: no detour
-    detours = np.concatenate([np.full((groups, 1), routers, np.int32), lists], axis=1)
-    starts = np.tile((1 + np.arange(groups) * (routers + 1))[:, None], groups)
-    np.fill_diagonal(starts, 0)
-    more = {
-        "detour": LOCAL, "threshold": DRAGONFLY_THRESHOLD, "weight": 1, "detour_weight": 2,
-        "detour_class": group, "detour_classes": groups,
-        "detour_start": starts.ravel().astype(np.int32),
-        "detours": np.append(0, detours.ravel()).astype(np.int32),
-    }  # fmt: skip
-    return Scheme(
-        [ports.by_groups(shape)], states, _kinds(network, shape), more, uses_credits=True,
-        minimal=False,
-    )  # fmt: skip
+    group, kind = _group_of(shape, network)
+    groups, nothing = np.arange(group[-1] + 1), np.zeros(0, np.int32)
+    # a router of one's own group: no detour
+    drawn = [np.where(group == own, -1, np.arange(len(group))) for own in groups]
+    lists = [[nothing if own == goal else drawn[own] for goal in groups] for own in groups]
+    more = {"detour": LOCAL, "threshold": DRAGONFLY_THRESHOLD, "weight": 1, "detour_weight": 2}
+    more |= detour_lists(group, lists)
+    return Scheme([by_groups(shape)], states, kind, more, uses_credits=True, minimal=False)
 
 
 def _anynet_min(_: Shape, network: Topology, num_vcs: int) -> Scheme:
-    return Scheme([ports.by_latency(network)], [State((0,), bits(num_vcs), bits(num_vcs))])
+    return Scheme([by_latency(network)], [State((0,), bits(num_vcs), bits(num_vcs))])
 
 
-def _half_way(shape: Shape) -> Steps:
-    """Express links where they do not lead past the goal."""
-    return ports.on_grid(shape, express=max(shape.k // 2, 1))
-
-
-_x_first, _y_first = partial(ports.on_grid), partial(ports.on_grid, y_first=True)
-_express_x, _express_y = partial(_x_first, express=2), partial(_y_first, express=2)
-_rising, _falling = ports.by_digits, partial(ports.by_digits, falling=True)
-
-ROUTINGS: dict[str, dict[str, Callable[[Shape, Topology, int], Scheme]]] = {
+ROUTINGS: dict[str, dict[str, Making]] = {
     "fattree": {
-        "nca": _any_vc(ports.up_and_down),
-        "anca": _any_vc(ports.up_and_down, more={"choice": TWO}, uses_credits=True),
+        "nca": _any_vc(up_and_down),
+        "anca": _any_vc(up_and_down, more={"choice": TWO}, uses_credits=True),
     },
     "flatfly": {
-        "ran_min": _any_vc(_rising),
-        "xyyx": _two_orders(_rising, _falling),
-        "adaptive_xyyx": _two_orders(_rising, _falling, by_credits=True),
+        "ran_min": _any_vc(by_digits),
+        "xyyx": _two_orders(by_digits, partial(by_digits, falling=True)),
+        "adaptive_xyyx": _two_orders(by_digits, partial(by_digits, falling=True), by_credits=True),
         "valiant": _flatfly_valiant,
         "ugal": _flatfly_ugal,
     },
     "cmesh": {
-        "dor": _any_vc(_half_way),
-        "dor_no_express": _any_vc(_x_first),
-        "xy_yx": _two_orders(_express_x, _express_y),
-        "xy_yx_no_express": _two_orders(_x_first, _y_first),
+        # express links where they do not lead past the goal
+        "dor": _any_vc(lambda shape: on_grid(shape, express=max(shape.k // 2, 1))),
+        "dor_no_express": _any_vc(on_grid),
+        "xy_yx": _two_orders(
+            partial(on_grid, express=2), partial(on_grid, express=2, y_first=True)
+        ),
+        "xy_yx_no_express": _two_orders(on_grid, partial(on_grid, y_first=True)),
     },
     "dragonflynew": {"min": _dragonfly_min, "ugal": _dragonfly_ugal},
-    "fly": {"dest_tag": _any_vc(ports.through_stages)},
+    "fly": {"dest_tag": _any_vc(through_stages)},
     "tree4": {
-        "nca": _any_vc(ports.in_tree4),
-        "anca": _any_vc(partial(ports.in_tree4, first_only=True)),
+        "nca": _any_vc(in_tree4),
+        "anca": _any_vc(partial(in_tree4, first_only=True)),
     },
-    "qtree": {"nca": _any_vc(ports.in_qtree)},
+    "qtree": {"nca": _any_vc(in_qtree)},
     "anynet": {"min": _anynet_min},
 }
 """What makes each routing function, by network and name there."""

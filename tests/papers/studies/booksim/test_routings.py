@@ -15,7 +15,7 @@ from netloom.routing.by_hop.tables import channels_at_ports
 from netloom.routing.kernels.by_hop import next_hop
 from netloom.routing.port_numbers import hosted_ports
 from netloom.simulation.network.layout import PACKET
-from netloom_papers.studies.booksim import ports
+from netloom_papers.studies.booksim import routings
 from netloom_papers.studies.booksim.networks import Shape, network
 from netloom_papers.studies.booksim.routings import ROUTINGS, routing_of
 
@@ -414,7 +414,7 @@ def test_ties_of_an_anynet_go_to_the_way_found_first(tmp_path):
 
 def test_the_leaves_of_a_recorded_anynet_use_one_spine_each():
     """Leaves 0 and 1 send all through router 4, leaves 2 and 3 through router 5."""
-    folder = Path(ports.__file__).parent.parent / "data" / "anynet"
+    folder = Path(routings.__file__).parent.parent / "data" / "anynet"
     walker = Walker(Shape("anynet", 4, 3, file=str(folder / "ff21.net")), "min")
     by = {
         (leaf, routers(walker.walk(4 * leaf, 4 * other))[1])

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
-from netloom_papers.studies.booksim.networks import Shape
-from netloom_papers.studies.booksim.traffic import PATTERNS, pattern
+from netloom_papers.studies.booksim.networks import PATTERNS, Shape, pattern
 
 FLAT = Shape("flatfly", 4, 2, 4, 4, 2)
 

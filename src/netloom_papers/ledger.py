@@ -1,0 +1,697 @@
+"""The ledger: what papers and other references say, recomputed, and their pictures drawn again.
+
+An ``Item`` is a table, figure, equation or statement. The data file of its paper has what is
+printed, how far off is close enough, and why what is outside is. The module of the paper has the
+functions that recompute it, and that draw it from what was recomputed. ``netloom validate`` prints
+the rows of all items, ``netloom study`` shows their pictures, docs/validation.md counts them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from importlib.resources import files
+from math import isnan
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from netloom._version import __version__
+from netloom.base.errors import InputError
+from netloom.base.figures import PRINTED, Grid, Plot
+from netloom.questions.verdict import Verdict
+from netloom.simulation.intervals import batch_interval
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import ArrayLike
+
+
+class Paper(NamedTuple):
+    """A paper, or other reference: what it is, and the modules whose ``ITEMS`` recompute it."""
+
+    title: str
+    modules: tuple[str, ...]
+
+
+PAPERS = {
+    "chittor": Paper(
+        "Chittor 1991, *Communication performance of multicomputers*",
+        ("chittor", "chittor_programs"),
+    ),
+    "shahrabi": Paper("Shahrabi et al. 2002, broadcast in wormhole tori", ("shahrabi",)),
+    "rosenblum-mayr": Paper(
+        "Rosenblum & Mayr 1986, the Ultracomputer with several hot spots", ("rosenblum_mayr",)
+    ),
+    "feldmann": Paper("Feldmann, Stricker & Warfel 1993, ConSet on iWarp", ("feldmann",)),
+    "johnson": Paper("Johnson 1992, *The impact of communication locality*", ("johnson",)),
+    "router": Paper("Tables of another flit-level simulator, and closed forms", ("router",)),
+}
+"""All of them, by the name that the command line takes."""
+
+KINDS = {
+    "printed": "a number that the paper prints, in digits or as a word such as *twice*",
+    "words": "a statement without a number (*almost identical*), read as one with a tolerance",
+    "formula": "a formula or bound, evaluated where the paper prints no number",
+    "implementation": "the result of another implementation, which the paper does not print",
+    "input": "a number that parameters were inferred from, so that agreement never counts",
+}
+"""What a row compares with."""
+
+NOUNS = {
+    "printed": "printed numbers",
+    "words": "statements in words",
+    "formula": "formulas evaluated",
+    "implementation": "results of other implementations",
+}
+"""The kinds that count, as the verdict names them."""
+
+CLASSES = ("exact", "≤ 2 %", "≤ 10 %", "more")
+"""Classes of tolerances. ``more`` also holds one-sided ones (at most)."""
+
+LIMITS = (1e-6, 0.02, 0.1)
+"""Largest tolerance of each class but the last. The first leaves room for rounded floats."""
+
+CAUSES = {
+    "misprint": "the paper contradicts itself: its own formula, table or text gives another number",
+    "claim": "a statement or approximation of the paper that does not hold that far",
+    "unpublished": "the data behind the number are not published: a mapping, a mesh, a policy",
+    "one run": "one run with one seed, beyond what 40 other seeds give",
+    "not modeled": "the measured system did something that no text describes and netloom does not "
+    "model",
+    "unexplained": "no cause is known",
+}
+"""Why rows are outside."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One value beside netloom's.
+
+    Attributes
+    ----------
+    paper, item, quantity
+        Where it is from (table, figure, equation or theorem), and what it is.
+    printed, computed
+        The value to compare with and netloom's. NaN where netloom refuses to compute it. Whether
+        the paper prints it is what ``kind`` says.
+    tolerance
+        Largest relative deviation that counts as reproduced.
+    reason
+        Why the number is known not to reproduce. Empty for all that should. It never makes a row
+        pass, and rows not recorded as outside have none, so that a new deviation is a failure.
+    at_most
+        Whether anything below the published number will do as well.
+    cause
+        One of ``CAUSES``: what the reason comes to.
+    kind
+        One of ``KINDS``: what the row compares with.
+    number
+        The printed number that the row shares with others, which counts once. Empty if it is the
+        only one.
+    """
+
+    paper: str
+    item: str
+    quantity: str
+    printed: float
+    computed: float
+    tolerance: float
+    reason: str = ""
+    at_most: bool = False
+    cause: str = ""
+    kind: str = "printed"
+    number: str = ""
+
+    @property
+    def misprint(self) -> bool:
+        """Whether the paper contradicts itself here."""
+        return self.cause == "misprint"
+
+    @property
+    def tolerance_class(self) -> str:
+        """The class of the tolerance, one of ``CLASSES``."""
+        if self.at_most:
+            return CLASSES[-1]
+        return CLASSES[sum(self.tolerance > most for most in LIMITS)]
+
+    @property
+    def deviation(self) -> float:
+        """Relative deviation of the computed from the printed number."""
+        difference = abs(self.computed - self.printed)
+        return difference / abs(self.printed) if self.printed else difference
+
+    @property
+    def within(self) -> bool:
+        """Whether the deviation is within the tolerance (rounding of floats aside)."""
+        if self.at_most and self.computed <= self.printed:
+            return True
+        return self.deviation <= self.tolerance + 1e-12
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row as plain data."""
+        names = (
+            "paper", "item", "quantity", "kind", "number", "printed", "computed", "deviation",
+            "tolerance", "tolerance_class", "at_most", "cause", "misprint", "within", "reason",
+        )  # fmt: skip
+        row = {name: getattr(self, name) for name in names}
+        unknown = {name: None for name in ("computed", "deviation") if isnan(row[name])}
+        return row | unknown
+
+
+# -- counting ------------------------------------------------------------------------------------
+
+
+class Count(NamedTuple):
+    """How many distinct numbers there are, and how many of them are reproduced."""
+
+    numbers: int
+    reproduced: int
+
+    @property
+    def percent(self) -> float:
+        """The share that is reproduced, in per cent. 100 of none."""
+        return 100 * self.reproduced / self.numbers if self.numbers else 100.0
+
+
+def distinct(rows: Iterable[Row]) -> list[list[Row]]:
+    """Return the rows of each distinct number: most have one, and some share theirs."""
+    groups: dict[object, list[Row]] = {}
+    for place, row in enumerate(rows):
+        groups.setdefault((row.paper, row.number) if row.number else place, []).append(row)
+    return list(groups.values())
+
+
+def count(rows: Iterable[Row], kind: str = "printed", allowed: str = "") -> Count:
+    """Count the distinct numbers of a kind. One is reproduced if all its rows are.
+
+    Parameters
+    ----------
+    rows, kind
+        Rows, and the kind that counts.
+    allowed
+        One of ``CLASSES``: only numbers whose loosest row is of it. All if empty.
+    """
+    groups = distinct(row for row in rows if row.kind == kind)
+    if allowed:
+        groups = [
+            group
+            for group in groups
+            if allowed == max((row.tolerance_class for row in group), key=CLASSES.index)
+        ]
+    return Count(len(groups), sum(all(row.within for row in group) for group in groups))
+
+
+def causes(rows: Iterable[Row]) -> dict[str, int]:
+    """Count the distinct printed numbers that are outside, by cause, the most frequent first."""
+    found: dict[str, int] = {}
+    for group in distinct(row for row in rows if row.kind == "printed"):
+        outside = [row.cause or "unexplained" for row in group if not row.within]
+        if outside:
+            found[outside[0]] = found.get(outside[0], 0) + 1
+    return dict(sorted(found.items(), key=lambda each: -each[1]))
+
+
+def rates(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """Return one line per kind that occurs: rows, distinct numbers, reproduced, and by class.
+
+    Inputs have rows only.
+    """
+    rows = list(rows)
+    lines = []
+    for kind in KINDS:
+        of_kind = [row for row in rows if row.kind == kind]
+        line: dict[str, Any] = {"kind": kind, "rows": len(of_kind)}
+        if kind != "input":
+            line |= count(of_kind, kind)._asdict()
+            line["by_tolerance"] = {name: count(of_kind, kind, name)._asdict() for name in CLASSES}
+        if of_kind:
+            lines.append(line)
+    return lines
+
+
+@dataclass(frozen=True)
+class Validation:
+    """All rows that were recomputed."""
+
+    rows: tuple[Row, ...]
+
+    @property
+    def failures(self) -> tuple[Row, ...]:
+        """Rows that fall outside and have no known reason to."""
+        return tuple(row for row in self.rows if not row.within and not row.reason)
+
+    @property
+    def sentence(self) -> str:
+        """The result in one line: reproduced by kind, and how many rows are outside."""
+        return " ".join(filter(None, (self._reproduced, self._outside)))
+
+    @property
+    def verdict(self) -> Verdict:
+        """The result: ``act`` if a number is outside and nobody knows why."""
+        mark = "limited" if self._outside else "fine"
+        lines = {"outside": self._outside.removeprefix("Outside: ")} if self._outside else {}
+        return Verdict("act" if self.failures else mark, self._reproduced, lines=lines)
+
+    @property
+    def _reproduced(self) -> str:
+        """How many numbers of each kind are reproduced."""
+        parts = []
+        for kind, noun in NOUNS.items():
+            found = count(self.rows, kind)
+            if found.numbers:
+                share = f"{found.reproduced} of {found.numbers} {noun}"
+                parts.append(f"{share} ({found.percent:.1f} %)" if kind == "printed" else share)
+        inputs = sum(row.kind == "input" for row in self.rows)
+        words = f"Reproduced: {', '.join(parts)}" if parts else "Nothing here is a test"
+        if inputs:
+            words += f". Not counted: {inputs} input{'s' * (inputs != 1)}"
+        return f"{words}."
+
+    @property
+    def _outside(self) -> str:
+        """How many rows are outside. "" if none is."""
+        outside = [row for row in self.rows if not row.within]
+        if not outside:
+            return ""
+        unknown = sum(not row.reason for row in outside)
+        reasons = f"{unknown} without a known reason" if unknown else "each with its reason"
+        rows = f"{len(outside)} row{'s' * (len(outside) != 1)}"
+        misprints = causes(outside).get("misprint", 0)
+        slips = f", {misprints} misprint{'s' * (misprints != 1)} of the paper" if misprints else ""
+        return f"Outside: {rows}, {reasons}{slips}."
+
+    def table(self) -> pl.DataFrame:
+        """Return one line per row, as ``Row.to_dict`` has it."""
+        import polars as pl
+
+        return pl.DataFrame([row.to_dict() for row in self.rows], infer_schema_length=None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all rows as plain data."""
+        return {
+            "rows": [row.to_dict() for row in self.rows],
+            "rates": rates(self.rows),
+            "verdict": self.verdict.to_dict(),
+        }
+
+
+# -- items ---------------------------------------------------------------------------------------
+
+Known: TypeAlias = Mapping[str, Any]
+"""What the data file says of an item. See ``published``."""
+
+
+class Against(NamedTuple):
+    """Something found, where the data file does not have all that it is compared with.
+
+    Attributes
+    ----------
+    value
+        What to compare with: a formula that was evaluated, or a printed number.
+    found
+        One or more samples.
+    room
+        How far off it may be, in its unit. What the data file says if None.
+    """
+
+    value: float
+    found: ArrayLike
+    room: float | None = None
+
+
+class Made(NamedTuple):
+    """What a picture is drawn from.
+
+    Attributes
+    ----------
+    rows
+        Of the items that it shows, recomputed.
+    known
+        What the data file says of the item.
+    quick
+        Whether to take less than half a minute, with the machine cold.
+    """
+
+    rows: tuple[Row, ...]
+    known: Known
+    quick: bool
+
+
+@dataclass(frozen=True)
+class Item:
+    """A table, figure, equation or statement.
+
+    Attributes
+    ----------
+    id
+        Its name in the data file, such as ``figure 5.12``.
+    recompute
+        Takes what the data file says of it, and returns what netloom finds: one or more samples of
+        each quantity that has a printed value there, or ``Against``. It may return rows that it
+        made. None if there is nothing to compare.
+    draw
+        Yields the panels of the picture, in the paper's order, and remarks, as text, on what was
+        found. None if there is no picture.
+    shows
+        The items whose rows stand below the picture. Its own, if none.
+    only
+        How the quantities of these rows begin.
+    quick
+        What the data file says otherwise in a quick run, such as fewer ``seeds``.
+    takes_table
+        Whether it recomputes a table of the user's as well, ``reference`` of what is known.
+    """
+
+    id: str
+    recompute: Callable[[Known], Mapping[str, Any] | Iterable[Row]] | None = None
+    draw: Callable[[Made], Iterable[Plot | Grid | str]] | None = None
+    shows: tuple[str, ...] = ()
+    only: str = ""
+    quick: Known = field(default_factory=dict)
+    takes_table: bool = False
+
+    @property
+    def name(self) -> str:
+        """What ``netloom study`` calls its picture."""
+        return self.id.replace("figure ", "fig-").replace("table ", "table-")
+
+
+@cache
+def published(paper: str) -> dict[str, Any]:
+    """Return the data file of a paper.
+
+    Its ``items`` say by name what the paper prints, and what is known of it:
+
+    - ``kind`` of its rows, and ``kinds``: of those that contain a text, the first that ``match``.
+      ``number``: the printed number that rows share.
+    - ``values``: printed numbers by quantity.
+    - ``within``: half of the last printed digit, or what a word such as "almost" is taken to mean,
+      in the unit of the value. Or ``tolerance``: the same as a share of the value. One number, or
+      several by the quantity or a text in it. ``at most``: quantities that may be anything below,
+      or true for all.
+    - ``outside``: a list of reasons, each with the ``rows`` that it keeps outside, and its
+      ``cause``.
+    - ``shows``: what its picture shows, in one line. ``remarks``: what to know before comparing.
+      ``quick`` and ``full``: a remark on either. ``{name}`` in them stands for one of the paper's
+      ``notes``.
+    - ``item``: how rows call it, if not by its name. ``note``: where tolerances come from.
+
+    All else is what the recomputation needs: sizes, seeds.
+    """
+    text = files("netloom_papers.studies").joinpath("data", f"{paper}.json").read_text()
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def items(paper: str) -> dict[str, Item]:
+    """Return all items of a paper, by name."""
+    modules = (import_module(f"netloom_papers.studies.{each}") for each in PAPERS[paper].modules)
+    return {item.id: item for module in modules for item in module.ITEMS}
+
+
+def compare(paper: str, item: Item, **changes: Any) -> tuple[Row, ...]:
+    """Recompute an item, and return a row for each of its numbers.
+
+    Parameters
+    ----------
+    paper, item
+        Which.
+    changes
+        What is known of it in place of what the data file says, such as fewer ``seeds``. Then some
+        values may be left out.
+    """
+    known = {**published(paper)["items"].get(item.id, {}), **changes}
+    if item.recompute is None:
+        return ()
+    found = item.recompute(known)
+    if not isinstance(found, Mapping):
+        return tuple(found)
+    values = known.get("values", {})
+    assert changes or values.keys() <= found.keys(), f"{item.id}: {values.keys() - found.keys()}"
+    outside = {quantity: part for part in known.get("outside", ()) for quantity in part["rows"]}
+    at_most = known.get("at most", ())
+    rows = []
+    for quantity in (each for each in {**values, **found} if each in found):
+        each = found[quantity]
+        if not isinstance(each, Against):
+            each = Against(values[quantity], each)
+        samples = np.atleast_1d(np.asarray(each.found, np.float64))
+        mean, half = batch_interval(samples, np.ones(len(samples)))
+        value, tolerance = float(each.value), each.room
+        if tolerance is None and "tolerance" in known:
+            tolerance = of_quantity(known["tolerance"], quantity)
+        else:
+            room = of_quantity(known["within"], quantity) if tolerance is None else tolerance
+            tolerance = float(room / abs(value)) if value else float(room)
+        if len(samples) > 1:
+            tolerance += half / abs(value)
+        part, (kind, number) = outside.get(quantity, {}), kind_of(known, quantity)
+        rows.append(
+            Row(
+                paper,
+                known.get("item", item.id),
+                quantity,
+                value,
+                mean,
+                tolerance,
+                part.get("reason", ""),
+                at_most is True or (at_most is not False and quantity in at_most),
+                part.get("cause", ""),
+                kind,
+                number,
+            )
+        )
+    return tuple(rows)
+
+
+def of_quantity(known: Any, quantity: str) -> float:
+    """Return one number, or that of a quantity, or of the first text that is in it.
+
+    Examples
+    --------
+    >>> of_quantity({"d, p = 1": 3, "p = 1": 2}, "c, p = 1"), of_quantity(0.5, "d")
+    (2.0, 0.5)
+    """
+    if isinstance(known, Mapping):
+        if quantity not in known:
+            quantity = next(text for text in known if text in quantity)
+        known = known[quantity]
+    return float(known)
+
+
+def kind_of(known: Known, quantity: str) -> tuple[str, str]:
+    """Return the kind of a row, and the number that it shares with others (empty if none).
+
+    Examples
+    --------
+    >>> known = {"kind": "printed", "kinds": [{"match": "R²", "kind": "words"}]}
+    >>> kind_of(known, "R² for p = 1"), kind_of(known, "slope")
+    (('words', ''), ('printed', ''))
+    """
+    for part in known.get("kinds", ()):
+        if part["match"] in quantity:
+            return part.get("kind", known["kind"]), part.get("number", "")
+    return known["kind"], known.get("number", "")
+
+
+@cache
+def rows_of(paper: str, name: str, *, quick: bool = False) -> tuple[Row, ...]:
+    """Return the rows of an item, recomputed once. Quickly if it knows how to."""
+    item = items(paper)[name]
+    if quick and not item.quick:
+        return rows_of(paper, name)
+    return compare(paper, item, **item.quick if quick else {})
+
+
+def validate(paper: str = "", *, reference: str | None = None) -> Validation:
+    """Recompute what is compared with ``paper``, or with all papers.
+
+    Parameters
+    ----------
+    paper
+        A name of ``PAPERS``. All of them if empty.
+    reference
+        A file whose numbers are recomputed in place of the recorded ones. See ``studies.router``.
+
+    Raises
+    ------
+    InputError
+        If the paper is not known, has no use for a table, or the table cannot be read.
+    """
+    if paper and paper not in PAPERS:
+        raise InputError("paper", f"'{paper}'", f"one of {', '.join(PAPERS)}")
+    if reference is None:
+        papers = [paper] if paper else list(PAPERS)
+        return Validation(
+            tuple(row for each in papers for name in items(each) for row in rows_of(each, name))
+        )
+    takers = [item for item in items(paper).values() if item.takes_table] if paper else []
+    if not takers:
+        tables = [each for each in PAPERS if any(item.takes_table for item in items(each).values())]
+        found = f"a reference for '{paper}'" if paper else "a reference for all papers"
+        raise InputError("reference", found, f"one for {', '.join(tables)}")
+    rows = (compare(paper, item, reference=reference) for item in takers)
+    return Validation(tuple(row for some in rows for row in some))
+
+
+# -- pictures ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A table or figure that was recomputed.
+
+    Attributes
+    ----------
+    name, line, quick
+        Which, what it shows, and whether it was the quick variant.
+    panels
+        In the paper's order: pairs of axes, or tables.
+    rows
+        What is compared, as ``netloom validate`` has it. ``kind`` says what the paper prints.
+    remarks
+        What to know before comparing: errata, what the paper leaves open, what a quick run leaves
+        out.
+    """
+
+    name: str
+    line: str
+    quick: bool
+    panels: tuple[Plot | Grid, ...]
+    rows: tuple[Row, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether it was stopped before its end: never, since what is half done is not shown."""
+        return False
+
+    @property
+    def sentence(self) -> str:
+        """How the printed and the computed numbers compare, in one line."""
+        if self.rows:
+            return Validation(self.rows).sentence
+        if any(isinstance(panel, Grid) for panel in self.panels):
+            return "No number here is held to a tolerance."
+        if any(PRINTED in panel.table["whose"] for panel in self.panels if isinstance(panel, Plot)):
+            return "What is printed stands beside what is computed; none is held to a tolerance."
+        return "The paper prints no numbers here to compare with; the shape is what it shows."
+
+    @property
+    def verdict(self) -> Verdict:
+        """The same with its mark, what it is of, and what is outside.
+
+        If nothing is compared, nothing is confirmed.
+        """
+        of = f"{self.name}: {self.line}"
+        if self.rows:
+            return replace(Validation(self.rows).verdict, of=of)
+        return Verdict("unknown", self.sentence, of)
+
+    def table(self) -> pl.DataFrame:
+        """Return everything shown, one row per point or cell, with the panel it belongs to."""
+        import polars as pl
+
+        parts = [_tidy(panel) for panel in self.panels]
+        return pl.concat(parts, how="diagonal_relaxed") if parts else pl.DataFrame({"panel": []})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain data, the JSON of ``netloom study run``."""
+        return {
+            "study": self.name,
+            "shows": self.line,
+            "quick": self.quick,
+            "panels": [
+                {"title": panel.title, "table": _tidy(panel).drop("panel").to_dicts()}
+                for panel in self.panels
+            ],
+            "rows": [row.to_dict() for row in self.rows],
+            "remarks": list(self.remarks),
+            "verdict": self.verdict.to_dict(),
+            "netloom": __version__,
+        }
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {self.line}{', quick' * self.quick}>\n{self.sentence}"
+
+
+def _tidy(panel: Plot | Grid) -> pl.DataFrame:
+    import polars as pl
+
+    if isinstance(panel, Plot):
+        return panel.table.select(pl.lit(panel.title).alias("panel"), pl.all())
+    cells = [
+        {"panel": panel.title, "row": label, "column": column, **cell._asdict()}
+        for label, row in panel.rows
+        for column, cell in zip(panel.columns[1:], row, strict=True)
+        if cell is not None
+    ]
+    schema = {"printed": pl.Float64, "computed": pl.Float64, "within": pl.Boolean}
+    return pl.DataFrame(cells, schema_overrides=schema, infer_schema_length=None)
+
+
+def pictures() -> dict[str, str]:
+    """Return what each picture shows, by names such as ``chittor/fig-5.12``, in their order."""
+    return {
+        f"{paper}/{item.name}": published(paper)["items"][item.id]["shows"]
+        for paper in PAPERS
+        for item in items(paper).values()
+        if item.draw
+    }
+
+
+def picture(name: str, *, quick: bool = False) -> Picture:
+    """Recompute a table or figure of a paper.
+
+    Parameters
+    ----------
+    name
+        Such as ``chittor/fig-5.12``. See ``pictures``.
+    quick
+        Only as much as takes less than half a minute: fewer mappings, seeds or points.
+
+    Raises
+    ------
+    InputError
+        If there is no such table or figure.
+
+    Examples
+    --------
+    >>> picture("johnson/table-1").panels[0].columns
+    ('network speed', '10³ processors', '10⁶ processors')
+    """
+    paper, _, short = name.partition("/")
+    drawn = (item for item in items(paper).values() if item.draw) if paper in PAPERS else ()
+    item = next((item for item in drawn if item.name == short), None)
+    if item is None or item.draw is None:
+        raise unknown(name)
+    known, notes = published(paper)["items"][item.id], published(paper).get("notes", {})
+    rows = tuple(
+        row
+        for each in item.shows or (item.id,)
+        for row in rows_of(paper, each, quick=quick)
+        if row.quantity.startswith(item.only)
+    )
+    known = {**known, **item.quick} if quick else known
+    shown = list(item.draw(Made(rows, known, quick)))
+    said = [*known.get("remarks", ()), known.get("quick" if quick else "full", "")]
+    remarks = [each for each in shown if isinstance(each, str)]
+    remarks += [each.format_map(notes) for each in said if each]
+    panels = tuple(each for each in shown if not isinstance(each, str))
+    return Picture(name, known["shows"], quick, panels, rows, tuple(remarks))
+
+
+def unknown(name: str) -> InputError:
+    """Return what is wrong with a name that no study has: the nearest one that there is."""
+    from netloom_papers.studies.running import STUDIES
+
+    near = get_close_matches(name, [*pictures(), *STUDIES], n=1, cutoff=0.5)
+    wanted = (
+        f"'{near[0]}' perhaps; all: netloom study list" if near else "one of netloom study list"
+    )
+    return InputError("study", f"'{name}'", wanted)

@@ -1,0 +1,913 @@
+"""Chittor 1991, chapters 4 and 5: programs on the Symult 2010, and on the thesis's simulator.
+
+Chapter 4 measures a machine, which is simulated here. It is what the thesis says of two nodes
+alone: start-up, packets and the bandwidth of a channel. Everything else, such as what happens where
+messages meet, comes from the simulation.
+
+The figures of chapter 5 are drawn again by lockstep worms. Each ``figure_5`` function returns a
+table of one row per run. It has the configuration, and the actual traffic of the average and of the
+worst node, in percent of a channel. Averages are taken over mappings and seeds, and their intervals
+count.
+
+Applied traffic is L / (t + L), as in the thesis's section 5.5, which calls that a first
+approximation. By definition 24 it counts the whole loop that a task would make without contention,
+paths and gaps between packets too, as eq. 4.3 does. ``offered``, in the same table, is that.
+"""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from itertools import product
+from math import isqrt
+from time import process_time
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from netloom.base.figures import PRINTED, Cell
+from netloom.machines import machine, node_costs
+from netloom.mapping import find_layout
+from netloom.questions.simulate.loop.question import UNIFORM, simulate_loop
+from netloom.topology import topology
+from netloom.workload.programs.loops import think_cycles
+from netloom_papers.ledger import Item, published
+from netloom_papers.questions.simulate.pattern.question import simulate_pattern
+from netloom_papers.studies.chittor import process_graphs
+from netloom_papers.studies.panels import averaged, cell, curve, grid, plot
+from netloom_papers.studies.running import run_side_by_side
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    import polars as pl
+
+    from netloom.base.arrays import Floats
+    from netloom.base.figures import Grid, Plot
+    from netloom_papers.ledger import Known, Made
+    from netloom_papers.questions.simulate.pattern.answer import PatternSimulation
+
+    Drawn: TypeAlias = Iterator[Plot | Grid | str]
+    Found: TypeAlias = dict[str, Any]
+
+APPLIED_PERCENT, ACTUAL_PERCENT = "applied node traffic (%)", "actual node traffic (%)"
+AXES = APPLIED_PERCENT, ACTUAL_PERCENT
+
+WHO = {"average_node": "average node", "worst_node": "worst node"}
+
+# -- chapter 4: the Symult 2010 ------------------------------------------------------------------
+
+SHORT = (1, 16, 64, 100, 128, 256)
+LONG = (512, 1024, 2048, 4096, 8192)
+"""Bytes: messages of a packet, and of whole packets, for which the lines are meant."""
+
+PATTERNS = ("ab-1nn", "aa-1nn", "ab-4nn", "aa-4nn")
+TABLE_4_1_BYTES = (1, 515, 1027, 4099, 8196)
+
+ARBITRATIONS = {"timestamp": "oldest message first", "fifo": "first come, first served"}
+"""The machine's own is not known. The thesis says that it has no priority queues (section 4.2.3),
+which first come, first served is the nearest to."""
+
+THINK_US, QUICK_THINK_US = (0, 100, 200, 400, 800, 1600, 3200), (0, 300, 1000)
+"""Mean computation of a loop in figures 4.8 and 4.12 to 4.14."""
+
+TRANSPOSE_LOOPS, QUICK_LOOPS = 100, 15
+
+MESSAGE_BYTES = (1024, 4096, 8192)
+"""Of figures 4.13 and 4.14. Section 5.4 names them."""
+
+LOOPS = 60
+"""Loops of a run without computation: only its beginning leaves a trace in the others."""
+
+
+def _pattern(
+    name: str,
+    side: int,
+    sizes: Sequence[int],
+    thinks: Sequence[float],
+    loops: int = LOOPS,
+    **options: Any,
+) -> PatternSimulation:
+    found = simulate_pattern(
+        f"symult2010:{side}x{side}",
+        pattern=name,
+        message_bytes=list(sizes),
+        think_us=list(thinks),
+        loops=loops,
+        **options,
+    )
+    if found.interrupted:
+        raise KeyboardInterrupt
+    return found
+
+
+@cache
+def _neighbours(name: str, sizes: tuple[int, ...]) -> pl.DataFrame:
+    """Neighbours' loops without computation, by length."""
+    return _pattern(name, 4, sizes, [0]).table()
+
+
+def _figure_4_4(_: Known) -> Found:
+    table = _neighbours("ab-1nn", SHORT + LONG)
+    times = zip(table["message_bytes"], table["communication_us_mean"], strict=True)
+    return {f"message of {size} bytes (µs)": time for size, time in times}
+
+
+def _draw_figure_4_4(made: Made) -> Drawn:
+    rows = {int(row.quantity.split()[2]): row for row in made.rows}
+    for title, sizes, line in (
+        ("A. Up to a packet", SHORT, "210.9 + 0.0577 L"),
+        ("B. Packets of 256 bytes", LONG, "210.2 + 0.1536 L"),
+    ):
+        curves = [
+            curve(line, sizes, [rows[size].printed for size in sizes], PRINTED),
+            curve("simulated", sizes, [rows[size].computed for size in sizes]),
+        ]
+        yield plot(title, ("message length L, bytes", "time of a message, µs"), curves)
+
+
+def _by_node(found: PatternSimulation) -> pl.DataFrame:
+    import polars as pl
+
+    rows, columns = np.divmod(found.nodes, 12)
+    return pl.DataFrame({"row": rows, "column": columns, "loop_us": found.points[0].loop_us})
+
+
+def _draw_figure_4_5(_: Made) -> Drawn:
+    """Loop times of the nodes on the diagonal: 4 KB messages, 450 µs of computation."""
+    table = _by_node(_pattern("diagonal", 12, [4096], [450])).sort("row")
+    hops = 2 * np.abs(2 * table["row"].to_numpy() - 11)
+    times = table["loop_us"].to_numpy()
+    for title, x, at in (
+        ("B. By node", "node (i, i)", table["row"]),
+        ("By path length", "path length, hops", hops),
+    ):
+        yield plot(title, (x, "loop time, µs"), [curve("simulated", at, times)], form="points")
+
+
+@cache
+def figure_4_6(message_bytes: tuple[int, ...], loops: int = LOOPS) -> pl.DataFrame:
+    """The mean time of a message, µs, against the length of its path: pairs on the diagonal."""
+    import polars as pl
+
+    found = _pattern("diagonal", 12, message_bytes, [0], loops)
+    half = found.nodes[: len(found.nodes) // 2]
+    hops = 2 * (11 - 2 * (half // 12))
+    return pl.concat(
+        pl.DataFrame(
+            {
+                "message_bytes": point.message_bytes,
+                "hops": hops,
+                "message_us": point.communication_us[: len(half)] / 2,
+            }
+        )
+        for point in found.points
+    )
+
+
+def _section_4_2_2(known: Known) -> Found:
+    return {
+        f"path of {row['hops']} hops, {row['message_bytes']} bytes (µs)": row["message_us"]
+        for row in figure_4_6(tuple(known["bytes"])).iter_rows(named=True)
+        if row["hops"] in known["hops"]
+    }
+
+
+def _draw_figure_4_6(made: Made) -> Drawn:
+    sizes = published("chittor")["items"]["section 4.2.2"]["bytes"]
+    table = figure_4_6(tuple(sizes)).sort("hops")
+    curves = []
+    for size in sizes:
+        ends = [row for row in made.rows if f" {size} bytes" in row.quantity]
+        at = [int(row.quantity.split()[2]) for row in ends]
+        part = table.filter(message_bytes=size)
+        curves.append(curve(f"{size} bytes", at, [row.printed for row in ends], PRINTED))
+        curves.append(curve(f"{size} bytes", part["hops"], part["message_us"]))
+    axes = "path length, hops", "time of a message, µs"
+    yield plot("Time by path length", axes, curves, form="points")
+
+
+def _draw_figure_4_7(made: Made) -> Drawn:
+    """Loop times of the nodes of the transpose: 4 KB messages, 150 µs of computation."""
+    loops = QUICK_LOOPS if made.quick else TRANSPOSE_LOOPS
+    for policy, words in ARBITRATIONS.items():
+        run = _pattern("transpose", 12, [4096], [150], loops, arbitration=policy)
+        cells = {
+            (f"row {node['row']}", f"column {node['column']}"): Cell(None, node["loop_us"])
+            for node in _by_node(run).sort("row", "column").iter_rows(named=True)
+        }
+        columns = [f"column {number}" for number in range(12)]
+        yield grid(f"B. Loop times (µs), {words}", cells, columns)
+
+
+@cache
+def transposes(
+    side: int, size: int, policy: str, thinks: tuple[float, ...], loops: int
+) -> pl.DataFrame:
+    """Return loops of the transpose: applied traffic, actual traffic, and times."""
+    return _pattern("transpose", side, [size], thinks, loops, arbitration=policy).table()
+
+
+BY_SIZE = {f"{side * side} nodes": (side, 4096) for side in (4, 8, 12)}
+"""4 KB messages, by system size: side and bytes."""
+
+BY_LENGTH = {f"{size} bytes": (12, size) for size in MESSAGE_BYTES}
+"""144 nodes, by message length."""
+
+
+def _longer(table: pl.DataFrame, part: str) -> tuple[Any, Any]:
+    """Return computation time and what contention adds to the two messages of a loop, µs."""
+    added = table[f"communication_us_{part}"] - table["message_us"]
+    return table["think_us"], 2 * added.to_numpy()
+
+
+def _slower(table: pl.DataFrame, part: str) -> tuple[Any, Any]:
+    """Return applied traffic (%) and θ."""
+    return 100 * table["applied"].to_numpy(), table[f"slowdown_{part}"]
+
+
+def _traffic(table: pl.DataFrame, part: str) -> tuple[Any, Any]:
+    """Return applied and actual traffic (%)."""
+    who = "average_node" if part == "mean" else "worst_node"
+    return 100 * table["applied"].to_numpy(), 100 * table[who].to_numpy()
+
+
+def _of_transposes(
+    axes: tuple[str, str],
+    figures: Callable[[pl.DataFrame, str], tuple[Any, Any]],
+    parts: Mapping[str, Mapping[str, tuple[int, int]]],
+    made: Made,
+) -> Drawn:
+    """Average and worst nodes of the runs of each part of a figure, for each arbitration."""
+    options = (QUICK_THINK_US, QUICK_LOOPS) if made.quick else (THINK_US, TRANSPOSE_LOOPS)
+    nodes = {"mean": "average node", "max": "worst node"}
+    for (title, runs), (policy, words) in product(parts.items(), ARBITRATIONS.items()):
+        curves = [
+            curve(f"{name}, {who}", *figures(transposes(*case, policy, *options), part))
+            for (name, case), (part, who) in product(runs.items(), nodes.items())
+        ]
+        yield plot(f"{title}: {words}", axes, curves)
+
+
+THETA = APPLIED_PERCENT, "normalised communication time of a message θ"
+ADDED = "mean computation of a loop, µs", "increase in communication time of a loop, µs"
+
+
+def _table_4_1(_: Known) -> Found:
+    """Neighbours whose messages meet at the channel to the router, over a message alone."""
+    loops = _loops_of_neighbours()
+    return {
+        f"{name}, {size} bytes, over τ_m": 2 * loops[name, size] / loops["ab-1nn", size]
+        for size, name in product(TABLE_4_1_BYTES, PATTERNS[1:])
+    }
+
+
+def _loops_of_neighbours() -> dict[tuple[str, int], float]:
+    """Return loop times of table 4.1, µs, by pattern and bytes."""
+    return {
+        (name, size): time
+        for name in PATTERNS
+        for size, time in zip(
+            TABLE_4_1_BYTES, _neighbours(name, TABLE_4_1_BYTES)["loop_us_mean"], strict=True
+        )
+    }
+
+
+def _draw_table_4_1(made: Made) -> Drawn:
+    compared = {row.quantity: cell(row) for row in made.rows}
+    loops = _loops_of_neighbours()
+    cells = {}
+    for (number, size), name in product(enumerate(TABLE_4_1_BYTES), PATTERNS):
+        label, title = f"{size} bytes", name.upper()
+        printed = made.known["loops_ms"][name][number]
+        cells[label, f"{title}, ms"] = Cell(printed, loops[name, size] / 1000)
+        ratio = compared.get(f"{name}, {size} bytes, over τ_m", Cell(2.0, 2.0))
+        cells[label, f"{title} / τ_m"] = ratio
+    yield grid("Communication time of a loop of neighbours", cells, head="message")
+
+
+def _figure_4_11(known: Known) -> Found:
+    """The worked example's loop computes for 1 ms on average. The pairs are as many samples."""
+    point = _pattern("ab-1nn", 4, [4096], [1000], known["loops"]).points[0]
+    loop_us = point.loop_us[::2]  # of a pair, both nodes have the same
+    return {"loop (µs)": loop_us, "λ_a (%)": 100 * point.channel_us / loop_us}
+
+
+def _draw_figure_4_11(made: Made) -> Drawn:
+    costs = node_costs(machine("symult2010"))
+    message = float(costs.message_us(4096))
+    channel = costs.packet_bytes * costs.byte_us
+    computed = {
+        "message": message,
+        "fixed overhead of a message": costs.alpha_us,
+        "data of a message": message - costs.alpha_us,
+        "packet": costs.packet_us,
+        "packet on a channel": channel,
+        "overhead of a packet": costs.packet_us - channel,
+        "loop": 1000 + 2 * message,
+    }
+    cells = {}
+    for name, printed in made.known["components"].items():
+        digit = 1 if isinstance(printed, int) else 0.1
+        within = abs(computed[name] - printed) < digit
+        cells[name, "µs"] = Cell(printed, computed[name], within)
+    yield grid("Loop of 4 KB messages and 1 ms of computation", cells)
+
+
+def _figure_4_14(known: Known) -> Found:
+    found: dict[str, Any] = {}
+    for policy, thinks in known["think_us"].items():
+        table = transposes(12, 4096, policy, tuple(thinks), known["loops"])
+        found[f"worst node saturates, {policy} (%)"] = 100 * table["worst_node"].to_numpy().max()
+    alone = _neighbours("ab-1nn", (1024, 8192))
+    for size, applied in zip(alone["message_bytes"], alone["applied"], strict=True):
+        found[f"most that can be applied, {size} bytes (%)"] = 100 * applied
+    return found
+
+
+# -- chapter 5: the thesis's simulator -----------------------------------------------------------
+
+APPLIED = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
+"""Applied traffic of the figures."""
+
+QUICK_APPLIED = (0.05, 0.1, 0.2, 0.4)
+
+SEEDS, MAPPINGS, QUICK_RUNS = 4, 6, 3
+"""Seeds, or random mappings, of a curve's points. Either of a quick run, of its rows too."""
+
+TRANSPOSE = {"on": "mesh:12x12", "app": "transpose:12"}
+
+POLICIES = {
+    "timestamp": "Oldest message first",
+    "fifo": "First come, first served",
+    "biased": "Biased priority",
+    "source": "Message-source priority",
+}
+
+GRAPHS = ("binary tree", "2D mesh", "3D mesh", "hypercube")
+BY_GRAPH = {graph: {"graph": graph} for graph in GRAPHS}
+
+LAYOUTS = {"binary tree": "tiles", "3D mesh": "columns"}
+"""Layouts of section 3.5: Youn's tiles as netloom has them, and scheme B."""
+
+FORTY, TRAFFICS = (0.25, 0.4), (0.12, 0.18, 0.25, 0.4)
+"""Applied traffic of what is said of arbitration."""
+
+
+def run_loops(cases: Sequence[Mapping[str, Any]], what: str) -> pl.DataFrame:
+    """Return one row per closed loop on lockstep worms: its options, and the traffic, per cent.
+
+    Parameters
+    ----------
+    cases
+        Options of ``simulate_loop``. ``graph`` and ``asked`` are labels of their own.
+    what
+        Shown while it lasts.
+    """
+    import polars as pl
+
+    found = run_side_by_side([partial(_run_loop, case) for case in cases], what)
+    return pl.DataFrame(found, infer_schema_length=None)
+
+
+def _run_loop(case: Mapping[str, Any]) -> dict[str, Any]:
+    options = {name: value for name, value in case.items() if name not in ("graph", "asked")}
+    simulated = simulate_loop(engine="worm", **options)
+    point, limit, flits = simulated.point, simulated.limit, simulated.message_flits
+    times = point.times
+    assert times is not None, point.note
+    thinking = think_cycles(point.applied, flits)
+    return {name: value for name, value in case.items() if name not in ("app", "mapping")} | {
+        "app": simulated.program,
+        "mapping": simulated.mapping,
+        "offered": 100 * flits / (thinking + point.unhindered),
+        "average_node": 100 * times.average_node,
+        "worst_node": 100 * times.worst_node,
+        "accepted": 100 * times.accepted,
+        "theory_average": None if limit is None else 100 * limit.average_node,
+        "theory_worst": None if limit is None else 100 * limit.worst_node,
+    }
+
+
+def _transposed(
+    what: str,
+    option: str,
+    values: Sequence[Any],
+    seeds: int,
+    applied: Sequence[float] = APPLIED,
+    **more: Any,
+) -> pl.DataFrame:
+    """Run the transpose with each value of an option."""
+    cases = [
+        {**TRANSPOSE, option: value, "applied": traffic, "seed": seed, **more}
+        for value, traffic, seed in product(values, applied, _from_one(seeds))
+    ]
+    return run_loops(cases, what)
+
+
+def _from_one(number: int) -> Iterable[int]:
+    return range(1, number + 1)
+
+
+def _column(table: pl.DataFrame, name: str, **where: Any) -> Floats:
+    """One column of the rows of a kind, by seed."""
+    chosen = table.filter(**where).sort("seed")
+    assert len(chosen)
+    return chosen[name].to_numpy()
+
+
+def _runs(quick: bool, full: int = SEEDS) -> tuple[int, tuple[float, ...]]:
+    """Return how many seeds or mappings a point has, and the applied traffics."""
+    return (QUICK_RUNS, QUICK_APPLIED) if quick else (full, APPLIED)
+
+
+def _curves(
+    table: pl.DataFrame,
+    cases: Mapping[str, Mapping[str, Any]],
+    who: Mapping[str, str] = WHO,
+    x: str = "applied",
+) -> list[pl.DataFrame]:
+    """Return actual against applied traffic, one curve per case and kind of node."""
+    return [
+        averaged(f"{name}, {words}".removeprefix(", "), table.filter(**where), column, x=x)
+        for (name, where), (column, words) in product(cases.items(), who.items())
+    ]
+
+
+def _theory() -> list[pl.DataFrame]:
+    """Return the saturation of the transpose on 144 nodes by theory, as the thesis prints it."""
+    values = published("chittor")["items"]["figure 5.6"]["values"]
+    ends = 100 * np.array(APPLIED)[[0, -1]]
+    return [curve(f"theory, {who}", ends, values[f"{who} (%)"], PRINTED) for who in WHO.values()]
+
+
+def _of_transpose(
+    title: str,
+    runs: Callable[[int, Sequence[float]], pl.DataFrame],
+    cases: Mapping[str, Mapping[str, Any]],
+    made: Made,
+    *,
+    x: str = "applied",
+) -> Drawn:
+    yield plot(title, AXES, [*_curves(runs(*_runs(made.quick)), cases, x=x), *_theory()])
+
+
+figure_5_6 = partial(_transposed, "figure 5.6", "release_cycles", (0, 1), loops=400)
+"""The transpose of 144 nodes, with both readings of when a channel is free again."""
+
+
+def _figure_5_6(known: Known) -> Found:
+    table = figure_5_6(known["seeds"], [0.9])
+    found = {}
+    for who, (release, held) in product(("average", "worst"), ((0, "L"), (1, "L + 1"))):
+        percent = _column(table, f"{who}_node", release_cycles=release)
+        found[f"{who} node, channels held {held} cycles (%)"] = percent
+        if not release:
+            found[f"{who} node (%)"] = percent
+    return found
+
+
+def _draw_figure_5_6(made: Made) -> Drawn:
+    loops, thinks = (15, (300, 1000)) if made.quick else (60, (0, 150, 300, 600, 1000, 2000))
+    symult = transposes(12, 4096, "timestamp", thinks, loops)
+    applied = 100 * symult["applied"].to_numpy()
+    held = {"": {"release_cycles": 0}, "channels held a cycle more": {"release_cycles": 1}}
+    curves = [
+        *_curves(figure_5_6(*_runs(made.quick)), held),
+        *(
+            curve(f"simulated Symult 2010, {words}", applied, 100 * symult[column].to_numpy())
+            for column, words in WHO.items()
+        ),
+        *_theory(),
+    ]
+    yield plot("Transpose, 144 nodes", AXES, curves)
+
+
+@cache
+def _speeds(quick: bool) -> pl.DataFrame:
+    """Measure netloom's simulator, one row per pattern, size and applied traffic."""
+    import polars as pl
+
+    sizes, traffics = ((64, 256), (0.1, 0.4)) if quick else ((64, 256, 1024), (0.05, 0.1, 0.2, 0.4))
+    found = []
+    _timed("2D mesh", 64, 0.1)  # compiles the kernels
+    for pattern, nodes, traffic in product(("2D mesh", UNIFORM), sizes, traffics):
+        seconds, cycles, actual = _timed(pattern, nodes, traffic)
+        found.append(
+            {
+                "series": f"{'neighbours' if pattern != UNIFORM else pattern}, {nodes} nodes",
+                "applied": traffic,
+                "cycles_per_second": cycles / seconds,
+                "us": 1e6 * seconds / (cycles * nodes * actual),
+            }
+        )
+    return pl.DataFrame(found)
+
+
+def _timed(pattern: str, nodes: int, traffic: float, **options: Any) -> tuple[float, int, float]:
+    """Return processor seconds, cycles and actual traffic of a closed loop."""
+    app: Any = UNIFORM if pattern == UNIFORM else process_graphs(nodes)[pattern]
+    side = round(nodes**0.5)
+    begin = process_time()
+    found = simulate_loop(
+        f"mesh:{side}x{side}", app=app, applied=traffic, engine="worm", **options
+    ).point
+    assert found.times is not None
+    return process_time() - begin, found.ending.cycle, found.times.average_node
+
+
+def _speed_curves(quick: bool, column: str) -> list[pl.DataFrame]:
+    return [
+        curve(str(series), 100 * part["applied"].to_numpy(), part[column])
+        for (series,), part in _speeds(quick).group_by("series", maintain_order=True)
+    ]
+
+
+def _draw_figure_5_7(made: Made) -> Drawn:
+    axes = APPLIED_PERCENT, "cycles per second of processor time"
+    yield plot("Speed of the simulator", axes, _speed_curves(made.quick, "cycles_per_second"))
+
+
+def _draw_figure_5_8(made: Made) -> Drawn:
+    printed, example = made.known["us_per_message_and_cycle"], made.known["example"]
+    curves = [
+        *_speed_curves(made.quick, "us"),
+        *(curve(f"the thesis's, {each} µs", [5, 40], each, PRINTED) for each in printed),
+    ]
+    axes = APPLIED_PERCENT, "processor time of a message that moves, µs a cycle"
+    yield plot("Cost of a message and cycle", axes, curves, log_y=True)
+    nodes, traffic, flits = (example[name] for name in ("nodes", "traffic", "message_flits"))
+    cells = {
+        (label, "s"): Cell(
+            example["seconds"],
+            estimated_seconds(printed[1], nodes, traffic, loop, example["loops"]),
+        )
+        for label, loop in (
+            ("the thesis's formula, t = 270", example["think_cycles"]),
+            ("the thesis's formula as printed, with 300", example["think_cycles"] + flits),
+        )
+    }
+    options = {"message_flits": flits, "loops": example["loops"], "skip": 0}
+    seconds, _, _ = _timed(UNIFORM, nodes, traffic, **options)
+    cells["netloom, measured", "s"] = Cell(None, seconds)
+    yield grid("Processor time of the example in section 5.5", cells)
+
+
+def estimated_seconds(
+    cost_us: float, nodes: int, traffic: float, think: float, loops: int
+) -> float:
+    """Return x N λ (t + t λ / (1 - λ)) m, section 5.5, in seconds."""
+    return float(
+        1e-6 * cost_us * nodes * traffic * (think + think * traffic / (1 - traffic)) * loops
+    )
+
+
+figure_5_9 = partial(_transposed, "figure 5.9", "message_flits", (5, 50, 250))
+"""The effect of message length, on the transpose."""
+
+
+def _figure_5_9(known: Known) -> Found:
+    table = figure_5_9(known["seeds"], [0.9])
+    found: dict[str, Any] = {}
+    for who in ("average", "worst"):
+        five, fifty, most = (
+            _column(table, f"{who}_node", message_flits=flits) for flits in (5, 50, 250)
+        )
+        found[f"{who} node, 250 flits over 50 flits"] = most / fifty
+        found[f"{who} node, 50 flits (%)"] = fifty
+        found[f"{who} node, 5 flits saturate lower (share of runs)"] = np.mean(five < fifty)
+    return found
+
+
+figure_5_10 = partial(_transposed, "figure 5.10", "think", ("fixed", "uniform"))
+"""The effect of the distribution of computation times, on the transpose."""
+
+
+def _figure_5_10(known: Known) -> Found:
+    table = figure_5_10(known["seeds"], [0.1, 0.9])
+    found: dict[str, Any] = {}
+    for who, traffic in product(("average", "worst"), (0.1, 0.9)):
+        fixed, uniform = (
+            _column(table, f"{who}_node", think=think, applied=traffic)
+            for think in ("fixed", "uniform")
+        )
+        if traffic == 0.9:
+            found[f"{who} node, fixed over uniform, saturated"] = fixed / uniform
+        else:
+            better = f"{who} node, fixed better at 10 % applied (share of runs)"
+            found[better] = np.mean(fixed > uniform)
+    return found
+
+
+def figure_5_11(seeds: int, offered: Sequence[float] = APPLIED) -> pl.DataFrame:
+    """The effect of packets: 250 flits at once, or 10 of 25 with gaps of 10 cycles.
+
+    Both offer the same traffic by definition 24, ``asked``. The gaps and the ten paths that packets
+    cross one after the other are part of the loop. So tasks that cut their messages compute for
+    less of it. By L / (t + L) they would offer up to 8 % less, and be compared with more.
+    """
+    whole, cut = {"packet_flits": 250}, {"packet_flits": 25, "gap_cycles": 10}
+    hops = 2 * (12 + 1) / 3  # of the transpose's paths, on average
+    alone = (250 + hops + 1), 10 * (25 + hops + 1) + 9 * 10
+    cases = [
+        {
+            **TRANSPOSE,
+            "message_flits": 250,
+            "seed": seed,
+            **packets,
+            "asked": traffic,
+            "applied": 250 / (250 / traffic - cycles + 250),
+        }
+        for (packets, cycles), traffic, seed in product(
+            zip((whole, cut), alone, strict=True), offered, _from_one(seeds)
+        )
+    ]
+    return run_loops(cases, "figure 5.11")
+
+
+def _figure_5_11(known: Known) -> Found:
+    table = figure_5_11(known["seeds"], [0.1, 0.5])
+    found = {}
+    where = {0.1: "at 10 % applied", 0.5: "saturated"}
+    for who, (traffic, at) in product(("average", "worst"), where.items()):
+        cut, whole = (
+            _column(table, f"{who}_node", packet_flits=flits, asked=traffic) for flits in (25, 250)
+        )
+        found[f"{who} node, packets over whole messages, {at}"] = cut / whole
+    return found
+
+
+def _on_mesh(graph: str, nodes: int) -> dict[str, Any]:
+    app = UNIFORM if graph == UNIFORM else process_graphs(nodes)[graph]
+    side = isqrt(nodes)
+    return {"graph": graph, "app": app, "on": f"mesh:{side}x{side}"}
+
+
+def figure_5_12(
+    mappings: int, applied: Sequence[float] = APPLIED, sizes: Sequence[int] = (64, 256)
+) -> pl.DataFrame:
+    """The effect of random mapping: four process graphs, and uniform traffic beside them.
+
+    ``theory_average`` and ``theory_worst`` are the saturation traffic by static analysis of the
+    same mapping (sections 3.5 and 5.6.4), per cent.
+    """
+    cases = [
+        {
+            **_on_mesh(graph, nodes),
+            **({} if graph == UNIFORM else {"mapping": "random"}),
+            "applied": traffic,
+            "seed": seed,
+        }
+        for nodes, graph, traffic, seed in product(
+            sizes, (*GRAPHS, UNIFORM), applied, _from_one(mappings)
+        )
+    ]
+    return run_loops(cases, "figure 5.12")
+
+
+def _figure_5_12(known: Known) -> Found:
+    table = figure_5_12(known["mappings"], [0.5])
+    found = {}
+    for nodes, on in ((64, "mesh:8x8"), (256, "mesh:16x16")):
+        found[f"uniform, N = {nodes}, average node (%)"] = _column(
+            table, "average_node", graph=UNIFORM, on=on
+        )
+        for graph in GRAPHS:
+            average, worst, theory_average, theory_worst = (
+                _column(table, name, graph=graph, on=on)
+                for name in ("average_node", "worst_node", "theory_average", "theory_worst")
+            )
+            name = f"{graph}, N = {nodes}"
+            found[f"{name}, average node over theory"] = average / theory_average
+            found[f"{name}, worst node over theory"] = worst / theory_worst
+            found[f"{name}, average over worst node"] = average / worst
+    return found
+
+
+def _draw_figure_5_12(made: Made) -> Drawn:
+    mappings, applied = _runs(made.quick, MAPPINGS)
+    cases = {graph: {"graph": graph} for graph in (*GRAPHS, UNIFORM)}
+    for letter, nodes in (("A", 64), ("B", 256)):
+        table = figure_5_12(mappings, applied, [nodes])
+        yield plot(f"{letter}. {nodes} nodes", AXES, _curves(table, cases))
+        # what gets through at the highest applied traffic, and saturation by static analysis
+        top = table.filter(table["theory_average"].is_not_null(), applied=max(applied))
+        bars = []
+        for part in ("average", "worst"):
+            for name, column in (("simulated", f"{part}_node"), ("theory", f"theory_{part}")):
+                means = [top.filter(graph=graph)[column].to_numpy().mean() for graph in GRAPHS]
+                bars.append(curve(f"{part} node, {name}", list(GRAPHS), means))
+        yield plot(f"{nodes} nodes, saturation", ("", ACTUAL_PERCENT), bars, form="bars")
+    yield (
+        "Theory, in parentheses in the thesis's legends, is netloom's static analysis of the same "
+        "mappings; the thesis's values and its mapping are lost with the drawing."
+    )
+    yield f"Points are means of {mappings} random mappings, the thesis's of one."
+
+
+def _carefully(graph: str, nodes: int) -> dict[str, Any]:
+    """Place a graph as section 3.5 does. Identity is careful for 2D meshes and hypercubes.
+
+    No mesh of the thesis's sizes takes 6 x 6 x 6 tasks scheme by scheme. 12 x 18 nodes do.
+    """
+    case = _on_mesh(graph, nodes)
+    if graph == "3D mesh" and nodes == 256:
+        case["on"] = "mesh:12x18"
+    if graph in LAYOUTS:
+        layout = find_layout(LAYOUTS[graph], case["app"], topology(case["on"]))
+        case["mapping"] = layout.node_of
+    return case
+
+
+def figure_5_13(
+    seeds: int, applied: Sequence[float] = APPLIED, sizes: Sequence[int] = (64, 256)
+) -> pl.DataFrame:
+    """The effect of careful mapping, with dimension-order routing (section 3.5)."""
+    cases = [
+        {**_carefully(graph, nodes), "applied": traffic, "seed": seed, "loops": 1000}
+        for nodes, graph, traffic, seed in product(sizes, GRAPHS, applied, _from_one(seeds))
+    ]
+    return run_loops(cases, "figure 5.13")
+
+
+def _figure_5_13(known: Known) -> Found:
+    table = figure_5_13(known["seeds"], [0.25])
+    found = {}
+    for nodes, graph in product((64, 256), GRAPHS):
+        case = _carefully(graph, nodes)
+        tasks = nodes if graph == "binary tree" else case["app"].num_tasks
+        for who in ("average", "worst"):
+            where = {"graph": graph, "on": case["on"]}
+            actual, offered = (_column(table, name, **where) for name in (f"{who}_node", "offered"))
+            found[f"{graph}, N = {tasks}, {who} node over applied"] = actual / offered
+    return found
+
+
+def _draw_figure_5_13(made: Made) -> Drawn:
+    _, applied = _runs(made.quick)
+    for letter, nodes in (("A", 64), ("B", 256)):
+        table = figure_5_13(2, applied, [nodes])
+        curves = _curves(table, BY_GRAPH, {"worst_node": "worst node"})
+        yield plot(f"{letter}. {nodes} nodes", AXES, curves)
+
+
+@cache
+def arbitrated(
+    mappings: int,
+    applied: tuple[float, ...],
+    *policies: str,
+    graphs: tuple[str, ...] = GRAPHS,
+) -> pl.DataFrame:
+    """The effect of arbitration: randomly mapped graphs on 256 nodes, policy by policy.
+
+    Fewer loops than elsewhere: with first come first served the slowest task takes up to some
+    100 000 cycles for each.
+    """
+    cases = [
+        {
+            **_on_mesh(graph, 256),
+            "mapping": "random",
+            "arbitration": policy,
+            "applied": traffic,
+            "seed": seed,
+            "loops": 30,
+            "skip": 5,
+        }
+        for graph, policy, traffic, seed in product(graphs, policies, applied, _from_one(mappings))
+    ]
+    return run_loops(cases, f"arbitration, {', '.join(policies)}")
+
+
+def _first_come(known: Known) -> Found:
+    """Figure 5.14: first come, first served declines, however ties are broken. Stamps do not."""
+    table = arbitrated(known["mappings"], TRAFFICS, "timestamp", "fifo")
+    fair = arbitrated(known["mappings"], (0.25,), "fifo-lru")
+    found: dict[str, Any] = {}
+    for graph in GRAPHS:
+        stamped, fifo = (
+            {
+                traffic: _column(
+                    table, "average_node", graph=graph, arbitration=policy, applied=traffic
+                )
+                for traffic in TRAFFICS
+            }
+            for policy in ("timestamp", "fifo")
+        )
+        highest = np.max(list(fifo.values()), axis=0)
+        found[f"{graph}, FIFO below its highest at 40 % (share of mappings)"] = np.mean(
+            fifo[0.4] < 0.95 * highest
+        )
+        found[f"{graph}, time stamp at 40 % over its highest"] = stamped[0.4] / np.max(
+            list(stamped.values()), axis=0
+        )
+        found[f"{graph}, FIFO below time stamp at 25 % (share of mappings)"] = np.mean(
+            fifo[0.25] < stamped[0.25]
+        )
+        found[f"{graph}, ties by least recent request over FIFO"] = (
+            _column(fair, "average_node", graph=graph) / fifo[0.25]
+        )
+    return found
+
+
+def _comparable(policy: str, known: Known) -> Found:
+    """Figures 5.15 and 5.16: a policy is as good as time stamps."""
+    table = arbitrated(known["mappings"], FORTY, policy)
+    stamped = arbitrated(known["mappings"], TRAFFICS, "timestamp", "fifo")
+    stamped = stamped.filter(arbitration="timestamp")
+    found = {}
+    for graph, who, traffic in product(GRAPHS, ("average", "worst"), FORTY):
+        here, there = (
+            _column(each, f"{who}_node", graph=graph, applied=traffic) for each in (table, stamped)
+        )
+        found[f"{graph}, {policy} over time stamp, {who} node at {traffic:.0%}"] = here / there
+    return found
+
+
+def _of_policy(policy: str, made: Made) -> Drawn:
+    """The policy, and time stamps to compare with. A quick run has the runs of the rows."""
+    mappings = made.known["mappings"]
+    for each in (policy, "timestamp"):
+        if not made.quick:
+            table = arbitrated(mappings, APPLIED, each)
+        elif each in ("timestamp", "fifo"):
+            table = arbitrated(mappings, TRAFFICS, "timestamp", "fifo").filter(arbitration=each)
+        else:
+            table = arbitrated(mappings, FORTY, each)
+        title = POLICIES[each] + ("" if each == policy else ", to compare with")
+        yield plot(title, AXES, _curves(table, BY_GRAPH))
+
+
+FEW_SEEDS, FEW_MAPPINGS = {"seeds": QUICK_RUNS}, {"mappings": QUICK_RUNS}
+
+FLITS = {f"{flits} flits": {"message_flits": flits} for flits in (5, 50, 250)}
+THINKING = {"constant": {"think": "fixed"}, "uniform on 0 to 2t": {"think": "uniform"}}
+PACKETS = {
+    "250 flits at once": {"packet_flits": 250},
+    "10 packets of 25 flits": {"packet_flits": 25},
+}
+
+ITEMS = (
+    Item("figure 4.4", _figure_4_4, _draw_figure_4_4),
+    Item("section 4.2.2", _section_4_2_2),
+    Item("figure 4.5", draw=_draw_figure_4_5, shows=("section 4.2.2",)),
+    Item("figure 4.6", draw=_draw_figure_4_6, shows=("section 4.2.2",)),
+    Item("figure 4.7", draw=_draw_figure_4_7, shows=("section 4.2.3",)),
+    Item(
+        "figure 4.8",
+        draw=partial(
+            _of_transposes, ADDED, _longer, {"A. 4 KB messages": BY_SIZE, "B. 144 nodes": BY_LENGTH}
+        ),
+    ),
+    Item("table 4.1", _table_4_1, _draw_table_4_1),
+    Item(
+        "figure 4.11",
+        _figure_4_11,
+        _draw_figure_4_11,
+        shows=("figure 4.11", "section 4.3"),
+        quick={"loops": 200},
+    ),
+    Item("figure 4.12", draw=partial(_of_transposes, THETA, _slower, {"4 KB messages": BY_SIZE})),
+    Item("figure 4.13", draw=partial(_of_transposes, THETA, _slower, {"144 nodes": BY_LENGTH})),
+    Item(
+        "figure 4.14",
+        _figure_4_14,
+        partial(_of_transposes, AXES, _traffic, {"144 nodes": BY_LENGTH}),
+        quick={"loops": QUICK_LOOPS},
+    ),
+    Item("figure 5.6", _figure_5_6, _draw_figure_5_6, quick=FEW_SEEDS),
+    Item("figure 5.7", draw=_draw_figure_5_7),
+    Item("figure 5.8", draw=_draw_figure_5_8),
+    Item(
+        "figure 5.9",
+        _figure_5_9,
+        partial(_of_transpose, "By message length", figure_5_9, FLITS),
+        quick=FEW_SEEDS,
+    ),
+    Item(
+        "figure 5.10",
+        _figure_5_10,
+        partial(_of_transpose, "By distribution of computation times", figure_5_10, THINKING),
+        quick=FEW_SEEDS,
+    ),
+    Item(
+        "figure 5.11",
+        _figure_5_11,
+        partial(_of_transpose, "By packets", figure_5_11, PACKETS, x="asked"),
+        quick=FEW_SEEDS,
+    ),
+    Item("figure 5.12", _figure_5_12, _draw_figure_5_12, quick=FEW_MAPPINGS),
+    Item("figure 5.13", _figure_5_13, _draw_figure_5_13, quick=FEW_SEEDS),
+    Item("figure 5.14", _first_come, partial(_of_policy, "fifo"), quick=FEW_MAPPINGS),
+    Item(
+        "figure 5.15",
+        partial(_comparable, "biased"),
+        partial(_of_policy, "biased"),
+        quick=FEW_MAPPINGS,
+    ),
+    Item(
+        "figure 5.16",
+        partial(_comparable, "source"),
+        partial(_of_policy, "source"),
+        quick=FEW_MAPPINGS,
+    ),
+)
+"""In the order of the thesis."""

@@ -1,0 +1,684 @@
+"""Rosenblum & Mayr 1986: an Ultracomputer with several hot spots, simulated again.
+
+STAN-CS-86-1119. The simulator follows an independent reproduction of the report. The rules of its
+steps were chosen on these same tables, so their agreement is a fit, and no test of the rules.
+
+Tables II, III, V and VI have 392 numbers, each of one run of one seed, of the systems of tables I
+and IV. The seed of a run decides where hot spots are and which elements ask for them, and that
+decides most of the rest. Each number is compared twice: with all that many seeds give, and with
+what placements give that are like the report's own, as far as its tables tell.
+
+Only the first comparison counts: it takes nothing from the tables, and leaves more numbers outside.
+The second one is an input, since the tables themselves choose its placements.
+
+Beside the tables are one hot spot, for which everything is known, critical queue sizes, and the
+spacing of hot spots. Pfister & Norton 1985 has the tree saturation of a network that does not
+combine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from itertools import count, islice, product
+from math import inf
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from netloom.base.figures import Cell
+from netloom_papers.combining import (
+    CombiningEngine,
+    CombiningNetwork,
+    CombiningRun,
+    run_combining,
+)
+from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
+from netloom_papers.combining.replications import critical_queue
+from netloom_papers.ledger import Against, Item, published
+from netloom_papers.models.combining import single_hot_spot, tree_saturation
+from netloom_papers.studies.panels import cell, curve, grid, plot
+from netloom_papers.studies.running import run_side_by_side
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from netloom.base.arrays import Floats
+    from netloom.base.figures import Grid, Plot
+    from netloom_papers.ledger import Known, Made, Row
+
+    Case: TypeAlias = "tuple[System, int, bool]"
+    """A system, the seed of its placement and requests, and whether elements wait."""
+
+    Runs: TypeAlias = Mapping[str, Sequence[CombiningRun]]
+    Found: TypeAlias = dict[str, Any]
+    Drawn: TypeAlias = Iterable[Plot | Grid | str]
+
+PAPER = "rosenblum-mayr"
+
+STEPS = 1000
+"""Steps in which requests are made, in most runs of the report."""
+
+NO_WAIT = {16: "table 3", 512: "table 6"}
+"""The table of elements that do not wait, by how many there are."""
+
+COLUMNS = (
+    "requests per PE",
+    "mean steps",
+    "max. steps",
+    "mean queue",
+    "max. queue",
+    "mean wait",
+    "max. wait",
+)
+
+REQUESTS, MEAN_STEPS = 0, 1
+
+ROUNDING = np.array([0.0005, 0.0005, 0, 0.0005, 0, 0.0005, 0])
+"""Half of the last printed digit. Requests of 16 elements are sixteenths, so that it matters."""
+
+LEAST_SPREADS = {
+    16: np.array([0.3, 0.003, 0.5, 0.002, 0.5, 0.002, 0.5]),
+    512: np.array([0.05, 0.003, 0.5, 0.002, 0.5, 0.002, 0.5]),
+}
+"""Standard deviations below which none is believed: of a few equal samples it would be 0."""
+
+SPREADS = 2.5
+"""Standard deviations that a number may be off, with placements alike."""
+
+BATCH = 64
+"""Placements looked at together."""
+
+
+SPACINGS = {"close": (3, 1), "medium": (16, 2), "wide": (61, 2)}
+"""Modules from one hot spot to the next, and how many more or less (section 4.4)."""
+
+MIDDLE = slice(3, 6)
+"""Levels of the requests behind stages 2 to 4."""
+
+ONE_RUN = (
+    "Each printed number is of one run of one seed, which decides where hot spots are. Computed is "
+    "the mean over 40 seeds; a number is within if one of them is as far off."
+)
+
+ALIKE = (
+    "Placements alike: means over placements whose no-wait steps, as printed, are like the "
+    "report's. Numbers used for that are compared nevertheless, and say little."
+)
+
+SIZES: dict[float, tuple[int | None, ...]] = {
+    0.05: (None, 5, 4, 3, 2),
+    0.10: (None, 6, 5, 4, 3),
+    0.15: (None, 7, 6, 5, 4),
+}
+"""Queue sizes by request rate: for 0.05 those that the report's text names, for the others as many
+around the critical size. Unbounded queues, which the report does not plot, are for comparison."""
+
+PARTS = (
+    ("PE-to-MM queue", "queue_mean", True, -1),
+    ("MM-to-PE queue", "queue_mean", False, 0),
+    ("wait pool", "wait_mean", True, 0),
+)
+"""Of each experiment three figures: what, field of a run, whether towards the modules, and the
+first stage: -1 is the processing elements."""
+
+EXPERIMENTS = {
+    1: "no-wait policy",
+    4: "no-wait policy, rate 0.05, by queue size",
+    7: "no-wait policy, rate 0.10, by queue size",
+    10: "no-wait policy, rate 0.15, by queue size",
+    13: "no-wait policy, by spacing of hot spots",
+}
+"""By the number of their first figure."""
+
+
+@dataclass(frozen=True)
+class System:
+    """One line of table I or IV.
+
+    Attributes
+    ----------
+    pes, hot_spots, rate
+        As printed.
+    per_pe, assign
+        Rounds in which a processing element gets a hot spot, and how likely. Their product is
+        printed.
+    queue
+        Packets that each queue and each wait pool holds. None: any number.
+    """
+
+    pes: int
+    hot_spots: int
+    per_pe: int
+    assign: float
+    rate: float
+    queue: int | None
+
+    @property
+    def family(self) -> tuple[int, int, int, float]:
+        """What, beside the seed, decides where hot spots are and who asks for which."""
+        return self.pes, self.hot_spots, self.per_pe, self.assign
+
+    def traffic(
+        self, placement: int, *, wait: bool = False, spacing: tuple[int, int] | None = None
+    ) -> HotSpotTraffic:
+        """Return the requests: hot spots and their assignment by a seed, at random or spaced."""
+        apart = {} if spacing is None else {"spacing": spacing[0], "deviation": spacing[1]}
+        hot = place_hot_spots(self.pes, self.hot_spots, seed=placement, **apart)
+        assigned = assign_hot_spots(self.pes, hot, self.per_pe, self.assign, seed=placement)
+        return HotSpotTraffic(hot, assigned, self.rate, wait=wait)
+
+    def run(
+        self, traffic: HotSpotTraffic, seed: int, *, steps: int = STEPS, **options: Any
+    ) -> CombiningRun:
+        """Simulate the system. ``options`` are those of its network."""
+        network = CombiningNetwork(self.pes, queue=self.queue, wait_buffer=self.queue, **options)
+        return run_combining(network, traffic, steps, seed=seed)
+
+
+def systems(pes: int) -> dict[str, System]:
+    """Return the systems of a size by name.
+
+    Examples
+    --------
+    >>> systems(16)["Normal"].family
+    (16, 2, 1, 0.95)
+    """
+    lines = published(PAPER)["systems"][f"{pes}"]
+    return {name: System(pes, **line) for name, line in lines.items()}
+
+
+# Tables.
+
+
+def _draw_systems(table: str, pes: int, made: Made) -> Drawn:
+    """Draw the systems. Computed is what the generator of requests makes of them."""
+    cells = {}
+    for name, system in systems(pes).items():
+        traffics = [system.traffic(seed) for seed in range(1, made.known["seeds"] + 1)]
+        spots = np.mean([len(traffic.hot_spots) for traffic in traffics])
+        per_pe = np.mean([traffic.mean_per_pe for traffic in traffics])
+        cells[name, "total hot spots"] = Cell(system.hot_spots, float(spots))
+        mean = round(system.per_pe * system.assign, 4)
+        cells[name, "mean hot spots per PE"] = Cell(mean, float(per_pe))
+        cells[name, "max. queue length"] = Cell(inf if system.queue is None else system.queue, None)
+        cells[name, "request rate"] = Cell(system.rate, None)
+    yield grid(f"Table {table}: characteristics of simulated {pes}-PE systems", cells)
+
+
+def _all_seeds(pes: int, wait: bool, known: Known) -> Found:
+    """Return each printed number: it should lie between the least and the most of all seeds."""
+    lines, by_name, seeds = known["rows"], systems(pes), range(1, known["seeds"] + 1)
+    cases = [(by_name[name], seed, wait) for name, seed in product(lines, seeds)]
+    found: Found = {}
+    runs = _simulate(cases, known["item"]).reshape(len(lines), len(seeds), len(COLUMNS))
+    for (name, printed), samples in zip(lines.items(), runs, strict=True):
+        mean, least, most = samples.mean(axis=0), samples.min(axis=0), samples.max(axis=0)
+        for number, values in enumerate(printed, 1):
+            room = np.where(values < mean, mean - least, most - mean) + ROUNDING
+            found |= _numbers(f"{name}, seed {number}", values, mean, room)
+    return found
+
+
+def _alike(table: str, pes: int, wait: bool, known: Known) -> Found:
+    """Return each printed number: it should be near those of placements like the report's.
+
+    What makes them alike is taken from the tables themselves: the numbers used so are marked
+    "(anchor)", and those in which all placements are equal "(no spread)". Neither says much. None
+    is compared in a quick run.
+    """
+    many = known["placements"]
+    if not many:
+        return {}
+    lines, by_name, used = published(PAPER)["items"][table]["rows"], systems(pes), anchors(pes)
+    seeds = {by_name[name].family: alike(pes, name, (many, many)) for name in used}
+    cases = [
+        (by_name[name], seed, wait)
+        for name in lines
+        for some in seeds[by_name[name].family]
+        for seed in some
+    ]
+    samples = _simulate(cases, known["item"]).reshape(len(lines), 2, -1, len(COLUMNS))
+    found: Found = {}
+    for name, both in zip(lines, samples, strict=True):
+        taken = used.get(name, ()) if not wait else ()
+        for number, (values, some) in enumerate(zip(lines[name], both, strict=True), 1):
+            spread = some.std(axis=0, ddof=1)
+            marks = [
+                " (anchor)" if at in taken else "" if spread[at] else " (no spread)"
+                for at in range(len(COLUMNS))
+            ]
+            room = SPREADS * np.maximum(spread, LEAST_SPREADS[pes])
+            found |= _numbers(f"{name}, seed {number}", values, some.mean(axis=0), room, marks)
+    return found
+
+
+def _numbers(
+    what: str,
+    printed: Sequence[float],
+    computed: Floats,
+    room: Floats,
+    marks: Sequence[str] = ("",) * len(COLUMNS),
+) -> Found:
+    each = zip(COLUMNS, marks, printed, computed.tolist(), room.tolist(), strict=True)
+    return {f"{what}, {column}{mark}": Against(*found) for column, mark, *found in each}
+
+
+def _draw_performance(table: str, what: str, made: Made) -> Drawn:
+    names = list(made.known["rows"])
+    size = 2 * len(names) * len(COLUMNS)
+    title = f"Table {table}: performance of {what} policy, 40 seeds"
+    yield _grid(title, names, made.rows[:size])
+    yield ONE_RUN
+    if made.rows[size:]:
+        yield _grid("The same, placements alike", names, made.rows[size:])
+        yield ALIKE
+
+
+def _grid(title: str, names: Sequence[str], rows: Sequence[Row]) -> Grid:
+    """Return rows in the order of the tables: of each system both seeds, and all columns."""
+    places = product((f"{name}, seed {seed}" for name in names for seed in (1, 2)), COLUMNS)
+    return grid(title, {place: cell(row) for place, row in zip(places, rows, strict=True)})
+
+
+def anchors(pes: int) -> dict[str, tuple[int, ...]]:
+    """Return which numbers tell of a placement: columns by row of the no-wait table.
+
+    The first row of those that share placements: mean steps, which grow with what hot spots have
+    in common of their paths. With 16 elements also requests, since few more or less of them have
+    a hot spot at all.
+    """
+    by_name = systems(pes)
+    first: dict[tuple[Any, ...], str] = {}
+    for name in published(PAPER)["items"][NO_WAIT[pes]]["rows"]:
+        first.setdefault(by_name[name].family, name)
+    columns = (REQUESTS, MEAN_STEPS) if pes == 16 else (MEAN_STEPS,)
+    return dict.fromkeys(first.values(), columns)
+
+
+@cache
+def alike(pes: int, name: str, wanted: tuple[int, int]) -> list[list[int]]:
+    """Return the first seeds whose placements are like each of the two of a printed row.
+
+    Mean steps are those of placements, not of one run: averages over some runs, whose requests
+    have nothing to do with those that are compared later.
+
+    Parameters
+    ----------
+    pes, name
+        Which row of the no-wait table. One of ``anchors``.
+    wanted
+        How many seeds for each of the two.
+    """
+    rule, system = published(PAPER)["placements alike"], systems(pes)[name]
+    printed = published(PAPER)["items"][NO_WAIT[pes]]["rows"]
+    lines = [np.array(values) for values in printed[name]]
+    per_request = pes / (STEPS * system.rate)
+    # elements that have a hot spot; any number of them if there are many
+    elements = [round(line[REQUESTS] * per_request) if pes == 16 else None for line in lines]
+    likes = [(line[MEAN_STEPS], some) for line, some in zip(lines, elements, strict=True)]
+    found: list[list[int]] = [[] for _ in likes]
+    seeds = count(1)
+    while open_ := [at for at, some in enumerate(found) if len(some) < wanted[at]]:
+        batch = list(islice(seeds, BATCH))
+        assert batch[-1] <= rule["most_seeds"], f"no placements like those of {name}"
+        looks = [partial(_look, system, seed, [likes[at] for at in open_], rule) for seed in batch]
+        for seed, alike_to in zip(batch, run_side_by_side(looks), strict=True):
+            for at, is_alike in zip(open_, alike_to, strict=True):
+                if is_alike and len(found[at]) < wanted[at]:
+                    found[at].append(seed)
+    return found
+
+
+def _look(
+    system: System,
+    seed: int,
+    likes: Sequence[tuple[float, int | None]],
+    rule: Known,
+) -> list[bool]:
+    """Whether a placement is like each of several: mean steps, and elements that have hot spots."""
+    traffic = system.traffic(seed)
+    having = int(np.count_nonzero(traffic.assigned[:, 0] >= 0))
+    alike_to = np.array([elements in (None, having) for _, elements in likes])
+    steps = np.array([steps for steps, _ in likes])
+
+    def distance(request_seeds: Sequence[int], length: int) -> Floats:
+        runs = [system.run(traffic, each, steps=length).steps_mean for each in request_seeds]
+        return np.abs(float(np.mean(runs)) - steps)
+
+    first = rule["first_look"]
+    if alike_to.any():
+        alike_to &= distance([first["seed"]], first["steps"]) <= first["within"]
+    if alike_to.any():
+        alike_to &= distance(rule["request_seeds"], STEPS) <= rule["within"]
+    return [bool(each) for each in alike_to]
+
+
+def _simulate(cases: Sequence[Case], what: str) -> Floats:
+    """Return the numbers of the tables for each case: float64[cases, columns]."""
+
+    def one(case: Case) -> tuple[float, ...]:
+        system, seed, wait = case
+        run = system.run(system.traffic(seed, wait=wait), seed)
+        return (
+            run.requests_per_pe,
+            run.steps_mean,
+            run.steps_max,
+            run.mean_queue,
+            float(run.queue_max.max()),
+            run.mean_wait,
+            float(run.wait_max.max()),
+        )
+
+    return np.array(run_side_by_side([partial(one, case) for case in cases], what))
+
+
+# Queues by stage.
+
+
+def _draw_stages(number: int, _: Made) -> Drawn:
+    """Draw one of the figures 1 to 15, by stage, a line per system.
+
+    Each is of one run, with placements like that of the report's first seed as far as its tables
+    tell. But spaced hot spots are averaged over seeds, which differ much.
+    """
+    first = number - (number - 1) % len(PARTS)
+    yield stage_plot(number, EXPERIMENTS[first], _runs(first))
+
+
+def stage_plot(number: int, what: str, runs: Runs) -> Plot:
+    """Return mean lengths by stage, of some runs of each series.
+
+    Parameters
+    ----------
+    number
+        Of the figure: requests, replies and wait pools take turns.
+    what, runs
+        What is simulated, and the runs by series.
+    """
+    part, field, towards, start = PARTS[(number - 1) % len(PARTS)]
+    stages = len(next(iter(runs.values()))[0].wait_mean)
+    names = ["PEs", *map(str, range(stages)), "MMs"][start + 1 :]
+    curves = []
+    for series, some in runs.items():
+        lengths = np.mean([getattr(run, field) for run in some], axis=0)
+        if field == "queue_mean":  # the elements and towards the modules, then these and back
+            half = stages + 1
+            lengths = lengths[:half] if towards else lengths[half:][::-1]
+        length = min(len(names), len(lengths))
+        curves.append(curve(series, names[:length], lengths[:length]))
+    title = f"Figure {number}: mean {part} by stage, {what}"
+    return plot(title, ("stage", "mean length, packets"), curves)
+
+
+@cache
+def _runs(first: int) -> Runs:
+    """Return the runs of an experiment, by series: one of each system, or all seeds of spacings."""
+    if first == 13:
+        known = published(PAPER)["items"]["section 4.4"]
+        return {
+            f"{name}, {size_of(queue)}": runs
+            for (name, queue), runs in spacing(tuple(known["queues"]), known["seeds"]).items()
+        }
+    by_name = systems(512)
+    wanted = [name for name in anchors(512) if first == 1 or name == "Normal"]
+    placements = {by_name[name].family: alike(512, name, (1, 0))[0][0] for name in wanted}
+    if first > 1:
+        rate, sizes = list(SIZES.items())[(first - 4) // len(PARTS)]
+        by_name = {
+            size_of(size): replace(by_name["Normal"], rate=rate, queue=size) for size in sizes
+        }
+    asked = [
+        partial(system.run, system.traffic(placements[system.family]), 1)
+        for system in by_name.values()
+    ]
+    return {name: [run] for name, run in zip(by_name, run_side_by_side(asked), strict=True)}
+
+
+def size_of(queue: int | None) -> str:
+    """Return what queues of a size are called."""
+    return "unbounded" if queue is None else f"queues of {queue}"
+
+
+def _critical(known: Known) -> Found:
+    rate, seeds = known["rate"], range(1, known["seeds"] + 1)
+    normal = replace(systems(512)["Normal"], rate=rate)
+    traffics = [normal.traffic(seed) for seed in seeds]
+    answer = critical_queue(CombiningNetwork(normal.pes), traffics, STEPS, seeds=seeds)
+    if answer.interrupted:
+        raise KeyboardInterrupt
+    return {f"critical size at a rate of {rate:.2f}": answer.size}
+
+
+@cache
+def spacing(
+    queues: tuple[int | None, ...], seeds: int, digits: str = "least-significant-first"
+) -> dict[tuple[str, int | None], list[CombiningRun]]:
+    """Return the runs of each spacing and queue size, one per seed."""
+    normal, cases = systems(512)["Normal"], list(product(SPACINGS, queues))
+
+    def one(case: tuple[str, int | None], seed: int) -> CombiningRun:
+        spaced, queue = case
+        traffic = normal.traffic(seed, spacing=SPACINGS[spaced])
+        return replace(normal, queue=queue).run(traffic, seed, digits=digits)
+
+    asked = [partial(one, case, seed) for case, seed in product(cases, range(1, seeds + 1))]
+    runs = run_side_by_side(asked, f"spacing, {digits}")
+    return {case: runs[at * seeds :][:seeds] for at, case in enumerate(cases)}
+
+
+def _spacing(known: Known) -> Found:
+    """What the text says: no significant effect, but for queues in the middle."""
+    runs = spacing(tuple(known["queues"]), known["seeds"])
+    found: Found = {}
+    for queue in known["queues"]:
+        steps = {name: _mean_steps(runs[name, queue]) for name in SPACINGS}
+        middle = {
+            name: np.array([run.queue_mean[MIDDLE].mean() for run in runs[name, queue]])
+            for name in SPACINGS
+        }
+        size = size_of(queue)
+        for name in ("close", "medium"):
+            found[f"mean steps, {name} over wide, {size}"] = steps[name] / steps["wide"]
+        found[f"medium longest in stages 2 to 4, {size} (share of seeds)"] = np.mean(
+            middle["medium"] >= np.maximum(middle["close"], middle["wide"])
+        )
+    return found
+
+
+def _reproduced_spacing(known: Known) -> Found:
+    """Medians over seeds, as an independent reproduction has them, with both orders of digits."""
+    found: Found = {}
+    for digits in ("least", "most"):
+        runs = spacing(tuple(known["queues"]), known["seeds"], f"{digits}-significant-first")
+        for (name, queue), some in runs.items():
+            quantity = f"{digits} significant first, {name}, {size_of(queue)}, mean steps"
+            if quantity in known["values"]:
+                found[quantity] = np.median(_mean_steps(some))
+    return found
+
+
+def _mean_steps(runs: Sequence[CombiningRun]) -> Floats:
+    return np.array([run.steps_mean for run in runs])
+
+
+def _finalisation(known: Known) -> Found:
+    runs = _over_seeds(systems(512)["Small Queues"], known["seeds"], "finalisation")
+    most = max(run.finalisation_steps for run in runs)
+    return {"most finalisation steps over requested ones, Small Queues, no-wait": most / STEPS}
+
+
+def _backward(known: Known) -> Found:
+    """Queues of one packet, where what is freed in a step counts most."""
+    tight = replace(systems(512)["Normal"], queue=1)
+    forward, backward = (
+        _mean_steps(_over_seeds(tight, known["seeds"], f"{order} simulation", order=order))
+        for order in ("forward", "backward")
+    )
+    return {"mean steps, forward over backward, queues of 1": forward / backward}
+
+
+def _waiting(known: Known) -> Found:
+    """Requests of an element that waits for each: one in 2 K + 1 + 1 / G steps."""
+    one = System(16, 1, 1, 1.0, 0.15, None)
+    steps = known["steps"]
+    runs = _over_seeds(one, known["seeds"], "one hot spot, wait", wait=True, steps=steps)
+    found = np.array([run.requests_per_pe * STEPS / run.steps for run in runs])
+    return {
+        "requests per PE, table II, Few Hot Spots, seed 2": found,
+        "requests per PE, a cycle of 9 + 1 / G steps": found,
+    }
+
+
+def _over_seeds(
+    system: System, seeds: int, what: str, *, wait: bool = False, **options: Any
+) -> list[CombiningRun]:
+    def one(seed: int) -> CombiningRun:
+        return system.run(system.traffic(seed, wait=wait), seed, **options)
+
+    return run_side_by_side([partial(one, seed) for seed in range(1, seeds + 1)], what)
+
+
+# Closed forms.
+
+
+def _closed_form(known: Known) -> Found:
+    """Return each mean queue and wait pool of one hot spot beside ``single_hot_spot``."""
+    compared: Found = {}
+    for stages, steps in zip(known["stages"], known["steps"], strict=True):
+        system = System(2**stages, 1, 1, 1.0, known["rate"], None)
+        runs = _over_seeds(system, known["seeds"], f"one hot spot, K = {stages}", steps=steps)
+        exact = single_hot_spot(stages, known["rate"])
+        queues, waits = (
+            np.array([getattr(run, name) for run in runs]) for name in ("queue_mean", "wait_mean")
+        )
+        levels = [
+            "queues of the elements",
+            *(f"request queues behind stage {stage}" for stage in range(stages)),
+            "queue of the module",
+            *(f"reply queues behind stage {stage}" for stage in reversed(range(stages))),
+        ]
+        pools = [f"wait pools of stage {stage}" for stage in range(stages)]
+        means = (*exact.queue_mean.tolist(), *exact.wait_mean.tolist())
+        for name, value, samples in zip(
+            (*levels, *pools), means, (*queues.T, *waits.T), strict=True
+        ):
+            error = 3 * samples.std(ddof=1) / len(samples) ** 0.5
+            room = max(known["within"] * value, error)
+            compared[f"{name}, K = {stages}"] = Against(value, samples.mean(), room)
+        for name, field in (("least", "steps_min"), ("most", "steps_max")):
+            spent = np.mean([getattr(run, field) for run in runs])
+            compared[f"{name} steps, K = {stages}"] = Against(2 * stages + 2, spent, 0.0)
+    return compared
+
+
+def _saturation(known: Known) -> Found:
+    """Return what a network carries without combining beside ``tree_saturation``."""
+    cases = list(product(known["pes"], known["hot_fractions"]))
+    seeds = range(1, known["seeds"] + 1)
+
+    def carried(pes: int, fraction: float, seed: int) -> float:
+        network, traffic = _one_for_all(known, pes, fraction, 1.0, "none")
+        return run_combining(network, traffic, known["steps"], seed=seed).throughput
+
+    runs = [partial(carried, pes, share, seed) for (pes, share), seed in product(cases, seeds)]
+    found = np.reshape(run_side_by_side(runs, "tree saturation"), (len(cases), -1))
+    return {
+        f"throughput of {pes} elements, h = {fraction}": Against(
+            tree_saturation(pes, fraction), samples
+        )
+        for (pes, fraction), samples in zip(cases, found, strict=True)
+    }
+
+
+def _one_for_all(
+    known: Known, pes: int, fraction: float, rate: float, rule: Any
+) -> tuple[CombiningNetwork, HotSpotTraffic]:
+    """Return a network that combines by a rule, and traffic with one hot spot for all."""
+    hot, size = pes // 3, known["queue"]
+    network = CombiningNetwork(pes, queue=size, wait_buffer=size, combining=rule)
+    everyone = np.full((pes, 1), hot)
+    return network, HotSpotTraffic(np.array([hot]), everyone, rate, hot_fraction=fraction)
+
+
+def _cure(known: Known) -> Found:
+    """The largest of the networks at a rate that it carries only if it combines."""
+    found: Found = {}
+    rate = known["rate"]
+    for fraction in known["hot_fractions"]:
+        carried = {}
+        for rule, how in (("waiting", "combining"), ("none", "no combining")):
+            carried[how], elements, first = _population(known, fraction, rule)
+            where = f"h = {fraction}, {how}"
+            found[f"{where}, carried of what is asked for"] = carried[how] / rate
+            found[f"{where}, queue of an element"] = elements
+            if rule == "none":
+                found[f"{where}, queue behind stage 0"] = first
+        times = carried["combining"] / carried["no combining"]
+        found[f"h = {fraction}, carried with over without combining"] = times
+    return {quantity: samples.mean() for quantity, samples in found.items()}
+
+
+def _population(known: Known, fraction: float, rule: str) -> Floats:
+    """What is carried per element and step, and mean queues, by seed: float64[3, seeds]."""
+    pes, start, steps = known["pes"], known["from"], known["steps"]
+    network, traffic = _one_for_all(known, pes, fraction, known["rate"], rule)
+
+    def one(seed: int) -> tuple[float, float, float]:
+        engine = CombiningEngine(network, traffic, seed=seed)
+        engine.advance(start)
+        began, done = engine.population_sums.copy(), engine.completed
+        engine.advance(steps)
+        span = (steps - start) * pes
+        elements, first = ((engine.population_sums - began) / span)[:2].tolist()
+        return (engine.completed - done) / span, elements, first
+
+    seeds = range(1, known["seeds"] + 1)
+    return np.transpose(run_side_by_side([partial(one, seed) for seed in seeds]))
+
+
+def _of_table(number: int, roman: str, pes: int, policy: str) -> tuple[Item, Item]:
+    """Return a table's numbers compared with all seeds, and with placements alike."""
+    name, wait = f"table {number}", policy == "wait"
+    other = f"{name}, placements alike"
+    draw = partial(_draw_performance, roman, f"{pes}-PE systems, {policy}")
+    return (
+        Item(name, partial(_all_seeds, pes, wait), draw, shows=(name, other)),
+        Item(other, partial(_alike, name, pes, wait), quick={"placements": 0}),
+    )
+
+
+def _of_figures(first: int, *shows: str) -> tuple[Item, ...]:
+    """Return the three figures of an experiment."""
+    numbers = range(first, first + len(PARTS))
+    return tuple(
+        Item(f"figure {number}", draw=partial(_draw_stages, number), shows=shows)
+        for number in numbers
+    )
+
+
+ITEMS = (
+    Item("table 1", draw=partial(_draw_systems, "I", 16)),
+    *_of_table(2, "II", 16, "wait"),
+    Item("table II, one hot spot", _waiting),
+    *_of_table(3, "III", 16, "no-wait"),
+    Item("table 4", draw=partial(_draw_systems, "IV", 512)),
+    *_of_table(5, "V", 512, "wait"),
+    *_of_table(6, "VI", 512, "no-wait"),
+    Item("section 3.1", _backward),
+    Item("section 3.3", _finalisation),
+    *_of_figures(1),
+    *(
+        item
+        for first, rate in zip((4, 7, 10), SIZES, strict=True)
+        for name in [f"section 4.3, rate {rate:.2f}"]
+        for item in (Item(name, _critical), *_of_figures(first, name))
+    ),
+    Item("section 4.4", _spacing),
+    Item("section 4.4, independent reproduction", _reproduced_spacing),
+    *_of_figures(13, "section 4.4"),
+    Item("closed form", _closed_form),
+    Item("Pfister & Norton", _saturation),
+    Item("Pfister & Norton, the cure", _cure),
+)
+"""In the report's order: tables first, then what its text and figures have by section."""

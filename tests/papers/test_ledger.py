@@ -1,0 +1,371 @@
+"""The ledger: what rows are, how often a number counts, items and pictures by name, the page."""
+
+import json
+import re
+
+import polars as pl
+import pytest
+
+from netloom.base.errors import InputError
+from netloom.base.figures import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot
+from netloom_papers import ledger
+from netloom_papers.ledger import (
+    CAUSES,
+    CLASSES,
+    KINDS,
+    PAPERS,
+    Against,
+    Item,
+    Picture,
+    Row,
+    Validation,
+    causes,
+    compare,
+    count,
+    distinct,
+    items,
+    kind_of,
+    picture,
+    pictures,
+    published,
+    rates,
+    rows_of,
+)
+from netloom_papers.studies.running import STUDIES
+from netloom_papers.studies.validation_page import page
+
+ALL = pictures()
+
+
+def row(kind="printed", *, good=True, number="", tolerance=0.0, cause="", paper="p"):
+    return Row(paper, "i", "q", 1, 1 if good else 2, tolerance, "" if good else "why",
+               cause=cause, kind=kind, number=number)  # fmt: skip
+
+
+def test_a_shared_number_counts_once_and_only_if_all_its_rows_agree():
+    rows = [row(number="n"), row(number="n", good=False), row(), row(), row(number="n", paper="q")]
+    assert count(rows) == (4, 3)
+    assert len(distinct(rows)) == 4
+    assert count([row(number="n"), row(number="n")]) == (1, 1)
+
+
+def test_inputs_never_count_and_other_kinds_have_rates_of_their_own():
+    rows = [row(), row(good=False), row("input"), row("words"), row("formula", good=False)]
+    assert count(rows).percent == 50
+    assert Validation(tuple(rows)).verdict.sentence == (
+        "Reproduced: 1 of 2 printed numbers (50.0 %), 1 of 1 statements in words, "
+        "0 of 1 formulas evaluated. Not counted: 1 input."
+    )
+    by_kind = {line["kind"]: line for line in rates(rows)}
+    assert by_kind["input"] == {"kind": "input", "rows": 1}
+    assert "implementation" not in by_kind
+    assert "numbers" in by_kind["words"]
+
+
+def test_the_class_of_a_number_is_that_of_its_loosest_row():
+    rows = [
+        row(), row(tolerance=0.02), row(tolerance=0.1),
+        row(number="n", tolerance=0.01), row(number="n", tolerance=0.2),
+    ]  # fmt: skip
+    assert [count(rows, allowed=name).numbers for name in CLASSES] == [1, 1, 1, 1]
+    (line,) = rates(rows)
+    assert sum(each["numbers"] for each in line["by_tolerance"].values()) == line["numbers"] == 4
+
+
+def test_causes_are_of_printed_numbers_and_count_each_once():
+    rows = [
+        row(good=False, cause="claim", number="n"), row(good=False, cause="claim", number="n"),
+        row(good=False, cause="misprint"), row("formula", good=False, cause="claim"), row(),
+    ]  # fmt: skip
+    assert causes(rows) == {"claim": 1, "misprint": 1}
+    assert "2 misprint" not in Validation(tuple(rows)).sentence
+    assert "1 misprint of the paper" in Validation(tuple(rows)).sentence
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_data_files_say_of_each_item_what_it_is_and_why_rows_are_outside(paper):
+    declared, known = items(paper), published(paper)["items"]
+    assert known.keys() <= declared.keys()
+    for name, of in known.items():
+        values = of.get("values", {})
+        assert bool(declared[name].draw) == ("shows" in of), name
+        if declared[name].recompute:
+            assert of["kind"] in KINDS, name
+        for part in of.get("kinds", ()):
+            assert part.get("kind", "printed") in KINDS
+            assert not values or any(part["match"] in quantity for quantity in values), part
+        named = [quantity for part in of.get("outside", ()) for quantity in part["rows"]]
+        assert len(named) == len(set(named))
+        assert not values or set(named) <= values.keys()
+        assert all(part["cause"] in CAUSES and part["reason"] for part in of.get("outside", ()))
+
+
+def test_numbers_that_parameters_were_inferred_from_are_inputs():
+    simulated = [name for name in items("johnson") if name.startswith("figure 3")]
+    rows = [
+        row
+        for name in items("johnson")
+        if name not in (*simulated, "section 3.2")
+        for row in rows_of("johnson", name)
+    ]
+    used = [each for each in rows if "used to infer" in each.quantity]
+    assert len(used) == 8 + 1 + 3 + 1
+    assert {each.kind for each in used} == {"input"}
+    assert all(each.kind == "input" for each in rows if each.item == "table 1")
+    assert count(rows).numbers < len(rows) / 4  # what the paper prints, each once
+
+
+def test_johnson_s_statements_in_words_are_not_printed_numbers():
+    known = published("johnson")["items"]["figure 3, coherence"]
+    assert kind_of(known, "buffered, R² for p = 1") == ("words", "")
+    twice = [
+        kind_of(published("johnson")["items"][item], "wormhole, slope for p = 2 over p = 1")
+        for item in ("figure 3, coherence", "figure 3, request-reply")
+    ]
+    assert twice[0] == twice[1]
+    assert twice[0][0] == "printed"
+    assert kind_of(known, "buffered, T_r + T_f from the line, p = 1 (cycles)")[0] == "input"
+
+
+ROWS = (
+    Row("p", "table 1", "a | b", 10.0, 10.1, 0.02),
+    Row("p", "table 1", "c", 10.0, 11.0, 0.02, "the formula gives 11", cause="misprint"),
+    Row("p", "table 2", "d", 10.0, 12.0, 0.02, "not understood", kind="formula"),
+    Row("q", "figure 1", "e", 10.0, 9.0, 0.02, at_most=True),
+    Row("q", "figure 1", "f", 10.0, 10.0, 0.0, kind="input"),
+)
+
+
+def test_the_sentence_counts_by_kind_what_is_within_outside_and_misprinted():
+    assert Validation(ROWS).sentence == (
+        "Reproduced: 2 of 3 printed numbers (66.7 %), 0 of 1 formulas evaluated. "
+        "Not counted: 1 input. Outside: 2 rows, each with its reason, 1 misprint of the paper."
+    )
+    assert Validation(ROWS[:1]).sentence == "Reproduced: 1 of 1 printed numbers (100.0 %)."
+    unknown = Row("p", "table 1", "c", 10.0, 11.0, 0.02)
+    assert "Outside: 1 row, 1 without a known reason." in Validation((unknown,)).sentence
+
+
+def test_the_page_has_rates_by_kind_every_item_and_every_row_that_is_outside():
+    text = page(Validation(ROWS))
+    assert "| **printed** | 3 | 3 | 2 | 66.7 % |  | 1/2 |  | 1/1 |" in text
+    assert "| **formula** | 1 | 1 | 0 | 0.0 % |  | 0/1 |  |  |" in text
+    assert "| **input** | 1 |  |  |  |  |  |  |  |" in text
+    assert "| `p` | 2 | 1 | 50.0 % |" in text
+    assert "| **all** | 3 | 2 | 66.7 % |" in text
+    assert "| **misprint** | the paper contradicts itself" in text
+    assert "| table 1 | printed | 2 | 1 | 1 |" in text
+    assert "origin is unpublished, 2 of 2 are reproduced (100.0 %)" in text
+    assert "The formula gives 11" in text
+    assert "| table 2 | d | formula |  | 10 | 12 |" in text
+    assert "| table 1 | c | printed | misprint | 10 | 11 |" in text
+    assert "what does not agree" not in text.partition("## q")[2]
+
+
+def test_a_number_that_cannot_be_met_is_left_out_with_all_of_its_rows():
+    shared = [
+        Row("p", "i", "a", 1.0, 1.0, 0.0, number="n"),
+        Row("p", "i", "b", 1.0, 2.0, 0.0, "a slip", cause="misprint", number="n"),
+        Row("p", "i", "c", 1.0, 2.0, 0.0, "why", cause="claim"),
+    ]
+    text = page(Validation((*ROWS, *shared)))
+    assert "origin is unpublished, 2 of 3 are reproduced (66.7 %)" in text
+
+
+def test_the_page_claims_neither_completeness_nor_that_nothing_printed_is_used():
+    text = page(Validation(ROWS))
+    assert "Every number that the papers print" not in text
+    assert "No published number enters" not in text
+    assert "Published numbers do enter computations" in text
+
+
+def test_the_table_has_a_line_a_row_with_kind_and_class():
+    table = Validation(ROWS).table()
+    assert table["within"].to_list() == [True, False, False, True, True]
+    assert table["quantity"].to_list() == ["a | b", "c", "d", "e", "f"]
+    assert table["kind"].to_list() == ["printed", "printed", "formula", "printed", "input"]
+    assert table["tolerance_class"].to_list() == ["≤ 2 %"] * 3 + ["more", "exact"]
+    data = Validation(ROWS).to_dict()
+    assert [line["kind"] for line in data["rates"]] == ["printed", "formula", "input"]
+    assert data["rows"][1]["cause"] == "misprint"
+
+
+def test_the_verdict_is_short_and_has_what_is_outside_on_a_line():
+    data = Validation(ROWS).to_dict()["verdict"]
+    assert data["mark"] == ("act" if Validation(ROWS).failures else "limited")
+    assert len(data["sentence"].split()) <= 30
+    assert f"{data['sentence']} Outside: {data['lines']['outside']}" == Validation(ROWS).sentence
+    good = Validation(ROWS[:1]).to_dict()["verdict"]
+    assert (good["mark"], good["lines"]) == ("fine", {})
+    unknown = Row("p", "text", "q", 10.0, 20.0, 0.1)
+    assert Validation((unknown,)).verdict.mark == "act"
+
+
+def test_every_one_has_a_line_and_a_name_of_its_own():
+    assert {name.partition("/")[0] for name in ALL} == PAPERS.keys() - {"router"}
+    lines = {}
+    for name, line in ALL.items():
+        assert re.fullmatch(r"[a-z-]+/(fig|table)-[0-9.]+[a-z]?", name), name
+        assert line[0].isupper() or line[0].isdigit(), name
+        assert not line.endswith("."), name
+        assert len(line) < 100, name
+        paper = name.partition("/")[0]
+        assert (paper, line) not in lines, (name, lines[paper, line])
+        lines[paper, line] = name
+    assert not STUDIES.keys() & ALL.keys()
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_what_is_none_says_why(paper):
+    of_paper = {name.partition("/")[2] for name in ALL if name.startswith(f"{paper}/")}
+    left_out = published(paper).get("without numbers", {})
+    assert not left_out.keys() & of_paper
+    assert all(reason.endswith(".") for reason in left_out.values())
+
+
+@pytest.mark.parametrize(
+    "name", ["rosenblum-mayr/table-1", "johnson/table-1", "feldmann/table-1", "chittor/table-2.2"]
+)
+def test_some_of_them_quickly(name):
+    result = picture(name, quick=True)
+    assert result.name == name
+    assert result.quick
+    for panel in result.panels:
+        check(panel)
+    data = result.to_dict()
+    assert data["study"] == name
+    assert len(data["rows"]) == len(result.rows)
+    assert len(result.table()) == sum(len(each["table"]) for each in data["panels"])
+    if result.rows:
+        assert result.sentence == Validation(result.rows).sentence
+
+
+def check(panel):
+    if isinstance(panel, Plot):
+        assert {"series", "x", "y", "whose"} <= set(panel.table.columns)
+        assert set(panel.table["whose"]) <= {PRINTED, COMPUTED, MODELLED}
+        assert len(panel.table)
+    else:
+        assert all(len(cells) == len(panel.columns) - 1 for _, cells in panel.rows)
+
+
+POINTS = pl.DataFrame({"series": ["a"], "x": [1], "y": [2.0], "whose": [COMPUTED]})
+PLOT = Plot("curves", "x", "y", POINTS)
+GRID = Grid("numbers", ("", "one", "two"), (("row", (Cell(1.0, 2.0, within=False), None)),))
+
+
+def test_what_is_shown_as_one_table_and_as_plain_data():
+    rows = (
+        Row("p", "table 1", "0", 1, 1, 0.1, "known"),
+        Row("p", "table 1", "1", 1, 2, 0.1, "known"),
+    )
+    result = Picture("p/table-1", "Numbers", False, (PLOT, GRID), rows, ("a remark",))
+    assert result.sentence == (
+        "Reproduced: 1 of 2 printed numbers (50.0 %). Outside: 1 row, each with its reason."
+    )
+    table = result.table()
+    assert table["panel"].to_list() == ["curves", "numbers"]
+    assert table["y"].to_list() == [2.0, None]
+    assert table["within"].to_list() == [None, False]
+    data = json.loads(json.dumps(result.to_dict()))
+    assert data["remarks"] == ["a remark"]
+    assert data["panels"][1]["table"] == [
+        {"row": "row", "column": "one", "printed": 1.0, "computed": 2.0, "within": False}
+    ]
+    assert "no known reason" not in repr(result)
+    assert repr(result).startswith("<p/table-1: Numbers>")
+
+
+def test_without_rows_nothing_is_said_to_be_reproduced():
+    result = Picture("p/table-1", "Numbers", False, (PLOT, GRID))
+    assert "No number here" in result.sentence
+    curves = Picture("p/fig-1", "Curves", False, (PLOT,))
+    assert "prints no numbers" in curves.sentence
+    assert result.verdict.mark == curves.verdict.mark == "unknown"
+    both = PLOT._replace(table=POINTS.with_columns(whose=pl.lit(PRINTED)))
+    assert "printed stands beside" in Picture("p/fig-1", "Curves", False, (both,)).sentence
+    assert not curves.interrupted
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("chittor/fig-5.21", "chittor/fig-5.2"),
+        ("rosenblum-mayr/table-VI", "rosenblum-mayr/table-6"),
+        ("model-acuracy", "model-accuracy"),
+        ("shahrabi", "shahrabi/fig-1"),
+    ],
+)
+def test_unknown_names_have_a_near_miss(name, near):
+    with pytest.raises(InputError) as said:
+        picture(name)
+    wanted = str(said.value).partition("expected ")[2]
+    assert wanted in {f"'{each}' perhaps; all: netloom study list" for each in (*ALL, *STUDIES)}
+    assert wanted[1:].startswith(near.rpartition("-")[0])
+
+
+def test_names_that_are_like_none():
+    with pytest.raises(InputError, match="expected one of netloom study list"):
+        picture("xyz")
+
+
+@pytest.fixture
+def one_item(monkeypatch):
+    """Have a paper of one item, of which this is known."""
+
+    def have(item, **known):
+        monkeypatch.setattr(ledger, "items", lambda _: {item.id: item})
+        data = {"items": {item.id: known}, "notes": {"a note": "Beware."}}
+        monkeypatch.setattr(ledger, "published", lambda _: data)
+        return item
+
+    rows_of.cache_clear()
+    yield have
+    rows_of.cache_clear()
+
+
+def test_a_picture_is_drawn_from_rows_that_are_recomputed_once(one_item):
+    asked = []
+
+    def recompute(known):
+        asked.append(known["seeds"])
+        return {"a": known["seeds"], "b": 2} if known["seeds"] > 1 else {"a": 1}
+
+    def draw(made):
+        yield "found"
+        yield GRID
+        assert [row.computed for row in made.rows] == [made.known["seeds"], 2][: len(made.rows)]
+
+    item = Item("figure 1", recompute, draw, quick={"seeds": 1})
+    values = {"kind": "printed", "within": 0, "values": {"a": 3, "b": 2}, "seeds": 3}
+    one_item(item, shows="Line", remarks=["{a note}"], quick="Quick: less.", **values)
+    for _ in range(2):
+        full = picture("johnson/fig-1")
+        quick = picture("johnson/fig-1", quick=True)
+    assert asked == [3, 1]
+    assert (full.remarks, len(full.rows)) == (("found", "Beware."), 2)
+    assert (quick.remarks, len(quick.rows)) == (("found", "Beware.", "Quick: less."), 1)
+    assert full.panels == quick.panels == (GRID,)
+
+
+def test_an_interval_widens_a_row_and_a_reason_never_passes_it(one_item):
+    found = {"a": [10.0, 11.0, 12.0], "b": [11.0], "c": Against(0.0, 0.5, 1)}  # mean 11 ± 2.48
+    item = one_item(
+        Item("i", lambda _: found),
+        kind="printed",
+        values={"a": 10, "b": 10},
+        within=0.5,
+        outside=[{"reason": "known", "rows": ["b"], "cause": "misprint"}],
+    )
+    a, b, c = compare("p", item)
+    assert a.within
+    assert a.tolerance == pytest.approx((0.5 + 2.4841) / 10, abs=1e-4)
+    assert (b.within, b.reason, b.misprint, b.tolerance) == (False, "known", True, 0.05)
+    assert not a.misprint
+    assert (c.printed, c.tolerance, c.within) == (0, 1, True)
+
+
+def test_what_is_compared_has_to_be_what_is_printed(one_item):
+    item = one_item(Item("i", lambda _: {}), kind="printed", values={"a": 1}, within=0)
+    with pytest.raises(AssertionError, match="i: "):
+        compare("p", item)
