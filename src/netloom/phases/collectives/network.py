@@ -156,7 +156,7 @@ def rank_network(
         Of each channel: one number, or float64[num_channels].
     even
         Whether hosts that forward are left out unless they have as much bandwidth in as out, which
-        trees need. See ``switches``.
+        trees need. See ``trees.split_off``.
     by_node
         Whether each rank is a node, named by one of its hosts, with the channels of all of them.
     free_inside

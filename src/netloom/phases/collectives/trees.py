@@ -391,7 +391,7 @@ def forest(found: Optimum, trees: int | None = None) -> Forest:
     Parameters
     ----------
     found
-        The optimum, of ``optimum.optimum``.
+        The optimum, of ``optimum``.
     trees
         Trees of a root of weight 1. By default the least number with which all trees are alike.
         With another number capacities are rounded down to whole trees, and some may not fit.

@@ -1,6 +1,6 @@
 """Connections into phases: which, by which routes, in how few and how short ones.
 
-Patterns that look alike from every node of a torus are packed as whole permutations: all
+Patterns that look alike from every node of a torus are packed as whole permutations. All
 connections over one displacement, one from each node, take the same number of virtual channels of
 every node and load all channels of one direction alike. So a phase is a set of such permutations,
 and what was a routing problem is bin packing. All-to-all on a torus of 8x8 is 63 of them, where the
