@@ -1,7 +1,7 @@
 """Where each task runs: placements, layouts, search, and the rank files that launchers read."""
 
 from netloom.mapping.allocation import allocated_nodes
-from netloom.mapping.joint_routes import JointRoutes, joint_routes
+from netloom.mapping.routes import JointRoutes, joint_routes
 from netloom.mapping.layouts.catalogue import find_layout, fitting_layouts, gray, layouts
 from netloom.mapping.layouts.parts import Layout
 from netloom.mapping.placements import (
@@ -18,6 +18,7 @@ from netloom.mapping.placements import (
     write_mapping,
     write_rank_file,
 )
+from netloom.mapping.routes import JointRoutes, joint_routes
 from netloom.mapping.search.generations import FoundMapping, search_mapping
 from netloom.mapping.search.objectives import OBJECTIVES
 
