@@ -17,8 +17,9 @@ from netloom.routing import parse_routing
 from netloom.simulation.flow import flow_network, run_flows, run_rounds
 from netloom.topology import topology
 from netloom.workload.programs.collectives.algorithms import collective_program, outline
-from netloom.workload.programs.collectives.checked import check
-from netloom.workload.programs.collectives.sent import messages_of, rounds_of
+from netloom.workload.programs.collectives.sent import rounds_of
+from tests.reference.collectives_checked import check
+from tests.workload.programs.collectives.tables import messages_of
 
 BANDWIDTH, LATENCY, SIZE = 25e9, 600e-9, 1e9
 TREE, TORUS, LARGE = "xgft:8x8x16/1x8x8", "torus:8x16x8", "xgft:16x32x32/1x16x32"

@@ -12,9 +12,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from netloom.explore.page_file import render
+from netloom.explore.file import render
 from netloom.explore.view import View
-from netloom.questions.verdict import Verdict
+from netloom.questions.shown import Verdict
 from netloom.topology import topology
 from tests.browser import launched
 

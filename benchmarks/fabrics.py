@@ -32,7 +32,7 @@ from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.lanes import lanes_used
 from netloom.routing.forwarding.lfts import read_lfts
 from netloom.topology import Topology, topology
-from netloom.topology.subnets.ibsim_writing import ibsim_text
+from tests.reference.ibsim import ibsim_text
 
 if TYPE_CHECKING:
     from netloom.routing.forwarding.tables import ForwardingTable

@@ -45,8 +45,7 @@ import pyscotch
 
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.mapping import search_mapping
-from netloom.mapping.search.objectives import measure_by, objective_of
-from netloom.mapping.search.pairs import hops, joint_weights
+from netloom.mapping.search.objectives import hops, joint_weights, measure_by, objective_of
 from netloom.mapping.search.starts import random_starts
 from netloom.routing import parse_routing
 from netloom.topology import topology
@@ -57,8 +56,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from netloom.mapping.search.objectives import Measure
-    from netloom.mapping.search.pairs import JointWeights
+    from netloom.mapping.search.objectives import JointWeights, Measure
     from netloom.topology import Cube
     from netloom.workload import ProcessGraph
 

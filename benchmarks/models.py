@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom import predict_latency, simulate_broadcast
-from netloom_papers.models import alewife, predict_locality, torus_broadcast
-from netloom_papers.models.torus_broadcasts import VARIANTS, saturation_rate
+from netloom_papers.models.locality import alewife, predict_locality
+from netloom_papers.models.torus_broadcasts import VARIANTS, saturation_rate, torus_broadcast
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -42,8 +42,8 @@ def random_messages(nodes: int, flits: int, load: float, cycles: int, seed: int 
 def worms(spec: str, flits: int, load: float, cycles: int) -> tuple[float, float, float, int]:
     """CPU seconds of a run, and of its kernel alone; its flit-hops and messages."""
     from netloom.routing import parse_routing
-    from netloom.simulation.worm import Worm, WormEngine
     from netloom.topology import topology
+    from netloom_papers.worms import Worm, WormEngine
 
     network = topology(spec)
     engine = WormEngine(network, parse_routing("default", network), Worm())
@@ -58,8 +58,8 @@ def worms(spec: str, flits: int, load: float, cycles: int) -> tuple[float, float
 def twin(cycles: int = 2000) -> tuple[float, float]:
     """Flit-hops a CPU second of the readable twin and of the kernel, on the same messages."""
     from netloom.routing import DimensionOrder, paths
-    from netloom.simulation.worm import Worm, WormEngine
     from netloom.topology import mesh
+    from netloom_papers.worms import Worm, WormEngine
 
     sys.path.insert(0, str(Path(__file__).parents[1]))
     from tests.reference.worm import Rules, Worms

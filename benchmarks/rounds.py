@@ -28,7 +28,7 @@ BANDWIDTH, LATENCY, OVERHEAD = 25e9, 600e-9, 1.2e-6
 
 def ring(hosts: int, order: str, rounds: int | None = None, *, uneven: bool = False):
     """A ring all-reduce of 1 GB; with ``uneven`` chunks, one of them is half as long."""
-    from netloom.workload.programs.round_programs import exchange, round_program
+    from netloom.workload.programs.rounds import exchange, round_program
 
     count = rounds or 2 * (hosts - 1)
     host = np.arange(hosts, dtype=np.int32)
@@ -52,7 +52,7 @@ class Chunks:
         return self.count
 
     def __getitem__(self, number: int):
-        from netloom.workload.programs.round_programs import Round
+        from netloom.workload.programs.rounds import Round
 
         if not 0 <= number < self.count:
             raise IndexError(number)
@@ -62,7 +62,7 @@ class Chunks:
 
 def permutations(order: str, *, unequal: bool):
     """244 rounds of random permutations."""
-    from netloom.workload.programs.round_programs import exchange, round_program
+    from netloom.workload.programs.rounds import exchange, round_program
 
     rng, hosts = np.random.default_rng(1), 4096
     listed = []

@@ -25,8 +25,7 @@ from netloom.fabrics.bounds import busiest_bound
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used, layered
 from netloom.routing.forwarding.lfts import read_lfts
 from netloom.topology import topology, without
-from netloom.topology.cabling import way_back
-from netloom.topology.core import attach_hosts
+from netloom.topology.core import attach_hosts, way_back
 
 CASES = (
     ("fat-tree:4x3", 0.08), ("fat-tree:k=8", 0.05), ("leaf-spine:12x6x12", 0.1),

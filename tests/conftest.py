@@ -85,7 +85,7 @@ def browser():
 
 ASKED_IN = (
     "netloom.simulation.side_by_side.Event",
-    "netloom.simulation.network.sweep.Event",
+    "netloom.simulation.network.loaded.Event",
 )
 """The events that work asks whether it is to stop."""
 

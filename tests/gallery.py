@@ -20,19 +20,18 @@ import vl_convert
 
 from netloom import predict_latency, simulate
 from netloom.base.figures import COMPUTED, PRINTED, Cell, Grid, Plot
-from netloom.drawing.room import narrow_page
-from netloom.questions.recorded import parts_of, record
-from netloom.report.page.curve_charts import curve_figures
+from netloom.drawing.frame import narrow_page
+from netloom.questions.register import parts_of, record
 from netloom.report.page.curves import find_curves
-from netloom.report.page.figure import Figure, make_figure
-from netloom.report.page.themes import THEMES
+from netloom.report.page.figure import Figure, curve_figures, make_figure
+from netloom.report.page.write import THEMES
 from netloom_papers.exhibits.exhibit import exhibit_chart
 from tests.questions.small_answers import ANSWERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
 
 PAGE = Path("out/gallery.html")
 

@@ -6,15 +6,16 @@ from tests.check import defining, nearest_tests
 
 
 def test_a_name_of_a_package_means_the_module_that_defines_it():
-    face, module = Path("src/netloom/contention"), Path("src/netloom/contention/verdicts.py")
+    face = Path("src/netloom/contention")
+    module = Path("src/netloom/contention/saturation_limit.py")
     assert defining(face, "verdict") == module
-    assert defining(Path("src/netloom/contention/verdicts"), "Level") == module
+    assert defining(Path("src/netloom/contention/saturation_limit"), "Level") == module
     assert defining(face, "nothing") is None
 
 
 def test_the_nearest_tests_come_first():
-    changed = Path("src/netloom/routing/spread.py")
-    own = Path("tests/routing/test_spread.py")
+    changed = Path("src/netloom/contention/ties.py")
+    own = Path("tests/contention/test_ties.py")
     other = Path("tests/base/test_units.py")
     found = nearest_tests([changed])
     assert found[0] == own

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from netloom.questions.compile.plans import verify_plan as verify_plan
     from netloom.questions.compile.question import compile_phases as compile_phases
     from netloom.questions.fabric.question import check_fabric as check_fabric
-    from netloom.questions.frames import to_pandas as to_pandas
     from netloom.questions.map.question import find_mapping as find_mapping
     from netloom.questions.predict.latency.question import predict_latency as predict_latency
+    from netloom.questions.register import to_pandas as to_pandas
     from netloom.questions.simulate.load.question import simulate as simulate
     from netloom.questions.simulate.load.question import simulate_beside as simulate_beside
     from netloom.questions.simulate.loop.question import simulate_loop as simulate_loop
@@ -48,7 +48,7 @@ _FACE = {
     "results": "netloom.experiments",
     "run": "netloom.experiments",
     "simulate_beside": "netloom.questions.simulate.load.question",
-    "to_pandas": "netloom.questions.frames",
+    "to_pandas": "netloom.questions.register",
     "verify_plan": "netloom.questions.compile.plans",
     "write": "netloom.workload",
 }

@@ -23,7 +23,7 @@ import numpy as np
 from netloom._version import __version__
 from netloom.base.errors import InputError
 from netloom.base.figures import PRINTED, Grid, Plot
-from netloom.questions.verdict import Verdict
+from netloom.questions.shown import Verdict
 from netloom.simulation.intervals import batch_interval
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from time import process_time
 from traceback import format_exc
 
 from netloom.cli.app import app
-from netloom.cli.edge import run_guarded
-from netloom.cli.output import advice_shown
+from netloom.cli.edge import advice_shown, run_guarded
 from tests.attack.commands import case
 
 MOST_CPU_SECONDS = 120

@@ -12,7 +12,7 @@ import pytest
 from netloom.base.errors import InputError
 from netloom.base.textfiles import parse_json
 from netloom.topology import topology
-from netloom.topology.reach import two_apart
+from netloom.topology.faults import two_apart
 from netloom.workload.programs.training.kineto import read_kineto
 from tests.attack.files import FILES
 from tests.attack.run import wrong_end

@@ -7,7 +7,7 @@ from importlib import import_module
 import pytest
 
 from netloom.cli import main
-from netloom.phases.execute.runtime import run_programs
+from netloom_papers.processes.runtime import run_programs
 
 SMALL = "compile all-to-all:16 --on torus:4x4 --words 32"
 
@@ -161,7 +161,7 @@ def test_programs_that_do_not_deliver_are_exit_code_1(netloom, tmp_path, monkeyp
     path = tmp_path / "plan.json"
     netloom(SMALL, f"--out {path}")
     change(path, lambda data: data["programs"][5]["phases"][0]["streams"][0][0].update(words=7))
-    plans = import_module("netloom.questions.compile.plans")
+    plans = import_module("netloom_papers.processes.plans")
     monkeypatch.setattr(
         plans, "run_programs", lambda programs, plan, **_: run_programs(programs, plan, workers=1)
     )

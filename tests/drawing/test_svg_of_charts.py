@@ -10,7 +10,7 @@ import vl_convert
 from netloom.drawing.axes import axis, looks_of, panel
 from netloom.drawing.bars import Bar, bars
 from netloom.drawing.frame import NARROW, framed, narrow_page
-from netloom.questions.recorded import record
+from netloom.questions.register import record
 from netloom.report import parts_of
 from tests.drawing.svg import labels_of_axes, outside, overlapping, read
 from tests.questions.small_answers import ANSWERS

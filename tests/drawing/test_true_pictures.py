@@ -12,8 +12,7 @@ from netloom.drawing.colours import DELAYED
 from netloom.drawing.frame import framed, narrow_page
 from netloom.drawing.save import save_chart
 from netloom.questions.network_chart import network_chart
-from netloom.questions.recorded import parts_of, record
-from netloom.questions.register import all_kinds
+from netloom.questions.register import all_kinds, parts_of, record
 from netloom.report import chart_of
 from netloom.report.page.figure import make_figure
 from netloom.topology import topology

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.drawing.networks.grid import MOST_SIDE
+from netloom.drawing.networks.cubes import MOST_SIDE
 from netloom.explore.network import drawings_of, network_json
 from netloom.topology import topology, without
 from tests.explore.decoded import Network, places, unpacked

@@ -8,11 +8,10 @@ import pytest
 from netloom.base.errors import InputError
 from netloom.fabrics.repair import table_changes, write_changes
 from netloom.fabrics.writing import with_others, write_lfts
-from netloom.routing.forwarding.addresses import NO_PORT, addresses, port_table
+from netloom.routing.forwarding.engines import minhop
 from netloom.routing.forwarding.lfts import table_of_ports
-from netloom.routing.forwarding.min_hop import minhop
-from netloom.routing.forwarding.tables import ForwardingTable
-from netloom.routing.spread import spread_table
+from netloom.routing.forwarding.tables import NO_PORT, ForwardingTable, addresses, port_table
+from netloom.routing.rules import spread_table
 from netloom.topology import topology
 from tests.reference.dumps import entries
 

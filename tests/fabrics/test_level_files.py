@@ -8,9 +8,9 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom.fabrics.writing import write_levels, write_lfts, write_qos_policy
+from netloom.routing.forwarding.engines import minhop
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used, layered
 from netloom.routing.forwarding.lfts import read_lfts
-from netloom.routing.forwarding.min_hop import minhop
 from netloom.routing.forwarding.tables import Lanes
 from tests.reference.dumps import as_sl2vl
 

@@ -13,9 +13,8 @@ from netloom.fabrics.writing import with_others, write_lfts, write_qos_policy
 from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used, layered
 from netloom.routing.forwarding.lfts import read_lfts
-from netloom.routing.forwarding.problems import table_problems
-from netloom.routing.forwarding.tables import ForwardingTable, Lanes
-from netloom.routing.spread import spread_table
+from netloom.routing.forwarding.tables import ForwardingTable, Lanes, table_problems
+from netloom.routing.rules import spread_table
 from netloom.topology import topology
 from tests.fabrics.opensm import needs_opensm, simulated
 from tests.reference.dumps import entries

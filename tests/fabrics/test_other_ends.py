@@ -11,9 +11,8 @@ from netloom.fabrics.writing import with_others
 from netloom.routing import paths
 from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.lanes import lane_circle, layered
-from netloom.routing.forwarding.problems import table_problems
-from netloom.routing.forwarding.tables import ForwardingTable
-from netloom.routing.spread import spread_table
+from netloom.routing.forwarding.tables import ForwardingTable, table_problems
+from netloom.routing.rules import spread_table
 from netloom.topology import topology
 from tests.reference.scans import scan
 

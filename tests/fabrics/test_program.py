@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from netloom.fabrics.kernels.program import route_flows
 from netloom.fabrics.program import flows_of, for_program, program_times
 from netloom.routing import ForwardingTable, paths
-from netloom.routing.forwarding.min_hop import minhop
+from netloom.routing.forwarding.engines import minhop
 from netloom.routing.forwarding.tables import exits
 from netloom.topology import Topology, hop_distances, topology
 from tests.reference.program_tables import route

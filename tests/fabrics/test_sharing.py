@@ -11,7 +11,7 @@ from netloom.fabrics.figures import cause_of, table_figures
 from netloom.fabrics.program import flows_of, sharing
 from netloom.routing import parse_routing, paths
 from netloom.topology import topology, without
-from netloom.topology.cabling import way_back
+from netloom.topology.core import way_back
 
 SPECS = ["leaf-spine:3x2x3", "fat-tree:2x3", "torus:3x3/2", "rail:2x2x2x2"]
 

@@ -5,8 +5,8 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom.fabrics.writing import write_lfts
+from netloom.routing.forwarding.engines import minhop
 from netloom.routing.forwarding.lfts import read_lfts
-from netloom.routing.forwarding.min_hop import minhop
 from netloom.topology import topology
 from tests.reference.dumps import entries
 

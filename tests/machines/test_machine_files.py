@@ -6,9 +6,8 @@ import pytest
 from netloom import predict_locality, replay
 from netloom.base.errors import InputError
 from netloom.machines import LinkClass, MessageCost, link_classes, machine, names_machine
-from netloom.questions.fields import Timing
+from netloom.questions.fields import Timing, clock_of
 from netloom.questions.named import find_network
-from netloom.questions.timing import clock_of
 from netloom.simulation.network.routers import Router, router
 from netloom.topology import Cube
 

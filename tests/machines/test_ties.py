@@ -13,7 +13,7 @@ from netloom.cli.app import app
 from netloom.contention.expected_load import best_split
 from netloom.machines import machine
 from netloom.routing import virtual_channel_routing
-from netloom.routing.virtual_channel_deadlock import virtual_channel_cycle
+from netloom.routing.virtual_channels import virtual_channel_cycle
 from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.routers import Router
 from netloom.topology import topology

@@ -19,7 +19,7 @@ from netloom.mapping.allocation import (
 )
 from netloom.mapping.placements import ranks_on_computers
 from netloom.topology import mesh, topology, without
-from netloom.topology.hostlists import folded
+from netloom.topology.names import folded
 from netloom.workload import ring
 
 CLUSTER = topology("graph:examples/my-cluster.txt")

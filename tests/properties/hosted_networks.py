@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import hypothesis.strategies as st
 import numpy as np
 
-from netloom.routing.virtual_channels import VirtualChannelRouting
+from netloom.routing.virtual_channel_tables import VirtualChannelRouting
 from netloom.simulation.network.routers import PRESETS, Router
 from netloom.topology import Topology, topology
 from netloom.topology.core import attach_hosts

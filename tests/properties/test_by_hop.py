@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 
 from netloom.base.errors import InputError
 from netloom.routing import draw_aux, hosted_ports, virtual_channel_routing
-from netloom.routing.by_hop.circles import followed, hop_circle
+from netloom.routing.by_hop.hosted import followed, hop_circle
 from netloom.routing.by_hop.tables import GIVEN, channels_at_ports, next_ports
 from netloom.routing.ways import shortest_ways
 from netloom.topology import Topology, topology

@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from netloom.base.errors import InputError
 from netloom.simulation.flow import flow_network, run_flows
 from netloom.simulation.flow.rounds import run_rounds
-from netloom.workload.programs.round_programs import as_messages, exchange, round_program
+from netloom.workload.programs.rounds import as_messages, exchange, round_program
 from tests.properties.flow_runs import flow_networks, routings
 
 REL = 1e-12

@@ -11,13 +11,10 @@ from hypothesis import strategies as st
 
 from netloom.mapping import OBJECTIVES, check_mapping, search_mapping
 from netloom.mapping.kernels.search import anneal, fill, gather
-from netloom.mapping.search.arrays import search_arrays
 from netloom.mapping.search.bounds import least
-from netloom.mapping.search.loads import hosts_count
-from netloom.mapping.search.objectives import Measure, measure_by, objective_of
-from netloom.mapping.search.pairs import hops
-from netloom.mapping.search.partition_start import partitioned
-from netloom.mapping.search.rounds import Held, nodes_of, room
+from netloom.mapping.search.generations import Held, nodes_of, room, search_arrays
+from netloom.mapping.search.objectives import Measure, hops, hosts_count, measure_by, objective_of
+from netloom.mapping.search.starts import partitioned
 from netloom.routing import Minimal, ShortestPath, paths
 from netloom.topology import Topology, mesh, topology
 from netloom.topology.core import attach_hosts

@@ -17,7 +17,7 @@ from netloom.routing.route_tables import RouteTable
 from netloom.routing.virtual_channel_tables import VirtualChannelRouting, table_routing
 from netloom.routing.ways import shortest_ways
 from netloom.simulation.network.layout import PACKET
-from netloom.simulation.network.reservations import reserve_paths
+from netloom.simulation.network.program import reserve_paths
 from netloom.topology.core import attach_hosts
 from tests.properties.hop_routings import given_paths, hop_routings
 from tests.properties.hosted_networks import Case, births, hosted_networks, routers

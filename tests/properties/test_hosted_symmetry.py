@@ -10,8 +10,7 @@ import pytest
 
 from netloom.contention.decisions import drawn_loads
 from netloom.routing import virtual_channel_routing
-from netloom.simulation.network.demand import demand_of
-from netloom.simulation.network.entries import followed
+from netloom.simulation.network.demand import demand_of, followed
 from netloom.topology import topology
 from netloom.workload.traffic import pairs
 from tests.properties.test_symmetry import FEWEST, SEEDS, WORST, measure, t_values

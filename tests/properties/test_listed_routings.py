@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from netloom.base.errors import NoRouteError
 from netloom.routing import ShortestPath, Spread, UpDown, draw_aux, hosted_ports, paths
 from netloom.routing.by_hop.listed import listed_routing
-from netloom.routing.layered import Layered
+from netloom.routing.rules import Layered
 from netloom.topology.core import Topology, attach_hosts
 from tests.properties.several_strategies import router_graphs
 from tests.reference.walks import Walker

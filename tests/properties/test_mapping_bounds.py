@@ -11,10 +11,8 @@ from netloom.base.errors import InputError
 from netloom.mapping import OBJECTIVES, check_mapping
 from netloom.mapping.kernels.embedding import place_order
 from netloom.mapping.search.bounds import least
-from netloom.mapping.search.embedding import embed
-from netloom.mapping.search.objectives import Measure, objective_of
-from netloom.mapping.search.pairs import hops, joint_weights
-from netloom.mapping.search.partition_start import partitioned
+from netloom.mapping.search.objectives import Measure, hops, joint_weights, objective_of
+from netloom.mapping.search.starts import embed, partitioned
 from netloom.routing import parse_routing
 from netloom.topology import graph_topology, hypercube, mesh, torus, without, working_nodes
 from netloom.workload import process_graph

@@ -14,12 +14,14 @@ from netloom.routing import DimensionOrder, paths
 from netloom.routing.kernels.virtual_channels import allowed, arrived
 from netloom.routing.port_numbers import ports
 from netloom.routing.source_routing import source_routes
-from netloom.routing.virtual_channel_tables import PATHS, RULES, datelines, empty_tables
-from netloom.routing.virtual_channels import (
+from netloom.routing.virtual_channel_tables import (
+    PATHS,
+    RULES,
     VirtualChannelRouting,
-    draw_aux,
-    virtual_channel_routing,
+    datelines,
+    empty_tables,
 )
+from netloom.routing.virtual_channels import draw_aux, virtual_channel_routing
 from netloom.simulation.network.routers import Router
 from netloom.topology import Topology, cube, graph_topology
 from tests.properties.network_runs import run

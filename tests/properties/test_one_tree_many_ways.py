@@ -8,14 +8,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from netloom.models.channel_queueing import predict_channels, prepare_channels
-from netloom.models.channel_turns import ChannelRouter
-from netloom.models.host_flows import host_flows
+from netloom.models.channel_queueing import (
+    ChannelRouter,
+    host_flows,
+    predict_channels,
+    prepare_channels,
+)
 from netloom.routing import parse_routing
-from netloom.simulation.worm import Worm, WormEngine
 from netloom.topology import read_graph, topology, tree_shape
 from netloom.workload import parse_traffic
 from netloom.workload.programs.messages import messages
+from netloom_papers.worms import Worm, WormEngine
 
 WAYS = [
     ("leaf-spine:4x2x3", "xgft:3x4/1x2"),

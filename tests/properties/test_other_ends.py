@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from netloom.fabrics.kernels.other_ends import fill_ways, keep_crossed, use_ways
 from netloom.routing.forwarding.lanes import dependency_graph
-from netloom.routing.spread import spread_table
+from netloom.routing.rules import spread_table
 from netloom.topology import topology
 from tests.reference import other_ends as slow
 

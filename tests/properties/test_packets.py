@@ -7,12 +7,12 @@ import numpy as np
 from hypothesis import given, settings
 
 from netloom.routing import virtual_channel_routing
-from netloom.simulation.network.sent import Sender, SentPackets
+from netloom.simulation.network.run import Sender, SentPackets
 from netloom.simulation.tally import Delivered, Groups, Tally
 from netloom.topology import mesh
 from netloom.workload import PacketStream, parse_arrivals, parse_lengths
-from netloom.workload.traffic import arrivals as arrivals_module
 from netloom.workload.traffic import hot_spot, pairs, permutation, uniform, with_rates
+from netloom.workload.traffic import stream as arrivals_module
 from tests.reference import packets as twin
 
 MOST = 1_500

@@ -23,7 +23,7 @@ from netloom.routing import (
     paths,
 )
 from netloom.routing.hosted import legs
-from netloom.routing.several import host_routers
+from netloom.routing.rules import host_routers
 from netloom.routing.ways import dimensions
 from netloom.topology import topology
 from tests.properties.several_strategies import flows, networks, router_graphs

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 from netloom.routing import draw_aux, parse_routing, virtual_channel_routing
-from netloom.simulation.network import Router, Run, sent
+from netloom.simulation.network import Router, Run
 from netloom.simulation.network.program import NetworkProgram
-from netloom.simulation.worm import Worm, WormEngine
 from netloom.topology import topology
 from netloom.workload import parse_arrivals, parse_lengths
 from netloom.workload.programs.messages import messages
 from netloom.workload.traffic import pairs
+from netloom_papers.worms import Worm, WormEngine
 
 SEEDS, CYCLES, START, LOAD = 8, 2500, 500, 0.3
 
@@ -180,7 +180,7 @@ def test_a_coin_that_prefers_a_direction_is_found_out(monkeypatch):
         bits = rng.random((len(coin), 2)) < 0.4
         return (bits @ [1, 2]).astype(np.int32), aux
 
-    monkeypatch.setattr(sent, "draw_aux", biased)
+    monkeypatch.setattr("netloom.simulation.network.run.draw_aux", biased)
     _, channels = compare("torus:4x4", "dimension-order", mirrored(0))
     assert channels > 1.3 * WORST
 

@@ -6,12 +6,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netloom.fabrics.other_ends import with_others
-from netloom.fabrics.writing import write_lfts
-from netloom.routing.forwarding.addresses import NO_PORT, port_table
+from netloom.fabrics.writing import with_others, write_lfts
 from netloom.routing.forwarding.lfts import read_lfts, table_of_ports
-from netloom.routing.forwarding.tables import ForwardingTable
-from netloom.routing.spread import spread_table
+from netloom.routing.forwarding.tables import NO_PORT, ForwardingTable, port_table
+from netloom.routing.rules import spread_table
 from netloom.topology import topology
 from tests.reference.dumps import as_dump_fts, as_fdbs
 from tests.reference.scans import scan

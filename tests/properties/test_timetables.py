@@ -11,8 +11,8 @@ from netloom.models import ConSetCosts
 from netloom.phases import Capacity, Connections, Plan, schedule
 from netloom.phases.kernels.colouring import edge_colouring
 from netloom.phases.kernels.sharing import fair_rates
-from netloom.phases.plan.connections import ranks
-from netloom.phases.timetable.sharing import each_phase, flow_times, places_of
+from netloom.phases.plan.plans import ranks
+from netloom.phases.timetables import each_phase, flow_times, places_of
 from netloom.routing import DimensionOrder, paths
 from netloom.topology import torus
 from tests.reference import timetables as definition

@@ -166,7 +166,7 @@ def test_several_paths_a_pair():
 
 def test_too_many_paths_are_only_counted(monkeypatch):
     full = quick("all-to-all", "fat-tree:2x3").to_dict()
-    monkeypatch.setattr("netloom.contention.path_contention.MOST_MEETINGS", 10)
+    monkeypatch.setattr("netloom.contention.channel_loads.MOST_MEETINGS", 10)
     only = quick("all-to-all", "fat-tree:2x3").to_dict()
     assert "too many paths" in only["left_out"]
     assert only["path_contention"]["max"] is None

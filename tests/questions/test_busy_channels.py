@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from netloom.drawing.room import narrow_page
+from netloom.drawing.frame import narrow_page
 from netloom.questions.register import parts_of, record
-from netloom.questions.simulate.trace.busy import PARTS
+from netloom.questions.simulate.trace.entries import PARTS
 from netloom.questions.simulate.trace.question import replay
 
 HALO = {"on": "torus:4x4x4", "trace": "examples/halo.csv"}

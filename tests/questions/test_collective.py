@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from netloom import compare_collectives, replay
 from netloom.base.errors import InputError
-from netloom.drawing.line_names import LINE, apart
+from netloom.drawing.names import NAME_LINE as LINE
+from netloom.drawing.names import apart
 from netloom.questions.collective import prepared
 from netloom.questions.collective.runs import parse_sizes
 from netloom.questions.register import by_verb, record

@@ -94,17 +94,17 @@ def test_the_first_schedule_is_valid_and_told_with_an_estimate(monkeypatch):
 
 
 def test_a_mirrored_network_needs_its_trees_once(monkeypatch):
-    from netloom.phases.collectives import joint
+    from netloom.phases.collectives import flows
 
     network = rank_network(topology("leaf-spine:2x2x2"), bytes_per_second=25e9, even=True)
-    packed, done = joint.packed, list[int]()
+    packed, done = flows.packed, list[int]()
 
     def counting(*asked):
         done.append(1)
         return packed(*asked)
 
-    monkeypatch.setattr(joint, "packed", counting)
-    judge(proven(joint.all_reduce(network, 1e8)))
+    monkeypatch.setattr(flows, "packed", counting)
+    judge(proven(flows.all_reduce(network, 1e8)))
     assert len(done) == 1
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from netloom import analyze, replay, simulate
 from netloom.base.errors import DeadlockError, InputError
-from netloom.mapping.named import place_program
+from netloom.mapping.allocation import place_program
 from netloom.questions.named import find_network
 from netloom.questions.simulate.loop.question import simulate_loop
 from netloom.routing import Layered, UpDown, paths

@@ -21,7 +21,7 @@ from netloom.routing import DimensionOrder, paths
 from netloom.simulation.network import loaded
 from netloom.topology import graph_topology, mesh, torus, without
 from netloom.workload import process_graph, read
-from netloom.workload.graphs import readers
+from netloom.workload.graphs import files as readers
 
 QUICK = {"rounds": 1}
 

@@ -21,8 +21,8 @@ from netloom.questions.map.words import lines as lines_of_map
 from netloom.questions.named import find_network
 from netloom.questions.register import by_verb
 from netloom.topology import graph_topology, to_networkx, topology
-from netloom.topology.subnets.ibsim_writing import ibsim_text
 from netloom.workload import process_graph
+from tests.reference.ibsim import ibsim_text
 
 RAILS = "rail:2x2x2x1"
 """Four nodes of two hosts, in two units."""

@@ -6,7 +6,7 @@ import vl_convert
 
 import netloom as nl
 from netloom.drawing.frame import framed
-from netloom.drawing.networks.letters import width_of
+from netloom.drawing.names import width_of
 from netloom.questions.predict.latency.chart import parts as predicted_parts
 from netloom.questions.register import record
 from netloom.questions.simulate.load.chart import (

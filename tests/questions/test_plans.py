@@ -7,7 +7,7 @@ import pytest
 from netloom import compile_phases, run_plan, verify_plan
 from netloom.base.errors import InputError
 from netloom.phases import InvalidPlanError
-from netloom.phases.execute.runtime import run_programs
+from netloom_papers.processes.runtime import run_programs
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_workers_are_handed_on(plan, monkeypatch):
         asked.append((len(programs), workers))
         return run_programs(programs, held, workers=1)
 
-    monkeypatch.setattr("netloom.questions.compile.plans.run_programs", run)
+    monkeypatch.setattr("netloom_papers.processes.plans.run_programs", run)
     run_plan(plan())
     run_plan(plan(), workers=7)
     assert asked == [(8, None), (8, 7)]

@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 from netloom import find_saturation, predict_latency, read, simulate
 from netloom.base.errors import DeadlockError, InputError
 from netloom.base.words import share
-from netloom.models.channel_flows import follow_flows
-from netloom.models.channel_queueing import predict_channels, prepare_channels
-from netloom.models.channel_turns import ChannelRouter
+from netloom.models.channel_queueing import (
+    ChannelRouter,
+    follow_flows,
+    predict_channels,
+    prepare_channels,
+)
 from netloom.questions.predict.latency.question import channel_router
 from netloom.questions.register import record
 from netloom.routing import virtual_channel_routing

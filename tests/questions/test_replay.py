@@ -9,7 +9,7 @@ from netloom.questions.register import kind_of, record
 from netloom.questions.simulate.trace.question import replay
 from netloom.routing import table
 from netloom.topology import mesh, topology
-from netloom.workload.programs.many_lists import lists
+from netloom.workload.programs.messages import lists
 from netloom.workload.programs.trace_files import read_trace
 from netloom.workload.programs.traces import Trace
 

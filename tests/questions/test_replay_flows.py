@@ -14,7 +14,8 @@ from netloom.questions.simulate.trace.answer import TraceReplay
 from netloom.questions.simulate.trace.flow_answer import CycleFlowReplay, FlowReplay
 from netloom.report.page.sections import key_table
 from netloom.workload.programs.goal import read_timed_goal
-from netloom.workload.programs.trace_files import read_trace, write_trace
+from netloom.workload.programs.trace_files import read_trace
+from tests.reference.written_traces import write_trace
 
 TREE = "leaf-spine:8x8x8"
 RATES = {"engine": "flow", "bandwidth": "1GB/s", "latency": 0}

@@ -12,7 +12,7 @@ from netloom.fabrics import balancing, bounds, write_lfts
 from netloom.questions.register import kind_of, parts_of, record
 from netloom.routing import ForwardingTable
 from netloom.topology import topology
-from netloom.topology.subnets.names import short_switch_name
+from netloom.topology.names import short_switch_name
 from tests.reference.scans import scan
 
 DGX, MINHOP = "examples/dgx-40.ibnetdiscover", "lfts:examples/dgx-40-minhop.lfts"

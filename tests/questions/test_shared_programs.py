@@ -10,7 +10,7 @@ from netloom.base.errors import InputError
 from netloom.questions.simulate.load.programs import PROGRAMS
 from netloom.questions.simulate.load.question import SimulateQuestion, simulate_beside
 from netloom.questions.simulate.network import prepare
-from netloom.simulation.network import sweep
+from netloom.simulation.network import loaded
 from netloom.simulation.tally import Delivered
 from netloom.workload import process_graph, read
 
@@ -165,8 +165,8 @@ def test_programs_of_ones_own_cannot_be_asked_again():
 
 
 def test_ctrl_c_leaves_out_programs_that_did_not_run_alone(monkeypatch):
-    whole = sweep.run_beside
-    monkeypatch.setattr(sweep, "run_beside", lambda pairs, *rest, tell: whole(pairs[:1], *rest))
+    whole = loaded.run_beside
+    monkeypatch.setattr(loaded, "run_beside", lambda pairs, *rest, tell: whole(pairs[:1], *rest))
     found = simulate("line:4", app=CROSSING, load="0.1,0.2", **SHORT)
     assert found.interrupted
     first = found.to_dict()["points"][0]

@@ -98,7 +98,7 @@ def test_a_list_of_loads_stops_past_saturation():
 
 def test_a_seed_repeats_its_answer_on_any_number_of_workers(monkeypatch):
     def answer(seed, workers):
-        monkeypatch.setattr("netloom.simulation.network.sweep.processors", lambda: workers)
+        monkeypatch.setattr("netloom.simulation.network.loaded.processors", lambda: workers)
         found = simulate("torus:4x4", load="0.1,0.4,0.9,1.0", traffic="tornado", seed=seed, **SHORT)
         return without_time(found.to_dict())
 

@@ -9,8 +9,8 @@ from math import ceil, sqrt
 
 import numpy as np
 
-from netloom.workload.traffic import arrivals as made
-from netloom.workload.traffic.lengths import geometric_scale
+from netloom.workload.traffic import stream as made
+from netloom.workload.traffic.stream import geometric_scale
 from netloom.workload.traffic.targets import Fixed, HotSpot, Uniform
 
 

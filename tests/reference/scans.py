@@ -3,7 +3,7 @@
 from itertools import count
 from random import Random
 
-from netloom.topology.cabling import port_numbers, way_back
+from netloom.topology.core import port_numbers, way_back
 
 AGGREGATION = "Mellanox Technologies Aggregation Node"
 

@@ -25,7 +25,7 @@ class StuckError(Exception):
 
 @dataclass(frozen=True)
 class Rules:
-    """What the worms do; as in ``netloom.simulation.worm.Worm``."""
+    """What the worms do; as in ``netloom_papers.worms.Worm``."""
 
     switching: str = "wormhole"
     arbitration: str = "timestamp"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import netloom as nl
-from netloom.drawing.room import NARROW, WIDE, narrow_page, room
+from netloom.drawing.frame import NARROW, WIDE, narrow_page, room
 from netloom.questions.network_chart import network_chart
 from netloom.questions.register import record
 from netloom.report import chart_of

@@ -15,7 +15,7 @@ from netloom.base.errors import InputError
 from netloom.base.words import held_together, number
 from netloom.cli.experiment import report as report_command
 from netloom.drawing.colours import COLOURS, DARK_HEAT_COLOURS
-from netloom.drawing.pages import as_json
+from netloom.drawing.save import as_json
 from netloom.experiments.findings import Refused
 from netloom.questions.analyze.words import load_share
 from netloom.questions.register import Recorded, record
@@ -27,8 +27,7 @@ from netloom.report.page.curves import deviations, find_curves
 from netloom.report.page.figure import MOST_PANELS, panels
 from netloom.report.page.pages import figures_on
 from netloom.report.page.write import THEMES, render
-from netloom_papers.questions.predict.torus_broadcast.answer import ENDS_CYCLES
-from netloom_papers.questions.predict.torus_broadcast.question import SIMULATED
+from netloom_papers.questions.predict.torus_broadcast.question import ENDS_CYCLES, SIMULATED
 from tests.questions.small_answers import ANSWERS, there_and_back
 from tests.report.page_samples import small_results, store
 

@@ -11,8 +11,7 @@ from netloom.routing import DimensionOrder, DModK
 from netloom.simulation.flow import flow_network
 from netloom.simulation.traces import critical_path, run_flow_trace
 from netloom.topology import mesh, topology
-from netloom.workload.programs.many_lists import lists
-from netloom.workload.programs.messages import messages
+from netloom.workload.programs.messages import lists, messages
 from netloom.workload.programs.traces import Trace
 from tests.simulation.test_critical_path import finished, total
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import netloom as nl
 from netloom.base.errors import InputError
-from netloom.questions.recipes import _plain_faulty
+from netloom.questions.named import _plain_faulty
 from netloom.topology import topology, without, working_nodes
 from netloom.topology.faults import broken_parts, check_working, first_broken
 from netloom.topology.names import NamedParts, channel_words

@@ -130,7 +130,7 @@ class KeptByContent(Kept):
     Raises RuntimeError if nothing can be kept there.
     """
 
-    _impl_class = _ByContentImpl
+    _impl_class = _ByContentImpl  # type: ignore[assignment]
 
     def _save_overload(self, signature: Any, compiled: Any) -> None:
         """Save under a lock: two processes could give two signatures the same file."""

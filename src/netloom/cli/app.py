@@ -115,7 +115,7 @@ def names(
     """List the hosts and switches of a network, by the names that options take."""
     from netloom.cli.show import show_names
     from netloom.questions.named import find_network
-    from netloom.topology.named_parts import names_of
+    from netloom.topology.names import names_of
 
     found = names_of(find_network(on, switches=True)[0])
     if as_json:
@@ -143,7 +143,7 @@ def machines(as_json: AsJson = False) -> None:
 @own()
 def routings(as_json: AsJson = False) -> None:
     """List the routings: which networks they fit, and which commands take them there."""
-    from netloom.routing.names import NETWORKS, rows
+    from netloom.routing.parse import NETWORKS, rows
 
     if as_json:
         print_json([{"routing": names, **dict(zip(NETWORKS, cells, strict=True))}

@@ -72,7 +72,7 @@ def show_names(names: Sequence[dict[str, Any]]) -> None:
 
 def show_routings() -> None:
     """Print what takes each routing on each kind of network."""
-    from netloom.routing.names import NETWORKS, NOTES, USES, rows
+    from netloom.routing.parse import NETWORKS, NOTES, USES, rows
 
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 1, 0, 0))
     for column in ("routing", *NETWORKS):

@@ -16,7 +16,7 @@ import numpy as np
 
 from netloom.contention.channel_loads import BLOCK
 from netloom.routing.ways import dimensions
-from netloom.topology.family import DragonflyShape, TreeShape
+from netloom.topology.core import DragonflyShape, TreeShape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -8,8 +8,8 @@ import numpy as np
 
 from netloom.base.words import counted, listed
 from netloom.topology import Cube
-from netloom.topology.distances import router_heights
-from netloom.topology.family import DragonflyShape
+from netloom.topology.core import DragonflyShape
+from netloom.topology.measures import router_heights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -21,8 +21,7 @@ from netloom.drawing.colours import (
     DELAYED,
     HEAT_COLOURS,
 )
-from netloom.drawing.pages import Inline, html_page, own_file
-from netloom.drawing.save import check_writable, make_folder
+from netloom.drawing.save import Inline, check_writable, html_page, make_folder, own_file
 from netloom.explore.network import network_json, packed, ports
 from netloom.explore.view import EXPLORED, Table
 from netloom.explore.views import views_of

@@ -10,19 +10,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.drawing.networks.columns import every_curve
-from netloom.drawing.networks.cubes import cube_scene
-from netloom.drawing.networks.grid import MOST_SIDE, grid_scene
-from netloom.drawing.networks.levels import in_columns
-from netloom.drawing.networks.rasters import hyperx_scene, planes_scene
+from netloom.drawing.networks.columns import every_curve, in_columns
+from netloom.drawing.networks.cubes import (
+    MOST_SIDE,
+    cube_scene,
+    grid_scene,
+    hyperx_scene,
+    planes_scene,
+)
 from netloom.drawing.networks.ring import every_chord
 from netloom.drawing.networks.traffic import Traffic
 from netloom.explore.view import Table
 from netloom.routing import paths
 from netloom.routing.forwarding.tables import ForwardingTable
 from netloom.topology import Cube
-from netloom.topology.family import DragonflyShape, HyperXShape
-from netloom.topology.subnets.names import short_switch_name
+from netloom.topology.core import DragonflyShape, HyperXShape
+from netloom.topology.names import short_switch_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

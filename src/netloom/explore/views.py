@@ -632,7 +632,7 @@ def phase_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
         pairs.target.astype(np.int32), words,
     )  # fmt: skip
     edges = np.append(0.0, np.cumsum(found.timetable.makespan))
-    from netloom.phases.limits import channel_words
+    from netloom.phases.timetables import channel_words
 
     by_phase = channel_words(plan)[:, :inside]
     load = by_phase.sum(axis=0)

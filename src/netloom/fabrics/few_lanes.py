@@ -27,7 +27,7 @@ from netloom.routing.forwarding.tables import (
     exits,
     senders,
 )
-from netloom.topology.cabling import way_back
+from netloom.topology.core import way_back
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

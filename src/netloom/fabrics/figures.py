@@ -18,7 +18,7 @@ from netloom.fabrics.bounds import busiest_bound
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used
 from netloom.routing.forwarding.tables import destinations, exits, senders
 from netloom.routing.hosted import legs
-from netloom.topology.cabling import way_back
+from netloom.topology.core import way_back
 from netloom.topology.faults import working_nodes
 from netloom.topology.subnets.shapes import shape_of
 

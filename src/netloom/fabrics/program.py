@@ -394,7 +394,7 @@ def in_lanes(topology: Topology, table: ForwardingTable, most: int) -> Forwardin
 
 def _lost(topology: Topology, table: ForwardingTable) -> int:
     """Return from how many end points to how many others packets do not arrive."""
-    from netloom.routing.forwarding.problems import table_problems
+    from netloom.routing.forwarding.tables import table_problems
 
     found = table_problems(topology, table)
     return found.unrouted + found.unrouted_others

@@ -19,15 +19,15 @@ from netloom.fabrics.balancing import (
     problem_of,
 )
 from netloom.fabrics.levels import costs_nothing, shortest_ways, tree_ways
-from netloom.routing.forwarding.addresses import (
+from netloom.routing.forwarding.lanes import lane_circle, layered
+from netloom.routing.forwarding.tables import (
     NO_PORT,
+    ForwardingTable,
     addressed,
     addresses,
     port_table,
     whole_table,
 )
-from netloom.routing.forwarding.lanes import lane_circle, layered
-from netloom.routing.forwarding.tables import ForwardingTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

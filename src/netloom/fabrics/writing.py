@@ -10,11 +10,10 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.textfiles import replacing, write_text
-from netloom.routing.forwarding.addresses import NO_PORT, addressed, addresses, port_table
-from netloom.routing.forwarding.addresses import rows_of_lids as owners_of_lids
 from netloom.routing.forwarding.lanes import dependency_graph
-from netloom.topology.hostlists import folded
-from netloom.topology.subnets.names import natural
+from netloom.routing.forwarding.tables import NO_PORT, addressed, addresses, port_table
+from netloom.routing.forwarding.tables import rows_of_lids as owners_of_lids
+from netloom.topology.names import folded, natural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -86,7 +85,7 @@ def with_others(topology: Topology, table: ForwardingTable) -> ForwardingTable:
 
     Examples
     --------
-    >>> from netloom.routing.forwarding.min_hop import minhop
+    >>> from netloom.routing.forwarding.engines import minhop
     >>> from netloom.topology import topology
     >>> net = topology("leaf-spine:2x2x2")
     >>> with_others(net, minhop(net)).others.tolist()

@@ -1,7 +1,6 @@
 """Where each task runs: placements, layouts, search, and the rank files that launchers read."""
 
 from netloom.mapping.allocation import allocated_nodes
-from netloom.mapping.routes import JointRoutes, joint_routes
 from netloom.mapping.layouts.catalogue import find_layout, fitting_layouts, gray, layouts
 from netloom.mapping.layouts.parts import Layout
 from netloom.mapping.placements import (

@@ -19,8 +19,14 @@ from netloom.mapping.layouts.catalogue import find_layout, gray, layouts
 from netloom.mapping.placements import check_capacity, check_room, place, random_places
 from netloom.topology import Omega, Topology, hop_distances, working_nodes
 from netloom.topology.faults import check_working
-from netloom.topology.hostlists import MOST_DIGITS, MOST_NAMED, unfolded, words_of
-from netloom.topology.named_parts import hosts_wanted, vertex_word
+from netloom.topology.names import (
+    MOST_DIGITS,
+    MOST_NAMED,
+    hosts_wanted,
+    unfolded,
+    vertex_word,
+    words_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -34,7 +34,7 @@ from netloom.simulation.network.routers import MOST_CYCLES, MOST_FLITS, PRESETS,
 from netloom.simulation.steady import Limits
 from netloom.topology import Topology
 from netloom.workload import Arrivals, Lengths, ProcessGraph, Traffic
-from netloom.workload.traffic.lengths import LONGEST
+from netloom.workload.traffic.stream import LONGEST
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -14,16 +14,15 @@ from netloom.base.spec import split_spec
 from netloom.base.textfiles import file_kind
 from netloom.base.words import counted, or_near
 from netloom.machines import OF_FILE, Machine, machine, machine_names, names_machine
-from netloom.mapping.allocation import allocated_hosts, places_of
-from netloom.mapping.files.rank_files import read_hosts
-from netloom.mapping.named import place_program
+from netloom.mapping.allocation import allocated_hosts, place_program, places_of
+from netloom.mapping.placements import read_hosts
 from netloom.routing import NamedRouting, parse_routing
 from netloom.simulation.network.routers import Router
 from netloom.topology import Topology, counting_inside, topology
 from netloom.topology.faults import broken_channels, first_broken, without, working_nodes
-from netloom.topology.kinds import check_all_compute
-from netloom.topology.named_parts import channel_words, vertex_word
+from netloom.topology.names import channel_words, vertex_word
 from netloom.topology.parse import SPECS
+from netloom.topology.recognise import check_all_compute
 from netloom.topology.subnets.files import spec_of_file
 from netloom.workload import (
     Arrivals,

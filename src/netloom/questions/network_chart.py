@@ -15,8 +15,8 @@ import polars as pl
 
 from netloom.base.errors import InputError
 from netloom.drawing.colours import COLOURS, HEAT_COLOURS
+from netloom.drawing.frame import room
 from netloom.drawing.networks import Marked, Tips, Traffic, drawn, scene_of
-from netloom.drawing.room import room
 from netloom.questions.named import find_network
 
 if TYPE_CHECKING:

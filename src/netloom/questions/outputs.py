@@ -15,7 +15,7 @@ from netloom.base.textfiles import write_text
 from netloom.drawing.save import check_picture, check_table, check_writable, save_chart, save_table
 from netloom.mapping import FORMATS, how_to_apply, rank_file, read_hosts, write_mapping
 from netloom.mapping.allocation import computer_names
-from netloom.mapping.files.rank_files import ranks_on_computers
+from netloom.mapping.placements import ranks_on_computers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

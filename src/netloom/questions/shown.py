@@ -13,8 +13,8 @@ from rich.text import Text
 
 from netloom.base.words import arrows, counted, folded, give_or_take, number
 from netloom.drawing.names import base_names
+from netloom.topology.names import short_channel_name
 from netloom.topology.parse import spec_in_words
-from netloom.topology.subnets.names import short_channel_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Bools, Floats, Ints
     from netloom.drawing.timelines import Nanoseconds
     from netloom.simulation.traces import CriticalPath
-    from netloom.workload.programs.many_lists import Lists
+    from netloom.workload.programs.messages import Lists
 
     Times = NDArray[Any]
 

@@ -47,7 +47,7 @@ from netloom.routing.rules import (
 from netloom.routing.source_routing import SourceRoutes
 from netloom.routing.ways import JOINED, is_hyperx
 from netloom.topology import Cube, Topology
-from netloom.topology.family import TreeShape
+from netloom.topology.core import TreeShape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -53,7 +53,7 @@ from netloom.routing.source_routing import (
 from netloom.routing.virtual_channel_tables import RULES
 from netloom.routing.ways import is_hyperx
 from netloom.topology import Cube, Topology
-from netloom.topology.family import DragonflyShape, TreeShape
+from netloom.topology.core import DragonflyShape, TreeShape
 from netloom.topology.faults import working_nodes
 
 if TYPE_CHECKING:

@@ -45,8 +45,8 @@ from netloom.routing.ways import (
     usual_ways,
 )
 from netloom.topology import Cube, Topology
+from netloom.topology.core import TreeShape
 from netloom.topology.families.trees import tree_links
-from netloom.topology.family import TreeShape
 from netloom.topology.faults import working_nodes
 
 if TYPE_CHECKING:

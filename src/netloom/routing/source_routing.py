@@ -13,7 +13,7 @@ from netloom._version import __version__
 from netloom.base.errors import InputError, NoRouteError
 from netloom.base.textfiles import text_lines, write_text
 from netloom.routing.ragged import Paths
-from netloom.topology.named_parts import MOST_DIGITS, NamedParts
+from netloom.topology.names import MOST_DIGITS, NamedParts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

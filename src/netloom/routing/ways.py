@@ -13,7 +13,7 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.topology import Cube
-from netloom.topology.family import DragonflyShape, HyperXShape
+from netloom.topology.core import DragonflyShape, HyperXShape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

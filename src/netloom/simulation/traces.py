@@ -430,7 +430,7 @@ def run_flow_trace(
     >>> from netloom.routing import DModK
     >>> from netloom.simulation.flow import flow_network
     >>> from netloom.topology import topology
-    >>> from netloom.workload.programs.many_lists import lists
+    >>> from netloom.workload.programs.messages import lists
     >>> from netloom.workload.programs.traces import ordered_trace
     >>> network = topology("leaf-spine:2x1x2")
     >>> zero = np.zeros(2)

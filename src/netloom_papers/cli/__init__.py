@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def add(app: typer.Typer) -> tuple[str, list[str]]:
     """Add the commands. Return the title of their group in the help, and their names."""
-    from netloom.cli.help import HelpedCommand
+    from netloom.cli.commands import HelpedCommand
     from netloom_papers.cli.commands import study, validate
 
     app.command(cls=HelpedCommand)(validate)

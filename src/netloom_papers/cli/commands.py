@@ -10,10 +10,10 @@ from typing import Annotated, Any
 import typer
 
 from netloom.base.errors import InputError
-from netloom.cli.edge import INTERRUPTED
-from netloom.cli.help import HelpedCommand, HelpedGroup
-from netloom.cli.output import (
+from netloom.cli.commands import HelpedCommand, HelpedGroup
+from netloom.cli.edge import (
     FILES,
+    INTERRUPTED,
     AsJson,
     Writer,
     compilation_announced,

@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from netloom.cli.edge import FAILED
-from netloom.cli.help import HelpedCommand
-from netloom.cli.output import AsJson
+from netloom.cli.commands import HelpedCommand
+from netloom.cli.edge import FAILED, AsJson
 from netloom.cli.plans import judging, show
 from netloom_papers.questions import GROUP
 

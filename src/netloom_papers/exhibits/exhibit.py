@@ -8,13 +8,11 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from netloom.base.figures import COMPUTED, MODELLED, PRINTED, Grid, Plot
-from netloom.drawing.axes import Axis, axis
+from netloom.drawing.axes import Axis, End, Panel, axis
 from netloom.drawing.colours import COLOURS, REFERENCE, THIS
 from netloom.drawing.frame import framed
-from netloom.drawing.line_names import GAP as BEFORE_NAME
-from netloom.drawing.line_names import LINE as NAME_LINE
-from netloom.drawing.networks.letters import width_of
-from netloom.drawing.panel import End, Panel
+from netloom.drawing.names import GAP as BEFORE_NAME
+from netloom.drawing.names import NAME_LINE, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

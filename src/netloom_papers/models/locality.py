@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.models.channel_flows import follow_flows
+from netloom.models.channel_queueing import follow_flows
 from netloom.routing import virtual_channel_routing
 
 if TYPE_CHECKING:

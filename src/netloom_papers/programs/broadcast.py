@@ -18,16 +18,15 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from netloom.base.errors import InputError
+from netloom.simulation.agenda import ProgramRun
 from netloom.simulation.intervals import CORRELATED, autocorrelation, merge_correlated, run_interval
-from netloom.simulation.replay import ProgramRun
 from netloom.simulation.steady import Stability, measure_window, stability, warm_up, warmup_packets
 from netloom.simulation.tally import MOST_BATCHES, PRECISE_BATCHES, PRECISE_PACKETS
 from netloom.topology import Cube, average_distance
 from netloom.topology.alike import check_direct
 from netloom.workload.programs.messages import Messages, checked
-from netloom.workload.programs.trees import Branches, balanced_orientation, branches, row_first
-from netloom.workload.traffic.lengths import Lengths, parse_lengths
-from netloom.workload.traffic.stream import Packets, PacketStream
+from netloom.workload.programs.traces import Branches, balanced_orientation, branches, row_first
+from netloom.workload.traffic.stream import Lengths, Packets, PacketStream, parse_lengths
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from netloom.simulation.steady import Limits
     from netloom.topology import Topology
     from netloom.workload.traffic import Traffic
-    from netloom.workload.traffic.arrivals import Arrivals
+    from netloom.workload.traffic.stream import Arrivals
 
 STREAMS = 6
 """Streams of chance that a seed makes. The first three are the packets' own."""

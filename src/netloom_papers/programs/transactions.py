@@ -14,14 +14,14 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import check_size
+from netloom.simulation.agenda import ProgramRun
 from netloom.simulation.intervals import interval_over_runs
 from netloom.simulation.loops import KeptRows, kept_rows
-from netloom.simulation.replay import ProgramRun
 from netloom.simulation.steady import run_to
 from netloom.workload.counter_random import Law, check_law, durations, uniforms
 from netloom.workload.programs.loops import senders
 from netloom.workload.programs.messages import Messages, checked, messages
-from netloom.workload.programs.protocols import Protocol, Transaction, coherence
+from netloom.workload.programs.node_costs import Protocol, Transaction, coherence
 from netloom.workload.programs.rounds import Rounds, ranges
 
 if TYPE_CHECKING:

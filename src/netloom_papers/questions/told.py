@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from netloom.questions.answers import Answer
-from netloom.questions.register import by_verb
+from netloom.questions.register import Answer, by_verb
 
 
 class Told(Answer):

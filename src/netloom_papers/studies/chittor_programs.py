@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Floats
     from netloom.base.figures import Grid, Plot
     from netloom_papers.ledger import Known, Made
-    from netloom_papers.questions.simulate.pattern.answer import PatternSimulation
+    from netloom_papers.questions.simulate.pattern.question import PatternSimulation
 
     Drawn: TypeAlias = Iterator[Plot | Grid | str]
     Found: TypeAlias = dict[str, Any]

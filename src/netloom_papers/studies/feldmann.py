@@ -59,19 +59,19 @@ from netloom.phases import (
     verify,
 )
 from netloom.phases.execute.execution import execute
-from netloom.phases.plan.negotiate import sequential
+from netloom.phases.plan.partition import sequential
 from netloom.routing import DimensionOrder, all_routes, paths
 from netloom.routing.virtual_channel_tables import path_routing
+from netloom.simulation.agenda import HEARING_CYCLES
 from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.network.program import NetworkProgram
 from netloom.simulation.network.routers import router
-from netloom.simulation.replay import HEARING_CYCLES
 from netloom.simulation.side_by_side import run_all
 from netloom.topology import mesh as mesh_network
 from netloom.topology import torus
 from netloom.workload import read
 from netloom.workload.programs.messages import messages
-from netloom.workload.traffic.lengths import LONGEST
+from netloom.workload.traffic.stream import LONGEST
 from netloom_papers.ledger import Item, published
 from netloom_papers.studies.panels import cell, curve, grid, plot
 

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from netloom.routing import parse_routing, virtual_channel_routing
+from netloom.simulation.agenda import run_program
 from netloom.simulation.flow import flow_network, run_flows, trust
 from netloom.simulation.network.routers import Router
 from netloom.simulation.program_network import ProgramNetwork
-from netloom.simulation.replay import run_program
 from netloom.topology import Cube, topology
 from netloom.workload.programs.messages import Given, messages
 from netloom_papers.studies.running import Goal, Section, StudyResult, simulate_all

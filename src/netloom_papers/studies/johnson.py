@@ -30,15 +30,18 @@ from netloom.routing import DimensionOrder
 from netloom.topology import average_distance, torus
 from netloom.workload import read
 from netloom_papers.ledger import Item
-from netloom_papers.models.locality import alewife, expected_gain, per_hop_limit, predict_locality
-from netloom_papers.models.locality_parts import (
+from netloom_papers.models.locality import (
     Application,
     TorusNetwork,
     TransactionCost,
+    alewife,
+    expected_gain,
+    per_hop_limit,
+    predict_locality,
     random_distance,
 )
 from netloom_papers.programs.transactions import Transactions
-from netloom_papers.questions.predict.torus_broadcast.answer import ENDS_CYCLES
+from netloom_papers.questions.predict.torus_broadcast.question import ENDS_CYCLES
 from netloom_papers.questions.simulate.transactions.question import simulate_transactions
 from netloom_papers.studies.panels import cell, curve, grid, plot
 from netloom_papers.studies.running import run_side_by_side

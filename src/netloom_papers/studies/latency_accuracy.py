@@ -22,16 +22,16 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from netloom.models.channel_accuracy import (
+from netloom.models.channel_queueing import (
     KINDS,
     KNEE,
     PARTS,
     Band,
     latency_band,
+    predict_channels,
     router_kind,
     saturation_band,
 )
-from netloom.models.channel_queueing import predict_channels
 from netloom.questions.predict.latency.question import predicted_network
 from netloom.questions.simulate.load.question import simulate
 from netloom.questions.simulate.saturation.question import find_saturation

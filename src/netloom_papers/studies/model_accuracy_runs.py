@@ -72,10 +72,9 @@ import numpy as np
 
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.topology import average_distance, torus
-from netloom_papers.models.locality import predict_locality
-from netloom_papers.models.locality_parts import node_channel_wait
+from netloom_papers.models.locality import node_channel_wait, predict_locality
 from netloom_papers.models.torus_broadcasts import VARIANTS, torus_broadcast
-from netloom_papers.questions.predict.torus_broadcast.answer import ENDS_CYCLES
+from netloom_papers.questions.predict.torus_broadcast.question import ENDS_CYCLES
 from netloom_papers.questions.simulate.broadcast.question import simulate_broadcast
 from netloom_papers.questions.simulate.transactions.question import simulate_transactions
 from netloom_papers.studies.johnson import (
@@ -103,7 +102,7 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Floats, Ints
     from netloom_papers.models.locality import Locality
     from netloom_papers.models.torus_broadcasts import Variant
-    from netloom_papers.programs.broadcast_runs import BroadcastRun
+    from netloom_papers.programs.broadcast import BroadcastRun
     from netloom_papers.studies.running import Case, Stopped
 
 # -- torus broadcast -----------------------------------------------------------------------------

@@ -34,7 +34,7 @@ from netloom_papers.combining import (
     run_combining,
 )
 from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
-from netloom_papers.combining.replications import critical_queue
+from netloom_papers.combining.runs import critical_queue
 from netloom_papers.ledger import Against, Item, published
 from netloom_papers.models.combining import single_hot_spot, tree_saturation
 from netloom_papers.studies.panels import cell, curve, grid, plot

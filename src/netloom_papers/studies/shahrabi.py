@@ -22,10 +22,9 @@ import numpy as np
 
 from netloom.base.figures import MODELLED, Cell
 from netloom.routing import DimensionOrder
-from netloom.simulation.worm import Worm, WormEngine
 from netloom.topology import torus
 from netloom.workload.programs.messages import messages
-from netloom.workload.programs.trees import branches, row_first
+from netloom.workload.programs.traces import branches, row_first
 from netloom_papers.ledger import Item
 from netloom_papers.models.published_torus import (
     VARIANTS,
@@ -33,11 +32,11 @@ from netloom_papers.models.published_torus import (
     published_saturation,
     published_torus,
 )
-from netloom_papers.questions.predict.torus_broadcast.answer import ENDS_CYCLES
-from netloom_papers.questions.predict.torus_broadcast.question import SIMULATED
+from netloom_papers.questions.predict.torus_broadcast.question import ENDS_CYCLES, SIMULATED
 from netloom_papers.questions.simulate.broadcast.question import simulate_broadcast
 from netloom_papers.studies.panels import curve, grid, plot
 from netloom_papers.studies.running import run_side_by_side
+from netloom_papers.worms import Worm, WormEngine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

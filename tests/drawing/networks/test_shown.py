@@ -16,7 +16,7 @@ from netloom.drawing.networks import Traffic, drawn, scene_of
 from netloom.questions.analyze.chart import channel_loads
 from netloom.questions.map.chart import networks
 from netloom.questions.network_chart import USE, network_chart
-from netloom.questions.recorded import record
+from netloom.questions.register import record
 from netloom.topology import topology
 
 LAMMPS = "examples/lammps-64.mtx"

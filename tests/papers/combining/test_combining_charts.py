@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import netloom as nl
-from netloom.questions.recorded import record
+from netloom.questions.register import record
 from netloom.report import chart_of, parts_of
 
 SMALL = {"pes": 64, "hot_spots": 4, "steps": 300}

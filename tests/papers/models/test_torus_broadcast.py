@@ -3,7 +3,7 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom.topology import torus
-from netloom.workload.programs.trees import branches, row_first
+from netloom.workload.programs.traces import branches, row_first
 from netloom_papers.models.adaptive_torus import prepare, same_class, tree_loads, ways
 from netloom_papers.models.kernels.adaptive_torus import fill_balance, solve_balance
 from netloom_papers.models.torus_broadcasts import VARIANTS, saturation_rate, torus_broadcast

@@ -8,7 +8,7 @@ from netloom.base.errors import InputError, NoRouteError
 from netloom.topology import Topology, cube, hypercube, mesh, torus
 from netloom.topology.graph import graph_topology
 from netloom.workload import PacketStream
-from netloom.workload.programs.trees import (
+from netloom.workload.programs.traces import (
     Orientation,
     balanced_orientation,
     branches,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from netloom.topology import cube, mesh, torus
-from netloom.workload.programs.trees import Orientation, branches, row_first
+from netloom.workload.programs.traces import Orientation, branches, row_first
 from netloom.workload.traffic import pairs, uniform, with_rates
 from netloom_papers.programs.broadcast import broadcast_load, unicast_load
 

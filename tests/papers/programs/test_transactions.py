@@ -7,7 +7,7 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom.workload import process_graph, ring, torus
-from netloom.workload.programs.protocols import (
+from netloom.workload.programs.node_costs import (
     Protocol,
     Step,
     Transaction,

@@ -21,7 +21,6 @@ from netloom.phases import (
     schedule,
     verify,
 )
-from netloom.phases.plan import balance
 from netloom.topology import hypercube, topology
 from netloom.workload import read
 
@@ -61,8 +60,10 @@ def test_all_to_all_needs_no_more_phases_than_its_bound(side, channels, phases):
 
 @pytest.mark.parametrize(("side", "phases"), [(4, 1), (8, 2), (16, 3)])
 def test_hypercubes_by_gray_codes(side, phases, monkeypatch):
-    monkeypatch.setattr(balance, "MOVES", 1)  # how short phases are is not asked
-    monkeypatch.setattr(balance, "LEAST_MOVES", 1)
+    monkeypatch.setattr(
+        "netloom.phases.plan.partition.MOVES", 1
+    )  # how short phases are is not asked
+    monkeypatch.setattr("netloom.phases.plan.partition.LEAST_MOVES", 1)
     network = topology(f"torus:{side}x{side}")
     nodes = network.num_nodes
     dimension = nodes.bit_length() - 1

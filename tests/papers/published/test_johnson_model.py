@@ -36,8 +36,13 @@ def test_what_was_used_to_infer_says_so(found):
 
 def test_one_grain_for_all_contexts_fails():
     """With the T_r + T_f of one context, the limit comes far too early: the reason for three."""
-    from netloom_papers.models.locality import alewife, per_hop_limit, predict_locality
-    from netloom_papers.models.locality_parts import TransactionCost, random_distance
+    from netloom_papers.models.locality import (
+        TransactionCost,
+        alewife,
+        per_hop_limit,
+        predict_locality,
+        random_distance,
+    )
 
     application, transaction, network = alewife(2)
     same = TransactionCost(

@@ -7,7 +7,7 @@ import pytest
 
 from netloom import find_critical_queue, simulate_hot_spots
 from netloom.base.errors import InputError
-from netloom.questions.recorded import record
+from netloom.questions.register import record
 from netloom_papers.combining import CombiningNetwork, run_combining
 from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
 from netloom_papers.models.combining import single_hot_spot

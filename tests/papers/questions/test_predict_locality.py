@@ -6,7 +6,7 @@ import pytest
 
 from netloom import predict_locality, process_graph, read, simulate_transactions, topology
 from netloom.base.errors import InputError
-from netloom.questions.recorded import record
+from netloom.questions.register import record
 from netloom_papers.models import locality as model
 
 LAMMPS = "examples/lammps-64.mtx"

@@ -6,7 +6,7 @@ import pytest
 
 from netloom import predict_torus_broadcast, simulate_broadcast, topology
 from netloom.base.errors import InputError
-from netloom.questions.recorded import record
+from netloom.questions.register import record
 from netloom_papers.models.torus_broadcasts import torus_broadcast
 from netloom_papers.questions.predict.torus_broadcast.question import (
     ENDS_CYCLES,

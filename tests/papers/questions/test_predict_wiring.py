@@ -5,7 +5,7 @@ import pytest
 
 from netloom import predict_wiring
 from netloom.base.errors import InputError
-from netloom.questions.recorded import record
+from netloom.questions.register import record
 
 
 def test_ratios_by_hand():

@@ -5,10 +5,9 @@ import pytest
 
 from netloom import simulate_transactions
 from netloom.base.errors import InputError
-from netloom.questions.recorded import record
-from netloom.questions.register import kind_of
+from netloom.questions.register import kind_of, record
 from netloom.workload import process_graph
-from netloom.workload.programs.protocols import Protocol, Step, Transaction
+from netloom.workload.programs.node_costs import Protocol, Step, Transaction
 
 QUICK = {"app": "torus:4x4", "run_cycles": 16}
 

@@ -12,9 +12,9 @@ from netloom.base.errors import InputError
 from netloom.phases.collectives.flows import all_to_all, exchange, paths_of
 from netloom.phases.collectives.network import rank_network
 from netloom.topology import topology
-from netloom.workload.programs.collectives.checked import check
 from tests.phases.collectives.boxes import box, plain
 from tests.phases.collectives.test_listed import timetable_faults
+from tests.reference.collectives_checked import check
 
 TE_CCL_NDV2_2 = 3.524
 """GB/s of an all-to-all on two chassis of NDv2, as TE-CCL's published output has it."""

@@ -23,10 +23,10 @@ from netloom.phases.collectives.network import rank_network
 from netloom.phases.collectives.schedules import StepProof, proven_rounds
 from netloom.phases.collectives.trees import optimum
 from netloom.topology import topology
-from netloom.workload.programs.collectives.checked import check
 from netloom.workload.programs.collectives.msccl import write_msccl
-from netloom.workload.programs.collectives.msccl_reading import read_msccl
 from tests.phases.collectives.boxes import box, plain
+from tests.reference.collectives_checked import check
+from tests.reference.msccl_programs import read_msccl
 
 
 def round_bound(network, steps, root=None):

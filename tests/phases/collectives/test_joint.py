@@ -8,10 +8,10 @@ import pytest
 from netloom.base.errors import InputError
 from netloom.phases.collectives.flows import all_reduce, joint
 from netloom.phases.collectives.trees import optimum, packed
-from netloom.workload.programs.collectives.checked import check
 from tests.phases.collectives.boxes import a100, box, plain
 from tests.phases.collectives.test_listed import timetable_faults
 from tests.phases.collectives.verified import faults
+from tests.reference.collectives_checked import check
 
 GAINS = [
     ("line:4", 1.0, 1.5), ("mesh:3x3", 1.5, 4 / 3), ("mesh:4x4", 1.6, 1.5),

@@ -12,7 +12,7 @@ from netloom.phases.collectives.judged import judge
 from netloom.phases.collectives.schedules import cut_seconds
 from netloom.phases.collectives.synthesis import SYNTHESISED, proven, synthesised
 from netloom.phases.violations import InvalidPlanError
-from netloom.workload.programs.many_lists import Lists
+from netloom.workload.programs.messages import Lists
 from tests.phases.collectives.boxes import plain
 
 

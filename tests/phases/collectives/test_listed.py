@@ -8,9 +8,9 @@ from netloom.base.errors import InputError
 from netloom.phases.collectives.network import rank_network
 from netloom.phases.collectives.pipelines import Jobs, along_trees, listed, servers
 from netloom.topology import topology
-from netloom.workload.programs.collectives.checked import check
-from netloom.workload.programs.many_lists import lists
+from netloom.workload.programs.messages import lists
 from tests.phases.collectives.boxes import a100, box
+from tests.reference.collectives_checked import check
 
 
 def timetable_faults(found):

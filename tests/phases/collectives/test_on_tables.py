@@ -11,7 +11,7 @@ from netloom.phases.collectives.network import rank_network
 from netloom.phases.collectives.on_tables import on_tables
 from netloom.routing import parse_routing, paths
 from netloom.topology import topology
-from netloom.workload.programs.collectives.checked import check
+from tests.reference.collectives_checked import check
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 

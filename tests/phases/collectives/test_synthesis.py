@@ -7,8 +7,8 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom.phases.collectives.synthesis import SYNTHESISED, synthesised
-from netloom.workload.programs.collectives.checked import check
 from tests.phases.collectives.boxes import plain
+from tests.reference.collectives_checked import check
 
 
 @pytest.mark.parametrize("spec", ["torus:3x4", "mesh:2x3", "leaf-spine:2x1x2"])

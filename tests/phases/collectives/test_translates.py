@@ -10,8 +10,8 @@ from netloom.phases.collectives.network import rank_network
 from netloom.phases.collectives.translates import translated, translates
 from netloom.phases.collectives.trees import optimum
 from netloom.topology import topology
-from netloom.workload.programs.collectives.checked import check
 from tests.phases.collectives.boxes import plain
+from tests.reference.collectives_checked import check
 
 
 @pytest.mark.parametrize(

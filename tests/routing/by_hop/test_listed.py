@@ -23,8 +23,7 @@ from netloom.routing import (
 from netloom.routing.by_hop import listed as module
 from netloom.routing.by_hop.listed import listed_routing
 from netloom.topology import Topology, mesh, topology, torus
-from netloom.topology.cabling import port_numbers
-from netloom.topology.core import attach_hosts
+from netloom.topology.core import attach_hosts, port_numbers
 from netloom.topology.faults import without
 from tests.reference.walks import Walker
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.fabrics.other_ends import with_others
-from netloom.fabrics.writing import write_lfts
+from netloom.fabrics.writing import with_others, write_lfts
 from netloom.routing.forwarding.engines import minhop
 from netloom.routing.forwarding.lfts import read_lfts
 from netloom.routing.forwarding.tables import port_table, table_problems

@@ -10,12 +10,7 @@ from netloom.routing import parse_routing
 from netloom.simulation.flow import flow_network, run_flows, run_rounds
 from netloom.simulation.flow.rounds import Window
 from netloom.topology import topology
-from netloom.workload.programs.round_programs import (
-    Round,
-    as_messages,
-    exchange,
-    round_program,
-)
+from netloom.workload.programs.rounds import Round, as_messages, exchange, round_program
 
 BANDWIDTH, LATENCY, SIZE = 25e9, 600e-9, 1e9
 

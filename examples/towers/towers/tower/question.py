@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netloom.base.provenance import Provenance
-from netloom.questions.answers import Answer, Column, Columns
 from netloom.questions.base import Question, option
-from netloom.questions.register import asks
+from netloom.questions.columns import Column, Columns
+from netloom.questions.register import Answer, asks
 
 
 class Tower(Question, panel="Tower"):

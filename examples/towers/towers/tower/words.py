@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom.questions.verdict import Verdict
+from netloom.questions.shown import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

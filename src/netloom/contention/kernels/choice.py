@@ -3,6 +3,8 @@
 ``tables`` is the ``RouteTables`` of ``virtual_channel_tables``. Ways are a graph of *places*: a
 node on the way to one target (or, where the routing looks at the source, of one pair). Places are
 numbered so that all ways lead to lower numbers. A place without ways is a target.
+
+Twin: ``tests/reference/expected_load.py``.
 """
 
 import numpy as np

@@ -19,6 +19,8 @@ The thesis's logical path length d counts the channels on which some path is new
 
 The busiest channel of a path is also found without walking the path. ``spans`` holds the largest
 load of every 2**j channels of a line, and two overlapping spans cover any run.
+
+Twin: ``tests/reference/contention.py``.
 """
 
 import numpy as np

@@ -4,6 +4,8 @@
 (``add_in_order``: if ``both_ways``). Runs of
 channels are added to ``load`` as differences: +w where a run begins and -w behind its end, so that
 a running sum along each line gives the loads.
+
+Twin: ``tests/reference/expected_load.py``.
 """
 
 import numpy as np

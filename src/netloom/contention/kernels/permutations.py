@@ -1,4 +1,7 @@
-"""Traffic of one permutation of hosts after the other: the busiest channel, and what pairs get."""
+"""Traffic of one permutation of hosts after the other: the busiest channel, and what pairs get.
+
+Twin: ``tests/reference/permutations.py``.
+"""
 
 import numpy as np
 

@@ -1,6 +1,8 @@
 """Loads of channels where packets have several ways: flows, pushed from router to router.
 
 ``ways`` is the ``Ways`` of ``routing.ways``.
+
+Twin: ``tests/reference/several.py``.
 """
 
 import numpy as np

@@ -2,6 +2,8 @@
 
 Work: O(paths · path length · channel load), which is fast enough for tens of thousands of paths.
 Any paths are allowed: a user's own routes may meet, part and meet again.
+
+Twin: ``tests/reference/contention.py``.
 """
 
 import numpy as np

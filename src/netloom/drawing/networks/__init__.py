@@ -18,7 +18,7 @@ from netloom.drawing.networks.profile import profile_scene
 from netloom.drawing.networks.ring import ring_scene
 from netloom.drawing.networks.traffic import MARKED_IN_GRAPHS, Delays, Marked, Tips, Traffic
 from netloom.topology import Cube
-from netloom.topology.family import DragonflyShape, HyperXShape, TreeShape
+from netloom.topology.core import DragonflyShape, HyperXShape, TreeShape
 
 if TYPE_CHECKING:
     from netloom.drawing.networks.scene import Scene

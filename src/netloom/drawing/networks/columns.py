@@ -38,7 +38,7 @@ from netloom.drawing.networks.scene import (
     named_below,
     squares_at,
 )
-from netloom.topology.family import StagesShape, TreeShape
+from netloom.topology.core import StagesShape, TreeShape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

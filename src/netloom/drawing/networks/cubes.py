@@ -42,7 +42,7 @@ from netloom.drawing.networks.scene import (
     straight_points,
 )
 from netloom.topology import Cube
-from netloom.topology.family import HyperXShape
+from netloom.topology.core import HyperXShape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

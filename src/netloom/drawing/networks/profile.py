@@ -9,7 +9,7 @@ import numpy as np
 from netloom.drawing.names import LINE, width_of
 from netloom.drawing.networks.scene import Box, Cells, Channels, Scene, Word, named_below
 from netloom.topology import Cube
-from netloom.topology.family import HyperXShape
+from netloom.topology.core import HyperXShape
 
 if TYPE_CHECKING:
     from netloom.base.arrays import Ints

@@ -26,7 +26,7 @@ from netloom.drawing.networks.scene import (
     discs_on,
     named_below,
 )
-from netloom.topology.family import DragonflyShape
+from netloom.topology.core import DragonflyShape
 
 if TYPE_CHECKING:
     from netloom.base.arrays import Floats, Ints

@@ -13,8 +13,8 @@ from netloom.base.words import counted, number
 from netloom.contention.ties import tie_named
 from netloom.drawing.colours import DELAYED
 from netloom.topology import Cube
-from netloom.topology.family import DragonflyShape, HyperXShape, StagesShape, TreeShape
-from netloom.topology.subnets.names import short_channel_name
+from netloom.topology.core import DragonflyShape, HyperXShape, StagesShape, TreeShape
+from netloom.topology.names import short_channel_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

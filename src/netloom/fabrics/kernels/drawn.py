@@ -1,4 +1,7 @@
-"""Permutations of hosts straight from a forwarding table."""
+"""Permutations of hosts straight from a forwarding table.
+
+Twin: ``tests/reference/permutations.py``.
+"""
 
 import numpy as np
 

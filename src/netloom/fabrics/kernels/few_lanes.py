@@ -3,6 +3,8 @@
 ``search`` is the ``Search`` of ``netloom.fabrics.few_lanes``, ``graph`` the ``DependencyGraph`` of
 ``netloom.routing.forwarding.lanes``. All dependencies of all rows are counted in ``graph``, each in
 the lane of its row.
+
+Twin: ``tests/reference/few_lanes.py``.
 """
 
 from netloom.base.compilation import kernel

@@ -1,4 +1,7 @@
-"""Every path of a forwarding table, destination by destination, whether it arrives or not."""
+"""Every path of a forwarding table, destination by destination, whether it arrives or not.
+
+Twin: ``tests/reference/figures_of_tables.py``.
+"""
 
 import numpy as np
 

@@ -1,6 +1,8 @@
 """Ways that close no circle with those that are there, over flat arrays.
 
 ``graph`` is the ``DependencyGraph`` of ``netloom.routing.forwarding.lanes``, of one lane.
+
+Twin: ``tests/reference/other_ends.py``.
 """
 
 import numpy as np

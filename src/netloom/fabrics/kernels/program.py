@@ -2,6 +2,8 @@
 
 ``allowed[exit, channel]`` says by which channels packets may go to a router. Each leads one hop
 nearer. ``outgoing`` is (offsets, channels) by router.
+
+Twin: ``tests/reference/program_tables.py``.
 """
 
 import numpy as np

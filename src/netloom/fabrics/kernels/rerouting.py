@@ -12,6 +12,8 @@ to other destinations on each channel, paths to this one, how many other destina
 sources reach over it, and flits/cycle. ``rules`` (own_share, strength, aim, change): the weight of
 a source's own paths, the price of load / bandwidth above a target, the target, and the price of a
 changed entry.
+
+Twin: ``tests/reference/rerouting.py``.
 """
 
 import numpy as np

@@ -8,6 +8,8 @@ its router's own channels count: nearly all of a leaf's paths are on its uplinks
 ``listed`` is (order, offsets, channels) as ``list_ways`` fills them in. ``laid`` is (row, before,
 cost): the paths to the current destination, those that cost nothing to keep, and the cost of the
 path from each router. ``rates`` is (slowness, room): 1 / bandwidth, and the load at the target.
+
+Twin: ``tests/reference/rerouting.py``.
 """
 
 import numpy as np

@@ -1,6 +1,8 @@
 """Which channels may lead to a router, over flat arrays: shortest ways, all of them or up*down*.
 
 ``wiring`` is (channel_source, channel_target, in_offsets, in_channels, out_offsets, out_channels).
+
+Twin: ``tests/reference/rerouting.py``.
 """
 
 import numpy as np

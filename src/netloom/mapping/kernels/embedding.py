@@ -2,6 +2,8 @@
 
 ``guest`` holds offsets and neighbours of the tasks, and ``host`` those of the nodes that may be
 used, both as ragged arrays, with every edge in both directions.
+
+Twin: ``tests/reference/embedding.py``.
 """
 
 import numpy as np

@@ -14,6 +14,8 @@ array more, for a route. ``wiring`` as in ``kernels.layered``. ``state`` is what
 that a path would add, and in a search its price and the channel before. Per node it has the price
 of the rest of the path, a queue, and whether the node is in it. The rest is room for a route and
 for ``leads_to``.
+
+Judged by ``tests/properties/test_joint_routes.py``: what it finds is judged.
 """
 
 import numpy as np

@@ -10,6 +10,8 @@ are 1), and their hops.
 ``held`` is a mapping: the node and the place of each item, the item at each place, and the loads of
 all channels. ``work`` is scratch memory: the channels that a swap touches, their loads before, a
 mark on each, their number, a list of items, and f of each channel.
+
+Twin: ``tests/reference/mapping_cost.py``.
 """
 
 import numpy as np

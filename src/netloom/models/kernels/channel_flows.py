@@ -2,6 +2,8 @@
 
 ``tables`` is the ``RouteTables`` of ``virtual_channel_tables``. ``wiring``: the channel at each
 output port [node, port], the target and the input port of each channel.
+
+Twin: ``tests/reference/channel_queueing.py``.
 """
 
 import numpy as np

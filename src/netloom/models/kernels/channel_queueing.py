@@ -1,6 +1,8 @@
 """The fixed point of the waits in a network of virtual channels.
 
 ``net`` is ``channel_queueing.Turns``. Rates are packets per cycle, times are cycles.
+
+Twin: ``tests/reference/channel_queueing.py``.
 """
 
 import numpy as np

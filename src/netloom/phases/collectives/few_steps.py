@@ -37,7 +37,7 @@ from netloom.phases.collectives.schedules import StepBound, StepProof, steps_sec
 from netloom.phases.collectives.synthesis import proven
 from netloom.phases.collectives.trees import Optimum, optimum
 from netloom.workload.programs.collectives.program import EVERYBODY, CollectiveProgram
-from netloom.workload.programs.many_lists import Lists, lists
+from netloom.workload.programs.messages import Lists, lists
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

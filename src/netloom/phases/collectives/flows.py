@@ -44,7 +44,7 @@ from netloom.phases.collectives.pipelines import (
 from netloom.phases.collectives.schedules import Prices
 from netloom.phases.collectives.trees import Forest, optimum, packed
 from netloom.workload.programs.collectives.program import EVERYBODY, CollectiveProgram
-from netloom.workload.programs.many_lists import Lists, lists
+from netloom.workload.programs.messages import Lists, lists
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -31,7 +31,7 @@ from netloom.phases.collectives.schedules import Prices
 from netloom.phases.collectives.trees import optimum
 from netloom.workload.programs.collectives.costs import least_seconds
 from netloom.workload.programs.collectives.program import COLLECTIVES
-from netloom.workload.programs.many_lists import Lists
+from netloom.workload.programs.messages import Lists
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,7 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.topology.faults import working_nodes
-from netloom.workload.programs.many_lists import Lists
+from netloom.workload.programs.messages import Lists
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

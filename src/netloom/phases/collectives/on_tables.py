@@ -22,8 +22,8 @@ from netloom.phases.collectives.trees import Optimum, optimum
 from netloom.routing import paths
 from netloom.workload.counter_random import stream_keys
 from netloom.workload.programs.collectives.program import CollectiveProgram, owners, single
-from netloom.workload.programs.collectives.waits import waits
-from netloom.workload.programs.many_lists import Lists
+from netloom.workload.programs.collectives.sent import waits
+from netloom.workload.programs.messages import Lists
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -20,7 +20,7 @@ from netloom.base.progress import tell_so_far
 from netloom.phases.collectives.kernels.listing import run_list
 from netloom.phases.collectives.trees import Forest, forest, optimum
 from netloom.workload.programs.collectives.program import EVERYBODY, CollectiveProgram
-from netloom.workload.programs.many_lists import Lists, lists
+from netloom.workload.programs.messages import Lists, lists
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

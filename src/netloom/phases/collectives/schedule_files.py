@@ -34,7 +34,7 @@ from netloom.phases.collectives.schedules import (
 )
 from netloom.phases.plan_files import mistake
 from netloom.workload.programs.collectives.program import COLLECTIVES, CollectiveProgram
-from netloom.workload.programs.many_lists import Lists
+from netloom.workload.programs.messages import Lists
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

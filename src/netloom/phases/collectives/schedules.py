@@ -29,9 +29,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.workload.programs.collectives.sent import sizes_in_bytes
-from netloom.workload.programs.collectives.waits import waits
-from netloom.workload.programs.many_lists import Lists
+from netloom.workload.programs.collectives.sent import sizes_in_bytes, waits
+from netloom.workload.programs.messages import Lists
 from netloom.workload.programs.traces import Trace
 
 if TYPE_CHECKING:
@@ -326,7 +325,7 @@ def priced_seconds(
 
     >>> ring, zero = np.arange(3, dtype=np.int32), np.zeros(3)
     >>> from netloom.phases.collectives.schedules import ScheduleNetwork
-    >>> from netloom.workload.programs.many_lists import Lists
+    >>> from netloom.workload.programs.messages import Lists
     >>> net = ScheduleNetwork("ring", ("a", "b", "c"), ring, ring, (ring + 1) % 3, zero + 1, zero)
     >>> every = Lists(np.array([0, 3]), ring)
     >>> same = Prices(every, np.ones(3, np.int64), np.zeros((2, 0), np.int64))

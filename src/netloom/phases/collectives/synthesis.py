@@ -22,7 +22,7 @@ from netloom.phases.collectives.schedules import (
 )
 from netloom.phases.collectives.translates import translatable, translated
 from netloom.phases.collectives.trees import optimum
-from netloom.workload.programs.many_lists import Lists
+from netloom.workload.programs.messages import Lists
 
 if TYPE_CHECKING:
     from netloom.base.arrays import Ints

@@ -20,7 +20,7 @@ from netloom.phases.collectives.pipelines import MOST_MESSAGES, Jobs, Servers, T
 from netloom.phases.collectives.trees import optimum
 from netloom.topology.cubes import Cube
 from netloom.workload.programs.collectives.program import CollectiveProgram, owners, single
-from netloom.workload.programs.many_lists import Lists
+from netloom.workload.programs.messages import Lists
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

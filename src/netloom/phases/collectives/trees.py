@@ -31,7 +31,7 @@ from netloom.base.units import rate as rate_words
 from netloom.base.words import counted, listed
 from netloom.phases.collectives.kernels.flows import INFINITE, fill_arcs, first_short
 from netloom.phases.collectives.kernels.trees import grow, movable
-from netloom.workload.programs.many_lists import Lists, lists
+from netloom.workload.programs.messages import Lists, lists
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -26,7 +26,7 @@ from netloom.simulation.network.routers import Router, router
 from netloom.simulation.side_by_side import run_all
 from netloom.topology.alike import check_direct
 from netloom.workload.programs.messages import COLUMNS, Messages, checked
-from netloom.workload.traffic.lengths import LONGEST
+from netloom.workload.traffic.stream import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable

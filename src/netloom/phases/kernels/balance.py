@@ -4,6 +4,8 @@ A phase lasts as long as its busiest processor or channel: its height. What is k
 is ``load``: ``busy``, float64[phases, places], the clocks of processors, then channels. ``heights``
 and ``squares``, float64[phases], the most of each row and the sum of its squares; ``stale``,
 bool[phases], whether something as busy as the height has become less so.
+
+Twin: ``tests/reference/partitioning.py``.
 """
 
 import numpy as np

@@ -1,4 +1,7 @@
-"""Edge coloring of connections between senders and receivers."""
+"""Edge coloring of connections between senders and receivers.
+
+Twin: ``tests/reference/partitioning.py``.
+"""
 
 import numpy as np
 

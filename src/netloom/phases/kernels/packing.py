@@ -1,4 +1,7 @@
-"""Items into bins of several resources each, such that bins hold them and cost least together."""
+"""Items into bins of several resources each, such that bins hold them and cost least together.
+
+Twin: ``tests/reference/partitioning.py``.
+"""
 
 import numpy as np
 

@@ -1,6 +1,8 @@
 """Routes of connections through copies of a network, one copy a phase.
 
 Places, prices and surcharges are those of ``kernels.priced_paths``.
+
+Twin: ``tests/reference/partitioning.py``.
 """
 
 import numpy as np

@@ -4,6 +4,8 @@ A place is a channel, or the network access of a processor. ``uses``: int64[…]
 connection c are at ``first_use[c]`` to ``first_use[c + 1]``. ``users``: the connections of place p
 at ``first_user[p]`` to ``first_user[p + 1]``. ``capacity``: float64[places], words per clock.
 ``one``, ``other``, ``words``, ``first``, ``later``, ``waits``: see ``kernels.timetable``.
+
+Twin: ``tests/reference/timetables.py``.
 """
 
 import numpy as np

@@ -5,6 +5,8 @@ receives at once, its two sides count as processors of their own. ``words``: int
 int64[…], the connections that wait for connection c are at ``first[c]`` to ``first[c + 1]``, and
 ``waits``: int64[n] is the number of those that it waits for itself. A ``sequence`` is int64[n], all
 connections, none before one that it waits for. ``start``: int64[n].
+
+Twin: ``tests/reference/timetables.py``.
 """
 
 import numpy as np

@@ -247,7 +247,7 @@ def parts(topology: Topology) -> Iterator[Bools]:
     >>> [int(part.sum()) for part in parts(topology("fat-tree:2x3"))][-2:]
     [8, 8]
     """
-    from netloom.topology.family import TreeShape
+    from netloom.topology.core import TreeShape
 
     first, hosts = topology.num_hosts, topology.port_host
     both = topology.injection_router, topology.ejection_router

@@ -10,12 +10,11 @@ import numpy as np
 import polars as pl
 
 from netloom.base.words import counted
-from netloom.drawing.axes import Axis, axis
+from netloom.drawing.axes import MINE, Axis, End, Look, Panel, axis, panel
 from netloom.drawing.bars import THICK
 from netloom.drawing.colours import OTHERS, REFERENCE, THIS
 from netloom.drawing.frame import column, fitting, layered
 from netloom.drawing.networks import Delays
-from netloom.drawing.panel import MINE, End, Look, Panel, panel
 from netloom.questions.analyze.words import delays_from, limit_if_split, load_share
 from netloom.questions.named import mapping_name
 from netloom.questions.network_chart import LOAD, channels_chart, load_title

@@ -14,8 +14,8 @@ from netloom.questions.columns import FLITS, Column, Columns
 from netloom.questions.shown import percent
 from netloom.routing import DimensionOrder, half_way_round, paths
 from netloom.topology import Cube
-from netloom.topology.distances import router_heights
-from netloom.topology.family import DragonflyShape
+from netloom.topology.core import DragonflyShape
+from netloom.topology.measures import router_heights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

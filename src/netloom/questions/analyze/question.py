@@ -26,7 +26,7 @@ from netloom.contention import (
     verdict,
 )
 from netloom.machines import Machine, machine_names
-from netloom.mapping.named import place_program
+from netloom.mapping.allocation import place_program
 from netloom.questions.analyze.mapped import (
     CHANNELS,
     FIGURES,

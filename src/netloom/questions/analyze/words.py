@@ -19,7 +19,7 @@ from netloom.questions.shown import (
     plain_table,
     size_of,
 )
-from netloom.topology.subnets.names import short_switch_name
+from netloom.topology.names import short_switch_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

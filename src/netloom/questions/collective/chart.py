@@ -9,21 +9,20 @@ import polars as pl
 
 from netloom.base import units
 from netloom.base.words import counted, number
-from netloom.drawing.axes import Axis
+from netloom.drawing.axes import Axis, End, Look, looks_of, panel
 from netloom.drawing.bars import Bar
 from netloom.drawing.bars import bars as bars_of
 from netloom.drawing.colours import BEST, COLOURS, REFERENCE
-from netloom.drawing.panel import End, Look, looks_of, panel
 from netloom.questions.collective.prepared import PHASES
-from netloom.questions.simulate.engines import engines
 from netloom.questions.shown import order_named
+from netloom.questions.simulate.engines import engines
 from netloom.workload.programs.collectives.costs import bus_factor
 
 if TYPE_CHECKING:
     import altair as alt
 
+    from netloom.drawing.axes import Panel
     from netloom.drawing.frame import Part
-    from netloom.drawing.panel import Panel
     from netloom.questions.register import Recorded
 
 WIDTH, HEIGHT = 620, 380

@@ -11,17 +11,15 @@ from netloom.base.errors import InputError
 from netloom.base.units import seconds as seconds_words
 from netloom.base.units import size as size_words
 from netloom.machines.links import with_channels
-from netloom.questions.collective.order import graph_of
-from netloom.questions.collective.runs import Runner, Timed
-from netloom.questions.fields import refuse
+from netloom.questions.collective.runs import Runner, Timed, graph_of
+from netloom.questions.fields import ASSUMED, refuse
 from netloom.questions.simulate.engines import prepare_program, refuse_packets
 from netloom.questions.simulate.fields import AnyProgramQuestion
-from netloom.questions.timing import ASSUMED
 from netloom.routing import paths
 from netloom.simulation.network.routers import Router
 from netloom.simulation.traces import run_trace
 from netloom.workload.programs.collectives.sent import trace_of
-from netloom.workload.traffic.lengths import LONGEST
+from netloom.workload.traffic.stream import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,8 +27,8 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Ints
     from netloom.machines import Machine
     from netloom.questions.collective.runs import Algorithm
+    from netloom.questions.fields import Clock
     from netloom.questions.simulate.engines import PreparedFlows, PreparedNetwork
-    from netloom.questions.timing import Clock
     from netloom.simulation.flow import FlowNetwork
     from netloom.topology import Topology
 

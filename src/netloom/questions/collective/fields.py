@@ -23,7 +23,7 @@ from netloom.questions.fields import (
 from netloom.questions.simulate.engines import OTHERS, engines
 from netloom.simulation.network.routers import Router
 from netloom.workload.programs.collectives.algorithms import MOST_RANKS
-from netloom.workload.traffic.lengths import LONGEST
+from netloom.workload.traffic.stream import LONGEST
 
 if TYPE_CHECKING:
     EngineName: TypeAlias = str

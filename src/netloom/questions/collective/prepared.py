@@ -11,12 +11,11 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.units import parse_seconds
 from netloom.base.words import counted
-from netloom.mapping.allocation import allocated_hosts, places_of
-from netloom.mapping.named import place_program
+from netloom.mapping.allocation import allocated_hosts, place_program, places_of
 from netloom.models import ConSetCosts
 from netloom.phases import Capacity, connections, partition, schedule, verify
 from netloom.phases.collectives.least_time import least_time
-from netloom.phases.limits import channel_words
+from netloom.phases.timetables import channel_words
 from netloom.questions.collective.cycles import OWN_FIELDS, CycleRunner, InCycles, prepare_cycles
 from netloom.questions.collective.fields import SIZES, CollectiveQuestion
 from netloom.questions.collective.runs import (

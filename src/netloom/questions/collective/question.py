@@ -36,7 +36,7 @@ from netloom.workload import ring
 from netloom.workload.programs.collectives.algorithms import (
     collective_program,
 )
-from netloom.workload.programs.collectives.goal_files import write_goal
+from netloom.workload.programs.collectives.sent import write_goal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -17,7 +17,7 @@ from netloom.simulation.flow import run_flows, run_rounds
 from netloom.workload import ProcessGraph, process_graph
 from netloom.workload.programs.collectives.algorithms import PIPELINED, collective_program, outline
 from netloom.workload.programs.collectives.sent import rounds_of
-from netloom.workload.programs.round_programs import as_messages
+from netloom.workload.programs.rounds import as_messages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,10 +25,9 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Bools, Ints
     from netloom.questions.simulate.engines import PreparedFlows
     from netloom.simulation.flow import FlowRun
-    from netloom.workload.programs.collectives.outline import Outline
-    from netloom.workload.programs.collectives.program import CollectiveProgram
+    from netloom.workload.programs.collectives.program import CollectiveProgram, Outline
     from netloom.workload.programs.messages import Messages
-    from netloom.workload.programs.round_programs import RoundProgram
+    from netloom.workload.programs.rounds import RoundProgram
 
 
 MOST_LISTED = 300_000

@@ -12,9 +12,8 @@ from netloom.base.words import counted, number
 from netloom.drawing.axes import Axis
 from netloom.drawing.bars import Bar, stacked
 from netloom.drawing.colours import BEST, OTHERS, REFERENCE
-from netloom.drawing.frame import column, framed, layered
-from netloom.drawing.networks.letters import width_of
-from netloom.drawing.room import room
+from netloom.drawing.frame import column, framed, layered, room
+from netloom.drawing.names import width_of
 from netloom.questions.network_chart import USE, network_chart, topology_of
 from netloom.questions.shown import percent
 

@@ -6,16 +6,10 @@ from math import floor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netloom.base import units
-from netloom.base.declared import declared
-from netloom.base.words import counted
-from netloom.phases.collectives.schedules import least_latency
 from netloom.questions.shown import Verdict, short_name
 
 if TYPE_CHECKING:
     from netloom.phases import Plan
-    from netloom.questions.compile.collective.verified import VerifiedCollective, VerifiedProgram
-    from netloom.questions.compile.plans import VerifiedPlan
 
 NEAR = 0.99
 """Part of a time from which on it is as good as all of it."""
@@ -37,54 +31,6 @@ def broken(plan: str | Path) -> Verdict:
     return Verdict("act", f"Not verified: {Path(plan).name} breaks a rule.")
 
 
-def of_phases(found: VerifiedPlan) -> Verdict:
-    """Return what a plan of phases comes to that breaks no rule."""
-    plan, limit, least = found.file.plan, found.file.plan.capacity, found.lower_bound_phases
-    many = counted(plan.num_phases, "phase", ",")
-    said = f"Verified: {counted(len(plan.connections), 'connection', ',')} in {many} break no rule."
-    lines = {
-        "proven": f"at most {found.max_channels_used} of {limit.virtual_channels} virtual channels "
-        f"per {limit.per} are in use; the {found.file.timetable.kind} times are kept",
-        "limits": f"{many}, and no plan has fewer" if plan.num_phases == least
-        else f"{many} of at least {least:,}",
-    }  # fmt: skip
-    runs = len(plan.connections) and "run_plan" in declared("functions")
-    run = f"netloom compile run {found.path}" if runs else ""
-    return Verdict("fine", said, of_what(plan), lines, run)
-
-
-def of_schedule(found: VerifiedCollective) -> Verdict:
-    """Return what a schedule of a collective comes to that breaks no rule."""
-    program, network = found.schedule.program, found.schedule.network
-    said = (
-        f"Verified: {program.collective} of {units.size(found.schedule.size_bytes)} in "
-        f"{units.seconds(found.judged.finish_seconds)}{_how_near(found)}."
-    )
-    of = _of(counted(program.num_ranks, "rank", ","), network.name)
-    note = "" if found.bound_verified else "* the file does not prove its bound"
-    return Verdict("fine", said, of, _proven(found.proves), note=note)
-
-
-def _how_near(found: VerifiedCollective) -> str:
-    """Return what is proven of the time of a schedule: in few steps, by latencies or by bytes."""
-    schedule = found.schedule
-    if found.few_steps is not None:
-        return f" and {counted(found.few_steps['steps'], 'step')}"
-    latency = least_latency(schedule.network, schedule.program.collective, schedule.program.root)
-    if found.efficiency < NEAR <= latency / found.judged.finish_seconds:
-        return ", as fast as latencies allow"
-    best = "the best possible" if found.bound_verified else "the bound in the file"
-    return f", {part_of(found.efficiency)} of {best}"
-
-
-def of_program(found: VerifiedProgram) -> Verdict:
-    """Return what MSCCL XML comes to that does what its collective means."""
-    program = found.execution.found
-    messages = counted(len(found.execution.sent), "message", ",")
-    said = f"Verified: {messages} do what {program.collective} means."
-    return Verdict("fine", said, counted(program.num_gpus, "rank", ","), _proven(found.proves))
-
-
 def part_of(efficiency: float) -> str:
     r"""Return a part of the best in percent, never rounded up.
 
@@ -98,14 +44,15 @@ def part_of(efficiency: float) -> str:
 
 def of_what(plan: Plan) -> str:
     """Return what is connected, on which network."""
-    return _of(plan.connections.name, plan.topology.name)
+    return on_network(plan.connections.name, plan.topology.name)
 
 
-def _of(what: str, network: str) -> str:
+def on_network(what: str, network: str) -> str:
+    """Return what is done, and on which network, by short names."""
     return f"{short_name(what)} on {short_name(network)}"
 
 
-def _proven(sentences: list[str]) -> dict[str, str]:
+def proven(sentences: list[str]) -> dict[str, str]:
     """Return what was proven by label."""
     said = (each.partition(": ") for each in sentences)
     return {LABELS[label]: what for label, _, what in said}

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from netloom.base.declared import declared
 from netloom.base.errors import InputError
 from netloom.base.progress import patience
 from netloom.base.textfiles import read_text
+from netloom.base.words import counted
 from netloom.phases import least_phases, read_plan, verify
 from netloom.phases.collectives.schedule_files import MOST_CHARACTERS, names_collective
 from netloom.phases.plan_files import WANTED
@@ -18,14 +20,14 @@ from netloom.questions.compile.collective.verified import (
     verified_collective,
     verified_msccl,
 )
-from netloom.questions.compile.plan_verdicts import of_phases, told
+from netloom.questions.compile.plan_verdicts import of_what, told
+from netloom.questions.shown import Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from netloom.drawing.timelines import Timeline
     from netloom.phases import PlanFile
-    from netloom.questions.shown import Verdict
 
 
 VERIFIED = Columns(
@@ -74,7 +76,21 @@ class VerifiedPlan:
     @property
     def verdict(self) -> Verdict:
         """That no rule is broken, and how few phases there can be."""
-        return of_phases(self)
+        plan, limit, least = self.file.plan, self.file.plan.capacity, self.lower_bound_phases
+        many = counted(plan.num_phases, "phase", ",")
+        connections = counted(len(plan.connections), "connection", ",")
+        kept = f"the {self.file.timetable.kind} times are kept"
+        lines = {
+            "proven": f"at most {self.max_channels_used} of {limit.virtual_channels} virtual "
+            f"channels per {limit.per} are in use; {kept}",
+            "limits": f"{many}, and no plan has fewer"
+            if plan.num_phases == least
+            else f"{many} of at least {least:,}",
+        }
+        runs = len(plan.connections) and "run_plan" in declared("functions")
+        run = f"netloom compile run {self.path}" if runs else ""
+        said = f"Verified: {connections} in {many} break no rule."
+        return Verdict("fine", said, of_what(plan), lines, run)
 
     def __repr__(self) -> str:
         return told(self.path, self.verdict)

@@ -32,7 +32,8 @@ from netloom.phases import (
 from netloom.phases.execute.execution import execute
 from netloom.phases.execute.message_passing import message_passing
 from netloom.phases.execute.node_programs import node_programs
-from netloom.phases.limits import (
+from netloom.phases.plan.plans import connection_order
+from netloom.phases.timetables import (
     Limit,
     channel_words,
     expected_makespan,
@@ -40,7 +41,6 @@ from netloom.phases.limits import (
     predicted_clocks,
     processor_words,
 )
-from netloom.phases.plan.connections import connection_order
 from netloom.questions.base import MOST, MOST_WORDS, option
 from netloom.questions.columns import INSIDE, Column, Columns, asked, table
 from netloom.questions.fields import BrokenParts, MonitoredParts, Placed, ProgramOnNetwork, Seeded
@@ -51,7 +51,7 @@ from netloom.questions.timelines import PERFETTO, Crossed, Happened, timeline_of
 from netloom.topology import Topology
 from netloom.topology.alike import check_alike, check_direct
 from netloom.workload import ProcessGraph
-from netloom.workload.programs.many_lists import Lists
+from netloom.workload.programs.messages import Lists
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

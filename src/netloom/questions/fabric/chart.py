@@ -8,24 +8,23 @@ import numpy as np
 import polars as pl
 
 from netloom.base.words import counted, number
-from netloom.drawing.axes import Axis, axis
+from netloom.drawing.axes import Axis, End, Look, axis, looks_of, panel
 from netloom.drawing.bars import Bar, bars
 from netloom.drawing.colours import REFERENCE, THIS
 from netloom.drawing.frame import column
 from netloom.drawing.networks import MARKED_IN_GRAPHS, Marked, Tips
-from netloom.drawing.panel import End, Look, looks_of, panel
 from netloom.questions.fabric.question import level_of
 from netloom.questions.fabric.words import cable_in_words
 from netloom.questions.network_chart import network_chart, topology_of
-from netloom.topology.subnets.names import short_names
+from netloom.topology.names import short_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import altair as alt
 
+    from netloom.drawing.axes import Panel
     from netloom.drawing.frame import Part
-    from netloom.drawing.panel import Panel
     from netloom.questions.network_chart import NetworkChart
     from netloom.questions.register import Recorded
 

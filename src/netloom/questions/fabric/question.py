@@ -13,18 +13,17 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.progress import patience
 from netloom.base.words import counted, number
-from netloom.fabrics.bisection_bounds import bisection_bound
-from netloom.fabrics.bounds import busiest_bound
-from netloom.fabrics.causes import busiest_destinations, cause_of
+from netloom.fabrics.bounds import bisection_bound, busiest_bound
 from netloom.fabrics.figures import (
+    busiest_destinations,
+    cause_of,
     on_several_switches,
     pairs_reached,
     rises,
     table_figures,
     ways_of,
 )
-from netloom.fabrics.program import Flows, flows_of
-from netloom.fabrics.sharing import sharing
+from netloom.fabrics.program import Flows, flows_of, sharing
 from netloom.mapping.allocation import allocated_hosts, places_of
 from netloom.questions.base import InstanceOf, option
 from netloom.questions.columns import Column, Columns, table
@@ -35,12 +34,11 @@ from netloom.questions.register import Answer, asks
 from netloom.routing import parse_routing
 from netloom.routing.forwarding.engines import ENGINES, would_fall_back
 from netloom.routing.forwarding.lanes import lane_circle
-from netloom.routing.forwarding.problems import table_problems
-from netloom.routing.forwarding.tables import ForwardingTable
+from netloom.routing.forwarding.tables import ForwardingTable, table_problems
 from netloom.topology import Topology
 from netloom.topology.faults import working_nodes
+from netloom.topology.names import short_names
 from netloom.topology.subnets.missing import missing_parts
-from netloom.topology.subnets.names import short_names
 from netloom.topology.subnets.shapes import shape_words
 from netloom.workload import read
 
@@ -52,10 +50,9 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Ints
     from netloom.base.provenance import Provenance
     from netloom.fabrics.bounds import Bound
-    from netloom.fabrics.causes import Cause
-    from netloom.fabrics.figures import TableFigures
-    from netloom.fabrics.sharing import Sharing
-    from netloom.routing.forwarding.problems import Problems
+    from netloom.fabrics.figures import Cause, TableFigures
+    from netloom.fabrics.program import Sharing
+    from netloom.routing.forwarding.tables import Problems
 
 
 FORM = "NAME=NODES or NAME=NODES:PROGRAM, such as cfd=n[1-8] or fft=hosts.txt:all-to-all"
@@ -149,7 +146,7 @@ class JobCosts:
     unrouted
         Pairs of hosts of each job that the table does not route. They send nothing.
     sharing
-        The times of channels. See ``fabrics.sharing``.
+        The times of channels. See ``fabrics.program``.
     """
 
     topology: Topology

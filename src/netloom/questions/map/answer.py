@@ -15,7 +15,7 @@ from netloom.questions.columns import Column, Columns, asked, table
 from netloom.questions.named import entering
 from netloom.questions.register import Answer
 from netloom.routing.hosted import between_routers
-from netloom.routing.layered import layers
+from netloom.routing.rules import layers
 from netloom.simulation.intervals import batch_interval
 
 if TYPE_CHECKING:

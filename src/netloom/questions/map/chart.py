@@ -13,14 +13,11 @@ import polars as pl
 
 from netloom.base.units import SIZE
 from netloom.base.words import counted, number
-from netloom.drawing.axes import ROOM, Axis, axis
+from netloom.drawing.axes import AFTER, MINE, ROOM, Axis, axis, panel, words
 from netloom.drawing.bars import NARROWEST, STEP, WIDE, short_names
 from netloom.drawing.colours import BEST, THIS
-from netloom.drawing.frame import layered
-from netloom.drawing.line_names import GAP
-from netloom.drawing.networks.letters import width_of
-from netloom.drawing.panel import AFTER, MINE, panel, words
-from netloom.drawing.room import room
+from netloom.drawing.frame import layered, room
+from netloom.drawing.names import GAP, width_of
 from netloom.questions.analyze.words import carried, load_share
 from netloom.questions.map.words import began, between_routers, unit_of
 from netloom.questions.network_chart import LOAD, ON, channels_chart, load_title

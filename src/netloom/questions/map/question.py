@@ -16,11 +16,9 @@ from netloom.contention import load_to_compare
 from netloom.mapping import FORMATS, check_rank_file, find_layout, rank_file, read_hosts
 from netloom.mapping import search_mapping as search
 from netloom.mapping.allocation import allocated_hosts, places_of
-from netloom.mapping.files.rank_files import ranks_on_computers
-from netloom.mapping.judged import chosen_routes, judged_layout, on_chosen_routes, routes_of_layout
-from netloom.mapping.placements import check_room
-from netloom.mapping.search.loads import hosts_count
-from netloom.mapping.search.objectives import measure_by, objective_of
+from netloom.mapping.placements import check_room, ranks_on_computers
+from netloom.mapping.routes import chosen_routes, judged_layout, on_chosen_routes, routes_of_layout
+from netloom.mapping.search.objectives import hosts_count, measure_by, objective_of
 from netloom.mapping.search.starts import random_starts
 from netloom.questions.analyze.mapped import figures
 from netloom.questions.analyze.question import MappedNetwork
@@ -48,7 +46,7 @@ from netloom.questions.outputs import PLOT, SAVE_MAPPING, Output, check_in_folde
 from netloom.questions.register import asks, kind_of
 from netloom.routing import parse_routing, write_routes
 from netloom.topology.faults import check_working
-from netloom.topology.named_parts import vertex_word
+from netloom.topology.names import vertex_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

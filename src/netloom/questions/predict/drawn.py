@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from netloom.base.words import number
-from netloom.drawing.axes import axis
+from netloom.drawing.axes import DASHED, DOTTED, MODEL, End, Look, axis, panel
 from netloom.drawing.bars import Bar, stacked
 from netloom.drawing.colours import BEST, REFERENCE, THIS
-from netloom.drawing.panel import DASHED, DOTTED, MODEL, End, Look, panel
 from netloom.questions.shown import band_named, percent
 
 if TYPE_CHECKING:
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
 
     import altair as alt
 
-    from netloom.drawing.axes import Axis
-    from netloom.drawing.panel import Panel
+    from netloom.drawing.axes import Axis, Panel
 
 WIDTH, HEIGHT = 430, 320
 

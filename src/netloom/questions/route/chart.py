@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 from netloom.base.words import counted, number
+from netloom.drawing.axes import AFTER, OTHERS
 from netloom.drawing.frame import column
 from netloom.drawing.names import base_names
-from netloom.drawing.panel import AFTER, OTHERS
 from netloom.questions.fabric.chart import bound_end, bound_of, curve, ranks
 from netloom.questions.network_chart import network_chart, topology_of
 

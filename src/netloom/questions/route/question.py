@@ -14,15 +14,24 @@ from netloom.base.errors import InputError
 from netloom.base.progress import patience
 from netloom.base.spec import real_number
 from netloom.fabrics.balancing import balanced
-from netloom.fabrics.bisection_bounds import bisection_bound
-from netloom.fabrics.bounds import busiest_bound
-from netloom.fabrics.changes import table_changes, write_changes
+from netloom.fabrics.bounds import bisection_bound, busiest_bound
 from netloom.fabrics.figures import on_several_switches, table_figures
-from netloom.fabrics.level_files import write_levels, write_qos_policy
-from netloom.fabrics.program import Flows, flows_of, merged_flows, program_times
-from netloom.fabrics.program_tables import busiest_time, tables_for_program
-from netloom.fabrics.slurm_writing import tree_of, write_slurm_topology
-from netloom.fabrics.writing import write_lfts
+from netloom.fabrics.program import (
+    Flows,
+    busiest_time,
+    flows_of,
+    merged_flows,
+    program_times,
+    tables_for_program,
+)
+from netloom.fabrics.repair import table_changes, write_changes
+from netloom.fabrics.writing import (
+    tree_of,
+    write_levels,
+    write_lfts,
+    write_qos_policy,
+    write_slurm_topology,
+)
 from netloom.questions.base import InstanceOf, option
 from netloom.questions.columns import Column, Columns, figure_columns, table
 from netloom.questions.fabric.question import tables_of
@@ -39,10 +48,10 @@ from netloom.questions.named import (
 from netloom.questions.outputs import PLOT, Output, check_in_folder
 from netloom.questions.register import Answer, asks
 from netloom.routing import ForwardingTable
-from netloom.routing.forwarding.addresses import addressed
 from netloom.routing.forwarding.engines import ENGINES, would_fall_back
 from netloom.routing.forwarding.lanes import MOST_LANES
 from netloom.routing.forwarding.lfts import read_lfts
+from netloom.routing.forwarding.tables import addressed
 from netloom.topology.subnets.missing import missing_parts
 
 if TYPE_CHECKING:
@@ -54,8 +63,8 @@ if TYPE_CHECKING:
     from netloom.base.provenance import Provenance
     from netloom.fabrics.balancing import Candidate, Objective
     from netloom.fabrics.bounds import Bound
-    from netloom.fabrics.changes import Changes
     from netloom.fabrics.figures import TableFigures
+    from netloom.fabrics.repair import Changes
     from netloom.topology import Topology
 
 

@@ -12,7 +12,7 @@ from netloom.drawing.names import base_names
 from netloom.questions.fabric.words import CLOSE, PROVED, ports_line
 from netloom.questions.register import command_line, kind_of
 from netloom.questions.shown import Verdict, ended, interval, percent, plain_table, short_name
-from netloom.topology.subnets.names import short_names
+from netloom.topology.names import short_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

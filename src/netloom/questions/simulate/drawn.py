@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from netloom.base.words import number
-from netloom.drawing.axes import axis
+from netloom.drawing.axes import DASHED, MINE, Look, axis, panel
 from netloom.drawing.colours import REFERENCE
-from netloom.drawing.panel import DASHED, MINE, Look, panel
 from netloom.questions.network_chart import at_last
 from netloom.questions.shown import percent
 
@@ -18,9 +17,8 @@ if TYPE_CHECKING:
 
     import altair as alt
 
-    from netloom.drawing.axes import Axis
-    from netloom.drawing.panel import Panel
-    from netloom.questions.recorded import Recorded
+    from netloom.drawing.axes import Axis, Panel
+    from netloom.questions.register import Recorded
 
 
 AVERAGE, WORST = "average node", "worst node"

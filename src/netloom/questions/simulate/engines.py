@@ -13,7 +13,7 @@ from netloom.base.declared import declared
 from netloom.base.errors import InputError
 from netloom.base.words import counted, listed
 from netloom.machines import Machine
-from netloom.questions.answers import CYCLES, Column, Columns
+from netloom.questions.columns import CYCLES, Column, Columns
 from netloom.questions.fields import ROUTER_FIELDS, asked_router, refuse
 from netloom.questions.named import network_of
 from netloom.routing import VirtualChannelRouting, parse_routing, virtual_channel_routing
@@ -24,13 +24,13 @@ from netloom.simulation.network.routers import Router, end_channels
 from netloom.simulation.program_network import ProgramNetwork
 from netloom.topology import Topology
 from netloom.topology.faults import broken_parts
-from netloom.workload.traffic.lengths import LONGEST
+from netloom.workload.traffic.stream import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from netloom.questions.base import Question
-    from netloom.questions.timing import Clock
+    from netloom.questions.fields import Clock
     from netloom.routing import Routing
     from netloom.simulation.program_network import Rules
 

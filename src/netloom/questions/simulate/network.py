@@ -9,7 +9,7 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.words import counted
-from netloom.questions.answers import Column, Columns
+from netloom.questions.columns import Column, Columns
 from netloom.questions.fields import ROUTER_FIELDS, asked_router
 from netloom.questions.named import (
     entering,

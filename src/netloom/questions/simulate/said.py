@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from netloom.base.words import give_or_take, number
-from netloom.questions.commands import command_line
-from netloom.questions.register import kind_of
-from netloom.questions.shown import percent, plain_table, size_of
-from netloom.questions.subject import arrow
+from netloom.questions.register import command_line, kind_of
+from netloom.questions.shown import arrow, percent, plain_table, size_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

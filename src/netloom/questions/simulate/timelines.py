@@ -10,7 +10,7 @@ from netloom.base.errors import InputError
 from netloom.questions.timelines import Crossed, Happened, timeline_of
 from netloom.routing import DimensionOrder, VirtualChannelRouting, parse_routing, paths
 from netloom.topology.cubes import Cube
-from netloom.workload.programs.many_lists import Lists
+from netloom.workload.programs.messages import Lists
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,16 +11,25 @@ import altair as alt
 import polars as pl
 
 from netloom.base.words import counted, give_or_take, listed, number
-from netloom.drawing.axes import LOAD_STEPS, Axis, axis
+from netloom.drawing.axes import (
+    DASHED,
+    LOAD_STEPS,
+    SOLID,
+    Axis,
+    Look,
+    axis,
+    looks_of,
+    ordered,
+    panel,
+)
+from netloom.drawing.frame import narrow_page, room
 from netloom.drawing.names import base_names
-from netloom.drawing.panel import DASHED, SOLID, Look, looks_of, ordered, panel
-from netloom.drawing.room import narrow_page, room
 from netloom.report.page.curves import runs_said, said_field, shared_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from netloom.drawing.panel import Panel
+    from netloom.drawing.axes import Panel
     from netloom.report.page.curves import Curve, CurveGroup
 
 

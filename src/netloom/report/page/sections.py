@@ -10,7 +10,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom.base.words import counted, number
-from netloom.drawing.room import HALF, NARROW, WIDE, narrow_page
+from netloom.drawing.frame import HALF, NARROW, WIDE, narrow_page
 from netloom.questions.register import key_columns, parts_of
 from netloom.questions.shown import MARKS, Verdict, ended, short_name
 from netloom.report.page.curve_verdicts import Decision, best_of, curve_numbers, decide

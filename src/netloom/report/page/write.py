@@ -20,8 +20,16 @@ from netloom.drawing.colours import (
     ORDER_COLOURS,
     STYLES,
 )
-from netloom.drawing.pages import Inline, as_json, charts_shown, html_page, own_file
-from netloom.drawing.save import check_address_space, check_writable, make_folder
+from netloom.drawing.save import (
+    Inline,
+    as_json,
+    charts_shown,
+    check_address_space,
+    check_writable,
+    html_page,
+    make_folder,
+    own_file,
+)
 from netloom.explore.file import check_page, shell
 from netloom.explore.file import inline as framed
 from netloom.questions.register import Recorded, record

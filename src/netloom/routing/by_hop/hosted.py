@@ -70,7 +70,7 @@ from netloom.routing.ways import (
     usual_ways,
 )
 from netloom.topology import Cube
-from netloom.topology.family import DragonflyShape, TreeShape
+from netloom.topology.core import DragonflyShape, TreeShape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -45,7 +45,7 @@ from netloom.routing.rules import (
 )
 from netloom.routing.source_routing import SourceRoutes
 from netloom.routing.virtual_channel_tables import VirtualChannelRouting
-from netloom.topology.cabling import port_numbers
+from netloom.topology.core import port_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -30,7 +30,7 @@ from netloom.routing.forwarding.tables import (
 )
 from netloom.routing.forwarding.torus_2qos import torus_2qos, torus_2qos_falls_back
 from netloom.routing.kernels.fat_tree import COLUMNS, TO_EQUAL, TO_LOWER, TO_UPPER
-from netloom.topology.cabling import port_numbers, way_back
+from netloom.topology.core import port_numbers, way_back
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -9,7 +9,7 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.routing.cycles import cycle_of_waits
 from netloom.routing.forwarding.tables import ForwardingTable, Lanes, exits, port_senders
-from netloom.topology.cabling import port_numbers
+from netloom.topology.core import port_numbers
 
 if TYPE_CHECKING:
     from netloom.base.arrays import Ints

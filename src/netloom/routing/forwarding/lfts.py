@@ -29,7 +29,7 @@ from netloom.routing.forwarding.tables import (
     addresses,
     rows_of_lids,
 )
-from netloom.topology.cabling import port_numbers
+from netloom.topology.core import port_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

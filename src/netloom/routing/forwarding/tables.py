@@ -17,14 +17,14 @@ from netloom.base.errors import InputError
 from netloom.routing.cycles import slots_of
 from netloom.routing.hosted import PAIRS_AT_ONCE, legs, spliced
 from netloom.routing.ragged import Paths, offsets_of
-from netloom.topology.cabling import port_numbers
+from netloom.topology.core import port_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.base.arrays import Bools, Ints
     from netloom.topology import Topology
-    from netloom.topology.cabling import Cabling
+    from netloom.topology.core import Cabling
 
 
 MOST_ENTRIES = 2**26
@@ -43,7 +43,7 @@ class Lanes:
         a subnet (``Cabling.others``) may follow. Their level is 0 where there are none.
     lane_of
         uint8[num_routers, ports, ports, 16], the lane (VL) by router, the ports by which packets
-        come in and go out, and service level (``topology.cabling.port_numbers`` numbers ports).
+        come in and go out, and service level (``topology.core.port_numbers`` numbers ports).
         None where a packet's lane is its service level.
     """
 
@@ -257,7 +257,7 @@ def addresses(topology: Topology) -> Addresses:
     >>> every.name[-3:], every.router.tolist(), every.port.tolist()
     (('leaf1', 'spine0', 'spine1'), [0, 1, 0, 1, 2, 3], [3, 3, 0, 0, 0, 0])
     """
-    from netloom.topology.cabling import port_numbers
+    from netloom.topology.core import port_numbers
 
     ports, routers = topology.num_ports, topology.num_routers
     nothing, own = np.zeros(routers, np.int32), np.arange(routers, dtype=np.int32)
@@ -334,7 +334,7 @@ def port_table(topology: Topology, table: ForwardingTable) -> NDArray[np.uint8]:
     >>> port_table(net, minhop(net))[2:4].tolist()
     [[1, 3, 2, 2], [2, 4, 2, 2]]
     """
-    from netloom.topology.cabling import port_numbers
+    from netloom.topology.core import port_numbers
 
     every, rows = addresses(topology), whole_table(table)
     leaves = port_numbers(topology)[0][: topology.num_network_channels]

@@ -14,7 +14,7 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.routing.forwarding.tables import Lanes, end_points, leaving_by_port, told
-from netloom.topology.cabling import port_numbers
+from netloom.topology.core import port_numbers
 from netloom.topology.cubes import Cube
 
 if TYPE_CHECKING:

@@ -8,6 +8,8 @@ vertices of a lane such that each dependency that is used leads from a lower to 
 The order is maintained by the algorithm of Pearce & Kelly, *A dynamic topological sort algorithm
 for directed acyclic graphs*, 2006. An insertion moves only vertices whose ranks lie between its two
 ends.
+
+Twin: ``tests/reference/lanes.py``.
 """
 
 from netloom.base.compilation import kernel

@@ -4,6 +4,8 @@
 are the flits sent into an output port whose credits have not come back. ``packet`` is a record of
 ``source``, ``target``, ``sink`` (a host port), ``coin`` (31 random bits), ``aux`` and ``way`` (the
 state). ``aux`` is the goal of a detour, the number of a given path, or -1.
+
+Twin: ``tests/reference/by_hop.py``.
 """
 
 import numpy as np

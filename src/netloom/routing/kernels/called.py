@@ -1,6 +1,8 @@
 """Calls of functions of users, which kernels know by their address only.
 
 So a kernel that is compiled and kept can call a function that did not exist then.
+
+Twin: ``tests/reference/by_hop.py``.
 """
 
 from typing import Any

@@ -2,6 +2,8 @@
 
 ``links`` is (ends, offsets, channels): the channels of each router in the order in which they are
 tried, and the router at the other end of each. ``nodes`` is the order of routers.
+
+Twin: ``tests/reference/cheapest_ways.py``.
 """
 
 import numpy as np

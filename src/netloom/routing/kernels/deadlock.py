@@ -1,4 +1,7 @@
-"""Which channels packets may hold while they ask for which, over flat arrays."""
+"""Which channels packets may hold while they ask for which, over flat arrays.
+
+Twin: ``tests/reference/lanes.py``.
+"""
 
 import numpy as np
 

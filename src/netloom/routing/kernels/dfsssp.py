@@ -1,6 +1,8 @@
 """OpenSM's dfsssp over flat arrays: circles of dependencies broken by moving paths to other lanes.
 
 A path is its number: place of its destination times ``len(sources)``, plus place of its source.
+
+Twin: ``tests/reference/cheapest_ways.py``.
 """
 
 import numpy as np

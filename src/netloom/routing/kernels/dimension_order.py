@@ -2,6 +2,8 @@
 
 ``tables`` is the ``CubeTables`` of ``dimension_order``: sides, strides, wraps, channels per line,
 first channel of each dimension and direction, and the order in which dimensions are corrected.
+
+Twin: ``tests/reference/dimension_order.py``.
 """
 
 import numpy as np

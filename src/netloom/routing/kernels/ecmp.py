@@ -1,4 +1,7 @@
-"""Shortest paths by the hash of source and target, over flat arrays."""
+"""Shortest paths by the hash of source and target, over flat arrays.
+
+Twin: ``tests/reference/spread.py``.
+"""
 
 import numpy as np
 

@@ -7,6 +7,8 @@ groups and cables were chosen on the way up and on the way down. Each router has
 tree's order, its level (0 is a root), and whether adapters hang on it. For the current destination
 there are the entry and the hops of each router so far, and the stack of searches (columns below).
 Each search waits for the one above it.
+
+Twin: ``tests/reference/opensm.py``.
 """
 
 import numpy as np

@@ -4,6 +4,8 @@
 states, *place* ``channel * S + state`` is a head at the router behind a channel, in the state in
 which it came. ``(C + router) * S + state`` one at the router where it begins. ``wires`` are the
 channel at each output port, int32[R, ports], and the router behind each channel, int32[C].
+
+Twin: ``tests/reference/walks.py``.
 """
 
 import numpy as np

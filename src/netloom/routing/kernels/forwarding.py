@@ -2,6 +2,8 @@
 
 ``next_channel[destination, router]`` is -1 where a packet has arrived, or where there is no way.
 ``wiring`` is (channel_source, channel_target, in_offsets, in_channels, out_offsets, out_channels).
+
+Twin: ``tests/reference/forwarding.py``.
 """
 
 import numpy as np

@@ -3,6 +3,8 @@
 ``heap`` is (members, place, key, size): the vertex at each place, the place of each vertex, its
 key, and in ``size[0]`` how many are in. Of several least children the last goes up, and a vertex
 rises only past greater keys: which of equal keys comes first follows from what went in when.
+
+Twin: ``tests/reference/cheapest_ways.py``.
 """
 
 import numpy as np

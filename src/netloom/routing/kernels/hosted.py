@@ -1,4 +1,7 @@
-"""Which ports the packets of each pair of hosts take, where hosts have several."""
+"""Which ports the packets of each pair of hosts take, where hosts have several.
+
+Twin: ``tests/reference/several.py``.
+"""
 
 import numpy as np
 

@@ -2,6 +2,8 @@
 
 ``sent[router, destination]``, of one column where it is the same for all, says how many sources
 send from a router.
+
+Twin: ``tests/reference/lanes.py``.
 """
 
 import numpy as np

@@ -1,4 +1,7 @@
-"""OpenSM's lash over flat arrays: one way for each two routers, pairs of ways into layers."""
+"""OpenSM's lash over flat arrays: one way for each two routers, pairs of ways into layers.
+
+Twin: ``tests/reference/opensm.py``.
+"""
 
 import numpy as np
 

@@ -3,6 +3,8 @@
 ``wiring`` is (channel_target, out_offsets, out_channels, rank): the network's channels, those that
 leave each node, and the place of each channel among those. A layer's dependency graph is
 ``waits[layer, channel]``: a bit for each channel, by its place, that may be waited for meanwhile.
+
+Twin: ``tests/reference/lanes.py``.
 """
 
 import numpy as np

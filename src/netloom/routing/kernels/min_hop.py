@@ -2,6 +2,8 @@
 
 ``ways`` never changes. It holds the routers that each channel leaves and enters, the channels out
 of each router by port, and those into it by port. The last two are (offsets, channels).
+
+Twin: ``tests/reference/opensm.py``.
 """
 
 import numpy as np

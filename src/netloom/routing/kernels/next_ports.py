@@ -1,4 +1,7 @@
-"""Tables of the ports that lead on, equal lists kept once, over flat arrays."""
+"""Tables of the ports that lead on, equal lists kept once, over flat arrays.
+
+Twin: ``tests/reference/by_hop.py``.
+"""
 
 import numpy as np
 

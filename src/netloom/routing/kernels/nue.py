@@ -4,6 +4,8 @@
 router of an end point outward. Packets go the other way, so link c leads from the router that
 channel c enters to the one that it leaves. A step from link a to link b stands for a packet that
 holds b and requests a. A search begins at link -1.
+
+Twin: ``tests/reference/cheapest_ways.py``.
 """
 
 import numpy as np

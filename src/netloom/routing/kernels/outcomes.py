@@ -1,4 +1,7 @@
-"""Ends of packets under a forwarding table, over flat arrays: each entry is looked at once."""
+"""Ends of packets under a forwarding table, over flat arrays: each entry is looked at once.
+
+Twin: ``tests/reference/outcomes.py``.
+"""
 
 import numpy as np
 

@@ -10,6 +10,8 @@ price (A*). If nodes are places, the last hop costs the price of the target.
 with ``distance[target, node]`` in hops. ``scratch`` begins with room for one search. These are
 paid, hops and via of each node, the keys and nodes of a heap, and whether a node is settled. The
 heap has room for all channels and nodes and one more.
+
+Twin: ``tests/reference/partitioning.py``.
 """
 
 import numpy as np

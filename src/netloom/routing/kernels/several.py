@@ -2,6 +2,8 @@
 
 ``ways`` is the ``Ways`` of ``routing.ways``. A goal is a router, or with ``to_group`` all routers
 of a group.
+
+Twin: ``tests/reference/several.py``.
 """
 
 import numpy as np

@@ -1,6 +1,8 @@
 """Which channels packets may hold, in which layer, while they ask for which: ways with choices.
 
 ``ways`` is the ``Ways`` of ``routing.ways``.
+
+Twin: ``tests/reference/several_layers.py``.
 """
 
 import numpy as np

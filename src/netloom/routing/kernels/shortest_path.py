@@ -1,4 +1,7 @@
-"""Shortest paths on any directed graph: one breadth-first search backwards from each target."""
+"""Shortest paths on any directed graph: one breadth-first search backwards from each target.
+
+Twin: ``tests/reference/shortest_path.py``.
+"""
 
 import numpy as np
 

@@ -1,4 +1,7 @@
-"""OpenSM's sssp over flat arrays: cheapest ways to one end point after the other."""
+"""OpenSM's sssp over flat arrays: cheapest ways to one end point after the other.
+
+Twin: ``tests/reference/cheapest_ways.py``.
+"""
 
 import numpy as np
 

@@ -3,6 +3,8 @@
 ``table[node, target]`` is a set of ports as the bits of an int64. ``channel_at[node, port]`` the
 channel that leaves a node by a port. If hosts hang on routers, nodes are routers and targets
 hosts; packets to target t have arrived at ``exits[exit_offsets[t]:exit_offsets[t + 1]]``.
+
+Twin: ``tests/reference/virtual_channels.py``.
 """
 
 import numpy as np

@@ -3,6 +3,8 @@
 Directions are 2 d for falling and 2 d + 1 for growing coordinates of dimension d. ``grid`` holds
 the router at each place [x, y, z], -1 for none. Each router's place, and its neighbours by
 direction, -1 where there is no cable.
+
+Twin: ``tests/reference/opensm.py``.
 """
 
 import numpy as np

@@ -2,6 +2,8 @@
 
 ``up[channel]`` says whether a channel leads up, towards the root. A state of a packet is
 ``2 * node + phase``: in phase 0 it has gone up only and may still, in phase 1 it has gone down.
+
+Twin: ``tests/reference/round_failures.py``.
 """
 
 import numpy as np

@@ -4,6 +4,8 @@ A virtual channel is ``channel * num_vcs + vc``. ``tables`` is the ``RouteTables
 ``virtual_channel_tables``. ``wiring`` is the channel at each output port and at each input port
 (both [node, port]), then the target and the input port of each channel. A state of a packet is the
 node and input slot that its head is at, and its ``aux``.
+
+Twin: ``tests/reference/virtual_channels.py``.
 """
 
 import numpy as np

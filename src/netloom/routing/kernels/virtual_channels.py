@@ -4,6 +4,8 @@
 Sets of slots and of VCs are bits of an int64. ``aux`` is -1 or the number of a given path. For
 Valiant's and ROMM's packets, it is the intermediate node on the way there, and -2 minus that node
 afterwards.
+
+Twin: ``tests/reference/virtual_channels.py``.
 """
 
 import numpy as np

@@ -27,7 +27,7 @@ from netloom.base.errors import InputError
 from netloom.simulation.flow.engine import ROUNDING, TIMES, FlowEngine
 from netloom.simulation.flow.network import MOST_SHARES, WHOLE, ways_of
 from netloom.workload.programs.messages import Messages
-from netloom.workload.programs.round_programs import Frontier
+from netloom.workload.programs.rounds import Frontier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from netloom.routing import Routing
     from netloom.simulation.flow.layout import Records
     from netloom.simulation.flow.network import FlowNetwork, Ways
-    from netloom.workload.programs.round_programs import Round, RoundProgram
+    from netloom.workload.programs.rounds import Round, RoundProgram
 
 
 @dataclass(frozen=True)
@@ -656,7 +656,7 @@ def run_rounds(
     >>> from netloom.routing import DModK
     >>> from netloom.simulation.flow import flow_network
     >>> from netloom.topology import topology
-    >>> from netloom.workload.programs.round_programs import exchange, round_program
+    >>> from netloom.workload.programs.rounds import exchange, round_program
     >>> network = flow_network(topology("leaf-spine:2x1x2"), bandwidth=1e9, latency=1e-6)
     >>> hosts = np.arange(4)
     >>> ring = exchange(hosts, (hosts + 1) % 4, 1e6, count=1000)

@@ -3,6 +3,8 @@
 Whatever happens to a row at a known cycle is an event in one agenda, a heap of int64 keys that are
 ordered by cycle, row and kind. An engine takes from it what is due at the beginning of each cycle,
 gives what is sent to the network, and puts in when the tails of messages arrive.
+
+Twin: ``tests/reference/agenda.py``.
 """
 
 import numpy as np

@@ -1,4 +1,7 @@
-"""Sets as the bits of an int64, and wheels of what is due."""
+"""Sets as the bits of an int64, and wheels of what is due.
+
+Twin: ``tests/reference/network.py``.
+"""
 
 import numpy as np
 from numba.cpython.unsafe.numbers import trailing_zeros

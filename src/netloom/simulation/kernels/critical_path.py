@@ -1,4 +1,7 @@
-"""The longest path through rows that wait for each other."""
+"""The longest path through rows that wait for each other.
+
+Twin: ``tests/reference/agenda.py``.
+"""
 
 import numpy as np
 

@@ -1,4 +1,7 @@
-"""Places in arrays that are never negative."""
+"""Places in arrays that are never negative.
+
+Twin: ``tests/reference/network.py``.
+"""
 
 import numpy as np
 

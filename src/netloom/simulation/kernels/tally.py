@@ -1,4 +1,7 @@
-"""Sums over delivered packets."""
+"""Sums over delivered packets.
+
+Twin: ``tests/reference/packets.py``.
+"""
 
 import numpy as np
 

@@ -15,18 +15,17 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from netloom.contention.choices import chosen_loads
 from netloom.contention.cuts import cut_parts, grid_sets, parts_of
-from netloom.contention.decisions import drawn_loads
+from netloom.contention.decisions import can_follow, chooses, drawn_loads, forks
 from netloom.contention.expected_load import (
     best_split,
+    chosen_loads,
     dimension_order_loads,
     romm_loads,
     romm_work,
     to_every_node,
     valiant_loads,
 )
-from netloom.contention.hop_stages import can_follow, chooses, forks
 from netloom.routing import DimensionOrder, paths
 from netloom.routing.route_tables import channels_by_port
 from netloom.routing.virtual_channel_tables import (

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.contention.hop_stages import Follower, Goals, pair_goals, table_goals
+from netloom.contention.decisions import Follower, Goals, pair_goals, table_goals
 from netloom.routing.by_hop.tables import HASHED, channels_at_ports
 from netloom.workload.traffic.targets import Fixed, HotSpot, Uniform
 

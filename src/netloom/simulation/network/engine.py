@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.base.arrays import Bools, Ints
-    from netloom.routing.virtual_channels import VirtualChannelRouting
+    from netloom.routing.virtual_channel_tables import VirtualChannelRouting
     from netloom.simulation.network.routers import Router
     from netloom.topology import Topology
 

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.contention.decisions import sequences
-from netloom.contention.hop_stages import can_follow, forks
+from netloom.contention.decisions import can_follow, forks, sequences
 from netloom.routing import paths
 from netloom.routing.by_hop.tables import EVERY, GIVEN, OWN, HopTables
 from netloom.routing.port_numbers import hosted_ports

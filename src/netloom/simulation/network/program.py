@@ -36,7 +36,7 @@ from netloom.simulation.network.demand import listed_pairs
 from netloom.simulation.network.engine import Engine, deadlock
 from netloom.simulation.network.routers import end_channels
 from netloom.workload.counter_random import uniforms
-from netloom.workload.traffic.lengths import LONGEST
+from netloom.workload.traffic.stream import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,7 +17,7 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.routing import ports
-from netloom.workload.traffic.lengths import LONGEST
+from netloom.workload.traffic.stream import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,4 +1,7 @@
-"""Which messages of a collective brought what each message carries."""
+"""Which messages of a collective brought what each message carries.
+
+Twin: ``tests/reference/collective_waits.py``.
+"""
 
 from netloom.base.compilation import njit
 

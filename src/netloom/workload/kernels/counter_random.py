@@ -1,4 +1,7 @@
-"""The numbers of ``counter_random``, looked up one at a time within a kernel."""
+"""The numbers of ``counter_random``, looked up one at a time within a kernel.
+
+Twin: ``tests/reference/packets.py``.
+"""
 
 import numpy as np
 

@@ -1,4 +1,7 @@
-"""Packets of open-loop traffic: when they come, and where they go, from numbers that were drawn."""
+"""Packets of open-loop traffic: when they come, and where they go, from numbers that were drawn.
+
+Twin: ``tests/reference/packets.py``.
+"""
 
 import numpy as np
 

@@ -4,6 +4,8 @@ Rows come in an order in which none comes before what it waits for. ``row``, ``n
 the row of its round and the number of its round. What is known of two rounds in turn is in arrays
 of int64[2, rows], even rounds first. ``offsets``, ``after``: what each row of a round waits for,
 where rows of the round before count from 0, and those of its own round on from there.
+
+Twin: ``tests/reference/rounds.py``.
 """
 
 from netloom.base.compilation import njit

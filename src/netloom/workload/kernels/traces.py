@@ -1,4 +1,7 @@
-"""How long what is to come after each row of a program takes at least."""
+"""How long what is to come after each row of a program takes at least.
+
+Twin: ``tests/reference/agenda.py``.
+"""
 
 from netloom.base.compilation import njit
 

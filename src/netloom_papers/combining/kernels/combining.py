@@ -1,4 +1,7 @@
-"""A combining network, step by step: requests are made, and all packets move by a stage at most."""
+"""A combining network, step by step: requests are made, and all packets move by a stage at most.
+
+Twin: ``tests/reference/combining.py``.
+"""
 
 import numpy as np
 

@@ -1,4 +1,7 @@
-"""Queues of packets, and which switches have any: the parts that every move is made of."""
+"""Queues of packets, and which switches have any: the parts that every move is made of.
+
+Twin: ``tests/reference/combining.py``.
+"""
 
 import numpy as np
 

@@ -1,4 +1,7 @@
-"""What a switch does in a step: requests meet, combine and part. Replies do so backwards."""
+"""What a switch does in a step: requests meet, combine and part. Replies do so backwards.
+
+Twin: ``tests/reference/combining.py``.
+"""
 
 import numpy as np
 

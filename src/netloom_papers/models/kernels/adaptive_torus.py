@@ -1,4 +1,7 @@
-"""The fixed point of Duato's adaptive routing on a torus, and the ways that its messages take."""
+"""The fixed point of Duato's adaptive routing on a torus, and the ways that its messages take.
+
+Twin: ``tests/reference/adaptive_torus.py``.
+"""
 
 import numpy as np
 

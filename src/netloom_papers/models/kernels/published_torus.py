@@ -2,6 +2,8 @@
 
 Equation numbers are those of Shahrabi, Ould-Khaoua & Mackenzie 2002. ``model`` is a
 ``published_torus.Constants``. Rates are a node's messages per cycle, times are cycles.
+
+Twin: ``tests/reference/published_torus.py``.
 """
 
 import numpy as np

@@ -1,4 +1,7 @@
-"""The smallest peak width over all linear layouts, by dynamic programming over sets of nodes."""
+"""The smallest peak width over all linear layouts, by dynamic programming over sets of nodes.
+
+Twin: ``tests/reference/wiring.py``.
+"""
 
 import numpy as np
 

@@ -8,20 +8,17 @@ import altair as alt
 import polars as pl
 
 from netloom.base.words import counted, number
-from netloom.drawing.axes import Axis, axis
+from netloom.drawing.axes import BESIDE, DASHED, DOTTED, Axis, End, Look, axis, panel, words
 from netloom.drawing.colours import BEST, OTHERS, REFERENCE, THIS
-from netloom.drawing.frame import column, layered
-from netloom.drawing.line_names import GAP
-from netloom.drawing.networks.letters import width_of
-from netloom.drawing.panel import BESIDE, DASHED, DOTTED, End, Look, panel, words
-from netloom.drawing.room import NARROW, room
+from netloom.drawing.frame import NARROW, column, layered, room
+from netloom.drawing.names import GAP, width_of
 from netloom.questions.shown import band_named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from netloom.drawing.frame import Part
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
 
 REQUESTS, REPLIES, WAITING = "requests", "replies", "wait buffers"
 

@@ -14,16 +14,19 @@ from netloom.base.progress import counting_runs
 from netloom.base.provenance import Provenance
 from netloom.base.spec import MAX_ELEMENTS, whole_number
 from netloom.base.words import counted, give_or_take, number
-from netloom.questions.answers import Column, Columns, asked, table
-from netloom.questions.base import Numbers, Question, option
-from netloom.questions.commands import command_line
-from netloom.questions.curve_kind import Axes, CurveKind
+from netloom.questions.base import Numbers, Question, option, parse_positive
+from netloom.questions.columns import Axes, Column, Columns, CurveKind, asked, known, table, tidy
 from netloom.questions.fields import Seeded
-from netloom.questions.numbers import known, parse_positive, tidy
 from netloom.questions.outputs import PLOT
-from netloom.questions.register import asks, kind_of
-from netloom.questions.shown import figures_table, interruption, pairs, percent, plain_table
-from netloom.questions.verdict import Verdict
+from netloom.questions.register import asks, command_line, kind_of
+from netloom.questions.shown import (
+    Verdict,
+    figures_table,
+    interruption,
+    pairs,
+    percent,
+    plain_table,
+)
 from netloom.simulation.intervals import interval_over_runs
 from netloom.simulation.side_by_side import run_all
 from netloom_papers.combining import CombiningNetwork, run_combining
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.table import Table
 
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
     from netloom_papers.combining import CombiningRun
 
 

@@ -27,11 +27,11 @@ from netloom.base.errors import DeadlockError, InputError
 from netloom.base.spec import real_number, whole_number
 from netloom.base.textfiles import file_kind, read_text
 from netloom.routing import virtual_channel_routing
-from netloom.routing.by_hop.circles import hop_circle
+from netloom.routing.by_hop.hosted import hop_circle
 from netloom.simulation.network.bound import throughput_bound
+from netloom.simulation.network.loaded import ZERO_LOAD
 from netloom.simulation.network.routers import router
 from netloom.simulation.network.run import Run
-from netloom.simulation.network.sweep import ZERO_LOAD
 from netloom.topology import topology
 from netloom.workload import parse_arrivals, parse_lengths, parse_traffic
 from netloom_papers.studies.booksim.networks import KINDS, Shape, network, pattern

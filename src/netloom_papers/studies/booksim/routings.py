@@ -20,7 +20,7 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size
-from netloom.routing.by_hop.detours import detour_lists
+from netloom.routing.by_hop.hosted import detour_lists
 from netloom.routing.by_hop.tables import (
     ALWAYS,
     DRAWN,

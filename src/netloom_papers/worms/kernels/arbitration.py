@@ -1,4 +1,7 @@
-"""Which of several heads that ask for a channel gets it."""
+"""Which of several heads that ask for a channel gets it.
+
+Twin: ``tests/reference/worm.py``.
+"""
 
 from netloom.base.compilation import inlined
 from netloom.simulation.kernels.records import record, unsigned

@@ -4,6 +4,8 @@ A worm's flits move together or not at all, so the times at which its head took 
 determine everything. Once the head has its last channel, it is known when each channel of the path
 becomes free. Each channel of each message is processed twice, whatever the length of messages.
 Cycles without a request are skipped.
+
+Twin: ``tests/reference/worm.py``.
 """
 
 import numpy as np

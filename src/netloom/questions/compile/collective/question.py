@@ -17,11 +17,11 @@ from netloom.base.units import LARGEST, LONGEST_SECONDS, parse_bytes
 from netloom.base.words import counted, listed
 from netloom.drawing.save import make_folder
 from netloom.mapping.allocation import allocated_hosts
-from netloom.mapping.files.rank_files import read_hosts
-from netloom.phases.collectives.in_steps import in_steps
+from netloom.mapping.placements import read_hosts
+from netloom.phases.collectives.few_steps import in_steps
 from netloom.phases.collectives.judged import judge
 from netloom.phases.collectives.network import RankNetwork, rank_network
-from netloom.phases.collectives.on_tables import on_tables
+from netloom.phases.collectives.on_tables import on_tables, timed_on_tables
 from netloom.phases.collectives.schedule_files import MOST_STEPS, write_schedule
 from netloom.phases.collectives.schedules import least_latency
 from netloom.phases.collectives.synthesis import (
@@ -33,7 +33,6 @@ from netloom.phases.collectives.synthesis import (
     proven,
     synthesised,
 )
-from netloom.phases.collectives.table_times import timed_on_tables
 from netloom.questions.base import Question, argument, option
 from netloom.questions.columns import Column, Columns, table
 from netloom.questions.fields import (
@@ -56,7 +55,7 @@ from netloom.questions.timelines import PERFETTO, Crossed, Happened, timeline_of
 from netloom.routing import parse_routing
 from netloom.topology.faults import broken_parts
 from netloom.workload.programs.collectives.costs import bus_factor
-from netloom.workload.programs.collectives.waits import waits
+from netloom.workload.programs.collectives.sent import waits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,10 +67,9 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Floats, Ints
     from netloom.base.provenance import Provenance
     from netloom.drawing.timelines import Timeline
-    from netloom.phases.collectives.few_steps import RoundBound
-    from netloom.phases.collectives.in_steps import InSteps
+    from netloom.phases.collectives.few_steps import InSteps, RoundBound
     from netloom.phases.collectives.judged import Judged
-    from netloom.phases.collectives.listed import Timed
+    from netloom.phases.collectives.pipelines import Timed
     from netloom.phases.collectives.schedules import Schedule
     from netloom.questions.fields import Clock
     from netloom.questions.shown import Verdict

@@ -12,14 +12,15 @@ from netloom.base.progress import patience
 from netloom.base.words import counted
 from netloom.phases.collectives.judged import judge
 from netloom.phases.collectives.schedule_files import read_schedule
+from netloom.phases.collectives.schedules import least_latency
 from netloom.phases.violations import InvalidPlanError, Violation
 from netloom.questions.columns import Column, Columns
-from netloom.questions.compile.plan_verdicts import of_program, of_schedule, part_of, told
-from netloom.questions.shown import short_name
+from netloom.questions.compile.plan_verdicts import NEAR, on_network, part_of, proven, told
+from netloom.questions.shown import Verdict, short_name
 from netloom.questions.simulate.trace.programs import ProgramFlows, padding
 from netloom.workload.programs.collectives.costs import bus_factor
-from netloom.workload.programs.collectives.msccl_parsing import parse_msccl
-from netloom.workload.programs.collectives.msccl_traces import executed
+from netloom.workload.programs.collectives.msccl import parse_msccl
+from netloom.workload.programs.collectives.msccl_running import executed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,9 +28,8 @@ if TYPE_CHECKING:
     from netloom.drawing.timelines import Timeline
     from netloom.phases.collectives.judged import Judged
     from netloom.phases.collectives.schedules import Schedule
-    from netloom.questions.shown import Verdict
     from netloom.questions.simulate.trace.flow_answer import FlowReplay
-    from netloom.workload.programs.collectives.msccl_traces import Execution
+    from netloom.workload.programs.collectives.msccl_running import Execution
 
 VERIFIED = Columns(
     Column("plan", kind=str, value="path"),
@@ -156,7 +156,23 @@ class VerifiedCollective:
     @property
     def verdict(self) -> Verdict:
         """That no rule is broken, and how near the best possible the schedule is."""
-        return of_schedule(self)
+        program, network = self.schedule.program, self.schedule.network
+        size, time = self.schedule.size_bytes, self.judged.finish_seconds
+        said = f"Verified: {program.collective} of {units.size(size)} in {units.seconds(time)}"
+        of = on_network(counted(program.num_ranks, "rank", ","), network.name)
+        note = "" if self.bound_verified else "* the file does not prove its bound"
+        return Verdict("fine", f"{said}{self._how_near()}.", of, proven(self.proves), note=note)
+
+    def _how_near(self) -> str:
+        """Return what is proven of the time: in few steps, by latencies or by bytes."""
+        program, network = self.schedule.program, self.schedule.network
+        if self.few_steps is not None:
+            return f" and {counted(self.few_steps['steps'], 'step')}"
+        latency = least_latency(network, program.collective, program.root)
+        if self.efficiency < NEAR <= latency / self.judged.finish_seconds:
+            return ", as fast as latencies allow"
+        best = "the best possible" if self.bound_verified else "the bound in the file"
+        return f", {part_of(self.efficiency)} of {best}"
 
     def __repr__(self) -> str:
         return told(self.path, self.verdict)
@@ -275,7 +291,11 @@ class VerifiedProgram:
     @property
     def verdict(self) -> Verdict:
         """That it does what its collective means."""
-        return of_program(self)
+        program = self.execution.found
+        messages = counted(len(self.execution.sent), "message", ",")
+        said = f"Verified: {messages} do what {program.collective} means."
+        of = counted(program.num_gpus, "rank", ",")
+        return Verdict("fine", said, of, proven(self.proves))
 
     def __repr__(self) -> str:
         return told(self.path, self.verdict)

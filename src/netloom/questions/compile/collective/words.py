@@ -23,7 +23,7 @@ from netloom.questions.shown import Verdict, pairs, percent, plain_table, size_o
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from netloom.phases.collectives.in_steps import InSteps
+    from netloom.phases.collectives.few_steps import InSteps
     from netloom.questions.compile.collective.question import CollectiveSchedule
     from netloom.questions.register import Recorded
 

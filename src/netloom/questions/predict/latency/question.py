@@ -13,30 +13,28 @@ from netloom.base.errors import InputError
 from netloom.base.progress import patience
 from netloom.base.spec import split_spec
 from netloom.base.words import counted, number
-from netloom.models.channel_accuracy import (
-    KNEE,
-    PARTS,
-    Band,
-    accuracy_flags,
-    latency_band,
-    off_by,
-    provenance,
-    router_kind,
-    saturation_band,
-)
-from netloom.models.channel_flows import follow_flows
 from netloom.models.channel_queueing import (
+    KNEE,
     LIMITS,
     NOT_FOUND,
+    PARTS,
+    Band,
     Busy,
+    ChannelRouter,
+    accuracy_flags,
     channel_saturation,
+    follow_flows,
+    host_flows,
+    latency_band,
+    off_by,
     predict_channels,
     prepare_channels,
+    provenance,
     resource_name,
+    router_kind,
+    saturation_band,
     saturation_limit,
 )
-from netloom.models.channel_turns import ChannelRouter
-from netloom.models.host_flows import host_flows
 from netloom.questions.base import Numbers, ask, option, parse_rates
 from netloom.questions.columns import (
     CYCLES,
@@ -117,8 +115,7 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Floats
     from netloom.base.provenance import Provenance
     from netloom.machines import Machine
-    from netloom.models.channel_flows import Flows
-    from netloom.models.channel_queueing import ChannelPrediction, PreparedChannels
+    from netloom.models.channel_queueing import ChannelPrediction, Flows, PreparedChannels
     from netloom.questions.simulate.load.answer import Simulation
     from netloom.routing import Routing
     from netloom.routing.virtual_channels import VirtualRouting

@@ -10,7 +10,8 @@ import numpy as np
 
 from netloom.base.words import counted
 from netloom.contention.ties import FEW, tie_named, tied
-from netloom.questions.answers import INSIDE, Answer, Column, Columns, table
+from netloom.questions.columns import INSIDE, Column, Columns, table
+from netloom.questions.register import Answer
 from netloom.questions.simulate.engines import FLOWS
 from netloom.simulation.flow import trust
 from netloom.simulation.flow.run import TOLERATED
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Ints
     from netloom.base.provenance import Provenance
+    from netloom.questions.shown import Verdict
     from netloom.questions.simulate.engines import PreparedFlows
-    from netloom.questions.verdict import Verdict
     from netloom.simulation.flow import Trust
     from netloom.simulation.flow.run import AtOnce
     from netloom.topology import Topology

@@ -8,18 +8,16 @@ import polars as pl
 
 from netloom.base import units
 from netloom.base.words import number
-from netloom.drawing.axes import Axis, axis
+from netloom.drawing.axes import DASHED, MINE, Axis, Look, axis, panel
 from netloom.drawing.bars import Bar, bars
 from netloom.drawing.colours import REFERENCE, THIS
-from netloom.drawing.panel import DASHED, MINE, Look, panel
-from netloom.questions.shown import percent
-from netloom.questions.subject import arrow, order_named
+from netloom.questions.shown import arrow, order_named, percent
 
 if TYPE_CHECKING:
     import altair as alt
 
     from netloom.drawing.frame import Part
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
 
 MOST_LINEAR = 100
 """Slow-downs above this are shown by decades."""

@@ -22,6 +22,7 @@ from netloom.questions.fields import (
     Program,
     ProgramFile,
     Seeded,
+    clock_of,
 )
 from netloom.questions.named import (
     entering,
@@ -29,15 +30,14 @@ from netloom.questions.named import (
     network_of,
     num_places,
     placed,
+    provenance_of,
     read_program,
 )
 from netloom.questions.outputs import PLOT, table_output
-from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import prepare_flows
 from netloom.questions.simulate.fields import Flows, NodeChannels
 from netloom.questions.simulate.flows.answer import FlowsAnswer
-from netloom.questions.timing import clock_of
 from netloom.simulation.flow.run import run_at_once, send_order
 from netloom.simulation.side_by_side import run_all
 

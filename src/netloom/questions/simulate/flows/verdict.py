@@ -6,12 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.base import units
 from netloom.base.words import counted, number
-from netloom.questions.commands import command_line
-from netloom.questions.measure import Measure
-from netloom.questions.register import kind_of
-from netloom.questions.shown import percent
-from netloom.questions.subject import arrow, subject
-from netloom.questions.verdict import Verdict
+from netloom.questions.register import command_line, kind_of
+from netloom.questions.shown import Measure, Verdict, arrow, percent, subject
 from netloom.simulation.flow.run import ORDER_SAYS_NOTHING
 
 if TYPE_CHECKING:

@@ -8,14 +8,13 @@ from rich.markup import escape
 
 from netloom.base import units
 from netloom.base.words import counted, number
-from netloom.questions.shown import ended, pairs, percent, plain_table, size_of
+from netloom.questions.shown import arrow, ended, pairs, percent, plain_table, size_of
 from netloom.questions.simulate.flows.verdict import measure, verdict
-from netloom.questions.subject import arrow
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
     from netloom.questions.simulate.flows.answer import FlowsAnswer
 
 __all__ = ["lines", "measure", "sentences", "verdict"]

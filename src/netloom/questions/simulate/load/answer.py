@@ -8,10 +8,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from netloom.base.words import counted
-from netloom.questions.answers import CYCLES, FLITS, Answer, Column, Columns, table
-from netloom.questions.channel_table import channel_ends
-from netloom.questions.curve_kind import Axes, CurveKind
-from netloom.questions.numbers import known, parse_numbers, tidy
+from netloom.questions.base import parse_numbers
+from netloom.questions.columns import (
+    CYCLES,
+    FLITS,
+    Axes,
+    Column,
+    Columns,
+    CurveKind,
+    channel_ends,
+    known,
+    table,
+    tidy,
+)
+from netloom.questions.register import Answer
 from netloom.questions.simulate.load import VERB
 from netloom.questions.simulate.load.programs import PROGRAMS, program_loads
 from netloom.questions.simulate.load.verdict import verdict
@@ -27,7 +37,7 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Floats, Ints
     from netloom.base.provenance import Provenance
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
     from netloom.questions.simulate.load.programs import ProgramLoad
     from netloom.questions.simulate.network import SimulatedNetwork
     from netloom.simulation.network.loaded import Setting
@@ -454,7 +464,7 @@ def point_at(record: Recorded, load: float, technique: str) -> Recorded:
     """Return what an answer says of one load, as the answer of a simulation of that alone."""
     import polars as pl
 
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
 
     runs = [run for each in record.points for run in each.get("runs", [each])]
     figures = {name: value for name, value in record.figures.items() if name != "points"}

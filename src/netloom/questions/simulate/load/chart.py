@@ -12,9 +12,8 @@ import numpy as np
 import polars as pl
 
 from netloom.base.words import counted, number
-from netloom.drawing.axes import LOAD_STEPS, axis
+from netloom.drawing.axes import DOTTED, LOAD_STEPS, MINE, End, Look, axis, looks_of, panel
 from netloom.drawing.colours import REFERENCE, THIS
-from netloom.drawing.panel import DOTTED, MINE, End, Look, looks_of, panel
 from netloom.questions.network_chart import channels_chart
 from netloom.questions.shown import NARROW_BAND, band_named
 from netloom.questions.simulate.drawn import (
@@ -30,11 +29,10 @@ from netloom.questions.simulate.said import SLOW
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from netloom.drawing.axes import Axis
+    from netloom.drawing.axes import Axis, Panel
     from netloom.drawing.frame import Part
-    from netloom.drawing.panel import Panel
     from netloom.questions.network_chart import NetworkChart
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
 
 OFFERED = "offered traffic (flits/node/cycle)"
 LATENCY = "packet latency (cycles)"

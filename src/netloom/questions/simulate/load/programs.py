@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.questions.answers import CYCLES, FLITS, Column, Columns
-from netloom.questions.numbers import known
+from netloom.questions.columns import CYCLES, FLITS, Column, Columns, known
 from netloom.simulation.intervals import paired_ratio
 
 if TYPE_CHECKING:

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 from pydantic import model_validator
 
 from netloom.base.progress import counting, counting_runs, patience
-from netloom.questions.answers import FLITS
-from netloom.questions.base import Numbers, ask, option, positional_fields
-from netloom.questions.numbers import parse_numbers
+from netloom.questions.base import Numbers, ask, option, parse_numbers, positional_fields
+from netloom.questions.columns import FLITS
+from netloom.questions.named import provenance_of
 from netloom.questions.outputs import PLOT
-from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.fields import OpenLoad
 from netloom.questions.simulate.load.answer import SimulatedLoad, Simulation

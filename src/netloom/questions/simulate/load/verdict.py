@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from netloom.base.words import counted, listed, number
+from netloom.questions.shown import Verdict, arrow, subject
 from netloom.questions.simulate.said import (
     SLOW,
     again,
@@ -14,8 +15,6 @@ from netloom.questions.simulate.said import (
     longer,
     rough,
 )
-from netloom.questions.subject import arrow, subject
-from netloom.questions.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from netloom.base.words import counted, give_or_take, number
-from netloom.questions.shown import interval, pairs, percent, size_of
+from netloom.questions.shown import arrow, interval, pairs, percent, size_of
 from netloom.questions.simulate.load.verdict import is_known, is_slow, verdict
 from netloom.questions.simulate.said import cycles, state, table_with_units
-from netloom.questions.subject import arrow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,10 +7,20 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from netloom.base.errors import InputError
-from netloom.questions.answers import CYCLES, FLITS, INSIDE, Answer, Column, Columns, table
-from netloom.questions.channel_table import channel_columns, channels_by
-from netloom.questions.curve_kind import Axes, CurveKind
-from netloom.questions.numbers import parse_numbers
+from netloom.questions.base import parse_numbers
+from netloom.questions.columns import (
+    CYCLES,
+    FLITS,
+    INSIDE,
+    Axes,
+    Column,
+    Columns,
+    CurveKind,
+    channel_columns,
+    channels_by,
+    table,
+)
+from netloom.questions.register import Answer
 from netloom.questions.simulate.engines import NETWORK
 from netloom.questions.simulate.timelines import nodes_timeline
 

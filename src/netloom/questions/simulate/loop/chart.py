@@ -9,6 +9,7 @@ import polars as pl
 from netloom.base.words import number
 from netloom.drawing.axes import axis
 from netloom.questions.network_chart import at_last, channels_chart
+from netloom.questions.shown import order_named
 from netloom.questions.simulate.drawn import (
     APPLIED,
     AVERAGE,
@@ -21,13 +22,12 @@ from netloom.questions.simulate.drawn import (
     switched,
     thresholds,
 )
-from netloom.questions.subject import order_named
 
 if TYPE_CHECKING:
     import altair as alt
 
     from netloom.drawing.frame import Part
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
 
 
 def footer(record: Recorded) -> list[str]:

@@ -11,12 +11,17 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.progress import counting
 from netloom.contention import loop_saturation
-from netloom.questions.base import Numbers, Question, option
+from netloom.questions.base import Numbers, Question, option, parse_numbers
 from netloom.questions.fields import refuse
-from netloom.questions.named import entering, mapping_name, num_places, placed, read_program
-from netloom.questions.numbers import parse_numbers
+from netloom.questions.named import (
+    entering,
+    mapping_name,
+    num_places,
+    placed,
+    provenance_of,
+    read_program,
+)
 from netloom.questions.outputs import PLOT
-from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion, Programs

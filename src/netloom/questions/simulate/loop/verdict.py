@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from netloom.base.words import counted, number
+from netloom.questions.shown import Verdict, subject
 from netloom.questions.simulate.said import again, configuration, rough
-from netloom.questions.subject import subject
-from netloom.questions.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

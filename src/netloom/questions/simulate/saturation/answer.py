@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from netloom.questions.answers import CYCLES, FLITS, Answer, Column, Columns, table
+from netloom.questions.columns import CYCLES, FLITS, Column, Columns, table
+from netloom.questions.register import Answer
 from netloom.questions.simulate.load.answer import CHANNELS, RUNS, channels_of, point_at, said_of
 from netloom.questions.simulate.load.answer import CURVE as OF_LOADS
 from netloom.questions.simulate.network import NETWORK
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from netloom.base.provenance import Provenance
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
     from netloom.questions.simulate.load.answer import SimulatedLoad
     from netloom.questions.simulate.network import SimulatedNetwork
     from netloom.simulation.network.loaded import SaturationPoint, Setting

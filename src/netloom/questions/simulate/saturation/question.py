@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from netloom.base.progress import patience
+from netloom.questions.named import provenance_of
 from netloom.questions.outputs import PLOT
-from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.fields import OpenLoad
 from netloom.questions.simulate.load.answer import SimulatedLoad

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from netloom.base.words import counted, listed, number
+from netloom.questions.shown import Verdict, arrow
 from netloom.questions.simulate.load.verdict import is_known, is_sure, of
 from netloom.questions.simulate.said import again, around, bound_said, longer, rough
-from netloom.questions.subject import arrow
-from netloom.questions.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from netloom.base.words import counted
-from netloom.questions.answers import CYCLES, Answer, Column, Columns, table
-from netloom.questions.channel_table import USED, channel_ends, use_of_channels
+from netloom.questions.columns import (
+    CYCLES,
+    USED,
+    Column,
+    Columns,
+    channel_ends,
+    table,
+    use_of_channels,
+)
+from netloom.questions.register import Answer
 from netloom.questions.simulate.engines import NETWORK
 from netloom.questions.simulate.timelines import crossed_channels, trace_timeline
 from netloom.questions.simulate.trace.entries import (
@@ -36,9 +44,9 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Floats
     from netloom.base.provenance import Provenance
     from netloom.drawing.timelines import Timeline
+    from netloom.questions.shown import Verdict
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.questions.timelines import Crossed
-    from netloom.questions.verdict import Verdict
     from netloom.workload.programs.traces import Trace
 
 ON_PATH = tuple(f"{part}_cycles" for part in Parts._fields)

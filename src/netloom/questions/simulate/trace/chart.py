@@ -10,10 +10,9 @@ from netloom.drawing.bars import Bar, bars
 from netloom.drawing.colours import REFERENCE, THIS
 from netloom.drawing.frame import column
 from netloom.questions.network_chart import channels_chart
-from netloom.questions.shown import percent
+from netloom.questions.shown import order_named, percent
 from netloom.questions.simulate.drawn import ON_CHANNEL, switched
 from netloom.questions.simulate.trace.timeline import busy_over_time, timeline
-from netloom.questions.subject import order_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     import altair as alt
 
     from netloom.drawing.frame import Part
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
 
 
 WAITS = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.drawing.timelines import mean_rates
-from netloom.questions.answers import Column, Columns
+from netloom.questions.columns import Column, Columns
 from netloom.questions.simulate.timelines import moved_rows
 from netloom.questions.timelines import busiest_links
 from netloom.simulation.traces import Parts

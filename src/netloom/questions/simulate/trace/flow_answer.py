@@ -11,8 +11,8 @@ import numpy as np
 
 from netloom.base.units import seconds
 from netloom.base.words import counted, number
-from netloom.questions.answers import Answer, Column, Columns, table
-from netloom.questions.channel_table import channel_ends
+from netloom.questions.columns import Column, Columns, channel_ends, table
+from netloom.questions.register import Answer
 from netloom.questions.simulate.engines import FLOWS
 from netloom.questions.simulate.timelines import crossed_links, moved_rows, trace_timeline
 from netloom.questions.simulate.trace.entries import (
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Floats, Ints
     from netloom.base.provenance import Provenance
     from netloom.drawing.timelines import Timeline
+    from netloom.questions.shown import Verdict
     from netloom.questions.simulate.engines import PreparedFlows
     from netloom.questions.timelines import Crossed
-    from netloom.questions.verdict import Verdict
     from netloom.workload.programs.traces import Trace
 
 NODES = ("source_node", "target_node")

@@ -20,17 +20,17 @@ from netloom.base.units import LARGEST, parse_bytes, seconds
 from netloom.base.words import counted
 from netloom.mapping.allocation import allocated_hosts, places_of
 from netloom.phases.collectives.schedule_files import read_schedule
-from netloom.phases.collectives.schedule_traces import schedule_trace
-from netloom.questions.answers import CYCLES
+from netloom.phases.collectives.schedules import schedule_trace
 from netloom.questions.base import InstanceOf, Question, argument, option
+from netloom.questions.columns import CYCLES
 from netloom.questions.fields import Placed, Seconds
 from netloom.questions.named import computing
 from netloom.questions.simulate.engines import PreparedFlows
 from netloom.questions.simulate.fields import AnyProgramQuestion
 from netloom.routing import Paths
 from netloom.simulation.flow import GivenPaths
-from netloom.workload.programs.collectives.msccl_parsing import parse_msccl
-from netloom.workload.programs.collectives.msccl_traces import Execution, executed
+from netloom.workload.programs.collectives.msccl import parse_msccl
+from netloom.workload.programs.collectives.msccl_running import Execution, executed
 from netloom.workload.programs.traces import Trace  # noqa: TC001 (Pydantic reads annotations)
 
 if TYPE_CHECKING:

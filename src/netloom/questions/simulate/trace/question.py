@@ -13,11 +13,10 @@ from netloom.base.errors import InputError
 from netloom.base.progress import counting
 from netloom.base.units import parse_seconds
 from netloom.base.words import listed
-from netloom.mapping.named import place_tasks
-from netloom.questions.fields import refuse
-from netloom.questions.named import computing, mapping_name, network_of
+from netloom.mapping.allocation import place_tasks
+from netloom.questions.fields import clock_of, known_clock, refuse
+from netloom.questions.named import computing, mapping_name, network_of, provenance_of
 from netloom.questions.outputs import PLOT, table_output
-from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import (
     OTHERS,
@@ -37,10 +36,9 @@ from netloom.questions.simulate.trace.programs import (
     is_plan,
 )
 from netloom.questions.timelines import PERFETTO
-from netloom.questions.timing import clock_of, known_clock
 from netloom.simulation.side_by_side import run_all
 from netloom.simulation.traces import run_flow_trace, run_trace
-from netloom.workload.programs.collectives.msccl_traces import Execution
+from netloom.workload.programs.collectives.msccl_running import Execution
 from netloom.workload.programs.goal import CALC_SECONDS, read_goal, read_timed_goal
 from netloom.workload.programs.messages import with_delay, with_overhead
 from netloom.workload.programs.trace_files import read_trace
@@ -51,8 +49,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from netloom.machines import Machine
+    from netloom.questions.fields import Clock
     from netloom.questions.simulate.engines import PreparedNetwork
-    from netloom.questions.timing import Clock
     from netloom.simulation.traces import FlowTraceRun, TraceRun
     from netloom.topology import Topology
     from netloom.workload.programs.traces import Replay

@@ -10,22 +10,18 @@ import polars as pl
 
 from netloom.base.units import TIME
 from netloom.base.words import counted
-from netloom.drawing.axes import Axis
+from netloom.drawing.axes import BESIDE, Axis
 from netloom.drawing.bars import short_names
 from netloom.drawing.colours import BEST, FULL, THIS
-from netloom.drawing.frame import layered
-from netloom.drawing.line_names import GAP
-from netloom.drawing.networks.letters import width_of
-from netloom.drawing.panel import BESIDE
-from netloom.drawing.room import room
-from netloom.questions.shown import percent
-from netloom.questions.subject import arrow
+from netloom.drawing.frame import layered, room
+from netloom.drawing.names import GAP, width_of
+from netloom.questions.shown import arrow, percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from netloom.base.arrays import Bools
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
 
 MOST_ROWS = 64
 """Rows at most. Of more nodes each row has several."""

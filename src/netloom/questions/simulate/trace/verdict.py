@@ -6,15 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.base.units import seconds
 from netloom.base.words import counted, number
-from netloom.questions.commands import command_line
-from netloom.questions.measure import Measure
-from netloom.questions.register import kind_of
-from netloom.questions.shown import percent
+from netloom.questions.register import command_line, kind_of
+from netloom.questions.shown import Measure, Verdict, arrow, percent, subject
 from netloom.questions.simulate.flows.verdict import FEW_TIMES, MANY_TIMES, estimated, order_decides
 from netloom.questions.simulate.trace.entries import WAITS
 from netloom.questions.simulate.trace.programs import AS_PLANNED
-from netloom.questions.subject import arrow, subject
-from netloom.questions.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,6 +1,8 @@
 """Which class of flows ends next: those that end soon in a heap, those that end later in a bag.
 
 Most ends move many times before they come: a move within the bag costs nothing.
+
+Twin: ``tests/reference/flow.py``.
 """
 
 import numpy as np

@@ -1,6 +1,8 @@
 """Max-min fair levels of all flows from scratch: progressive filling.
 
 All flows get more and more until a link is full, which holds its flows back. Then the rest.
+
+Twin: ``tests/reference/flow.py``.
 """
 
 import numpy as np

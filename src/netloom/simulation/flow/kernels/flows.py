@@ -1,4 +1,7 @@
-"""The loop of the flow engine: from one time at which flows begin or end to the next."""
+"""The loop of the flow engine: from one time at which flows begin or end to the next.
+
+Twin: ``tests/reference/flow.py``.
+"""
 
 import numpy as np
 

@@ -1,4 +1,7 @@
-"""Heaps of what has a time or level: of records that know their places, of events, of flows."""
+"""Heaps of what has a time or level: of records that know their places, of events, of flows.
+
+Twin: ``tests/reference/flow.py``.
+"""
 
 import numpy as np
 

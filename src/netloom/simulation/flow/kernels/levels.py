@@ -7,6 +7,8 @@ is what max-min fair means (Bertsekas & Gallager, *Data Networks*, 1992, section
 
 A flow that begins or ends at a level changes nothing below it. A link whose level moves from a to b
 changes nothing below min(a, b). So links are visited in the order of these levels.
+
+Twin: ``tests/reference/flow.py``.
 """
 
 import numpy as np

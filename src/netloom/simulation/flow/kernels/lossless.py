@@ -1,6 +1,8 @@
 """Levels of all flows where links share by turns and what waits blocks what comes behind it.
 
 See ``blocking`` for the law. Flows are given their levels in the order of these, the least first.
+
+Twin: ``tests/reference/lossless.py``.
 """
 
 import numpy as np

@@ -1,4 +1,7 @@
-"""Rounds of messages that never share a link: each takes the time that it takes alone."""
+"""Rounds of messages that never share a link: each takes the time that it takes alone.
+
+Twin: ``tests/reference/rounds.py``.
+"""
 
 import numpy as np
 

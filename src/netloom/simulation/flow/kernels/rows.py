@@ -1,6 +1,8 @@
 """What rows wait for: one another, processors, and their turn to enter the network.
 
 The rules are those of ``simulation.kernels.agenda``, in continuous time.
+
+Twin: ``tests/reference/flow.py``.
 """
 
 import numpy as np

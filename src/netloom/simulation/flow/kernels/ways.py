@@ -1,4 +1,7 @@
-"""Passes over the ways of flows."""
+"""Passes over the ways of flows.
+
+Twin: ``tests/reference/flow.py``.
+"""
 
 import numpy as np
 

@@ -3,6 +3,8 @@
 As ``filling``, but that a unit of weight of a class counts as much as its ``factor``. Levels are
 speeds for a factor of 1. They never fall while links fill up one after the other, which keeps what
 rounding leaves of a link from being taken for a level.
+
+Twin: ``tests/reference/flow.py``.
 """
 
 import numpy as np

@@ -1,4 +1,7 @@
-"""What happens when a packet comes to the front of a buffer: where it may go from there."""
+"""What happens when a packet comes to the front of a buffer: where it may go from there.
+
+Twin: ``tests/reference/network.py``.
+"""
 
 import numpy as np
 

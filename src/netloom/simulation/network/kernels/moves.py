@@ -1,4 +1,7 @@
-"""What a flit that won the switch changes: here, at the router before, and at the next one."""
+"""What a flit that won the switch changes: here, at the router before, and at the next one.
+
+Twin: ``tests/reference/network.py``.
+"""
 
 import numpy as np
 

@@ -2,6 +2,8 @@
 
 The work is proportional to what moves. Flits and credits on their way are kept in wheels, by the
 cycle in which they are due. Only routers and sources that may have something to do are visited.
+
+Twin: ``tests/reference/network.py``.
 """
 
 import numpy as np

@@ -1,4 +1,7 @@
-"""Packets that are given to the network, and those that it has delivered."""
+"""Packets that are given to the network, and those that it has delivered.
+
+Twin: ``tests/reference/packets.py``.
+"""
 
 from netloom.base.compilation import kernel
 from netloom.simulation.kernels.records import record, unsigned

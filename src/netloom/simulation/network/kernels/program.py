@@ -1,4 +1,7 @@
-"""The network, driven by a program: its messages enter as they are sent, and what waits goes on."""
+"""The network, driven by a program: its messages enter as they are sent, and what waits goes on.
+
+Twin: ``tests/reference/network.py``.
+"""
 
 from netloom.base.compilation import inlined, kernel
 from netloom.base.held import held

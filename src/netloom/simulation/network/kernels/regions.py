@@ -3,6 +3,8 @@
 Each region writes only its own numbers of ``State.signs``, and reads those of the others once all
 have reached the cycle. No region is more than a cycle ahead, so whatever is sent is there when it
 is due.
+
+Twin: ``tests/reference/network.py``.
 """
 
 from typing import Any

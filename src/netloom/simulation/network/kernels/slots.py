@@ -1,4 +1,7 @@
-"""Places of a router's slots, ports and sets of slots. See ``layout``."""
+"""Places of a router's slots, ports and sets of slots. See ``layout``.
+
+Twin: ``tests/reference/network.py``.
+"""
 
 import numpy as np
 

@@ -1,4 +1,7 @@
-"""The sources: packets wait in queues, and go out on injection channels, flit by flit."""
+"""The sources: packets wait in queues, and go out on injection channels, flit by flit.
+
+Twin: ``tests/reference/network.py``.
+"""
 
 import numpy as np
 

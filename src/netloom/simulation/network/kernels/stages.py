@@ -1,6 +1,8 @@
 """Attempts of allocation that take several cycles: those of a slot follow one another.
 
 A slot that fails, or has no credit, begins its next attempt when the last one ends.
+
+Twin: ``tests/reference/network.py``.
 """
 
 import numpy as np

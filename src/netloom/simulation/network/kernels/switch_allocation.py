@@ -1,4 +1,7 @@
-"""Switch allocation of one router: which input slots send a flit, and by which output port."""
+"""Switch allocation of one router: which input slots send a flit, and by which output port.
+
+Twin: ``tests/reference/network_router.py``.
+"""
 
 import numpy as np
 

@@ -3,6 +3,8 @@
 A router sees the state that the cycle began with, and changes of other routers only what they will
 see later: so routers may be taken in any order. ``setup``, ``state`` and its records are those of
 ``layout``.
+
+Twin: ``tests/reference/network_router.py``.
 """
 
 import numpy as np

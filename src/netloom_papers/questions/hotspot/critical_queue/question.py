@@ -10,13 +10,11 @@ from netloom.base.provenance import Provenance
 from netloom.base.spec import check_size
 from netloom.base.words import counted, number
 from netloom.drawing.axes import axis
-from netloom.questions.answers import Column, Columns, asked
 from netloom.questions.base import Question, option
-from netloom.questions.commands import command_line
+from netloom.questions.columns import Column, Columns, asked
 from netloom.questions.outputs import PLOT
-from netloom.questions.register import asks, kind_of
-from netloom.questions.shown import interruption, percent, plain_table
-from netloom.questions.verdict import Verdict
+from netloom.questions.register import asks, command_line, kind_of
+from netloom.questions.shown import Verdict, interruption, percent, plain_table
 from netloom_papers.combining import critical_queue
 from netloom_papers.combining.runs import DISCERNIBLE, CriticalQueue
 from netloom_papers.questions.hotspot import question as hotspot
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from netloom.drawing.frame import Part
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
     from netloom_papers.combining import CombiningNetwork, CriticalQueue
     from netloom_papers.combining.runs import SizeTried
 
@@ -291,7 +289,7 @@ def parts(record: Recorded) -> dict[str, Part]:
     """
     import polars as pl
 
-    from netloom.drawing.panel import DOTTED, End, ordered, panel
+    from netloom.drawing.axes import DOTTED, End, ordered, panel
 
     table, least = record.tables["table"].sort("rate", "size"), record.figures["rise"]
     rates = table["rate"].unique(maintain_order=True).to_list()

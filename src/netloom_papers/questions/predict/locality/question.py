@@ -11,10 +11,9 @@ from netloom.base.errors import InputError
 from netloom.base.words import counted, number
 from netloom.drawing.axes import axis
 from netloom.drawing.colours import BEST, OTHERS, REFERENCE, THIS
-from netloom.mapping.named import place_program
-from netloom.questions.answers import CYCLES, Column, Columns, asked
-from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, option
-from netloom.questions.commands import command_line
+from netloom.mapping.allocation import place_program
+from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, option, parse_sizes
+from netloom.questions.columns import CYCLES, Column, Columns, asked
 from netloom.questions.fields import (
     EdgeWeight,
     Network,
@@ -24,17 +23,12 @@ from netloom.questions.fields import (
     Seeded,
     refuse,
 )
-from netloom.questions.named import mapping_name, read_program
-from netloom.questions.numbers import parse_sizes
+from netloom.questions.named import mapping_name, provenance_of, read_program
 from netloom.questions.outputs import PLOT
-from netloom.questions.predict.fields import SIZES, find_torus
-from netloom.questions.predict.points import at as figure_of
-from netloom.questions.predict.shown import begun, rounded
-from netloom.questions.recipes import provenance_of
-from netloom.questions.register import asks, kind_of
-from netloom.questions.shown import percent, plain_table
-from netloom.questions.subject import order_named, short_name
-from netloom.questions.verdict import Verdict
+from netloom.questions.predict.shared import SIZES, begun, find_torus, rounded
+from netloom.questions.predict.shared import at as figure_of
+from netloom.questions.register import asks, command_line, kind_of
+from netloom.questions.shown import Verdict, order_named, percent, plain_table, short_name
 from netloom.topology import Cube, average_distance
 from netloom.workload import ProcessGraph
 from netloom_papers.models import locality as model
@@ -49,7 +43,7 @@ if TYPE_CHECKING:
     from netloom.base.provenance import Provenance
     from netloom.drawing.axes import Axis
     from netloom.drawing.frame import Part
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
     from netloom.workload import ProcessGraph
     from netloom_papers.models.locality import Locality
 
@@ -658,9 +652,9 @@ def parts(record: Recorded) -> dict[str, Part]:
     """
     import polars as pl
 
+    from netloom.drawing.axes import AFTER, DASHES, Look, looks_of
     from netloom.drawing.bars import Bar, stacked
     from netloom.drawing.frame import column
-    from netloom.drawing.panel import AFTER, DASHES, Look, looks_of
     from netloom.questions.predict.drawn import lines_by, nodes_axis, ratio_axis
 
     table = record.tables["table"]

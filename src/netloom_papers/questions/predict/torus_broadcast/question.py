@@ -12,21 +12,38 @@ from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.words import counted, number
 from netloom.drawing.axes import axis
 from netloom.drawing.colours import THIS
-from netloom.questions.answers import CYCLES, Column, Columns, asked, table
-from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, option
-from netloom.questions.commands import command_line
-from netloom.questions.curve_kind import CurveKind, in_figures
+from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, option, parse_rates
+from netloom.questions.columns import (
+    CYCLES,
+    Column,
+    Columns,
+    CurveKind,
+    asked,
+    in_figures,
+    known,
+    table,
+)
 from netloom.questions.fields import Network, Seeded
-from netloom.questions.numbers import known, parse_rates
+from netloom.questions.named import provenance_of
 from netloom.questions.outputs import PLOT
-from netloom.questions.predict.fields import RATES, Simulated, find_torus
-from netloom.questions.predict.points import SIMULATED as BESIDE
-from netloom.questions.predict.points import Beside, CurveAnswer, at, beside, some_of
-from netloom.questions.predict.shown import checked, curve_table, of_unit, rounded, worst_checked
-from netloom.questions.recipes import provenance_of
-from netloom.questions.register import asks, kind_of
-from netloom.questions.shown import interruption, pairs, percent
-from netloom.questions.verdict import Verdict
+from netloom.questions.predict.shared import (
+    RATES,
+    Beside,
+    CurveAnswer,
+    Simulated,
+    at,
+    beside,
+    checked,
+    curve_table,
+    find_torus,
+    of_unit,
+    rounded,
+    some_of,
+    worst_checked,
+)
+from netloom.questions.predict.shared import SIMULATED as BESIDE
+from netloom.questions.register import asks, command_line, kind_of
+from netloom.questions.shown import Verdict, interruption, pairs, percent
 from netloom.topology import Cube, torus
 from netloom_papers.models.torus_broadcasts import torus_broadcast
 from netloom_papers.questions.simulate.broadcast.question import BY_RATE, simulate_broadcast
@@ -40,7 +57,7 @@ if TYPE_CHECKING:
 
     from netloom.base.provenance import Provenance
     from netloom.drawing.frame import Part
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
     from netloom_papers.models.torus_broadcasts import TorusBroadcast
     from netloom_papers.questions.simulate.broadcast.question import BroadcastSimulation
 
@@ -494,8 +511,8 @@ def parts(record: Recorded) -> dict[str, Part]:
     """Return the latency, and how often 0, 1 … V virtual channels are held, by rate or at one."""
     import polars as pl
 
+    from netloom.drawing.axes import End, panel, shades
     from netloom.drawing.bars import Bar, bars
-    from netloom.drawing.panel import End, panel, shades
     from netloom.questions.predict.drawn import latency_curve, made_of
 
     found, table, held = record.figures, record.tables["table"], record.tables["held_vcs"]

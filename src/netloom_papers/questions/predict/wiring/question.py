@@ -12,14 +12,12 @@ from pydantic import BeforeValidator
 from netloom.base.errors import InputError
 from netloom.base.provenance import Provenance
 from netloom.base.words import counted, number
-from netloom.questions.answers import Column, Columns, asked
-from netloom.questions.base import Numbers, Question, option
-from netloom.questions.numbers import parse_positive, parse_sizes
+from netloom.questions.base import Numbers, Question, option, parse_positive, parse_sizes
+from netloom.questions.columns import Column, Columns, asked
 from netloom.questions.outputs import PLOT
-from netloom.questions.predict.fields import SIZES
+from netloom.questions.predict.shared import SIZES
 from netloom.questions.register import asks
-from netloom.questions.shown import plain_table
-from netloom.questions.verdict import Verdict
+from netloom.questions.shown import Verdict, plain_table
 from netloom_papers.models import wiring
 from netloom_papers.questions.told import Told
 
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from netloom.drawing.frame import Part
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
 
 DELAYS: tuple[wiring.Delay, ...] = ("constant", "logarithmic", "linear")
 
@@ -246,7 +244,7 @@ def parts(record: Recorded) -> dict[str, Part]:
     """
     import polars as pl
 
-    from netloom.drawing.panel import DASHED, DOTTED, SOLID, looks_of
+    from netloom.drawing.axes import DASHED, DOTTED, SOLID, looks_of
     from netloom.questions.predict.drawn import lines_by, nodes_axis, ratio_axis
 
     def headers(length: float) -> str:

@@ -11,25 +11,30 @@ import numpy as np
 from netloom.base.progress import counting_runs
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.words import counted, give_or_take, number
-from netloom.drawing.axes import axis
+from netloom.drawing.axes import DASHED, Look, axis
 from netloom.drawing.colours import BEST, THIS
-from netloom.drawing.panel import DASHED, Look
-from netloom.questions.answers import CYCLES, Column, Columns, asked, table
-from netloom.questions.base import Numbers, Question, option
-from netloom.questions.channel_table import USED, channel_columns, channels_by
-from netloom.questions.curve_kind import Axes, CurveKind
+from netloom.questions.base import Numbers, Question, option, parse_numbers
+from netloom.questions.columns import (
+    CYCLES,
+    USED,
+    Axes,
+    Column,
+    Columns,
+    CurveKind,
+    asked,
+    channel_columns,
+    channels_by,
+    table,
+)
 from netloom.questions.fields import Arriving, Measured, PacketLengths, PatternTraffic
-from netloom.questions.named import network_of, read_traffic
-from netloom.questions.numbers import parse_numbers
+from netloom.questions.named import network_of, provenance_of, read_traffic
 from netloom.questions.outputs import PLOT
-from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
-from netloom.questions.shown import pairs, percent
+from netloom.questions.shown import Verdict, pairs, percent
 from netloom.questions.simulate import said as say
 from netloom.questions.simulate.engines import NETWORK, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.simulate.load.answer import backlog_columns, note_of
-from netloom.questions.verdict import Verdict
 from netloom.simulation.side_by_side import run_all
 from netloom.topology import Cube
 from netloom.topology.alike import check_direct
@@ -45,7 +50,7 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Floats
     from netloom.base.provenance import Provenance
     from netloom.drawing.frame import Part
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.workload import Traffic
     from netloom_papers.programs.broadcast import BroadcastRun
@@ -524,7 +529,7 @@ def footer(record: Recorded) -> list[str]:
 
 def parts(record: Recorded) -> dict[str, Part]:
     """Return the channels, and mean latencies by rate: of broadcasts to their last target."""
-    from netloom.drawing.panel import panel
+    from netloom.drawing.axes import panel
     from netloom.questions.network_chart import at_last, channels_chart
     from netloom.questions.simulate.drawn import ON_CHANNEL
 

@@ -15,19 +15,15 @@ from netloom.base.units import seconds, size
 from netloom.base.words import counted, number
 from netloom.drawing.axes import axis
 from netloom.machines import node_costs
-from netloom.questions.answers import Column, Columns
-from netloom.questions.base import InstanceOf, Numbers, Question, argument, option
-from netloom.questions.named import network_of
-from netloom.questions.numbers import parse_positive
+from netloom.questions.base import InstanceOf, Numbers, Question, argument, option, parse_positive
+from netloom.questions.columns import Column, Columns
+from netloom.questions.named import network_of, provenance_of
 from netloom.questions.outputs import PLOT
-from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
-from netloom.questions.shown import pairs
+from netloom.questions.shown import Verdict, pairs, subject
 from netloom.questions.simulate.engines import NETWORK, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.simulate.said import again, rough, setup_of, table_with_units
-from netloom.questions.subject import subject
-from netloom.questions.verdict import Verdict
 from netloom.simulation.side_by_side import run_all
 from netloom.topology import Cube
 from netloom.workload.programs.node_costs import NodeCosts
@@ -41,7 +37,7 @@ if TYPE_CHECKING:
     from netloom.base.provenance import Provenance
     from netloom.drawing.frame import Part
     from netloom.machines import Machine
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.workload.programs.node_costs import NodeCosts
     from netloom_papers.programs.neighbour_patterns import Pattern, PatternTimes
@@ -323,7 +319,7 @@ def parts(record: Recorded) -> dict[str, Part]:
     """Return what gets through, and what contention adds, by applied traffic and size."""
     import polars as pl
 
-    from netloom.drawing.panel import ordered, panel
+    from netloom.drawing.axes import ordered, panel
     from netloom.questions.simulate.drawn import shares
 
     table = record.tables["table"].sort("message_bytes", "applied")

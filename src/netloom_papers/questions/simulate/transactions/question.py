@@ -12,29 +12,34 @@ from netloom.base.errors import InputError
 from netloom.base.progress import patience
 from netloom.base.words import counted, number
 from netloom.drawing.colours import BEST, THIS
-from netloom.questions.answers import CYCLES, INSIDE, Column, Columns, table
 from netloom.questions.base import InstanceOf, Question, option
-from netloom.questions.channel_table import channel_columns, channels_by, use_of_channels
+from netloom.questions.columns import (
+    CYCLES,
+    INSIDE,
+    Column,
+    Columns,
+    channel_columns,
+    channels_by,
+    table,
+    use_of_channels,
+)
 from netloom.questions.fields import ContextSwitches, Placed, ProgramFile
-from netloom.questions.named import entering, num_places, placed, read_program
+from netloom.questions.named import entering, num_places, placed, provenance_of, read_program
 from netloom.questions.outputs import PLOT
-from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
-from netloom.questions.shown import interval, pairs, percent
+from netloom.questions.shown import Verdict, interval, pairs, percent, subject
 from netloom.questions.simulate.engines import NETWORK, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.simulate.loop.answer import silent
 from netloom.questions.simulate.said import again, configuration, rough, setup_of
 from netloom.questions.simulate.timelines import nodes_timeline
-from netloom.questions.subject import subject
 from netloom.questions.timelines import perfetto_output
-from netloom.questions.verdict import Verdict
 from netloom.routing import ShortestPath, paths
 from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.side_by_side import run_all
 from netloom.topology.measures import busy_shares
 from netloom.workload import ProcessGraph
-from netloom.workload.programs.protocols import Protocol, coherence, request_reply
+from netloom.workload.programs.node_costs import Protocol, coherence, request_reply
 from netloom_papers.programs import transactions
 from netloom_papers.questions.told import Told
 
@@ -46,7 +51,7 @@ if TYPE_CHECKING:
     from netloom.base.provenance import Provenance
     from netloom.drawing.frame import Part
     from netloom.drawing.timelines import Timeline
-    from netloom.questions.recorded import Recorded
+    from netloom.questions.register import Recorded
     from netloom.questions.simulate.engines import PreparedNetwork
 
 MEASURED = {
