@@ -4,8 +4,8 @@ import netloom as nl
 
 counter = {"pes": 64, "hot_spots": 1, "assign": 1.0}
 for combining in ("none", "waiting"):
-    found = nl.simulate_hot_spots(**counter, rate=0.15, combining=combining).point
-    steps = found.steps()
+    found = nl.simulate_hot_spots(**counter, rate=0.15, combining=combining)
+    steps = found.point.figures["steps"]
     print(f"{combining:8} {steps['mean']:.0f} steps, {steps['unhindered']} idle")
-    print(f"         {found.sentence}")
+    print(*found.sentences(), sep="\n")
 print(nl.find_critical_queue(64, 4, rate=[0.1, 0.3]))

@@ -8,4 +8,4 @@ for mapping in ("identity", "random"):
     print(f"{mapping:8} {found.latency:.1f} cycles, saturates at {found.saturation:.3f}")
 check = nl.predict_latency("mesh:8x8", app=app, mapping="random", offered=0.25, simulate=True)
 print(check.observations[0].sentence)
-print(nl.predict_locality(on="torus:8x8", app=app, contexts=4).sentence(0))
+print(nl.predict_locality(on="torus:8x8", app=app, contexts=4))

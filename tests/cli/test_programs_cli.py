@@ -143,8 +143,6 @@ def test_figures_and_pictures_for_people(simulate, options, head, tmp_path):
         ("loop --on mesh:4x4 --app transpose:4 --applied 0", "applied: found 0"),
         ("loop --on mesh:4x4 --app transpose:4 --applied nan", "applied"),
         ("loop --on mesh:4x4 --applied 0.1", "app: found no program"),
-        ("--on mesh:4x4 --app transpose:4 --applied 0.1 --load 0.1", "one of them at a time"),
-        ("--on mesh:4x4 --transactions --trace examples/halo.csv", "one of them at a time"),
         ("--on mesh:4x4 --load 0.1 --contexts 2", "--contexts: found no such option"),
         ("--on mesh:4x4 --load 0.1 --save-messages t.csv", "--save-messages: found no such option"),
         ("--on mesh:4x4 --load 0.1 --engine worm", "--engine: found no such option"),

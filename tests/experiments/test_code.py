@@ -85,11 +85,11 @@ def test_a_store_of_other_code_is_told_with_what_to_do(file):
 
 def test_the_key_changes_with_the_code_that_answers_and_nothing_else(tmp_path, monkeypatch):
     def version():
-        monkeypatch.setattr(provenance, "__file__", str(tmp_path / "provenance.py"))
+        monkeypatch.setattr(provenance, "__file__", str(tmp_path / "base/provenance.py"))
         source_digest.cache_clear()
         return code_version.__wrapped__()
 
-    for name in ("provenance.py", "models/a.py", "models/data/b.json", "cli/c.py"):
+    for name in ("base/provenance.py", "models/a.py", "models/data/b.json", "cli/c.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("1")
     first = version()

@@ -100,11 +100,11 @@ class Explorer(Visit):
         return self.tab.inner_text(f"#{name}").replace("\u00a0", " ")
 
     def name_of(self, channel):
-        return self.js("window.netloom.base.words.channelName(it.network, given)", channel)
+        return self.js("window.netloom.words.channelName(it.network, given)", channel)
 
     def amount(self, value, view=0):
         """Return how the page writes an amount."""
         said = self.js(
-            "window.netloom.base.words.amount(...given)", [float(value), self.views[view].unit]
+            "window.netloom.words.amount(...given)", [float(value), self.views[view].unit]
         )
         return said.replace("\u00a0", " ")

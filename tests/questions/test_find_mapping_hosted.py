@@ -9,7 +9,7 @@ from netloom import analyze, find_mapping
 from netloom.base.errors import InputError
 from netloom.base.units import size
 from netloom.contention import measure, measure_loads
-from netloom.mapping import layouts
+from netloom.mapping import layout_table
 from netloom.questions.map.chart import networks
 from netloom.questions.map.words import lines
 from netloom.questions.register import record
@@ -148,7 +148,7 @@ def test_what_gains_nothing_is_not_to_be_applied():
     assert better.to_dict()["verdict"]["next"].endswith(" --rankfile ranks.txt")
 
 
-@pytest.mark.parametrize("layout", layouts())
+@pytest.mark.parametrize("layout", layout_table())
 def test_layouts_of_meshes_are_none_of_trees(layout):
     app = {"tiles": "binary-tree:15", "h-tree": "binary-tree:15"}.get(layout, "hypercube:4")
     with pytest.raises(InputError, match=f" '{layout}': found "):

@@ -1,7 +1,7 @@
 """Where each task runs: placements, layouts, search, and the rank files that launchers read."""
 
 from netloom.mapping.allocation import allocated_nodes
-from netloom.mapping.layouts.catalogue import find_layout, fitting_layouts, gray, layouts
+from netloom.mapping.layouts.catalogue import find_layout, fitting_layouts, gray, layout_table
 from netloom.mapping.layouts.parts import Layout
 from netloom.mapping.placements import (
     FORMATS,
@@ -36,7 +36,7 @@ __all__ = [
     "how_to_apply",
     "identity",
     "joint_routes",
-    "layouts",
+    "layout_table",
     "place",
     "random_mapping",
     "rank_file",

@@ -15,7 +15,7 @@ from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import real_number
 from netloom.base.textfiles import read_lines
-from netloom.mapping.layouts.catalogue import find_layout, gray, layouts
+from netloom.mapping.layouts.catalogue import find_layout, gray, layout_table
 from netloom.mapping.placements import check_capacity, check_room, place, random_places
 from netloom.topology import Omega, Topology, hop_distances, working_nodes
 from netloom.topology.faults import check_working
@@ -438,7 +438,7 @@ def place_program(
         wished = real_number(mapping.removeprefix(DISTANCE), where=f"mapping '{mapping}'")
         allocated = allocated_hosts(nodes, network, hosts)
         return mapping_with_distance(graph, network, wished, seed, hosts=allocated)
-    if isinstance(mapping, str) and mapping in layouts() and mapping not in ANY_PROGRAM:
+    if isinstance(mapping, str) and mapping in layout_table() and mapping not in ANY_PROGRAM:
         laid_out = find_layout(mapping, graph, network).node_of
         _check_allocated(network, laid_out, nodes, hosts)
         return laid_out

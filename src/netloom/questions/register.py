@@ -330,9 +330,11 @@ def to_pandas(found: Any, table: str = "table") -> Any:
             raise InputError("table", f"'{table}'", ", ".join(sorted(tables)))
         found = tables[table]
     try:
-        return found.to_pandas()
+        import_module("pandas")
+        import_module("pyarrow")
     except ImportError as error:
         raise InputError("to_pandas", f"no {error.name}", EXTRA) from None
+    return found.to_pandas()
 
 
 def _finite(data: Any) -> Any:

@@ -288,7 +288,7 @@ LOOKS = {
     ("predicted", "own"): MODELLED,
     ("predicted", "mean"): PRINTED,
 }
-"""Whose curve it is, by what was found and the channel loads that it knows of."""
+"""Whose curve it is, by what was found and the channel loads that it is given."""
 
 
 def figures(result: StudyResult) -> Iterator[Figure]:

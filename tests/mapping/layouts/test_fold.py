@@ -152,7 +152,7 @@ def test_each_layout_fits_something():
     fitting = {
         name for spec in PROGRAMS for net in NETWORKS for name in fitting_layouts(read(spec), net)
     }
-    assert fitting == set(layouts.layouts())
+    assert fitting == set(layouts.layout_table())
 
 
 @pytest.mark.parametrize(

@@ -493,7 +493,7 @@ OWN: dict[str, Callable[[ProcessGraph, Topology], Layout]] = {
 
 
 @cache
-def layouts() -> dict[str, Callable[[ProcessGraph, Topology], Layout]]:
+def layout_table() -> dict[str, Callable[[ProcessGraph, Topology], Layout]]:
     """Return all layouts by name, those that other packages add first."""
     added: dict[str, Any] = {}
     for each in declared("layouts").values():
@@ -530,9 +530,9 @@ def find_layout(name: str, app: ProcessGraph, topology: Topology) -> Layout:
     netloom.InputError: layout 'snake': found 64 nodes of mesh:8x8 for 255 tasks;
     expected a node for each task
     """
-    if name not in layouts():
-        raise InputError("layout", f"'{name}'", ", ".join(layouts()))
-    return layouts()[name](app, topology)
+    if name not in layout_table():
+        raise InputError("layout", f"'{name}'", ", ".join(layout_table()))
+    return layout_table()[name](app, topology)
 
 
 def fitting_layouts(app: ProcessGraph, topology: Topology) -> dict[str, Layout]:
@@ -548,7 +548,7 @@ def fitting_layouts(app: ProcessGraph, topology: Topology) -> dict[str, Layout]:
     ['hilbert', 'morton']
     """
     fitting = {}
-    for name, lay_out in layouts().items():
+    for name, lay_out in layout_table().items():
         try:
             fitting[name] = lay_out(app, topology)
         except InputError:

@@ -4,8 +4,8 @@ A resource cannot carry more than one flit per cycle. Cuts bound every routing. 
 their path or have a fixed one, the expected load of the channels bounds the routing, too (Dally &
 Towles, section 3.3.1). If routers choose, the most even split of the traffic does.
 
-Where hosts hang on routers, the cuts are each host and router alone, the subtrees of fat trees, the
-groups of dragonflies, the coordinates of grids, and two halves of the hosts.
+If hosts hang on routers, the cuts are each host and router alone, and two halves of the hosts. So
+are the subtrees of fat trees, the groups of dragonflies and the coordinates of grids.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A network of routers that can be run, cycle by cycle, with packets given from outside.
 
 A large one may be run on several processors, each of which runs a region of consecutive routers.
-Where nothing moves any more, the error names the channels whose packets block each other.
+If nothing moves any more, the error names the channels whose packets block each other.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A network of routers that runs a program: messages that wait for each other.
 
-Where virtual channels are reserved, every connection owns one VC of each channel of its path, for
+If virtual channels are reserved, every connection owns one VC of each channel of its path, for
 good. So iWarp's logical channels work: connections share the bandwidth of a channel, flit by flit,
 but no buffer. None can wait for another, whatever the paths: nothing has to be asked about
 deadlock.

@@ -162,10 +162,10 @@ def prepare(question: PatternQuestion) -> tuple[PreparedNetwork, NodeCosts, list
     if name not in PATTERNS:
         raise InputError("pattern", f"'{question.pattern}'", f"one of {', '.join(PATTERNS)}")
     found = network_of(question)
-    topology, costs = found[0], _costs(question, found[1])
-    sides = topology.sides if isinstance(topology, Cube) else ()
+    sides = found[0].sides if isinstance(found[0], Cube) else ()
     if len(sides) != 2 or sides[0] != sides[1]:
-        raise InputError("on", topology.name, "a square mesh, for these patterns")
+        raise InputError("on", found[0].name, "a square mesh, for these patterns")
+    costs = _costs(question, found[1])
     cases = []
     for each, think in product(map(int, sizes), thinks):
         made = pattern(
