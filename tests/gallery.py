@@ -19,13 +19,13 @@ import polars as pl
 import vl_convert
 
 from netloom import predict_latency, simulate
-from netloom.base.figures import COMPUTED, PRINTED, Cell, Grid, Plot
 from netloom.drawing.frame import narrow_page
 from netloom.questions.register import parts_of, record
 from netloom.report.page.curves import find_curves
 from netloom.report.page.figure import Figure, curve_figures, make_figure
 from netloom.report.page.write import THEMES
 from netloom_papers.exhibits.exhibit import exhibit_chart
+from netloom_papers.figures import COMPUTED, PRINTED, Cell, Grid, Plot
 from tests.questions.small_answers import ANSWERS
 
 if TYPE_CHECKING:

@@ -1,6 +1,7 @@
 """What the house promises, package by package."""
 
 import ast
+import re
 from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 from pathlib import Path
@@ -60,3 +61,10 @@ def test_no_modules_import_each_other_in_a_circle():
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         pytest.fail(f"a circle: {', '.join(error.args[1])}")
+
+
+@pytest.mark.parametrize("kernel", sorted(Path("src").rglob("kernels/[a-z]*.py")), ids=str)
+def test_a_kernel_names_what_it_is_judged_by(kernel):
+    """Its readable twin, or the test of what it finds."""
+    said = ast.get_docstring(ast.parse(kernel.read_text()))
+    assert Path(re.search(r"(?:Twin:|Judged by) ``(tests/[\w/]+\.py)``", said)[1]).is_file()

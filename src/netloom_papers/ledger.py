@@ -22,9 +22,9 @@ import numpy as np
 
 from netloom._version import __version__
 from netloom.base.errors import InputError
-from netloom.base.figures import PRINTED, Grid, Plot
 from netloom.questions.shown import Verdict
 from netloom.simulation.intervals import batch_interval
+from netloom_papers.figures import PRINTED, Grid, Plot
 
 if TYPE_CHECKING:
     import polars as pl

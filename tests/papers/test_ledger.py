@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.base.figures import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot
 from netloom_papers import ledger
+from netloom_papers.figures import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot
 from netloom_papers.ledger import (
     CAUSES,
     CLASSES,

@@ -3,7 +3,7 @@
 ``faults.txt`` lists them: what the line stands for, the line, and the line with a fault.
 ``python -m tests.planted [PART]`` plants each (those whose line holds PART) in a copy of the
 project and runs the tests that are nearest, one file after the other, until one fails.
-``found.txt`` says what came of it, and when a test may be deleted: if as many are found without it.
+A test may be deleted if as many are found without it.
 """
 
 from pathlib import Path

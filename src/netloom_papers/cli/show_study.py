@@ -9,10 +9,10 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from netloom.base.figures import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot
 from netloom.base.words import number
 from netloom.cli.show import console, show_again, show_verdict
 from netloom.questions.shown import percent, show
+from netloom_papers.figures import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

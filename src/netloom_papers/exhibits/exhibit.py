@@ -7,12 +7,12 @@ from itertools import pairwise
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from netloom.base.figures import COMPUTED, MODELLED, PRINTED, Grid, Plot
 from netloom.drawing.axes import Axis, End, Panel, axis
 from netloom.drawing.colours import COLOURS, REFERENCE, THIS
 from netloom.drawing.frame import framed
 from netloom.drawing.names import GAP as BEFORE_NAME
 from netloom.drawing.names import NAME_LINE, width_of
+from netloom_papers.figures import COMPUTED, MODELLED, PRINTED, Grid, Plot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

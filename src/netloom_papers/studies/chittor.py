@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from netloom.base.figures import PRINTED, Cell
 from netloom.base.progress import track
 from netloom.contention import (
     accepted_path_traffic,
@@ -39,6 +38,7 @@ from netloom.topology import (
     topology,
 )
 from netloom.workload import read
+from netloom_papers.figures import PRINTED, Cell
 from netloom_papers.ledger import Against, Item, published
 from netloom_papers.models.wiring import (
     channel_bandwidth_ratio,
@@ -58,10 +58,10 @@ if TYPE_CHECKING:
     import polars as pl
 
     from netloom.base.arrays import Floats, Ints
-    from netloom.base.figures import Grid, Plot
     from netloom.contention import Contention, Saturation
     from netloom.topology import Cube
     from netloom.workload import ProcessGraph
+    from netloom_papers.figures import Grid, Plot
     from netloom_papers.ledger import Known, Made
     from netloom_papers.models.wiring import Delay, Distance
 

@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from netloom.base.figures import PRINTED, Cell
 from netloom.machines import machine, node_costs
 from netloom.mapping import find_layout
 from netloom.questions.simulate.loop.question import UNIFORM, simulate_loop
 from netloom.topology import topology
 from netloom.workload.programs.loops import think_cycles
+from netloom_papers.figures import PRINTED, Cell
 from netloom_papers.ledger import Item, published
 from netloom_papers.questions.simulate.pattern.question import simulate_pattern
 from netloom_papers.studies.chittor import process_graphs
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from netloom.base.arrays import Floats
-    from netloom.base.figures import Grid, Plot
+    from netloom_papers.figures import Grid, Plot
     from netloom_papers.ledger import Known, Made
     from netloom_papers.questions.simulate.pattern.question import PatternSimulation
 

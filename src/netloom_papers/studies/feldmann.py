@@ -36,7 +36,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from netloom.base.figures import COMPUTED, PRINTED, Cell
 from netloom.base.progress import counting
 from netloom.mapping import gray
 from netloom.models.messages import (
@@ -72,6 +71,7 @@ from netloom.topology import torus
 from netloom.workload import read
 from netloom.workload.programs.messages import messages
 from netloom.workload.traffic.stream import LONGEST
+from netloom_papers.figures import COMPUTED, PRINTED, Cell
 from netloom_papers.ledger import Item, published
 from netloom_papers.studies.panels import cell, curve, grid, plot
 
@@ -81,11 +81,11 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from netloom.base.arrays import Floats, Ints
-    from netloom.base.figures import Grid, Plot
     from netloom.phases import Connections, Timetable
     from netloom.routing import VirtualChannelRouting
     from netloom.topology import Cube
     from netloom.workload.programs.messages import Messages
+    from netloom_papers.figures import Grid, Plot
     from netloom_papers.ledger import Known, Made
 
     Objective: TypeAlias = Literal["phases", "time"]

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from netloom.base.arrays import Floats
-    from netloom.base.figures import Grid, Plot
+    from netloom_papers.figures import Grid, Plot
     from netloom_papers.ledger import Known, Made
     from netloom_papers.models.locality import Locality
 

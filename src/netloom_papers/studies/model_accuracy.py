@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from netloom.base.figures import COMPUTED, MODELLED, PRINTED
+from netloom_papers.figures import COMPUTED, MODELLED, PRINTED
 from netloom_papers.studies.johnson import (
     CONTEXTS,
     NODES,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from netloom.base.figures import Plot
+    from netloom_papers.figures import Plot
     from netloom_papers.models.torus_broadcasts import Variant
 
     Figure: TypeAlias = tuple[str, str, list[Plot], str]

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from netloom.base.figures import COMPUTED, Cell, Grid, Plot
 from netloom.simulation.intervals import batch_interval
+from netloom_papers.figures import COMPUTED, Cell, Grid, Plot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from netloom.base.figures import Cell
 from netloom_papers.combining import (
     CombiningEngine,
     CombiningNetwork,
@@ -35,6 +34,7 @@ from netloom_papers.combining import (
 )
 from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
 from netloom_papers.combining.runs import critical_queue
+from netloom_papers.figures import Cell
 from netloom_papers.ledger import Against, Item, published
 from netloom_papers.models.combining import single_hot_spot, tree_saturation
 from netloom_papers.studies.panels import cell, curve, grid, plot
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from netloom.base.arrays import Floats
-    from netloom.base.figures import Grid, Plot
+    from netloom_papers.figures import Grid, Plot
     from netloom_papers.ledger import Known, Made, Row
 
     Case: TypeAlias = "tuple[System, int, bool]"

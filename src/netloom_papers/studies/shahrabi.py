@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from netloom.base.figures import MODELLED, Cell
 from netloom.routing import DimensionOrder
 from netloom.topology import torus
 from netloom.workload.programs.messages import messages
 from netloom.workload.programs.traces import branches, row_first
+from netloom_papers.figures import MODELLED, Cell
 from netloom_papers.ledger import Item
 from netloom_papers.models.published_torus import (
     VARIANTS,
@@ -41,7 +41,7 @@ from netloom_papers.worms import Worm, WormEngine
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from netloom.base.figures import Grid, Plot
+    from netloom_papers.figures import Grid, Plot
     from netloom_papers.ledger import Known, Made
     from netloom_papers.models.published_torus import PublishedTorus
 

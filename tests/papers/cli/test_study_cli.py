@@ -6,9 +6,9 @@ import sys
 import polars as pl
 import pytest
 
-from netloom.base.figures import COMPUTED, PRINTED, Cell, Grid, Plot
 from netloom.cli import main
 from netloom_papers import ledger
+from netloom_papers.figures import COMPUTED, PRINTED, Cell, Grid, Plot
 from netloom_papers.ledger import Item, Row, Validation
 from netloom_papers.studies import model_accuracy, model_accuracy_runs
 

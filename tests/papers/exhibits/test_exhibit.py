@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from netloom.base.figures import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot
 from netloom_papers.exhibits.exhibit import exhibit_chart, grid_chart
+from netloom_papers.figures import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot
 
 
 def table(series="ab", places=(1, 2, 4), whose=(COMPUTED, PRINTED)):

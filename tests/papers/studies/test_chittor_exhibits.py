@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from netloom.base.figures import COMPUTED, PRINTED, Grid, Plot
+from netloom_papers.figures import COMPUTED, PRINTED, Grid, Plot
 from netloom_papers.ledger import items, picture, published
 from netloom_papers.studies.chittor_programs import estimated_seconds, figure_5_13
 from netloom_papers.studies.panels import averaged, curve

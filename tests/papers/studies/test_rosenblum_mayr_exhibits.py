@@ -2,8 +2,8 @@
 
 import pytest
 
-from netloom.base.figures import COMPUTED
 from netloom_papers import ledger
+from netloom_papers.figures import COMPUTED
 from netloom_papers.ledger import items, picture, published
 from netloom_papers.studies import rosenblum_mayr as report
 from netloom_papers.studies.rosenblum_mayr import COLUMNS, System
