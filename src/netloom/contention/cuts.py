@@ -153,11 +153,9 @@ def cut_parts(topology: Topology) -> Iterator[Parts]:
 
 def _hosts(topology: Topology) -> Parts:
     """Return each host as a part of its own."""
-    first, ports, hosts = topology.num_network_channels, topology.num_ports, topology.num_hosts
-    sends = topology.channel_bandwidth[first : first + ports]
-    receives = topology.channel_bandwidth[first + ports :]
-    leaving, entering = (np.bincount(topology.port_host, rate, hosts) for rate in (sends, receives))
-    host = np.arange(hosts)
+    rates = np.split(topology.port_bandwidth, 2)
+    host = np.arange(topology.num_hosts)
+    leaving, entering = (np.bincount(topology.port_host, rate, len(host)) for rate in rates)
     return Parts("host", host, host, leaving, entering, topology.name_of)
 
 
@@ -290,17 +288,18 @@ def _largest_flow(topology: Topology, inside: Bools) -> float:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import maximum_flow
 
-    rate = np.ceil(topology.channel_bandwidth * FLOW_UNITS)
-    if rate.sum() >= 2**31:  # which the flow does not count
+    routers, ports = topology.routers, topology.num_ports
+    between = np.ceil(routers.channel_bandwidth * FLOW_UNITS)
+    of_ports = np.ceil(np.minimum(topology.port_bandwidth, between.sum()) * FLOW_UNITS)
+    if between.sum() + of_ports.sum() >= 2**31:  # which the flow does not count
         return 0.0
-    routers, first, ports = topology.routers, topology.num_network_channels, topology.num_ports
     start, stop = routers.num_vertices, routers.num_vertices + 1
     sends = np.flatnonzero(inside[topology.port_host])
     receives = np.flatnonzero(~inside[topology.port_host])
     begins, ends = topology.injection_router[sends], topology.ejection_router[receives]
     tails = np.concatenate([routers.channel_source, np.full(len(begins), start), ends])
     heads = np.concatenate([routers.channel_target, begins, np.full(len(ends), stop)])
-    room = np.concatenate([rate[:first], rate[first + sends], rate[first + ports + receives]])
+    room = np.concatenate([between, of_ports[sends], of_ports[ports + receives]])
     values = room.astype(np.int32)
     graph = coo_array((values, (tails, heads)), shape=(stop + 1, stop + 1)).tocsr()
     return float(maximum_flow(graph, start, stop).flow_value) / FLOW_UNITS
@@ -347,12 +346,11 @@ def tapers(topology: Topology) -> list[Taper]:
     inside, count = topology.routers, topology.num_routers
     tree = isinstance(topology.family, TreeShape)
     level = _levels(topology)
-    into, rate = topology.injection_router, topology.channel_bandwidth
-    first = topology.num_network_channels
-    below = np.bincount(into, rate[first : first + topology.num_ports], count)
+    into = topology.injection_router
+    below = np.bincount(into, topology.port_bandwidth[: len(into)], count)
     many_below = np.bincount(into, minlength=count)
     up = level[inside.channel_target] > level[inside.channel_source] - (not tree)
-    raised = inside.channel_target[up], inside.channel_source[up], rate[:first][up]
+    raised = inside.channel_target[up], inside.channel_source[up], inside.channel_bandwidth[up]
     if tree:
         below = below + np.bincount(raised[0], raised[2], count)
         many_below = many_below + np.bincount(raised[0], minlength=count)

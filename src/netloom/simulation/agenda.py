@@ -126,7 +126,7 @@ class ProgramEngine(ABC):
 
         Those into the routers first. None where routers are hosts.
         """
-        return np.zeros(2 * self.topology.num_ports, np.int64)
+        return np.zeros(0 if self.topology.direct else 2 * self.topology.num_ports, np.int64)
 
     @abstractmethod
     def append(self, messages: Messages) -> None:

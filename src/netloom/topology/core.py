@@ -150,9 +150,10 @@ class Topology:
         The routers and their channels as a direct network, channels by the same numbers. None
         where the network is direct itself. Take ``routers``, which is never None.
     port_host
-        int32[num_ports], the host of each port, ascending. Empty in a direct network. A host may
-        have several ports. Port p injects by channel ``num_network_channels + p``, and receives by
-        the channel ``num_ports`` behind that.
+        int32[num_ports], the host of each port, ascending. A host may have several ports, and has
+        one in a direct network. Port p injects by channel ``num_network_channels + p``, and
+        receives by the channel ``num_ports`` behind that. The arrays of a direct network do not
+        list these channels.
     node_of_host
         int32[num_hosts], the computer that owns each host.
     computer_labels
@@ -209,11 +210,12 @@ class Topology:
     def __post_init__(self) -> None:
         """Fill what was not given: a direct network, all of whose channels are alike."""
         hosts = self.num_vertices if self.num_hosts < 0 else self.num_hosts
+        each = np.arange(hosts, dtype=np.int32)
         alike: dict[str, Any] = {
             "channel_bandwidth": np.broadcast_to(1.0, self.num_channels),
             "channel_cycles": np.broadcast_to(np.int32(1), self.num_channels),
-            "port_host": np.zeros(0, np.int32),
-            "node_of_host": np.arange(hosts, dtype=np.int32),
+            "port_host": each,
+            "node_of_host": each,
         }
         object.__setattr__(self, "num_hosts", hosts)
         for name, values in alike.items():
@@ -278,7 +280,7 @@ class Topology:
 
     @property
     def num_ports(self) -> int:
-        """Number of host ports that are listed: none in a direct network."""
+        """Number of host ports."""
         return len(self.port_host)
 
     @property
@@ -348,6 +350,8 @@ class Topology:
     @property
     def injection_router(self) -> Ints:
         """int32[num_ports], the router that each port sends to, by its number among routers."""
+        if self.direct:
+            return self.port_host
         first = self.num_network_channels
         entered = self.channel_target[first : first + self.num_ports]
         return (entered - self.num_hosts).astype(np.int32)
@@ -355,8 +359,20 @@ class Topology:
     @property
     def ejection_router(self) -> Ints:
         """int32[num_ports], the router that each port receives from."""
+        if self.direct:
+            return self.port_host
         left = self.channel_source[self.num_network_channels + self.num_ports :]
         return (left - self.num_hosts).astype(np.int32)
+
+    @property
+    def port_bandwidth(self) -> Floats:
+        """float64[2 * num_ports], of injection channels by port, then of ejection channels.
+
+        Infinite in a direct network, which says no speed of its hosts.
+        """
+        if self.direct:
+            return np.broadcast_to(np.inf, 2 * self.num_ports)
+        return self.channel_bandwidth[self.num_network_channels :]
 
     @property
     def even(self) -> bool:

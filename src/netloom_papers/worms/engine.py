@@ -145,11 +145,10 @@ class WormEngine(CycleEngine):
         super().__init__(topology, switch_cycles=switch_cycles)
         self.routing, self.worm = routing, worm
         incoming = np.bincount(topology.channel_target, minlength=topology.num_vertices)
-        ends = topology.num_ports or topology.num_hosts
         self.setup = Setup(
             num_nodes=topology.num_hosts,
             num_channels=topology.num_network_channels,
-            all_channels=topology.num_network_channels + 2 * ends,
+            all_channels=topology.num_network_channels + 2 * topology.num_ports,
             ports=int(incoming.max(initial=0)) + 1 + topology.direct,
             policy=layout.POLICIES.index(worm.arbitration),
             heaps=layout.POLICIES.index(worm.arbitration) in layout.STEADY,
@@ -171,7 +170,7 @@ class WormEngine(CycleEngine):
     def host_channel_flits(self) -> Ints:
         """Return the flits that have crossed each host's channels. See ``ProgramEngine``."""
         first = self.setup.num_channels
-        return self._crossed()[first : first + 2 * self.topology.num_ports]
+        return self._crossed()[first:] if not self.topology.direct else np.zeros(0, np.int64)
 
     def _crossed(self) -> Ints:
         channels = self.state.channels
