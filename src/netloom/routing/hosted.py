@@ -12,7 +12,7 @@ from netloom.routing.ragged import Paths
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from netloom.base.arrays import Ints
+    from netloom.base.arrays import Bools, Ints
     from netloom.topology import Topology
 
 
@@ -36,6 +36,10 @@ class Legs(NamedTuple):
     ejection: Ints
     entry: Ints
     exit: Ints
+
+    def ends(self, which: Bools) -> tuple[Ints, Ints]:
+        """Return the channels of ports of some pairs, none of them of equal hosts."""
+        return self.injection[which], self.ejection[which]
 
 
 def legs(topology: Topology, sources: Ints, targets: Ints) -> Legs:
@@ -163,6 +167,8 @@ def between_routers(topology: Topology, routed: Paths) -> Paths:
     >>> between_routers(net, paths(net, ShortestPath(), [0, 0], [1, 2])).lengths
     array([0, 2], dtype=int32)
     """
+    if not topology.ports_listed:
+        return routed
     inside = routed.channels < topology.num_network_channels
     offsets = np.append(0, np.cumsum(inside, dtype=np.int64))[routed.offsets]
     return Paths(offsets, routed.channels[inside], routed.pair, routed.probability)

@@ -10,7 +10,7 @@ import numpy as np
 from netloom.base.errors import NoRouteError
 
 if TYPE_CHECKING:
-    from netloom.base.arrays import Floats, Ints
+    from netloom.base.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +47,11 @@ class Paths:
     def lengths(self) -> Ints:
         """Path length of each path, in hops (int32[num_paths])."""
         return np.diff(self.offsets).astype(np.int32)
+
+    def ends(self, which: Bools) -> tuple[Ints, Ints]:
+        """Return the first and the last channels of some paths, none of them empty."""
+        first, behind = self.offsets[:-1][which], self.offsets[1:][which]
+        return self.channels[first], self.channels[behind - 1]
 
     def taken(self, order: Ints) -> Paths:
         """Return the paths of these numbers, in this order."""

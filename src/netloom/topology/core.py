@@ -233,6 +233,11 @@ class Topology:
         return self.router_network is None
 
     @property
+    def ports_listed(self) -> bool:
+        """Whether the channels of host ports are listed, with their speed. Else none is said."""
+        return self.num_channels > self.num_network_channels
+
+    @property
     def routers(self) -> Topology:
         """The routers and the channels between them, as a direct network."""
         return self if self.router_network is None else self.router_network
