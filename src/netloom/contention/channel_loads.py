@@ -11,7 +11,7 @@ routing and the network between.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from netloom.base.errors import InputError
 from netloom.contention.several_paths import expected_loads
 from netloom.routing import DimensionOrder, Paths, paths
 from netloom.routing.dimension_order import cube_tables
-from netloom.routing.hosted import legs
+from netloom.routing.hosted import between_routers, legs
 from netloom.topology import Cube
 
 if TYPE_CHECKING:
@@ -251,30 +251,27 @@ def measure(
     if routing.several:
         wanted = "one with a path per pair: expected_loads measures what has several"
         raise InputError("routing", f"{routing}", wanted)
-    even = bool((topology.routers.channel_bandwidth == 1).all())
-    if isinstance(routing, DimensionOrder) and isinstance(topology.routers, Cube) and even:
-        if topology.direct:
-            return _measure_cube(topology, routing, from_node, to_node, weight)
-        return _measure_hosted_cube(topology, routing, from_node, to_node, weight)
-    routed = paths(topology, routing, from_node, to_node)
-    if topology.direct:
-        return measure_paths(
-            routed, topology.num_channels, weight, bandwidth=topology.channel_bandwidth
-        )
-    # measure paths from host to host: those that share a channel between routers meet
-    from netloom.contention.kernels.stamped import count_loads
+    inside = topology.routers
+    if by_lines(topology, routing):
+        whole = legs(topology, from_node, to_node)
+        between = _measure_lines(inside, routing, whole.entry, whole.exit, weight)
+    else:
+        whole = paths(topology, routing, from_node, to_node)
+        between = measure_paths(
+            between_routers(topology, whole), inside.num_channels, weight,
+            bandwidth=topology.channel_bandwidth[: inside.num_channels],
+        )  # fmt: skip
+    if not topology.ports_listed:
+        return between
+    moving = from_node != to_node
+    return _with_ports(topology, between, whole.ends(moving), moving, weight)
 
-    load, weighted_load = np.zeros(topology.num_channels, np.int32), np.zeros(topology.num_channels)
-    count_loads(routed.channels, routed.offsets, weight, load, weighted_load)
-    inside = routed.channels < topology.num_network_channels
-    offsets = np.append(0, np.cumsum(inside))[routed.offsets]
-    between = measure_paths(
-        Paths(offsets, routed.channels[inside]), topology.num_network_channels, weight
-    )
-    heaviest = _largest_along(routed, weighted_load / topology.channel_bandwidth)
-    return _from_host_to_host(
-        topology, between, weight, routed.lengths > 0, heaviest, load, weighted_load
-    )
+
+def by_lines(topology: Topology, routing: Routing) -> bool:
+    """Return whether paths are counted line by line: dimension order on an even k-ary n-cube."""
+    inside = topology.routers
+    ordered = isinstance(routing, DimensionOrder) and isinstance(inside, Cube)
+    return ordered and bool((inside.channel_bandwidth == 1).all())
 
 
 MOST_MEETINGS = 2**32
@@ -301,8 +298,8 @@ def measured(
     """
     if routing.several:
         return measure_loads(topology, routing, sources, targets, weights)
-    by_lines = isinstance(routing, DimensionOrder)
-    if not topology.direct and not by_lines and len(np.asarray(sources)) > MOST_MEETINGS**0.5:
+    listed = not by_lines(topology, routing)
+    if not topology.direct and listed and len(np.asarray(sources)) > MOST_MEETINGS**0.5:
         found = measure_loads(topology, routing, sources, targets, weights)
         if float((found.channel_load.astype(np.float64) ** 2).sum()) > MOST_MEETINGS:
             return found
@@ -367,52 +364,33 @@ def _largest_along(routed: Paths, values: Floats) -> Floats:
     return largest
 
 
-def _measure_hosted_cube(
-    topology: Topology, routing: DimensionOrder, sources: Ints, targets: Ints, weights: Floats
+def _with_ports(
+    topology: Topology, between: Contention, used: tuple[Ints, Ints], moving: Bools, weights: Floats
 ) -> Contention:
-    """Count by lines between the routers of a cube that all of the hosts hang on."""
-    ends = legs(topology, sources, targets)
-    between = _measure_cube(topology.routers, routing, ends.entry, ends.exit, weights)
-    moving = sources != targets
-    ports = np.concatenate([ends.injection[moving], ends.ejection[moving]])
-    both, channels = np.tile(weights[moving], 2), topology.num_channels
-    load = np.bincount(ports, minlength=channels).astype(np.int32)
-    weighted_load = np.bincount(ports, both, channels).astype(np.float64)
-    first = topology.num_network_channels
-    load[:first], weighted_load[:first] = between.channel_load, between.weighted_channel_load
-    time = weighted_load / topology.channel_bandwidth
-    heaviest = between.heaviest_channel.copy()
-    at_hosts = np.maximum(time[ends.injection[moving]], time[ends.ejection[moving]])
-    heaviest[moving] = np.maximum(heaviest[moving], at_hosts)
-    return _from_host_to_host(topology, between, weights, moving, heaviest, load, weighted_load)
-
-
-def _from_host_to_host(
-    topology: Topology,
-    between: Contention,
-    weights: Floats,
-    moving: Bools,
-    heaviest: Floats,
-    load: NDArray[Any],
-    weighted_load: Floats,
-) -> Contention:
-    """Return what paths between routers meet, with the loads of all channels, those of hosts too.
+    """Return what paths between routers meet, with what the ``used`` channels of ports carry.
 
     A path that stays at one router meets itself alone.
     """
+    ports = np.concatenate(used) - topology.num_network_channels
+    many, bandwidth = 2 * topology.num_ports, topology.port_bandwidth
+    load = np.bincount(ports, minlength=many).astype(np.int32)
+    weighted_load = np.bincount(ports, np.tile(weights[moving], 2), many).astype(np.float64)
+    at_ports = (weighted_load / bandwidth)[ports].reshape(2, -1).max(axis=0)
+    heaviest = between.heaviest_channel.copy()
+    heaviest[moving] = np.maximum(heaviest[moving], at_ports)
     alone = moving & (between.path_length == 0)
-    return Contention(
+    return replace(
+        between,
         moving=moving,
-        path_length=between.path_length,
-        logical_path_length=between.logical_path_length,
-        path_contention=between.path_contention,
+        host_channel_load=load,
+        weighted_host_channel_load=weighted_load,
+        channel_bandwidth=topology.channel_bandwidth,
         contending_weight=np.where(alone, weights, between.contending_weight),
         heaviest_channel=heaviest,
-        **split_loads(topology, load, weighted_load),
     )
 
 
-def _measure_cube(
+def _measure_lines(
     topology: Topology, routing: DimensionOrder, sources: Ints, targets: Ints, weights: Floats
 ) -> Contention:
     """Count line by line, one dimension after the other (see ``kernels.cube``)."""
