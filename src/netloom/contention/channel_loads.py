@@ -287,8 +287,8 @@ def measured(
 ) -> ChannelLoads:
     """Return the contention of paths as ``measure`` does, or their loads alone.
 
-    Only loads are known if there are several paths per pair. The same holds if hosts have channels
-    of their own and so many paths meet that a comparison would take many seconds.
+    Only loads are known if there are several paths per pair. The same holds if paths are listed and
+    so many of them meet that a comparison would take many seconds.
 
     Examples
     --------
@@ -298,8 +298,7 @@ def measured(
     """
     if routing.several:
         return measure_loads(topology, routing, sources, targets, weights)
-    listed = not by_lines(topology, routing)
-    if not topology.direct and listed and len(np.asarray(sources)) > MOST_MEETINGS**0.5:
+    if not by_lines(topology, routing) and len(np.asarray(sources)) > MOST_MEETINGS**0.5:
         found = measure_loads(topology, routing, sources, targets, weights)
         if float((found.channel_load.astype(np.float64) ** 2).sum()) > MOST_MEETINGS:
             return found
