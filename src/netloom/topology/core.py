@@ -279,6 +279,21 @@ class Topology:
         return self.routers.num_vertices
 
     @property
+    def num_ends(self) -> int:
+        """Number of vertices: of hosts and routers, or of routers that are hosts."""
+        return self.num_vertices
+
+    @property
+    def source_end(self) -> Ints:
+        """int32[num_channels], the vertex that each channel leaves, of those of ports too."""
+        return self.channel_source
+
+    @property
+    def target_end(self) -> Ints:
+        """int32[num_channels], the vertex that each channel enters, of those of ports too."""
+        return self.channel_target
+
+    @property
     def num_network_channels(self) -> int:
         """Number of channels between routers."""
         return self.routers.num_channels
