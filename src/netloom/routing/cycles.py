@@ -39,7 +39,7 @@ def slots_of(topology: Topology, waits: Bools) -> tuple[Ints, Ints]:
     """
     offsets, leaving = topology.outgoing()
     held, slot = np.nonzero(waits)
-    return held, leaving[offsets[topology.channel_target[held]] + slot]
+    return held, leaving[offsets[topology.target_end[held]] + slot]
 
 
 def cycle_of_waits(held: Ints, asked: Ints, num_channels: int) -> tuple[int, ...]:

@@ -238,12 +238,12 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
         return _ring_cycle(inside)
     if isinstance(routing, ShortestPath) and topology.direct:
         # a cycle of the table of ``ShortestPath`` between all nodes of a direct network
-        if topology.num_vertices * topology.num_channels > MOST_STEPS:
-            found = f"{topology.num_vertices} nodes times {topology.num_channels} channels"
+        if topology.num_ends * topology.num_channels > MOST_STEPS:
+            found = f"{topology.num_ends} nodes times {topology.num_channels} channels"
             raise InputError(topology.name, found, f"at most {MOST_STEPS} to check for deadlock")
         from netloom.routing.kernels.shortest_path import table_waits
 
-        ends = (topology.channel_source, topology.channel_target)
+        ends = (topology.source_end, topology.target_end)
         waits = table_waits(ends, *topology.incoming(), *topology.outgoing())
         return cycle_of_waits(*slots_of(topology, waits), topology.num_channels)
     if isinstance(routing, Valiant):  # one part of packets' ways may do, without listing any

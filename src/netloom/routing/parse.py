@@ -390,7 +390,7 @@ def all_routes(topology: Topology, routing: Routing) -> SourceRoutes:
         found = f"{routing}, by which pairs have several paths"
         raise InputError("routing", found, "a routing of one path per pair")
     sources, targets = all_pairs(topology, str(routing))
-    pairs = sources.astype(np.int64) * topology.num_vertices + targets
+    pairs = sources.astype(np.int64) * topology.num_ends + targets
     return SourceRoutes(str(routing), pairs, paths(topology, routing, sources, targets))
 
 
@@ -423,7 +423,7 @@ def routes_by(
     >>> def clockwise(network, source, target):
     ...     here = [source]
     ...     while here[-1] != target:
-    ...         here.append((here[-1] + 1) % network.num_vertices)
+    ...         here.append((here[-1] + 1) % network.num_routers)
     ...     return here
     >>> routes_by(topology("ring:4"), clockwise).routes
     <12 paths, 24 hops>

@@ -107,8 +107,8 @@ def hosted_ports(topology: Topology) -> HostedPorts:
     if topology.direct:
         raise InputError(topology.name, "a direct network", "hosts that hang on routers")
     lanes = np.ceil(np.maximum(topology.channel_bandwidth, 1) - TINY).astype(np.int32)
-    out_port, outside = _first_ports(topology, topology.channel_source, lanes)
-    in_port, inside = _first_ports(topology, topology.channel_target, lanes)
+    out_port, outside = _first_ports(topology, topology.source_end, lanes)
+    in_port, inside = _first_ports(topology, topology.target_end, lanes)
     num_ports = max(outside, inside)
     if num_ports > MOST_PORTS:
         found = f"a router of {num_ports} ports, bundles counted by their lanes"
@@ -133,13 +133,13 @@ def _first_ports(topology: Topology, end: Ints, lanes: Ints) -> tuple[Ints, int]
     order = np.argsort(end, kind="stable")
     after = np.cumsum(lanes[order])
     before = after - lanes[order]
-    counts = np.bincount(end, minlength=topology.num_vertices)
+    counts = np.bincount(end, minlength=topology.num_ends)
     first = np.cumsum(counts) - counts
     start = np.append(before, 0)[np.minimum(first, len(order))]
     found = np.zeros(len(end), np.int32)
     found[order] = before - start[end[order]]
     found[end < topology.num_hosts] = 0
-    ports = np.bincount(end, lanes, topology.num_vertices)[topology.num_hosts :]
+    ports = np.bincount(end, lanes, topology.num_ends)[topology.num_hosts :]
     return found, int(ports.max(initial=0))
 
 
@@ -150,7 +150,7 @@ def _cube_ports(topology: Cube) -> Ports:
         needed = min(side - 1, 2)
         axis_port[axis] = [count, count + needed - 1] if needed else [-1, -1]
         count += needed
-    lines = topology.num_vertices // np.array(topology.sides, np.int64)
+    lines = topology.num_routers // np.array(topology.sides, np.int64)
     port = np.repeat(axis_port.ravel(), np.repeat(lines * topology.line_channels, 2))
     return Ports(count, port.astype(np.int32), port.astype(np.int32), axis_port)
 

@@ -93,10 +93,10 @@ def table(topology: Topology, function: NextChannels, *, name: str = "table") ->
     inside = topology.routers
     _check_nodes(topology, name)
     exits = _exits(topology)
-    found = np.zeros((inside.num_vertices, topology.num_hosts), np.int64)
+    found = np.zeros((inside.num_routers, topology.num_hosts), np.int64)
     leaving = inside.channel_source.tolist(), ports(inside).out_port.tolist()
     working = np.flatnonzero(inside.vertex_up).tolist()
-    for router in range(inside.num_vertices) if topology.direct else working:
+    for router in range(inside.num_routers) if topology.direct else working:
         for target in range(topology.num_hosts):
             ends = exits[1][exits[0][target] : exits[0][target + 1]]
             if len(ends) and router not in ends:
@@ -251,7 +251,7 @@ def table_cycle(topology: Topology, routing: RouteTable) -> tuple[int, ...]:
 def channels_by_port(topology: Topology) -> Ints:
     """Return the channel at each output port, int64[num_nodes, network ports], -1 for none."""
     wired = ports(topology)
-    channel_at = np.full((topology.num_vertices, wired.num_network_ports), -1, np.int64)
+    channel_at = np.full((topology.num_routers, wired.num_network_ports), -1, np.int64)
     channel_at[topology.channel_source, wired.out_port] = np.arange(topology.num_channels)
     return channel_at
 

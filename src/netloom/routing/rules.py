@@ -438,7 +438,7 @@ def shortest_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
     by_target = np.argsort(targets, kind="stable")
     incoming, outgoing = topology.incoming(), topology.outgoing()
     ends = (topology.channel_source, topology.channel_target)
-    lengths = path_lengths(by_target, sources, targets, ends[0], *incoming, topology.num_vertices)
+    lengths = path_lengths(by_target, sources, targets, ends[0], *incoming, topology.num_routers)
     offsets = offsets_of(lengths, sources, targets, "a connected network")
     return Paths(
         offsets, fill_paths(by_target, sources, targets, offsets, ends, *incoming, *outgoing)
@@ -493,7 +493,7 @@ def layered_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
     by_target = np.argsort(targets, kind="stable")
     incoming, outgoing = topology.incoming(), topology.outgoing()
     ends = (topology.channel_source, topology.channel_target)
-    lengths = path_lengths(by_target, sources, targets, ends[0], *incoming, topology.num_vertices)
+    lengths = path_lengths(by_target, sources, targets, ends[0], *incoming, topology.num_routers)
     offsets = offsets_of(lengths, sources, targets, "nodes that work")
     channels = fill_detours(
         tables, orders, channel_of, by_target, sources, targets, offsets, ends, incoming, outgoing
@@ -597,10 +597,10 @@ def ecmp_paths(topology: Topology, routing: Ecmp, sources: Ints, targets: Ints) 
     channels = (inside.channel_source, inside.channel_target)
     by_exit = np.argsort(ends.exit, kind="stable")
     lengths = path_lengths(
-        by_exit, ends.entry, ends.exit, channels[0], *incoming, inside.num_vertices
+        by_exit, ends.entry, ends.exit, channels[0], *incoming, inside.num_routers
     )
     offsets = offsets_of(lengths, sources, targets, "hosts that can reach each other")
-    salts = router_salts(routing, inside.num_vertices)
+    salts = router_salts(routing, inside.num_routers)
     found = fill_hashed(
         by_exit, ends.entry, ends.exit, offsets, sources, targets, salts,
         channels, incoming, outgoing,
@@ -722,9 +722,9 @@ def _made(topology: Topology) -> Ints:
 
     inside = topology.routers
     leaves = exits(topology)
-    entries = len(leaves) * inside.num_vertices
+    entries = len(leaves) * inside.num_routers
     if entries > MOST_ENTRIES:
-        found = f"{inside.num_vertices} routers times {len(leaves)} destinations"
+        found = f"{inside.num_routers} routers times {len(leaves)} destinations"
         raise InputError(f"routing spread on {topology.name}", found, f"at most {MOST_ENTRIES:,}")
     wiring = (inside.channel_source, inside.channel_target, *inside.incoming(), *inside.outgoing())
     table: Ints = spread(
@@ -815,9 +815,9 @@ def router_ranks(topology: Topology) -> Ints:
 
     inside, (entry, leave) = topology.routers, router_pairs(topology)
     _, net = two_way(inside)
-    hops = np.full(inside.num_vertices, -1, np.int64)
+    hops = np.full(inside.num_routers, -1, np.int64)
     hops[np.concatenate([entry, leave])] = 0
-    for far in range(inside.num_vertices):
+    for far in range(inside.num_routers):
         reached = net.channel_target[hops[net.channel_source] == far]
         reached = reached[hops[reached] < 0]
         if not len(reached):
@@ -827,7 +827,7 @@ def router_ranks(topology: Topology) -> Ints:
         rank = _by_order(-hops)
         by_exit, wires = np.argsort(leave, kind="stable"), (net.channel_source, *net.incoming())
         up = rank[net.channel_target] < rank[net.channel_source]
-        shortest = path_lengths(by_exit, entry, leave, *wires, inside.num_vertices)
+        shortest = path_lengths(by_exit, entry, leave, *wires, inside.num_routers)
         if np.array_equal(legal_lengths(by_exit, entry, leave, up, *wires), shortest):
             return rank
     return node_ranks(inside, net, planes=True)
@@ -846,11 +846,11 @@ def two_way(topology: Topology) -> tuple[Ints, Topology]:
     That network has their places as the numbers of its channels.
     """
     source, target = topology.channel_source.astype(np.int64), topology.channel_target
-    forward = source * topology.num_vertices + target
-    backward = target.astype(np.int64) * topology.num_vertices + source
+    forward = source * topology.num_routers + target
+    backward = target.astype(np.int64) * topology.num_routers + source
     links = np.flatnonzero(np.isin(forward, backward)).astype(np.int32)
     return links, Topology(
-        topology.name, topology.num_vertices, topology.channel_source[links],
+        topology.name, topology.num_routers, topology.channel_source[links],
         topology.channel_target[links], topology.labels,
     )  # fmt: skip
 
@@ -870,9 +870,9 @@ def node_ranks(topology: Topology, net: Topology, *, planes: bool = False) -> In
     """
     inside = np.unique(topology.channel_source)
     if not len(inside):  # a network of one node
-        return np.arange(topology.num_vertices, dtype=np.int32)
+        return np.arange(topology.num_routers, dtype=np.int32)
     parts = _parts(net, inside) if planes else [inside]
-    level = np.full(topology.num_vertices, topology.num_vertices, np.int64)
+    level = np.full(topology.num_routers, topology.num_routers, np.int64)
     for part in parts:
         level[part] = _hops_from_root(topology, net, part)[part]
     return _by_order(level)
@@ -900,7 +900,7 @@ def _parts(net: Topology, inside: Ints) -> list[Ints]:
     from scipy.sparse.csgraph import connected_components
 
     links = np.ones(net.num_channels), (net.channel_source, net.channel_target)
-    shape = (net.num_vertices, net.num_vertices)
+    shape = (net.num_routers, net.num_routers)
     count, part = connected_components(coo_array(links, shape=shape), directed=False)
     parts = [inside[part[inside] == each] for each in range(count)]
     return [each for each in parts if len(each)]
@@ -1058,9 +1058,9 @@ def tree_index(topology: Topology) -> TreeIndex:
     links = [np.add(tree_links(shape, k), first[k : k + 2, None]) for k in range(shape.levels)]
     low, high = vertex_at[np.concatenate(links, axis=1)]
     first_up = np.cumsum([0, *(each.shape[1] for each in links[:-1])])
-    wanted = np.concatenate([low, high]) * topology.num_vertices + np.concatenate([high, low])
-    given = topology.channel_source.astype(np.int64) * topology.num_vertices
-    given += topology.channel_target
+    wanted = np.concatenate([low, high]) * topology.num_ends + np.concatenate([high, low])
+    given = topology.source_end.astype(np.int64) * topology.num_ends
+    given += topology.target_end
     order, there = np.argsort(wanted, kind="stable"), np.argsort(given, kind="stable")
     assert np.array_equal(wanted[order], given[there]), f"{topology.name} is not the tree it says"
     channel_at = np.empty(len(wanted), np.int32)

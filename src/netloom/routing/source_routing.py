@@ -92,7 +92,7 @@ def source_routes(
     for index, words in enumerate(node_sequences):
         place = where[index] if where else f"{name}, route {index}"
         nodes, channels = steps.route(words, place)
-        pair = nodes[0] * topology.num_vertices + nodes[-1]
+        pair = nodes[0] * topology.num_ends + nodes[-1]
         if pair in found:
             ends = (steps.called(end, "") for end in (nodes[0], nodes[-1]))
             raise InputError(place, f"a second route from {' to '.join(ends)}", "one per pair")
@@ -119,7 +119,7 @@ def read_routes(topology: Topology, path: str | Path) -> SourceRoutes:
     places: list[str] = []
     for number, line in text_lines(path, wanted="a file with one route a line"):
         words = words_of(line)
-        if len(sequences) > topology.num_vertices**2:
+        if len(sequences) > topology.num_ends**2:
             break  # one of them is a second route, which is refused below
         if words:
             sequences.append(words)
@@ -168,10 +168,10 @@ def write_routes(topology: Topology, routes: SourceRoutes, path: str | Path) -> 
     0 2 3
     1 0
     """
-    first = (routes.pairs // topology.num_vertices).tolist()
+    first = (routes.pairs // topology.num_ends).tolist()
     words = [_word(label) for label in topology.labels]
-    words = words or [str(vertex) for vertex in range(topology.num_vertices)]
-    target, twin = topology.channel_target.tolist(), topology.twin_number.tolist()
+    words = words or [str(vertex) for vertex in range(topology.num_ends)]
+    target, twin = topology.target_end.tolist(), topology.twin_number.tolist()
     said = f"routes on {topology.name}, one per line: the nodes it visits"
     lines = [f"# netloom {__version__}: {said}"]
     for number, source in enumerate(first):
@@ -213,7 +213,7 @@ def route_numbers(
     NoRouteError
         If a pair of different nodes has no route: what is ``wanted`` is then missing.
     """
-    asked = sources.astype(np.int64) * topology.num_vertices + targets
+    asked = sources.astype(np.int64) * topology.num_ends + targets
     number = np.searchsorted(routing.pairs, asked)
     missing = (sources != targets) & (np.append(routing.pairs, -1)[number] != asked)
     if missing.any():
@@ -228,7 +228,7 @@ class Steps:
     def __init__(self, topology: Topology) -> None:
         self.topology = topology
         self.named = NamedParts(topology)
-        ends = zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
+        ends = zip(topology.source_end.tolist(), topology.target_end.tolist(), strict=True)
         self.channels: dict[tuple[int, int], list[int]] = {}
         for channel, pair in enumerate(ends):
             self.channels.setdefault(pair, []).append(channel)
@@ -281,12 +281,12 @@ class Steps:
         if found is not None:
             return found
         if not (name.isascii() and name.isdigit() and len(name) <= MOST_DIGITS):
-            last = self.topology.num_vertices - 1
+            last = self.topology.num_ends - 1
             raise InputError(place, f"'{name}'", f"nodes by their names, or by numbers 0 to {last}")
         return self.known(int(name), place)
 
     def known(self, node: int, place: str) -> int:
         """Return a vertex, having made sure that there is such."""
-        if not 0 <= node < self.topology.num_vertices:
-            raise InputError(place, f"node {node}", f"nodes 0 to {self.topology.num_vertices - 1}")
+        if not 0 <= node < self.topology.num_ends:
+            raise InputError(place, f"node {node}", f"nodes 0 to {self.topology.num_ends - 1}")
         return node

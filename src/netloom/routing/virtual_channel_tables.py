@@ -146,7 +146,7 @@ def rule_routing(
         for pair in axis_port
     ]
     sides, strides = dimensions.sides, dimensions.strides
-    coordinates = np.arange(topology.num_vertices)[:, None] // strides % sides
+    coordinates = np.arange(topology.num_routers)[:, None] // strides % sides
     tables = empty_tables(topology, rule.kind, num_vcs, ejection_channels)
     return VirtualChannelRouting(
         name + str(order).removeprefix("dimension-order"),

@@ -112,7 +112,7 @@ def escape_waits(routing: VirtualChannelRouting) -> Bools:
     if count > MOST_VIRTUAL_CHANNELS:
         raise InputError(topology.name, f"{count} virtual channels", f"{MOST_VIRTUAL_CHANNELS}")
     wired = ports(topology)
-    channel_into = np.full((topology.num_vertices, wired.num_network_ports), -1, np.int64)
+    channel_into = np.full((topology.num_routers, wired.num_network_ports), -1, np.int64)
     channel_into[topology.channel_target, wired.in_port] = np.arange(topology.num_channels)
     wiring = (channels_by_port(topology), channel_into, topology.channel_target, wired.in_port)
     any_source = (ADAPTIVE, STICKY_ESCAPE, WEST_FIRST, NEGATIVE_FIRST)
@@ -121,7 +121,7 @@ def escape_waits(routing: VirtualChannelRouting) -> Bools:
     waits = np.zeros((count, count), np.bool_)
     safe = fill_waits(
         tables, wiring, _coins(routing), tables.kind not in any_source,
-        topology.num_vertices if routing.needs_aux else 0, routing.minimal, escape_vcs, waits,
+        topology.num_routers if routing.needs_aux else 0, routing.minimal, escape_vcs, waits,
     )  # fmt: skip
     assert safe, f"{routing.name} on {topology.name} leaves a packet without an escape channel"
     return waits
@@ -145,7 +145,7 @@ def check_rule(topology: Cube, name: str, order: DimensionOrder, num_vcs: int) -
     where = f"{name} on {topology.name} with {num_vcs} VC{'s' * (num_vcs > 1)}"
     if rule.kind == STICKY_ESCAPE:
         raise InputError(where, "no VC that is not an escape", wanted)
-    small = topology if topology.num_vertices <= MOST_NODES else _small(topology)
+    small = topology if topology.num_routers <= MOST_NODES else _small(topology)
     followed = rule_routing(small, name, order, num_vcs, 1)
     circle = virtual_channel_cycle(followed)
     if circle:  # on a line, some routings have none
@@ -352,7 +352,7 @@ def draw_aux(
         return coin, route_numbers(routing.topology, routing.routes, start, end, wanted)
     if routing.minimal:
         return coin, _in_minimal_box(routing, rng, start, end, coin)
-    return coin, rng.integers(0, routing.topology.num_vertices, len(start), dtype=np.int32)
+    return coin, rng.integers(0, routing.topology.num_routers, len(start), dtype=np.int32)
 
 
 def named_routing(topology: Topology, spec: str) -> str | Routing:

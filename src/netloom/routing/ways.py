@@ -58,12 +58,12 @@ def shortest_ways(topology: Topology) -> Ways:
 
     Each host is a group of its own, so that packets may use any port of it.
     """
-    group = np.zeros(topology.num_vertices, np.int32)
+    group = np.zeros(topology.num_ends, np.int32)
     if not topology.direct:
         group[: topology.num_hosts] = np.arange(1, topology.num_hosts + 1)
     return Ways(
         group, np.zeros(topology.num_channels, np.int32),
-        topology.channel_source, topology.channel_target,
+        topology.source_end, topology.target_end,
         *topology.incoming(), *topology.outgoing(),
     )  # fmt: skip
 

@@ -274,7 +274,7 @@ def escape_tables(topology: Topology) -> tuple[NDArray[np.int8], NextPorts, Next
     from netloom.routing.kernels.next_ports import fill_legal_ports
 
     inside, wired = topology.routers, hosted_ports(topology)
-    count = inside.num_vertices
+    count = inside.num_routers
     check_starts(topology, 2 * count * count)
     rank = router_ranks(topology)
     links, net = two_way(inside)
@@ -677,13 +677,13 @@ def followed(topology: Topology, tables: HopTables) -> Followed:
     ends = np.unique(ends, axis=0).astype(np.int32)
     leads = _leads(tables)
     masks, mask = np.unique(tables.vcs, return_inverse=True)
-    size = (inside.num_channels + inside.num_vertices) * states * max(len(leads), 1)
+    size = (inside.num_channels + inside.num_routers) * states * max(len(leads), 1)
     arrows = inside.num_channels * len(masks) ** 2 * outward.shape[1]
     if max(size, arrows) > MOST_PLACES:
         wanted = "a smaller network, or a routing that is free of deadlock by a rule"
         raise TooLargeError(topology.name, "too many channels to look for circles in", wanted)
     waits, reached = np.zeros(arrows, np.uint8), np.zeros(states, np.uint8)
-    begins = np.full(inside.num_vertices, -1, np.int16)
+    begins = np.full(inside.num_routers, -1, np.int16)
     if tables.escape_vcs:
         begins[:] = tables.escape_state
     else:
@@ -1078,7 +1078,7 @@ def _next_ports(
         If one is no neighbour.
     """
     wired, inside = hosted_ports(topology), topology.routers
-    count = inside.num_vertices
+    count = inside.num_routers
     check_starts(topology, count * count)
     offsets, leaving = inside.outgoing()
     starts, lengths = np.zeros(count * count, np.int32), np.full(count * count, -1, np.int16)

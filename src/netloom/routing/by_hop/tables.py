@@ -299,7 +299,7 @@ def _in_planes(topology: Topology) -> bool:
 
     inside = topology.routers
     ends = inside.channel_source, inside.channel_target
-    shape = (inside.num_vertices,) * 2
+    shape = (inside.num_routers,) * 2
     joined = coo_array((np.ones(inside.num_channels, np.int8), ends), shape=shape)
     _, part = connected_components(joined, connection="strong")
     met = part[np.concatenate([topology.injection_router, topology.ejection_router])]
@@ -314,8 +314,8 @@ def channels_at_ports(topology: Topology) -> tuple[Ints, Ints]:
     wired = hosted_ports(topology)
     found = []
     for end, port in (
-        (topology.channel_source, wired.out_port),
-        (topology.channel_target, wired.in_port),
+        (topology.source_end, wired.out_port),
+        (topology.target_end, wired.in_port),
     ):
         at = np.full((topology.num_routers, wired.num_ports), -1, np.int32)
         channels = np.flatnonzero(end >= topology.num_hosts).astype(np.int32)

@@ -255,7 +255,7 @@ def sssp(topology: Topology) -> ForwardingTable:
     inside, ends = topology.routers, end_points(topology)
     links = (inside.channel_source, inside.channel_target, *channels_by_port(topology))
     weight = np.full(inside.num_channels, int(ends.at_router.sum()) ** 2, np.int64)
-    table = np.empty((len(ends.order), inside.num_vertices), np.int32)
+    table = np.empty((len(ends.order), inside.num_routers), np.int32)
     table[ends.order] = cheapest_ways(
         ends.exit[ends.order], ends.order < ends.num_apart, ends.copies[ends.order],
         ends.routers, ends.at_router, links, weight,
@@ -318,7 +318,7 @@ def _lanes(topology: Topology, found: ForwardingTable) -> tuple[NDArray[np.uint8
     _, first = np.unique(ends.exit[ends.order[: ends.num_apart]], return_index=True)
     sources = np.unique(ends.exit[: ends.num_apart])[np.argsort(first)]
     out_port = port_numbers(topology)[0][: inside.num_channels]
-    rank: Ints = np.arange(inside.num_vertices)
+    rank: Ints = np.arange(inside.num_routers)
     if topology.cabling is not None:
         rank = topology.cabling.router_lid
     key = np.empty(inside.num_channels, np.int64)
@@ -474,9 +474,9 @@ def nue(topology: Topology, lanes: int = 1) -> ForwardingTable:
     if (back < 0).any():
         raise InputError(f"routing nue on {topology.name}", "cables one way", "cables both ways")
     nodes, order = _turns(topology, ends)
-    wired = np.bincount(inside.channel_source, minlength=inside.num_vertices) > 0
+    wired = np.bincount(inside.channel_source, minlength=inside.num_routers) > 0
     order = order[wired[ends.exit[order]]]  # nothing leads to what is cut off
-    table = np.full((len(ends.exit), inside.num_vertices), -1, np.int32)
+    table = np.full((len(ends.exit), inside.num_routers), -1, np.int32)
     for lane in range(min(lanes, len(order))):
         some = order[lane::lanes]
         table[some] = _ways(topology, ends, some, nodes, links, back, weight)

@@ -67,8 +67,8 @@ def grid_of(topology: Topology) -> Grid | None:
     """
     whole = topology.whole.routers
     if isinstance(whole, Cube) and len(whole.sides) <= MOST_DIMENSIONS:
-        place = np.stack(np.unravel_index(np.arange(whole.num_vertices), whole.sides), axis=1)
-        first = topology.num_vertices - topology.num_routers
+        place = np.stack(np.unravel_index(np.arange(whole.num_routers), whole.sides), axis=1)
+        first = topology.num_ends - topology.num_routers
         gone = [vertex - first for vertex in topology.failed_nodes if vertex >= first]
         place[gone] = -1
         return Grid(whole.sides, whole.wraps, place.astype(np.int64))
