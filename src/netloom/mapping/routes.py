@@ -454,7 +454,7 @@ def joint_routes(
     routes = _from_hosts(topology, whole, apart, found.routes)
     layer = np.zeros(len(routes.channels), np.int32)  # of hosts' channels too, where none wait
     layer[routes.channels < topology.num_network_channels] = found.layer
-    pairs = source.astype(np.int64) * topology.num_vertices + target
+    pairs = source.astype(np.int64) * topology.num_ends + target
     return JointRoutes(
         routes=SourceRoutes("joint", pairs, routes),
         before=found.before,
@@ -566,7 +566,7 @@ def routes_of_layout(layout: Layout, value_of: Measure) -> SourceRoutes | None:
     app, topology = value_of.app, value_of.topology
     first = layout.node_of[app.source]
     visited = [
-        [int(first[edge]), *topology.channel_target[layout.routes[edge]].tolist()]
+        [int(first[edge]), *topology.target_end[layout.routes[edge]].tolist()]
         for edge in range(app.num_edges)
     ]
     return source_routes(topology, visited, name=f"those of {layout.name}")

@@ -113,7 +113,7 @@ def least_spread(
         places = np.bincount(label) * tasks_per_node
         outside = _to_others(task, joint.data, app.num_tasks, int(places.max())).sum()
         least = max(float(outside), float(_filled(places, app.num_tasks) @ spectrum))
-        found += (min(beyond, topology.num_vertices) - within) * least / 2
+        found += (min(beyond, topology.num_ends) - within) * least / 2
     return found
 
 
@@ -220,14 +220,14 @@ def _around(
     With ``alone``, of hosts without any router.
     """
     count, hosts = int(label.max()) + 1, topology.num_hosts
-    owner = np.full(topology.num_vertices, -1, np.int64)
+    owner = np.full(topology.num_ends, -1, np.int64)
     if not alone:
         owner[topology.router_vertex(0) :] = _nearest_group(topology, nodes, label)
-    idle = np.zeros(topology.num_vertices, np.bool_)
+    idle = np.zeros(topology.num_ends, np.bool_)
     if not topology.direct:
         idle[:hosts] = True
     idle[nodes], owner[nodes] = False, label
-    ends = topology.channel_source, topology.channel_target
+    ends = topology.source_end, topology.target_end
     begin, end = (owner[each] for each in ends)
     crossing = (begin != end) & ~(idle[ends[0]] | idle[ends[1]])
     leaving, entering = (
