@@ -107,10 +107,10 @@ def write_plan(
         "topology": json.dumps(network.name),
     }
     if not isinstance(network, Cube):  # whose name says it all. Others' may not make them again
-        ends = np.stack([network.channel_source, network.channel_target], axis=1)
-        known = {"num_nodes": network.num_vertices, "channels": ends.tolist()}
+        ends = np.stack([network.source_end, network.target_end], axis=1)
+        known = {"num_nodes": network.num_ends, "channels": ends.tolist()}
         if not network.direct:
-            names = [network.name_of(vertex) for vertex in range(network.num_vertices)]
+            names = [network.name_of(vertex) for vertex in range(network.num_ends)]
             known |= {"num_hosts": network.num_hosts, "labels": names}
         fields["network"] = json.dumps(known)
     fields |= {
@@ -240,8 +240,8 @@ def _phase_texts(plan: Plan, timetable: Timetable) -> Iterable[str]:
 
 def _connection_texts(plan: Plan, timetable: Timetable) -> list[str]:
     given, routes, network = plan.connections, plan.routes, plan.topology
-    left = network.channel_source[routes.channels]
-    entered = network.channel_target[routes.channels]
+    left = network.source_end[routes.channels]
+    entered = network.target_end[routes.channels]
     come_to = np.roll(entered, 1)  # where each hop starts, if it goes on from the one before
     starts = routes.offsets[:-1][routes.lengths > 0]
     come_to[starts] = left[starts]
@@ -276,9 +276,9 @@ def _lowest_channel(network: Topology, source: Ints, target: Ints) -> Ints:
     """Return the channel of lowest number between each two nodes, -1 where there is none."""
     if not network.num_channels:
         return np.full(len(source), -1, np.int32)
-    joined = network.channel_source.astype(np.int64) * network.num_vertices + network.channel_target
+    joined = network.source_end.astype(np.int64) * network.num_ends + network.target_end
     by_ends = np.argsort(joined, kind="stable")
-    asked = source.astype(np.int64) * network.num_vertices + target
+    asked = source.astype(np.int64) * network.num_ends + target
     at = np.searchsorted(joined[by_ends], asked).clip(max=len(joined) - 1)
     return np.where(joined[by_ends[at]] == asked, by_ends[at], -1).astype(np.int32)
 
@@ -442,10 +442,10 @@ def _routes(network: Topology, lines: list[_Connection], places: list[str], phas
     offsets = np.append(0, np.cumsum([len(line.route) - 1 for line in lines], dtype=np.int64))
     left = np.array([node for line in lines for node in line.route[:-1]], np.int32)
     entered = np.array([node for line in lines for node in line.route[1:]], np.int32)
-    strange = first_wrong(np.maximum(left, entered) >= network.num_vertices)
+    strange = first_wrong(np.maximum(left, entered) >= network.num_ends)
     if strange is not None:
         at = int(np.searchsorted(offsets, strange, side="right")) - 1
-        found, wanted = str(lines[at].route), f"nodes below {network.num_vertices}"
+        found, wanted = str(lines[at].route), f"nodes below {network.num_ends}"
         raise InputError(f"{places[at]}.route", found, wanted)
     channels = _lowest_channel(network, left, entered)
     for at, line in enumerate(lines):
@@ -469,7 +469,7 @@ def _given_channels(network: Topology, line: _Connection, place: str) -> list[in
         where = f"{place}.channels[{hop}]"
         if channel >= network.num_channels:
             raise InputError(where, str(channel), f"channels below {network.num_channels}")
-        source, target = network.channel_source[channel], network.channel_target[channel]
+        source, target = network.source_end[channel], network.target_end[channel]
         if target != route[hop + 1] or (hop == 0 and source != route[0]):
             wanted = f"one from node {route[hop]} to node {route[hop + 1]}, as the route goes"
             raise InputError(where, f"channel {channel}, from {source} to {target}", wanted)

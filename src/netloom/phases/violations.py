@@ -188,10 +188,10 @@ def _broken_route(plan: Plan) -> Violation | None:
     """Return where a route does not go on where it has come to."""
     network, routes, given = plan.topology, plan.routes, plan.connections
     come_to = np.empty(len(routes.channels) + 1, np.int32)
-    come_to[1:] = network.channel_target[routes.channels]
+    come_to[1:] = network.target_end[routes.channels]
     last = come_to[routes.offsets[1:]]  # copied: the next line starts the next route there
     come_to[routes.offsets[:-1]] = given.source
-    broken = first_wrong(network.channel_source[routes.channels] != come_to[:-1])
+    broken = first_wrong(network.source_end[routes.channels] != come_to[:-1])
     if broken is not None:
         connection, hop = _hop(plan, broken)
         taken = network.channel_name(int(routes.channels[broken]))
@@ -209,16 +209,16 @@ def _broken_route(plan: Plan) -> Violation | None:
 def _visits(plan: Plan) -> tuple[Ints, Ints]:
     """Return every node that a connection visits, both ends included, and the connection."""
     every = np.arange(len(plan.connections))
-    entered = plan.topology.channel_target[plan.routes.channels]
+    entered = plan.topology.target_end[plan.routes.channels]
     node = np.concatenate([plan.connections.source, entered]).astype(np.int64)
     return node, np.concatenate([every, np.repeat(every, plan.routes.lengths)])
 
 
 def _repeated_node(plan: Plan) -> Violation | None:
     node, connection = _visits(plan)
-    visits = np.sort(connection * plan.topology.num_vertices + node)
+    visits = np.sort(connection * plan.topology.num_ends + node)
     if (again := first_wrong(visits[1:] == visits[:-1])) is not None:
-        where, twice = divmod(int(visits[again]), plan.topology.num_vertices)
+        where, twice = divmod(int(visits[again]), plan.topology.num_ends)
         found = f"a route that visits node {plan.topology.name_of(twice)} twice"
         return Violation("route", _connection(plan, where), found, "each node once")
     return None
@@ -228,7 +228,7 @@ def _forwarding_host(plan: Plan) -> Violation | None:
     """Return where a route leads through a host, if hosts hang on routers."""
     if plan.topology.direct:
         return None
-    entered = plan.topology.channel_target[plan.routes.channels]
+    entered = plan.topology.target_end[plan.routes.channels]
     last = np.zeros(len(entered), np.bool_)
     last[plan.routes.offsets[1:] - 1] = True
     if (through := first_wrong((entered < plan.topology.num_hosts) & ~last)) is None:
@@ -243,7 +243,7 @@ def _forwarding_host(plan: Plan) -> Violation | None:
 def _capacity(plan: Plan) -> Violation | None:
     network, capacity = plan.topology, plan.capacity
     if capacity.per == "node":
-        places, (place, connection) = network.num_vertices, _visits(plan)
+        places, (place, connection) = network.num_ends, _visits(plan)
     else:
         places, place = network.num_channels, plan.routes.channels.astype(np.int64)
         connection = np.repeat(np.arange(len(plan.connections)), plan.routes.lengths)

@@ -179,7 +179,7 @@ def rank_network(
     working = np.setdiff1d(working_nodes(topology), topology.switches)
     ranks = (working if hosts is None else np.asarray(hosts)).astype(np.int64)
     _check_ranks(topology, ranks)
-    forwards = np.ones(topology.num_vertices, np.bool_)
+    forwards = np.ones(topology.num_ends, np.bool_)
     forwards[: topology.num_hosts] = topology.direct and not topology.switches
     forwards[list(topology.switches)] = True
     group = topology.local_group
@@ -193,11 +193,11 @@ def rank_network(
     if even and topology.direct and not topology.switches:
         forwards &= _even(topology, ranks, forwards)
     vertices = np.concatenate([ranks, np.flatnonzero(forwards)]).astype(np.int32)
-    number = np.full(topology.num_vertices, -1, np.int64)
+    number = np.full(topology.num_ends, -1, np.int64)
     number[vertices] = np.arange(len(vertices))
     if by_node:
         number[members] = rank_of_group[group[members]]
-    ends = number[topology.channel_source], number[topology.channel_target]
+    ends = number[topology.source_end], number[topology.target_end]
     used = np.flatnonzero((ends[0] >= 0) & (ends[1] >= 0) & (ends[0] != ends[1]))
     keys = ends[0][used] * len(vertices) + ends[1][used]
     order = used[np.argsort(keys, kind="stable")].astype(np.int32)
@@ -257,7 +257,7 @@ def _even(topology: Topology, ranks: Ints, forwards: Bools) -> Bools:
     Those that have not are left out with their channels, until all that are left have.
     """
     source, target, rate = (
-        topology.channel_source, topology.channel_target, topology.channel_bandwidth,
+        topology.source_end, topology.target_end, topology.channel_bandwidth,
     )  # fmt: skip
     there = forwards.copy()
     while True:

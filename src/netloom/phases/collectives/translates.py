@@ -208,7 +208,7 @@ def translatable(network: RankNetwork) -> bool:
     [True, False]
     """
     cube = network.topology
-    if not isinstance(cube, Cube) or network.num_ranks < cube.num_vertices:
+    if not isinstance(cube, Cube) or network.num_ranks < cube.num_routers:
         return False
     closed = all(wrap or side <= 2 for wrap, side in zip(cube.wraps, cube.sides, strict=True))
     even = np.ptp(network.capacity) == 0 and np.ptp(network.latency) == 0

@@ -55,7 +55,7 @@ def hops_to(topology: Topology) -> Floats:
         If there are too many nodes.
     """
     net = wired(topology)
-    if net.num_vertices > MOST_NODES:
+    if net.num_routers > MOST_NODES:
         most = MOST_NODES
         found = f"{topology.num_hosts} nodes"
         if not topology.direct:
@@ -129,7 +129,7 @@ def least_clocks(given: Connections, topology: Topology, costs: ConSetCosts) -> 
         shared = max(shared, float(sent.max()) / ports, float(received.max()) / ports)
     for inside in _parts(topology):
         leaving = inside[given.source] & ~inside[given.target]
-        edge = inside[topology.channel_source] & ~inside[topology.channel_target]
+        edge = inside[topology.source_end] & ~inside[topology.target_end]
         shared = max(shared, float(words[leaving].sum()) / max(1, int(edge.sum())))
     return max(float(access) * costs.clocks_per_word, shared * costs.channel_clocks_per_word)
 
@@ -151,8 +151,8 @@ def _bounds(
     if per == "node":
         yield _at_node(sent + ended, np.ones_like(sent), limit, topology, "start or end")
     else:
-        out = np.bincount(topology.channel_source, minlength=topology.num_hosts)
-        into = np.bincount(topology.channel_target, minlength=topology.num_hosts)
+        out = np.bincount(topology.source_end, minlength=topology.num_hosts)
+        into = np.bincount(topology.target_end, minlength=topology.num_hosts)
         out, into = out[: topology.num_hosts], into[: topology.num_hosts]
         yield _at_node(sent, out, limit, topology, "start")
         yield _at_node(ended, into, limit, topology, "end")
@@ -175,13 +175,13 @@ def _leaving(
     given: Connections, topology: Topology, capacity: Capacity, inside: Bools
 ) -> PhaseBound:
     """Return the bound of what leaves a part of the network, or touches its edge."""
-    out = inside[topology.channel_source] & ~inside[topology.channel_target]
+    out = inside[topology.source_end] & ~inside[topology.target_end]
     starts, ends = inside[given.source], inside[given.target]
     if capacity.per == "channel":
         crossing, edge = int((starts & ~ends).sum()), int(out.sum())
     else:
-        border = np.zeros(topology.num_vertices, np.bool_)
-        border[topology.channel_source[out]] = True
+        border = np.zeros(topology.num_ends, np.bool_)
+        border[topology.source_end[out]] = True
         touches = (starts != ends) | border[given.source] | border[given.target]
         crossing, edge = int(touches.sum()), int(border.sum())
     room = capacity.virtual_channels * max(1, edge)
@@ -219,21 +219,21 @@ def wired(topology: Topology) -> Topology:
     >>> from netloom.topology import topology
     >>> tree = topology("leaf-spine:2x1x1")
     >>> net = wired(tree)
-    >>> net.num_vertices, net.channel_target[-2:].tolist()
+    >>> net.num_routers, net.channel_target[-2:].tolist()
     (7, [5, 6])
     """
     if topology.direct:
         return topology
     first = arrivals(topology)
-    target = topology.channel_target
+    target = topology.target_end
     receives = np.where(target < topology.num_hosts, target + first, target).astype(np.int32)
     vertices = first + topology.num_hosts
-    return Topology(topology.name, vertices, topology.channel_source, receives)
+    return Topology(topology.name, vertices, topology.source_end, receives)
 
 
 def arrivals(topology: Topology) -> int:
     """Return the vertex as which host 0 receives in ``wired``."""
-    return 0 if topology.direct else topology.num_vertices
+    return 0 if topology.direct else topology.num_ends
 
 
 def parts(topology: Topology) -> Iterator[Bools]:
@@ -252,7 +252,7 @@ def parts(topology: Topology) -> Iterator[Bools]:
     first, hosts = topology.num_hosts, topology.port_host
     both = topology.injection_router, topology.ejection_router
     for router in np.unique(both[0]).tolist():
-        inside = np.zeros(topology.num_vertices, np.bool_)
+        inside = np.zeros(topology.num_ends, np.bool_)
         inside[first + router] = True
         inside[hosts[(both[0] == router) & (both[1] == router)]] = True
         yield inside
@@ -266,7 +266,7 @@ def parts(topology: Topology) -> Iterator[Bools]:
         pods = int(np.prod(shape.children[height:]))
         vertices = [host_at, *(first + part for part in np.split(router_at, starts[1:-1])[:height])]
         for pod in range(pods):
-            inside = np.zeros(topology.num_vertices, np.bool_)
+            inside = np.zeros(topology.num_ends, np.bool_)
             for level in vertices:  # a pod is a slice of each of its levels
                 size = len(level) // pods
                 inside[level[pod * size : (pod + 1) * size]] = True

@@ -417,10 +417,10 @@ def task_of(given: Connections, topology: Topology, capacity: Capacity, seed: in
     target = (given.target + arrivals(topology)).astype(np.int32)
     hops = distance[target, given.source].astype(np.int64)
     offsets, channels = net.outgoing()
-    nodes = np.arange(net.num_vertices)
+    nodes = np.arange(net.num_routers)
     per_node = capacity.per == "node"
-    enters = topology.channel_target if per_node else np.arange(topology.num_channels)
-    starts = nodes % topology.num_vertices if per_node else np.full_like(nodes, -1)
+    enters = topology.target_end if per_node else np.arange(topology.num_channels)
+    starts = nodes % topology.num_ends if per_node else np.full_like(nodes, -1)
     longest = int(distance[np.isfinite(distance)].max(initial=1))
     ends = net.channel_source, net.channel_target
     places = enters.astype(np.int64), starts.astype(np.int64)
@@ -431,7 +431,7 @@ def task_of(given: Connections, topology: Topology, capacity: Capacity, seed: in
         before=ragged(given.after, given.before, len(given)),
         after=ragged(given.before, given.after, len(given)),
         turn=np.lexsort((tie, -hops, ranks(given))),
-        hops=min(net.num_vertices, 3 * longest + 4),
+        hops=min(net.num_routers, 3 * longest + 4),
         places=capacity.places(topology),
     )
 

@@ -309,7 +309,7 @@ class Capacity:
 
     def places(self, topology: Topology) -> int:
         """Return the number of nodes or channels that have this capacity each."""
-        return topology.num_vertices if self.per == "node" else topology.num_channels
+        return topology.num_ends if self.per == "node" else topology.num_channels
 
 
 @dataclass(frozen=True, eq=False)
@@ -348,7 +348,7 @@ class Plan:
         if self.capacity.per == "channel":
             taken = hop_phase * places + self.routes.channels
         else:
-            entered = hop_phase * places + self.topology.channel_target[self.routes.channels]
+            entered = hop_phase * places + self.topology.target_end[self.routes.channels]
             first = self.phase.astype(np.int64) * places + self.connections.source
             taken = np.concatenate([entered, first])
         shape = self.num_phases, places
