@@ -442,8 +442,8 @@ def channel_ends(topology: Topology) -> tuple[dict[str, Any], dict[str, Any]]:
     """
     inside = topology.num_network_channels
     ends = {
-        "source_node": topology.channel_source[:inside],
-        "target_node": topology.channel_target[:inside],
+        "source_node": topology.source_end[:inside],
+        "target_node": topology.target_end[:inside],
     }
     if topology.direct:
         return ends, {}

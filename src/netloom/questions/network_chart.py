@@ -146,7 +146,7 @@ def topology_of(record: Recorded) -> Topology | None:
     for channel in listed:
         if channel.max() < found.num_channels and all(
             np.array_equal(end, known[channel])
-            for end, known in zip(ends, (found.channel_source, found.channel_target), strict=True)
+            for end, known in zip(ends, (found.source_end, found.target_end), strict=True)
         ):
             return found
     return None

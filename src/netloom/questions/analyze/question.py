@@ -394,8 +394,8 @@ class Analysis(Answer):
         load = np.concatenate([found.channel_load, found.host_channel_load])
         weighted = np.concatenate([found.weighted_channel_load, found.weighted_host_channel_load])
         columns: dict[str, Any] = {
-            "source_node": self.topology.channel_source,
-            "target_node": self.topology.channel_target,
+            "source_node": self.topology.source_end,
+            "target_node": self.topology.target_end,
             "channel_load": load,
             "weighted_channel_load": weighted,
         }

@@ -313,7 +313,7 @@ def _with_latencies(topology: Topology, clock: Clock, cycle: float, router: Rout
     """
     whole = topology.whole
     taken = np.rint(clock.latency_seconds * topology.channel_cycles / cycle)
-    injects = topology.channel_source < (0 if topology.direct else topology.num_hosts)
+    injects = topology.source_end < (0 if topology.direct else topology.num_hosts)
     cycles = taken - np.where(injects, 0, router.router_cycles)
     least, most = int(cycles.min(initial=1)), int(cycles.max(initial=1))
     if least < 1 or most > MOST_LATENCY:
@@ -336,7 +336,7 @@ def _clock(network: PreparedNetwork, clock: Clock) -> Clock:
     cycles = topology.channel_cycles.astype(np.float64)
     if isinstance(router, Router):
         cycles[: topology.num_network_channels] *= router.channel_cycles
-        injects = topology.channel_source < (0 if topology.direct else topology.num_hosts)
+        injects = topology.source_end < (0 if topology.direct else topology.num_hosts)
         cycles += np.where(injects, 0, router.router_cycles)
     latency = cycles * cycle / np.maximum(topology.channel_cycles, 1)
     given = clock.latency_source not in ("", ASSUMED)

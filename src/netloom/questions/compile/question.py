@@ -357,8 +357,8 @@ class CompiledPhases(Answer):
             {
                 "phase": phase,
                 "channel": channel,
-                "source_node": network.channel_source[channel],
-                "target_node": network.channel_target[channel],
+                "source_node": network.source_end[channel],
+                "target_node": network.target_end[channel],
                 "words": words[phase, channel],
             }
         )

@@ -499,8 +499,8 @@ class FabricCheck(Answer):
         ]}  # fmt: skip
         return pl.DataFrame({
             "channel": np.arange(count),
-            "source_node": net.channel_source[:count],
-            "target_node": net.channel_target[:count],
+            "source_node": net.source_end[:count],
+            "target_node": net.target_end[:count],
             **dict(zip(("from", "from_port", "to", "to_port"), map(list, ends), strict=True)),
             "way": self.way,
             "paths": self.figures.paths,

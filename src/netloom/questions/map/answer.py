@@ -427,8 +427,8 @@ class ProgramMapping(Answer):
 
         idle = pl.DataFrame(
             {
-                "source_node": self.topology.channel_source,
-                "target_node": self.topology.channel_target,
+                "source_node": self.topology.source_end,
+                "target_node": self.topology.target_end,
                 "channel_load": pl.Series([0] * self.topology.num_channels, dtype=pl.Int64),
                 "weighted_channel_load": [0.0] * self.topology.num_channels,
             }

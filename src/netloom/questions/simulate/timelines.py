@@ -176,18 +176,18 @@ def _ahead(topology: Cube, source: Ints, target: Ints) -> Iterator[tuple[int, In
 def _mirrored(topology: Topology, mirror: int) -> tuple[Ints, Ints]:
     """Return what each node and each channel becomes in a mirror of some axes of a torus."""
     if not mirror or not isinstance(topology, Cube):
-        return np.arange(topology.num_vertices), np.arange(topology.num_channels)
+        return np.arange(topology.num_ends), np.arange(topology.num_channels)
     sides = topology.sides
-    at = np.unravel_index(np.arange(topology.num_vertices), sides)
+    at = np.unravel_index(np.arange(topology.num_routers), sides)
     turned = [
         (side - each) % side if mirror >> axis & 1 else each
         for axis, (each, side) in enumerate(zip(at, sides, strict=True))
     ]
     node = np.ravel_multi_index(tuple(turned), sides)
     ends = topology.channel_source.astype(np.int64), topology.channel_target
-    key = ends[0] * topology.num_vertices + ends[1]
+    key = ends[0] * topology.num_routers + ends[1]
     order = np.argsort(key, kind="stable")
-    wanted = node[ends[0]] * topology.num_vertices + node[ends[1]]
+    wanted = node[ends[0]] * topology.num_routers + node[ends[1]]
     place = np.minimum(np.searchsorted(key[order], wanted), len(order) - 1)
     return node, order[place]
 

@@ -320,8 +320,8 @@ class FlowsAnswer(Answer):
         each = np.arange(topology.num_channels)
         ends = {
             "channel": each,
-            "source_node": topology.channel_source,
-            "target_node": topology.channel_target,
+            "source_node": topology.source_end,
+            "target_node": topology.target_end,
         }
         return pl.DataFrame(ends | self._links(each))
 

@@ -271,14 +271,14 @@ def routes_on(schedule: Schedule, topology: Topology) -> Paths | None:
     the network lacks, are left out: a route inside a node is empty.
     """
     network, ranks = schedule.network, len(schedule.network.host)
-    number = {topology.name_of(vertex): vertex for vertex in range(topology.num_vertices)}
+    number = {topology.name_of(vertex): vertex for vertex in range(topology.num_ends)}
     vertices = [*network.host.tolist(), *(number.get(name, -1) for name in network.labels[ranks:])]
     vertex = np.array(vertices, np.int64)
     if [topology.name_of(host) for host in vertices[:ranks]] != list(network.labels[:ranks]):
         return None
-    many = np.int64(topology.num_vertices)
+    many = np.int64(topology.num_ends)
     planned = _numbered(vertex[network.source] * many + vertex[network.target])
-    there = _numbered(topology.channel_source.astype(np.int64) * many + topology.channel_target)
+    there = _numbered(topology.source_end.astype(np.int64) * many + topology.target_end)
     channel = {key: place for place, key in enumerate(there)}
     used = np.zeros(len(planned), np.bool_)
     used[schedule.routes.values] = True
