@@ -172,11 +172,11 @@ def _longer(topology: Topology, router: Router, rows: Records) -> Ints:
     longer = np.zeros(len(rows))
     cycles = topology.channel_cycles.astype(np.float64)
     cycles[:inside] *= router.channel_cycles
-    key = topology.channel_source.astype(np.int64) * topology.num_vertices + topology.channel_target
+    key = topology.source_end.astype(np.int64) * topology.num_ends + topology.target_end
     quickest = np.lexsort([cycles, key])
     quickest = quickest[np.unique(key[quickest], return_index=True)[1]]
-    ends = topology.channel_source[quickest], topology.channel_target[quickest]
-    shape = (topology.num_vertices,) * 2
+    ends = topology.source_end[quickest], topology.target_end[quickest]
+    shape = (topology.num_ends,) * 2
     graph = csr_array((cycles[quickest] + TINY, ends), shape=shape)
     for first in range(0, len(sources), SOURCES_AT_ONCE):
         some = slice(first, first + SOURCES_AT_ONCE)

@@ -62,7 +62,7 @@ def hops_before(network: FlowNetwork, ways: Ways) -> Ints:
     Of several, the one that most of the flow takes: the first of these.
     """
     source, target = _ends(network)
-    vertices = np.int64(network.topology.num_vertices)
+    vertices = np.int64(network.topology.num_ends)
     way = np.repeat(np.arange(len(ways), dtype=np.int64), np.diff(ways.offsets))
     links = ways.links
     reached = np.flatnonzero(target[links] >= 0)
@@ -81,9 +81,7 @@ def hops_before(network: FlowNetwork, ways: Ways) -> Ints:
 def _ends(network: FlowNetwork) -> tuple[Ints, Ints]:
     """Return from and to which vertex each link leads; -1 for a host behind its vertex."""
     topology = network.topology
-    source, target = (
-        each.astype(np.int64) for each in (topology.channel_source, topology.channel_target)
-    )
+    source, target = (each.astype(np.int64) for each in (topology.source_end, topology.target_end))
     if network.end_channels:
         hosts = np.arange(topology.num_hosts)
         source = np.concatenate([source, np.full(len(hosts), -1), hosts])
@@ -131,10 +129,8 @@ def _between_routers(network: FlowNetwork, routing: Routing) -> tuple[Ints, Ints
     none = np.zeros(0, np.int64)
     hosts: Ints = np.arange(topology.num_hosts, dtype=np.int64)
     if not topology.direct:
-        first, ports = topology.num_network_channels, topology.num_ports
-        vertex = topology.channel_source[first : first + ports].astype(np.int64)
-        router = topology.channel_target[first : first + ports]
-        hosts = np.unique(vertex[np.unique(router, return_index=True)[1]])
+        port = np.unique(topology.injection_router, return_index=True)[1]
+        hosts = np.unique(topology.port_host[port].astype(np.int64))
     if len(hosts) > MOST_ROUTERS:
         return none, none
     source, target = (each.ravel() for each in np.meshgrid(hosts, hosts, indexing="ij"))

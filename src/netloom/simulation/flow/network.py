@@ -233,8 +233,8 @@ class GivenPaths:
     def ways(self, network: FlowNetwork) -> Ways:
         """Return the ways of the paths, with the channels of their hosts."""
         found, topology = self.paths, network.topology
-        sources = topology.channel_source[found.channels[found.offsets[:-1]]]
-        targets = topology.channel_target[found.channels[found.offsets[1:] - 1]]
+        sources = topology.source_end[found.channels[found.offsets[:-1]]]
+        targets = topology.target_end[found.channels[found.offsets[1:] - 1]]
         return _over(network, found, sources, targets)
 
 

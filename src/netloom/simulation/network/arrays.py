@@ -133,7 +133,7 @@ def _hosted(topology: Topology, router: Router) -> Wiring:
     out_port, in_port = wired.out_port[channel] + lane, wired.in_port[channel] + lane
     source, target = (
         each[channel].astype(np.int64) - topology.num_hosts
-        for each in (topology.channel_source, topology.channel_target)
+        for each in (topology.source_end, topology.target_end)
     )
     into = (channel >= inside) & (channel < inside + topology.num_ports)
     out_of = channel >= inside + topology.num_ports

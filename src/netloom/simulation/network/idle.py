@@ -254,7 +254,7 @@ def _usable_vcs(topology: Topology, routing: VirtualChannelRouting) -> Ints:
     every = np.bitwise_or.reduce(tables.vcs[tables.delta.reshape(-1, tables.num_kinds)], axis=0)
     many = np.bitwise_count((every | tables.escape_vcs).view(np.uint64)).astype(np.int64)
     wired = hosted_ports(topology)
-    router = topology.channel_source[:inside] - topology.num_hosts
+    router = topology.routers.channel_source
     at = (router.astype(np.int64) << tables.port_shift) | wired.out_port[:inside]
     return np.asarray(many[tables.out_kind[at]])
 
