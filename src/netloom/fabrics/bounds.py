@@ -235,7 +235,7 @@ def _bound(topology: Topology, demand: Floats, unit: str) -> Bound:
 
 def _arcs_of(topology: Topology) -> _Arcs:
     inside = topology.routers
-    count = inside.num_vertices
+    count = inside.num_routers
     keys = inside.channel_source.astype(np.int64) * count + inside.channel_target
     found, arc = np.unique(keys, return_inverse=True)
     rate = topology.channel_bandwidth[: topology.num_network_channels]
@@ -387,7 +387,7 @@ def _indivisible(
     keys = entry[away].astype(np.int64) * topology.num_hosts + targets[away]
     pairs, flow = np.unique(keys, return_inverse=True)
     flows = np.bincount(flow, np.asarray(weights, np.float64)[away], len(pairs))
-    fastest, many = np.zeros(inside.num_vertices), np.bincount(inside.channel_source)
+    fastest, many = np.zeros(inside.num_routers), np.bincount(inside.channel_source)
     rate = topology.channel_bandwidth[: topology.num_network_channels]
     np.maximum.at(fastest, inside.channel_source, rate)
     best = Bound(0.0, "")

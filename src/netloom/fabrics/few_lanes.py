@@ -230,10 +230,10 @@ class _Frame:
         inside = topology.routers
         self.topology = topology
         self.ends = exits(topology).astype(np.int64)
-        routers = np.arange(inside.num_vertices)
+        routers = np.arange(inside.num_routers)
         self.exits = np.concatenate([self.ends, np.setdiff1d(routers, self.ends)])
         self.rows = len(self.exits)
-        entries = inside.num_vertices * max(self.rows, inside.num_channels)
+        entries = inside.num_routers * max(self.rows, inside.num_channels)
         if entries > MOST_ENTRIES:
             wanted = f"at most {MOST_ENTRIES:,} for a search in few lanes"
             raise InputError(topology.name, f"{entries:,} routers × channels", wanted)
@@ -243,7 +243,7 @@ class _Frame:
             raise InputError(topology.name, f"no way back of {one_way}", "cables of two channels")
         self.sent = np.ascontiguousarray(senders(topology))
         joined = inside.channel_source, inside.channel_target
-        shape = (inside.num_vertices,) * 2
+        shape = (inside.num_routers,) * 2
         self.joined: Any = csr_array((np.ones(inside.num_channels), joined), shape=shape)
         rate = topology.channel_bandwidth[: inside.num_channels]
         self.room = np.ascontiguousarray(rate * self._mean(rate))
@@ -260,7 +260,7 @@ class _Frame:
     def search(self, lanes: int, rng: np.random.Generator, number: int, group: int) -> Search:
         """Return the state of a search: every fourth in random order, others by number."""
         inside, many = self.topology.routers, self.rows
-        count, channels = inside.num_vertices, inside.num_channels
+        count, channels = inside.num_routers, inside.num_channels
         part, tree = self._tree(rng)
         order = rng.permutation(many) if number % 4 == 3 else np.arange(many)
         taste = np.array([1.0 + number % 2, (2.0, 1.5)[number // 2 % 2], 0.0])
@@ -283,7 +283,7 @@ class _Frame:
         from scipy.sparse.csgraph import breadth_first_order, connected_components
 
         inside = self.topology.routers
-        count, parts = inside.num_vertices, connected_components(self.joined, directed=False)
+        count, parts = inside.num_routers, connected_components(self.joined, directed=False)
         by_ends = np.full((count, count), -1, np.int64)
         by_ends[inside.channel_source, inside.channel_target] = np.arange(inside.num_channels)
         tree = np.zeros(inside.num_channels, np.bool_)

@@ -132,10 +132,10 @@ def tree_ways(topology: Topology, shortest: Ways, installed: Ints | None = None)
 def admitted(topology: Topology, ways: Ways, installed: Ints) -> int:
     """Return how many entries of a table to the routers, its last rows, are such ways."""
     inside = topology.routers
-    rows = installed[-inside.num_vertices :]
+    rows = installed[-inside.num_routers :]
     end, router = np.nonzero(rows >= 0)
     channel = rows[end, router]
-    place = np.empty(inside.num_vertices, np.int64)
+    place = np.empty(inside.num_routers, np.int64)
     place[ways.exits] = np.arange(len(ways.exits))
     near, falls = ways.near[place[end]], ways.falls[place[end]]
     each, after = np.arange(len(end)), inside.channel_target[channel]
@@ -209,7 +209,7 @@ def _rooted(topology: Topology, height: Ints, most: int | None) -> Iterator[Ints
     Best are those from which most of the highest routers can be reached upwards.
     """
     inside = topology.routers
-    beside: list[list[int]] = [[] for _ in range(inside.num_vertices)]
+    beside: list[list[int]] = [[] for _ in range(inside.num_routers)]
     for source, target in zip(
         inside.channel_source.tolist(), inside.channel_target.tolist(), strict=True
     ):

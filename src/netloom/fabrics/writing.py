@@ -111,7 +111,7 @@ def with_others(topology: Topology, table: ForwardingTable) -> ForwardingTable:
     use_ways(at_hosts, entered, graph)
     inside = topology.routers
     pairs = np.unique(np.stack([inside.channel_source, inside.channel_target]), axis=1)
-    neighbours = np.bincount(pairs[0], minlength=inside.num_vertices)
+    neighbours = np.bincount(pairs[0], minlength=inside.num_routers)
     order = np.argsort(np.argsort(-neighbours, kind="stable"), kind="stable")  # most of them first
     fill_ways(rows, every.router.astype(np.int32), ends, order, graph)
     return replace(table, next_channel=at_hosts, others=rows[len(at_hosts) :])
