@@ -70,7 +70,7 @@ def first_fit(given: Connections, network: Topology, capacity: Capacity) -> Plan
     room = np.zeros((0, network.num_nodes), np.int64)
     for connection in np.lexsort((np.arange(len(given)), -routes.lengths)).tolist():
         first, last = routes.offsets[connection : connection + 2]
-        entered = network.channel_target[routes.channels[first:last]]
+        entered = network.target_end[routes.channels[first:last]]
         nodes = np.append(entered, given.source[connection])
         fits = np.flatnonzero((room[:, nodes] > 0).all(axis=1))
         if not len(fits):

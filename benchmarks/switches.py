@@ -61,7 +61,7 @@ def networkx() -> None:
 
     net = topology(SMALL)
     hosts = net.num_hosts
-    graph = nx.DiGraph(list(zip(net.channel_source, net.channel_target, strict=True)))
+    graph = nx.DiGraph(list(zip(net.source_end, net.target_end, strict=True)))
     on_channel = {channel: set() for channel in graph.edges}
     routes = []
     for source in range(hosts):

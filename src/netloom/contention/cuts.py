@@ -293,7 +293,7 @@ def _largest_flow(topology: Topology, inside: Bools) -> float:
     of_ports = np.ceil(np.minimum(topology.port_bandwidth, between.sum()) * FLOW_UNITS)
     if between.sum() + of_ports.sum() >= 2**31:  # which the flow does not count
         return 0.0
-    start, stop = routers.num_vertices, routers.num_vertices + 1
+    start, stop = routers.num_routers, routers.num_routers + 1
     sends = np.flatnonzero(inside[topology.port_host])
     receives = np.flatnonzero(~inside[topology.port_host])
     begins, ends = topology.injection_router[sends], topology.ejection_router[receives]

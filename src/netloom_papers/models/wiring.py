@@ -125,7 +125,7 @@ def minimum_peak_width(topology: Topology) -> int:
     from netloom_papers.models.kernels.wiring import smallest_peak
 
     one, other = _links(topology)
-    if len(np.unique(one * topology.num_vertices + other)) < len(one):
+    if len(np.unique(one * topology.num_routers + other)) < len(one):
         raise InputError(topology.name, "parallel links", "at most one link between two nodes")
     neighbours = np.zeros(topology.num_hosts, dtype=np.int64)
     np.bitwise_or.at(neighbours, one, np.int64(1) << other)
@@ -370,10 +370,10 @@ def _links(topology: Topology) -> tuple[Ints, Ints]:
         kept = topology.channel_source < topology.channel_target
         return one[kept], other[kept]
     forth = topology.channel_source < topology.channel_target
-    keys, place = np.unique(one * topology.num_vertices + other, return_inverse=True)
+    keys, place = np.unique(one * topology.num_routers + other, return_inverse=True)
     each_way = [np.bincount(place[way], minlength=len(keys)) for way in (forth, ~forth)]
     links = np.repeat(keys, np.maximum(*each_way))  # parallel ones, too
-    return links // topology.num_vertices, links % topology.num_vertices
+    return links // topology.num_routers, links % topology.num_routers
 
 
 def _node_counts(num_nodes: ArrayLike) -> Ints:

@@ -144,7 +144,7 @@ class WormEngine(CycleEngine):
         _check(topology, routing, worm)
         super().__init__(topology, switch_cycles=switch_cycles)
         self.routing, self.worm = routing, worm
-        incoming = np.bincount(topology.channel_target, minlength=topology.num_vertices)
+        incoming = np.bincount(topology.target_end, minlength=topology.num_ends)
         self.setup = Setup(
             num_nodes=topology.num_hosts,
             num_channels=topology.num_network_channels,
