@@ -226,7 +226,7 @@ def expected_loads(
     if isinstance(routing, RandomUp):
         whole_tree(topology, routing)  # refuses what is none
         if len(set(topology.port_host.tolist())) < topology.num_ports:  # packets choose a port
-            demand = summed((topology.num_vertices,) * 2, [(target, source, weight)])
+            demand = summed((topology.num_ends,) * 2, [(target, source, weight)])
             push(shortest_ways(topology), demand, load)
             return load
     if isinstance(routing, (MinimalGroup, Spread, *BETWEEN_ROUTERS)):
@@ -295,7 +295,7 @@ def _add_between(topology: Topology, routing: Routing, demand: Any, load: Any) -
         push(ways._replace(rank=np.arange(inside.num_channels, dtype=np.int32)), demand, load)
     elif isinstance(routing, Valiant):
         trip = detour(topology, routing)
-        if isinstance(inside, Cube) and len(trip.goals) == inside.num_vertices:
+        if isinstance(inside, Cube) and len(trip.goals) == inside.num_routers:
             load += valiant_loads(inside, DimensionOrder(), *sums(demand))
         else:
             push_detours(trip, demand, load)

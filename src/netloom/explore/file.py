@@ -376,6 +376,6 @@ def _told_apart(own: Recorded, records: Sequence[Recorded]) -> str:
 
 def _same_network(one: View, other: View) -> bool:
     first, second = one.topology, other.topology
-    return np.array_equal(first.channel_source, second.channel_source) and np.array_equal(
-        first.channel_target, second.channel_target
+    return np.array_equal(first.source_end, second.source_end) and np.array_equal(
+        first.target_end, second.target_end
     )

@@ -306,7 +306,7 @@ def _of_cube(traffic: Traffic, cube: Cube) -> Iterator[Drawing]:
         return
     if len(sides) == 3:
         yield Drawing("planes", _needed(planes_scene, traffic), np.zeros((0, 5)))
-        at = np.stack(np.unravel_index(np.arange(cube.num_vertices), cube.sides), axis=1)
+        at = np.stack(np.unravel_index(np.arange(cube.num_routers), cube.sides), axis=1)
         spread = at[:, [axis for axis, side in enumerate(cube.sides) if side > 1]]
         turned = _needed(planes_scene, traffic)
         yield Drawing("space", turned, np.zeros((0, 5)), spread[:, ::-1].astype(np.float64))
@@ -425,7 +425,7 @@ def network_json(topology: Topology) -> dict[str, Any]:
     routers = topology.routers
     names = [
         short_switch_name(topology.name_of(topology.router_vertex(each)))
-        for each in range(routers.num_vertices)
+        for each in range(routers.num_routers)
     ]
     hosts = [topology.name_of(each) for each in range(topology.num_hosts)]
     found: dict[str, Any] = {

@@ -229,8 +229,8 @@ class Machine:
     def _in_cycles(self, network: Topology, delays: Floats) -> Floats:
         """Return latencies in cycles, without those of the router that each channel leaves."""
         own = self.router or Router()
-        inside = np.arange(network.num_channels) < network.num_network_channels
-        injects = network.channel_source < (0 if network.direct else network.num_hosts)
+        channel, many = np.arange(network.num_channels), network.num_network_channels
+        inside, injects = channel < many, (channel >= many) & (channel < many + network.num_ports)
         cycles = np.rint(delays / self.cycle_us)
         if cycles.max(initial=0) > MOST_CYCLES:
             found = f"a latency of {cycles.max():.0f} cycles, flits of {self.flit_bytes:g} bytes"

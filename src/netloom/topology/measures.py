@@ -70,8 +70,8 @@ def num_links(topology: Topology) -> int:
     """
     routers = topology.routers
     source, target = routers.channel_source.astype(np.int64), routers.channel_target
-    ways, many = np.unique(source * routers.num_vertices + target, return_counts=True)
-    back = ways % routers.num_vertices * routers.num_vertices + ways // routers.num_vertices
+    ways, many = np.unique(source * routers.num_routers + target, return_counts=True)
+    back = ways % routers.num_routers * routers.num_routers + ways // routers.num_routers
     at = np.searchsorted(ways, back)
     at[at == len(ways)] = 0
     return int(np.minimum(many, many[at])[ways[at] == back].sum()) // 2 if len(ways) else 0
@@ -89,7 +89,7 @@ def slabs(cube: Cube) -> Iterator[Bools]:
     >>> [int(part.sum()) for part in slabs(mesh(4, 2))]
     [2, 4, 6, 4]
     """
-    at = np.unravel_index(np.arange(cube.num_vertices), cube.sides)
+    at = np.unravel_index(np.arange(cube.num_routers), cube.sides)
     for along, side, wraps in zip(at, cube.sides, cube.wraps, strict=True):
         for cut in range(side if wraps else side - 1):
             yield (along - cut) % side < side // 2 if wraps else along <= cut
@@ -211,11 +211,11 @@ def _closed_sum(topology: Topology) -> float | None:
     if isinstance(routers, Cube):
         between = _cube_distance_sum(routers)
     elif isinstance(routers.family, HyperXShape):
-        many = routers.num_vertices
+        many = routers.num_routers
         between = sum(many * (many - many // side) for side in routers.family.sides)
     else:
         return None
-    return between * (topology.num_hosts // routers.num_vertices) ** 2
+    return between * (topology.num_hosts // routers.num_routers) ** 2
 
 
 def alike(topology: Topology) -> bool:
@@ -238,9 +238,9 @@ def alike(topology: Topology) -> bool:
 
 def _router_distances(routers: Topology, begins: Ints, *, backwards: bool = False) -> Floats:
     """Return float64[len(begins), num_vertices], hops in a direct network."""
-    everyone = np.arange(routers.num_vertices)
+    everyone = np.arange(routers.num_routers)
     if isinstance(routers, Cube):
-        hops = np.zeros((len(begins), routers.num_vertices))
+        hops = np.zeros((len(begins), routers.num_routers))
         for side, stride, wraps in zip(routers.sides, routers.strides, routers.wraps, strict=True):
             apart = np.abs((begins // stride % side)[:, None] - everyone // stride % side)
             hops += np.minimum(apart, side - apart) if wraps else apart
@@ -249,7 +249,7 @@ def _router_distances(routers: Topology, begins: Ints, *, backwards: bool = Fals
     from scipy.sparse.csgraph import dijkstra
 
     ends = routers.channel_source, routers.channel_target
-    size = routers.num_vertices, routers.num_vertices
+    size = routers.num_routers, routers.num_routers
     channels = np.ones(routers.num_channels), ends[::-1] if backwards else ends
     return np.asarray(dijkstra(csr_array(channels, shape=size), indices=begins, unweighted=True))
 
@@ -343,7 +343,7 @@ def _cube_distance_sum(cube: Cube) -> int:
             pairs = side * sum(min(x, side - x) for x in range(side))
         else:
             pairs = side * (side * side - 1) // 3
-        total += pairs * (cube.num_vertices // side) ** 2
+        total += pairs * (cube.num_routers // side) ** 2
     return total
 
 
@@ -439,7 +439,7 @@ def bisection_bounds(topology: Topology) -> tuple[float, float]:
             least = min(float(_cube_width(routers)), topology.num_hosts / 2)
             return least, least
         if isinstance(routers.family, HyperXShape) and not topology.direct:
-            hosts = topology.num_hosts // routers.num_vertices
+            hosts = topology.num_hosts // routers.num_routers
             least = _hyperx_width(routers.family, hosts)
             return least, least
     return _spectral_bounds(topology)
@@ -499,7 +499,7 @@ def _level_bandwidths(topology: Topology, shape: TreeShape) -> list[float] | Non
     if shape.router_at is not None:
         placed = level_of[topology.num_hosts :].copy()
         level_of[topology.num_hosts + shape.router_at] = placed
-    source, target = level_of[topology.channel_source], level_of[topology.channel_target]
+    source, target = level_of[topology.source_end], level_of[topology.target_end]
     found = []
     for level in range(1, shape.levels + 1):
         up = topology.channel_bandwidth[(source == level - 1) & (target == level)]
@@ -527,7 +527,7 @@ def _tree_bounds(shape: TreeShape, levels: list[float]) -> tuple[float, float]:
 
 def _spectral_bounds(topology: Topology) -> tuple[float, float]:
     routers = topology.routers
-    size = routers.num_vertices
+    size = routers.num_routers
     if not alike(topology) or size > MOST_ROUTERS_BY_SPECTRUM or size < 2:
         found = f"{size} routers with {topology.num_hosts} hosts"
         most = f"2 to {MOST_ROUTERS_BY_SPECTRUM} routers"

@@ -371,7 +371,7 @@ class NamedParts:
         wanted = hosts_wanted(topology, text, [*self._vertex, *self._hosts_of_computer])
         if "[" not in text:
             raise InputError("failed nodes", f"'{word}'", wanted)
-        names = unfolded(text, where="failed nodes", wanted=wanted, most=topology.num_vertices)
+        names = unfolded(text, where="failed nodes", wanted=wanted, most=topology.num_ends)
         return [vertex for name in names for vertex in self.vertices(name)]
 
     def channels(self, word: str | int) -> list[int]:
@@ -434,18 +434,18 @@ class NamedParts:
         if cabling is None or len(at) < len(parts[::2]):
             return []
         (near, port), (far, far_port) = at[0], at[-1]
-        there = (whole.channel_source == near) & (cabling.out_port == port)
-        back = (whole.channel_target == near) & (cabling.in_port == port)
+        there = (whole.source_end == near) & (cabling.out_port == port)
+        back = (whole.target_end == near) & (cabling.in_port == port)
         if len(at) == 2:
-            there &= (whole.channel_target == far) & (cabling.in_port == far_port)
-            back &= (whole.channel_source == far) & (cabling.out_port == far_port)
+            there &= (whole.target_end == far) & (cabling.in_port == far_port)
+            back &= (whole.source_end == far) & (cabling.out_port == far_port)
         one_way = len(at) == 2 and parts[1].strip() != "-"
         return [int(each) for each in np.flatnonzero(there if one_way else there | back)]
 
     def _between(self, source: int, target: int, number: int) -> NDArray[np.intp]:
         """Return the channels that join two vertices, or the one of this number among them."""
         whole = self.whole
-        here = (whole.channel_source == source) & (whole.channel_target == target)
+        here = (whole.source_end == source) & (whole.target_end == target)
         found = np.flatnonzero(here)
         return found[number - 1 : number] if number else found
 
@@ -516,8 +516,8 @@ def channel_words(whole: Topology, broken: Ints) -> list[str]:
     """
     if whole.cabling is not None and whole.cabling.out_port[broken].all():
         return _words_of_ports(whole, broken)
-    source, target = whole.channel_source.astype(np.int64), whole.channel_target
-    keys = source * whole.num_vertices + target
+    source, target = whole.source_end.astype(np.int64), whole.target_end
+    keys = source * whole.num_ends + target
     known, place, many = np.unique(keys, return_inverse=True, return_counts=True)
     lost = np.bincount(place[broken], minlength=len(known))
     number = np.where(lost[place[broken]] == many[place[broken]], 0, whole.twin_number[broken])
@@ -570,5 +570,5 @@ def names_of(topology: Topology) -> list[dict[str, Any]]:
             if computers and vertex < topology.num_hosts
             else None,
         }
-        for vertex in range(topology.num_vertices)
+        for vertex in range(topology.num_ends)
     ]

@@ -197,9 +197,9 @@ def tree_shape(topology: Topology) -> TreeShape | None:
 
 def _both_ways(topology: Topology) -> bool:
     """Whether as many channels lead back between any two vertices."""
-    source, target = topology.channel_source.astype(np.int64), topology.channel_target
-    there = np.sort(source * topology.num_vertices + target)
-    back = np.sort(target.astype(np.int64) * topology.num_vertices + source)
+    source, target = topology.source_end.astype(np.int64), topology.target_end
+    there = np.sort(source * topology.num_ends + target)
+    back = np.sort(target.astype(np.int64) * topology.num_ends + source)
     return np.array_equal(there, back)
 
 
@@ -208,8 +208,8 @@ def _levels(topology: Topology) -> Ints | None:
 
     Also where a channel stays in a level or leaves one out.
     """
-    source, target = topology.channel_source, topology.channel_target
-    level_of = np.full(topology.num_vertices, -1)
+    source, target = topology.source_end, topology.target_end
+    level_of = np.full(topology.num_ends, -1)
     level_of[: topology.num_hosts] = 0
     level = 0
     while True:
@@ -225,11 +225,11 @@ def _levels(topology: Topology) -> Ints | None:
 
 def _links(topology: Topology, level_of: Ints, level: int) -> _Level | None:
     """Return the links up to a level. None where not all vertices have as many."""
-    source, target = topology.channel_source, topology.channel_target
+    source, target = topology.source_end, topology.target_end
     up = (level_of[target] == level) & (level_of[source] == level - 1)
-    keys = source[up].astype(np.int64) * topology.num_vertices + target[up]
+    keys = source[up].astype(np.int64) * topology.num_ends + target[up]
     pairs, parallel = np.unique(keys, return_counts=True)
-    lower, upper = np.divmod(pairs, topology.num_vertices)
+    lower, upper = np.divmod(pairs, topology.num_ends)
     fan_out = np.bincount(lower, minlength=len(level_of))[level_of == level - 1]
     fan_in = np.bincount(upper, minlength=len(level_of))[level_of == level]
     if any((counts != counts[0]).any() for counts in (parallel, fan_in, fan_out)):
@@ -305,7 +305,7 @@ def _subtrees(topology: Topology, shape: TreeShape, levels: list[_Level]) -> lis
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    size, hosts = topology.num_vertices, topology.num_hosts
+    size, hosts = topology.num_ends, topology.num_hosts
     found = [np.arange(size)]
     for level in range(1, shape.levels + 1):
         lower = np.concatenate([each.lower for each in levels[:level]])
@@ -325,7 +325,7 @@ def _subtrees(topology: Topology, shape: TreeShape, levels: list[_Level]) -> lis
 
 def _is_that_tree(topology: Topology, shape: TreeShape) -> bool:
     """Whether the links of the network are those of the definition, place by place."""
-    at = np.arange(topology.num_vertices)
+    at = np.arange(topology.num_ends)
     if shape.host_at is not None:
         at[: topology.num_hosts] = shape.host_at
     if shape.router_at is not None:
@@ -335,9 +335,7 @@ def _is_that_tree(topology: Topology, shape: TreeShape) -> bool:
         lower, upper = tree_links(shape, level)
         above = first + shape.width(level)
         down, up = at[first + lower], at[above + upper]
-        expected += [down * topology.num_vertices + up, up * topology.num_vertices + down]
+        expected += [down * topology.num_ends + up, up * topology.num_ends + down]
         first = above
-    keys = topology.channel_source.astype(np.int64) * topology.num_vertices
-    return np.array_equal(
-        np.sort(np.concatenate(expected)), np.sort(keys + topology.channel_target)
-    )
+    keys = topology.source_end.astype(np.int64) * topology.num_ends
+    return np.array_equal(np.sort(np.concatenate(expected)), np.sort(keys + topology.target_end))

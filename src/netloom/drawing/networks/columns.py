@@ -221,7 +221,7 @@ def _names(traffic: Traffic, column: Column) -> list[str]:
 def _cables(traffic: Traffic, laid: Columns) -> Floats:
     """Return float64[num_columns, num_routers], the cables at the fuller side of each router."""
     routers = traffic.topology.routers
-    many = np.zeros((2, len(laid.columns), routers.num_vertices))
+    many = np.zeros((2, len(laid.columns), routers.num_routers))
     np.add.at(many[0], (laid.leaves, routers.channel_source), 1)
     np.add.at(many[1], (laid.enters, routers.channel_target), 1)
     return np.asarray(np.maximum(many.max(axis=0), 1), np.float64)

@@ -167,7 +167,7 @@ def _lines(topology: Topology, width: float) -> _Lines:
     cube = topology.routers
     assert isinstance(cube, Cube)
     axes = [axis for axis, side in enumerate(cube.sides) if side > 1]
-    nodes = np.arange(cube.num_vertices)
+    nodes = np.arange(cube.num_routers)
     at = {axis: nodes // cube.strides[axis] % cube.sides[axis] for axis in axes}
     across = at[axes[-1]].astype(float)
     down = at[axes[0]].astype(float) if len(axes) > 1 else np.zeros(len(nodes))
@@ -578,7 +578,7 @@ def _rows(cube: Cube) -> _Rows:
         if side == 2:
             ways = [np.concatenate(ways)]
         for channel, sign in zip(ways, "+−" if side > 2 else [""], strict=True):
-            row = np.full(cube.num_vertices, -1)
+            row = np.full(cube.num_routers, -1)
             row[cube.channel_source[channel]] = channel
             names.append(f"dimension {axis}{sign}")
             rows.append(row)
@@ -587,10 +587,10 @@ def _rows(cube: Cube) -> _Rows:
 
 def _fit(cube: Cube, many: int, room: float) -> tuple[float, int]:
     """Return the pixels of a square, and how many nodes are in a line: those of one prefix."""
-    best = 0.0, cube.num_vertices
+    best = 0.0, cube.num_routers
     for axis in range(len(cube.sides)):
         a_line = prod(cube.sides[axis:])
-        lines = cube.num_vertices // a_line
+        lines = cube.num_routers // a_line
         cell = min(room / a_line, LARGEST)
         high = (TALL - lines * (LINE + 8)) / (lines * many)
         if min(cell, high) > best[0]:

@@ -313,16 +313,14 @@ def _slow(topology: Topology, shape: Shape) -> list[str]:
     if topology.reference_gbps is None:
         return []
     gbps = np.round(topology.channel_bandwidth * topology.reference_gbps, 6)
-    first, many = topology.num_network_channels, topology.num_hosts
-    shift = 0 if topology.direct else many
-    said = []
-    here, there = topology.channel_source[:first] - shift, topology.channel_target[:first] - shift
+    said, first = [], topology.num_network_channels
+    here, there = topology.routers.channel_source, topology.routers.channel_target
     once = np.flatnonzero(here < there)
     steps = np.sort(np.stack([shape.level[here[once]], shape.level[there[once]]]), axis=0)
     for step in np.unique(steps, axis=1).T:
         mine = once[(steps == step[:, None]).all(axis=0)]
         said += _slower(topology, gbps, mine)
-    ports = np.arange(first, first + topology.num_ports)
+    ports = np.arange(topology.num_channels)[first : first + topology.num_ports]
     return said + (_slower(topology, gbps, ports) if len(ports) else [])
 
 
