@@ -33,7 +33,7 @@ def all_ways(network, name, source, target):
             slots = twin.allowed(node, (None, 0), source, target, None, False, coin)
             for port in {port for port, _ in slots}:
                 channel = channel_at[node, port]
-                stack.append((int(network.channel_target[channel]), (*way, int(channel))))
+                stack.append((int(network.target_end[channel]), (*way, int(channel))))
     return sorted(found)
 
 
@@ -89,7 +89,7 @@ def test_the_best_split_over_all_ways(chosen, seed):
 
 def listed(routing, source, target, amounts):
     """The ways of all pairs, each as a target of its own."""
-    wiring = channels_by_port(routing.topology), routing.topology.channel_target
+    wiring = channels_by_port(routing.topology), routing.topology.target_end
     offsets = np.arange(len(source) + 1)
     return (
         source,

@@ -28,7 +28,7 @@ def traffic(data, hosts):
 def by_hand(net, inside, pairs, *, out):
     """The weight that leaves a set of vertices, or enters it, over what leads out or in."""
     source, target, weight = pairs
-    tail, head = inside[net.channel_source], inside[net.channel_target]
+    tail, head = inside[net.source_end], inside[net.target_end]
     begins, ends = inside[source], inside[target]
     if not out:
         tail, head, begins, ends = head, tail, ends, begins
@@ -55,12 +55,12 @@ def test_cuts_of_hosts_and_routers_are_the_best_of_each(data):
         return  # a host of several routers is on neither side
     pairs = traffic(data, net.num_hosts)
     found = {cut.kind: cut.time for cut in cut_bounds(net, *pairs)}
-    vertices, router_of = np.arange(net.num_vertices), net.injection_router + net.num_hosts
+    vertices, router_of = np.arange(net.num_ends), net.injection_router + net.num_hosts
     best = {"host": 0.0, "router": 0.0}
     for host in range(net.num_hosts):
         for out in (True, False):
             best["host"] = max(best["host"], by_hand(net, vertices == host, pairs, out=out))
-    for router in range(net.num_hosts, net.num_vertices):
+    for router in range(net.num_hosts, net.num_ends):
         inside = vertices == router
         inside[: net.num_hosts] = router_of == router
         for out in (True, False):
@@ -97,7 +97,7 @@ def test_halves_have_the_largest_flow_between_them():
     net = topology("jellyfish:10x3x2/1")
     half = net.num_hosts // 2
     graph = nx.DiGraph()
-    ends = (net.channel_source.tolist(), net.channel_target.tolist())
+    ends = (net.source_end.tolist(), net.target_end.tolist())
     for tail, head in zip(*ends, strict=True):
         graph.add_edge(tail, head, capacity=1)
     for host in range(net.num_hosts):

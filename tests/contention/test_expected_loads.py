@@ -96,10 +96,10 @@ def test_a_pair_of_hosts_without_a_way_is_named_by_its_hosts(routing):
     lost = np.flatnonzero((inside.channel_source // 2 == 0) != (inside.channel_target // 2 == 0))
     kept = np.setdiff1d(np.arange(net.num_channels), lost)
     routers = Topology(
-        "cut", inside.num_vertices, inside.channel_source[kept[: -2 * net.num_ports]],
+        "cut", inside.num_routers, inside.channel_source[kept[: -2 * net.num_ports]],
         inside.channel_target[kept[: -2 * net.num_ports]], family=inside.family,
     )  # fmt: skip
-    cut = attach_hosts(routers, np.arange(inside.num_vertices).repeat(2), name="cut")
+    cut = attach_hosts(routers, np.arange(inside.num_routers).repeat(2), name="cut")
     for asked in (paths, expected_loads):
         with pytest.raises(NoRouteError) as caught:
             asked(cut, routing, [1, 4], [2, 3])

@@ -62,7 +62,7 @@ def test_all_of_a_group_shares_one_link_to_the_next(spec):
     source = np.arange(net.num_hosts)
     target = (source + hosts) % net.num_hosts
     group = np.arange(net.num_routers) // shape.routers
-    ends = net.channel_source - net.num_hosts, net.channel_target - net.num_hosts
+    ends = net.source_end - net.num_hosts, net.target_end - net.num_hosts
     inside = slice(net.num_network_channels)
     between = group[ends[0][inside]] != group[ends[1][inside]]
     load = expected_loads(net, MinimalGroup(), source, target)[inside]
@@ -79,7 +79,7 @@ def test_by_any_group_no_permutation_loads_a_global_link_more(target):
     net = topology("dragonfly:2x4x2")
     load = expected_loads(net, Valiant("groups"), np.arange(72), target)
     inside = slice(net.num_network_channels)
-    group = (net.channel_source[inside] - 72) // 4, (net.channel_target[inside] - 72) // 4
+    group = (net.source_end[inside] - 72) // 4, (net.target_end[inside] - 72) // 4
     assert load[inside][group[0] != group[1]].max() <= 2 * 8 / 9 + 1e-9
 
 
@@ -114,10 +114,10 @@ def test_what_goes_up_a_full_tree_at_random_is_even():
         load = all_to_all(net, RandomUp())
         per_level = {}
         level = np.round(load, 9)
-        half = net.channel_source[: len(load)] < net.channel_target[: len(load)]  # upwards
+        half = net.source_end[: len(load)] < net.target_end[: len(load)]  # upwards
         assert sorted(level[half]) == sorted(level[~half])
         for channel, value in enumerate(level):
-            routers = net.channel_source[channel], net.channel_target[channel]
+            routers = net.source_end[channel], net.target_end[channel]
             key = tuple(net.name_of(int(vertex)).rstrip("0123456789") for vertex in routers)
             per_level.setdefault(key, set()).add(value)
         assert all(len(values) == 1 for values in per_level.values())

@@ -47,7 +47,7 @@ def test_channels_of_a_broken_network_keep_their_lines():
     broken = nl.analyze("ring:4", "torus:4x4", failed_channels="0-1", random_mappings=0).topology
     row = [
         at for at in range(broken.num_network_channels)
-        if broken.channel_source[at] // 4 == broken.channel_target[at] // 4 == 2
+        if broken.source_end[at] // 4 == broken.target_end[at] // 4 == 2
     ]  # fmt: skip
     assert tie_named(broken, np.array(row)) == "all channels of row 2"
 

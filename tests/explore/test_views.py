@@ -114,8 +114,8 @@ def test_channels_stand_in_the_order_of_the_tables(name):
         table = table.sort("channel")
     inside = network.num_network_channels
     for column, known in (
-        ("source_node", network.channel_source),
-        ("target_node", network.channel_target),
+        ("source_node", network.source_end),
+        ("target_node", network.target_end),
     ):
         assert table[column][:inside].to_list() == known[:inside].tolist()
 

@@ -41,8 +41,8 @@ def test_the_cut_is_named():
     found = busiest_bound(net)
     assert found.why == "256 paths leave (0,0) and 15 other routers over 4 channels"
     full = list(found.channels)
-    assert set((net.channel_source[full] // 4).tolist()) == {3}
-    assert set((net.channel_target[full] // 4).tolist()) == {4}
+    assert set((net.source_end[full] // 4).tolist()) == {3}
+    assert set((net.target_end[full] // 4).tolist()) == {4}
     torn = without(topology("leaf-spine:4x3x6"), channels="leaf2-spine1")
     assert busiest_bound(torn).why == "108 paths leave leaf2 over 2 channels"
 

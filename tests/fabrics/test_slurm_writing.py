@@ -17,8 +17,8 @@ from tests.topology.subnets.said import read
 def pairs(net):
     """Return who is joined to whom, by name, computers for hosts."""
     names = [net.computer_name(int(node)) for node in net.node_of_host]
-    names += [net.name_of(vertex) for vertex in range(net.num_hosts, net.num_vertices)]
-    ends = zip(net.channel_source.tolist(), net.channel_target.tolist(), strict=True)
+    names += [net.name_of(vertex) for vertex in range(net.num_hosts, net.num_ends)]
+    ends = zip(net.source_end.tolist(), net.target_end.tolist(), strict=True)
     return {(names[a], names[b]) for a, b in ends}
 
 
@@ -31,7 +31,7 @@ def trees(draw):
     inside = net.num_network_channels
     if inside and draw(st.booleans()):
         cut = draw(st.integers(0, inside - 1))
-        a, b = (net.name_of(int(end[cut])) for end in (net.channel_source, net.channel_target))
+        a, b = (net.name_of(int(end[cut])) for end in (net.source_end, net.target_end))
         try:
             damaged = without(net, channels=f"{a}-{b}")
         except InputError:  # nothing else joins the two parts

@@ -113,7 +113,7 @@ def choices(net, source, target):
 
 
 def ends(net):
-    return list(zip(net.channel_source.tolist(), net.channel_target.tolist(), strict=True))
+    return list(zip(net.source_end.tolist(), net.target_end.tolist(), strict=True))
 
 
 def waits_in_a_circle(ways):
@@ -160,7 +160,7 @@ def test_what_is_forced_is_on_every_minimal_path(seed):
     hops = dict(nx.all_pairs_shortest_path_length(to_networkx(net)))
     distance = np.array([[hops[a][b] for a in hops] for b in hops], np.int16)
     nothing = np.zeros(0, np.int64)
-    wiring = (net.channel_source, net.channel_target, offsets, leaving, nothing, nothing, distance)
+    wiring = (net.source_end, net.target_end, offsets, leaving, nothing, nothing, distance)
     load, *found = forced(wiring, source, target, weights)
     expected, sets = np.zeros(net.num_channels), (set(), set(), set())
     for start, end, weight in zip(source.tolist(), target.tolist(), weights, strict=True):
@@ -235,7 +235,7 @@ def test_round_broken_parts_and_beside_other_routings():
     app = sending([7, 11, 0, 4, 10], [17, 13, 24, 20, 14])
     found = routed(app, net)
     assert found.after <= found.before
-    assert 12 not in net.channel_target[found.routes.routes.channels]
+    assert 12 not in net.target_end[found.routes.routes.channels]
     shortest = routed(at_random(16, 3, seed=2), mesh(4, 4), routing="shortest-path")
     assert shortest.after < shortest.before
     tree = routed(at_random(16, 3, seed=2), mesh(4, 4), routing=UpDown())

@@ -101,9 +101,9 @@ def test_all_to_one_saturates_at_its_ejection_channel():
 
 def hosts_as_routers(net):
     """Return a direct network whose vertices are hosts and routers, and the hosts' paths there."""
-    order = np.lexsort((net.channel_target, net.channel_source))
-    ends = net.channel_source[order], net.channel_target[order]
-    return Topology("hosts as routers", net.num_vertices, *ends)
+    order = np.lexsort((net.target_end, net.source_end))
+    ends = net.source_end[order], net.target_end[order]
+    return Topology("hosts as routers", net.num_ends, *ends)
 
 
 def as_routers(net, routing, vcs):
@@ -111,11 +111,10 @@ def as_routers(net, routing, vcs):
     source, target, share = uniform(net.num_hosts).matrix()
     routed = paths(net, routing, source, target)
     visits = [
-        [int(here), *net.channel_target[routed[number]].tolist()]
-        for number, here in enumerate(source)
+        [int(here), *net.target_end[routed[number]].tolist()] for number, here in enumerate(source)
     ]
     given = virtual_channel_routing(direct, source_routes(direct, visits), num_vcs=vcs)
-    return direct, given, pairs(net.num_vertices, source, target, weights=share)
+    return direct, given, pairs(net.num_ends, source, target, weights=share)
 
 
 @pytest.mark.parametrize("spec", ["fat-tree:6x1", "leaf-spine:3x2x3", "fat-tree:k=4"])

@@ -23,7 +23,7 @@ def places_of(plan, connection):
     channels = plan.routes[connection].tolist()
     if plan.capacity.per == "channel":
         return channels
-    entered = plan.topology.channel_target[channels].tolist()
+    entered = plan.topology.target_end[channels].tolist()
     return [int(plan.connections.source[connection]), *entered]
 
 

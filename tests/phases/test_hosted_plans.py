@@ -76,7 +76,7 @@ def test_what_is_compiled_is_right(question, method, objective):
 def all_routes(network, source, target):
     """Return the channels of every path from host to host, none through another host."""
     graph = nx.MultiDiGraph()
-    ends = zip(network.channel_source.tolist(), network.channel_target.tolist(), strict=True)
+    ends = zip(network.source_end.tolist(), network.target_end.tolist(), strict=True)
     for channel, (a, b) in enumerate(ends):
         if (a >= network.num_hosts or a == source) and (b >= network.num_hosts or b == target):
             graph.add_edge(a, b, channel)
@@ -91,7 +91,7 @@ def fits(network, wanted, capacity, phases):
         for (phase, route), source in zip(choice, wanted.source.tolist(), strict=True):
             places = route
             if capacity.per == "node":
-                places = [source, *network.channel_target[route].tolist()]
+                places = [source, *network.target_end[route].tolist()]
             for place in places:
                 used[phase, place] = used.get((phase, place), 0) + 1
         if max(used.values()) <= capacity.virtual_channels:
@@ -185,7 +185,7 @@ def test_plan_files_hold_the_network_with_its_hosts(network, tmp_path):
     )
     for name in ("channel_source", "channel_target", "port_host", "injection_router"):
         assert np.array_equal(getattr(again, name), getattr(network, name))
-    every = range(network.num_vertices)
+    every = range(network.num_ends)
     assert [again.name_of(each) for each in every] == [network.name_of(each) for each in every]
     assert np.array_equal(held.routes.channels, found.plan.routes.channels)
     assert first_violation(held) is None

@@ -119,14 +119,14 @@ def test_channels_of_routes_that_nodes_do_not_tell_come_back(file):
 def test_a_network_with_broken_channels_comes_back(file):
     broken = without(mesh(2, 3), channels="0-1")
     routes = Paths(np.array([0, 1], np.int64), np.array([0], np.int32))
-    ends = [(int(broken.channel_source[0]), int(broken.channel_target[0]))]
+    ends = [(int(broken.source_end[0]), int(broken.target_end[0]))]
     plan = Plan(broken, joined(6, ends, [4]), Capacity(1), np.zeros(1, np.int32), routes, "by hand")
     write(file, plan, one_at_a_time(plan, ConSetCosts()), ConSetCosts())
     assert same(read_plan(file).plan.topology, Topology("", 6, *ends_of(broken)))
 
 
 def ends_of(network):
-    return network.channel_source, network.channel_target
+    return network.source_end, network.target_end
 
 
 def test_a_broken_route_comes_back_and_is_judged(file):

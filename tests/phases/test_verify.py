@@ -101,8 +101,8 @@ def there_and_back(data, plan):
     connection, network = data.draw(index(plan)), plan.topology
     route = plan.routes[connection].tolist()
     hop = data.draw(st.integers(0, len(route) - 1))
-    back = (network.channel_source == network.channel_target[route[hop]]) & (
-        network.channel_target == network.channel_source[route[hop]]
+    back = (network.source_end == network.target_end[route[hop]]) & (
+        network.target_end == network.source_end[route[hop]]
     )
     twice = [route[hop], int(np.flatnonzero(back)[0]), route[hop]]
     return with_route(plan, connection, [*route[:hop], *twice, *route[hop + 1 :]])
@@ -284,9 +284,9 @@ def is_right(plan):
     for connection in range(len(ends)):
         visited = [int(ends.source[connection])]
         for channel in plan.routes[connection].tolist():
-            if network.channel_source[channel] != visited[-1]:
+            if network.source_end[channel] != visited[-1]:
                 return False
-            visited.append(int(network.channel_target[channel]))
+            visited.append(int(network.target_end[channel]))
         if visited[-1] != ends.target[connection] or len({*visited}) < len(visited):
             return False
         for place in places_of(plan, connection):
@@ -308,9 +308,9 @@ def test_plans_at_random_are_judged_as_the_definition_does(data):
         connection, node = data.draw(index(plan)), None
         walk, node = [], int(plan.connections.source[connection])
         for _ in range(data.draw(st.integers(1, 6))):
-            leaving = np.flatnonzero(plan.topology.channel_source == node).tolist()
+            leaving = np.flatnonzero(plan.topology.source_end == node).tolist()
             walk.append(data.draw(st.sampled_from(leaving)))
-            node = int(plan.topology.channel_target[walk[-1]])
+            node = int(plan.topology.target_end[walk[-1]])
             if node == plan.connections.target[connection]:
                 break
         plan = with_route(plan, connection, walk)

@@ -48,7 +48,7 @@ class Case:
 
     def __repr__(self):
         net = self.topology
-        given = f"{net.name}: {net.channel_source.tolist()} -> {net.channel_target.tolist()}, "
+        given = f"{net.name}: {net.source_end.tolist()} -> {net.target_end.tolist()}, "
         given += f"ports of {net.port_host.tolist()}, bandwidth {net.channel_bandwidth.tolist()}, "
         given += f"cycles {net.channel_cycles.tolist()}, {self.routing.name}, {self.router}, "
         given += f"{self.cycles} cycles, stop at {self.until}, exact={self.exact}, "

@@ -28,7 +28,7 @@ def networks(draw):
     if draw(st.booleans()):
         return routers
     hosts = draw(st.integers(2, 6))
-    one = st.integers(0, routers.num_vertices - 1)
+    one = st.integers(0, routers.num_routers - 1)
     ports = sorted([*range(hosts), *draw(st.lists(st.integers(0, hosts - 1), max_size=3))])
     into = [draw(one) for _ in ports]
     out_of = [into[0], *(draw(one) for _ in ports[1:])]

@@ -82,7 +82,7 @@ def test_a_packet_may_ask_for_what_the_twin_says(net, name, vcs, seed):
         same = SimpleNamespace(**{each: int(packet[each][0]) for each in PACKET.names})
         channel, vc = net.num_network_channels + same.entry, int(rng.integers(vcs))
         for hops in range(40):
-            router = net.channel_target[channel] - net.num_hosts
+            router = net.target_end[channel] - net.num_hosts
             in_port = int(np.argmax(inward[router] == channel))
             allowed = np.zeros(words, np.int64)
             ask(tables, used.ravel(), allowed, router, in_port, vc, packet, hops)
@@ -97,8 +97,8 @@ def test_a_packet_may_ask_for_what_the_twin_says(net, name, vcs, seed):
             port, vc = bits[rng.integers(len(bits))]
             assert vc < vcs
             channel = outward[router, port]
-            if net.channel_target[channel] < net.num_hosts:
-                assert net.channel_target[channel] == target
+            if net.target_end[channel] < net.num_hosts:
+                assert net.target_end[channel] == target
                 break
         else:
             raise AssertionError("a packet that does not arrive")

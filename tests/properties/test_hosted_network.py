@@ -111,8 +111,8 @@ def by_the_reference(case):
 def all_outputs(net):
     """Return all (router, output port)."""
     wired, found = hosted_ports(net), []
-    for channel in np.flatnonzero(net.channel_source >= net.num_hosts).tolist():
-        router, first = int(net.channel_source[channel]), int(wired.out_port[channel])
+    for channel in np.flatnonzero(net.source_end >= net.num_hosts).tolist():
+        router, first = int(net.source_end[channel]), int(wired.out_port[channel])
         found += [(router - net.num_hosts, first + lane) for lane in range(wired.lanes[channel])]
     return found
 
@@ -177,16 +177,16 @@ def test_reserved_channels_equal_the_readable_network(case):
 def direct_cases(draw):
     """A direct network, packets by all shortest ways in any VC, and the same with hosts hung on."""
     net = draw(small_cubes()) if draw(st.booleans()) else draw(one_way_graphs())
-    hung = attach_hosts(net, np.arange(net.num_vertices), name=net.name)
+    hung = attach_hosts(net, np.arange(net.num_ends), name=net.name)
     router = replace(draw(routers(hung, SWITCHINGS)), fill_channels=False)
     router = replace(router, vcs=min(router.vcs, 62 // hosted_ports(hung).num_ports))
     cycles, packets = draw(births(hung, router))
     packets = np.column_stack([packets, np.full(len(packets), -1, np.int32)]).astype(np.int32)
     shortest = next_ports(hung, shortest_ways(net))
-    far = shortest.lengths.reshape(net.num_vertices, -1)
+    far = shortest.lengths.reshape(net.num_ends, -1)
     listed = np.zeros_like(far, np.int64)
     for channel, port in enumerate(ports(net).out_port.tolist()):
-        one, other = net.channel_source[channel], net.channel_target[channel]
+        one, other = net.source_end[channel], net.target_end[channel]
         listed[one] |= (far[one] == far[other] + 1).astype(np.int64) << port
     table = table_routing(net, RouteTable("shortest", listed), router.vcs, 1)
     inside = np.zeros(net.num_channels, np.int8)

@@ -52,9 +52,9 @@ def channel_images(net, image):
     graphs = []
     for colour in (image, np.arange(net.num_hosts)):
         graph = nx.DiGraph()
-        graph.add_nodes_from((at, {"host": -1}) for at in range(net.num_vertices))
+        graph.add_nodes_from((at, {"host": -1}) for at in range(net.num_ends))
         graph.add_nodes_from((at, {"host": int(own)}) for at, own in enumerate(colour))
-        ends = net.channel_source.tolist(), net.channel_target.tolist()
+        ends = net.source_end.tolist(), net.target_end.tolist()
         graph.add_edges_from(zip(*ends, strict=True))
         graphs.append(graph)
     matcher = nx.isomorphism.DiGraphMatcher(
@@ -62,7 +62,7 @@ def channel_images(net, image):
     )
     assert matcher.is_isomorphic()
     first = net.num_network_channels
-    ends = (net.channel_source[:first].tolist(), net.channel_target[:first].tolist())
+    ends = (net.source_end[:first].tolist(), net.target_end[:first].tolist())
     number = {pair: at for at, pair in enumerate(zip(*ends, strict=True))}
     to = matcher.mapping
     return np.array([number[to[one], to[other]] for one, other in zip(*ends, strict=True)])

@@ -67,10 +67,10 @@ def test_routes_keep_all_that_is_promised(case, more, seed):
     assert after.sum() == pytest.approx(before.sum())
     for number in np.flatnonzero(chosen.lengths):
         way = chosen[number]
-        assert (net.channel_source[way[0]], net.channel_target[way[-1]]) == (
+        assert (net.source_end[way[0]], net.target_end[way[-1]]) == (
             source[number], target[number],
         )  # fmt: skip
-        assert np.array_equal(net.channel_target[way[:-1]], net.channel_source[way[1:]])
+        assert np.array_equal(net.target_end[way[:-1]], net.source_end[way[1:]])
     assert found.virtual_channels == found.layer.max(initial=0) + 1 <= limit
     assert not circles(found.routes.routes, found.layer)
     assert measure_paths(chosen, net.num_channels, app.bytes).weighted_channel_load.tolist() == (

@@ -25,9 +25,9 @@ def hosted(draw):
         )
     )  # fmt: skip
     ends = plain.channel_source, plain.channel_target
-    routers = Topology("any", plain.num_vertices, *ends, channel_bandwidth=np.array(rates))
+    routers = Topology("any", plain.num_routers, *ends, channel_bandwidth=np.array(rates))
     hosts = draw(st.integers(2, 6))
-    one = st.integers(0, routers.num_vertices - 1)
+    one = st.integers(0, routers.num_routers - 1)
     ports = sorted([*range(hosts), *draw(st.lists(st.integers(0, hosts - 1), max_size=3))])
     into = np.array([draw(one) for _ in ports])
     apart = draw(st.booleans())

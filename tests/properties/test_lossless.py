@@ -42,7 +42,7 @@ def begun(case):
 def ends_of(network):
     """Return from where to where each link leads; None for a host behind its router."""
     net = network.topology
-    ends = list(zip(net.channel_source.tolist(), net.channel_target.tolist(), strict=True))
+    ends = list(zip(net.source_end.tolist(), net.target_end.tolist(), strict=True))
     if network.end_channels:
         ends += [(None, host) for host in range(net.num_hosts)]
         ends += [(host, None) for host in range(net.num_hosts)]

@@ -65,7 +65,7 @@ def problems(draw, most_nodes=6, most_tasks=4, most_room=2):
 @settings(max_examples=120, deadline=None)
 def test_no_mapping_is_below_a_bound(problem, routing):
     app, network, nodes, room = problem
-    links = set(zip(network.channel_source.tolist(), network.channel_target.tolist(), strict=True))
+    links = set(zip(network.source_end.tolist(), network.target_end.tolist(), strict=True))
     assume(routing != "up-down" or all((end, start) in links for start, end in links))
     routed = parse_routing(routing, network)
     together = objective_of(",".join(OBJECTIVES))
@@ -98,9 +98,7 @@ def test_an_embedding_is_found_where_there_is_one(problem, seed):
     app, network, nodes, _ = problem
     app = process_graph(app.num_tasks, app.source, app.target)
     guest = nx.Graph(zip(app.source.tolist(), app.target.tolist(), strict=True))
-    channels = set(
-        zip(network.channel_source.tolist(), network.channel_target.tolist(), strict=True)
-    )
+    channels = set(zip(network.source_end.tolist(), network.target_end.tolist(), strict=True))
     host = nx.Graph(pair for pair in channels if pair[::-1] in channels)
     host.add_nodes_from(nodes.tolist())
     host = host.subgraph(nodes.tolist())
@@ -145,7 +143,7 @@ def test_a_partition_is_a_mapping_onto_few_nodes(problem, seed):
 @given(networks(most=12))
 @settings(max_examples=60, deadline=None)
 def test_hops_are_the_shorter_way(network):
-    channels = zip(network.channel_source.tolist(), network.channel_target.tolist(), strict=True)
+    channels = zip(network.source_end.tolist(), network.target_end.tolist(), strict=True)
     graph = nx.DiGraph(channels)
     working = working_nodes(network)
     there = dict(nx.all_pairs_shortest_path_length(graph))

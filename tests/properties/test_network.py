@@ -137,7 +137,7 @@ def all_routes(topology):
     ways = paths(topology, DimensionOrder(), source, target)
     heads = zip(source.tolist(), ways, strict=True)
     return source_routes(
-        topology, [[start, *topology.channel_target[way].tolist()] for start, way in heads]
+        topology, [[start, *topology.target_end[way].tolist()] for start, way in heads]
     )
 
 

@@ -20,7 +20,7 @@ def written(spec, random, folder):
     hosts = [net.name_of(host) for host in range(net.num_hosts)]
     cables = [
         (net.name_of(int(a)), net.name_of(int(b)))
-        for a, b in zip(net.channel_source, net.channel_target, strict=True)
+        for a, b in zip(net.source_end, net.target_end, strict=True)
         if a < b
     ]
     switches = [net.name_of(net.router_vertex(router)) for router in range(net.num_routers)]

@@ -31,10 +31,10 @@ TRAFFICS = ["uniform", "pairs:0-5,1-5*2,4-2,3-0", "hot-spot:0.2:1", "next-group"
 def from_file(net, order, path):
     """Return the network read from a file that lists its links, with routers in another order."""
     graph = nx.MultiGraph()
-    names = [net.name_of(vertex) for vertex in range(net.num_vertices)]
+    names = [net.name_of(vertex) for vertex in range(net.num_ends)]
     graph.add_nodes_from(names[: net.num_hosts], kind="host")
     graph.add_nodes_from((names[net.num_hosts + router] for router in order), kind="switch")
-    ends = np.array([net.channel_source, net.channel_target]).T
+    ends = np.array([net.source_end, net.target_end]).T
     links = ends[ends[:, 0] < ends[:, 1]]
     graph.add_edges_from((names[a], names[b]) for a, b in links)
     nx.write_graphml(graph, path)

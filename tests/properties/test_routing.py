@@ -20,7 +20,7 @@ from tests.reference.shortest_path import channels_of_path
 
 
 def nodes_of(topology, path, source):
-    return [source, *topology.channel_target[path].tolist()]
+    return [source, *topology.target_end[path].tolist()]
 
 
 @given(st.data())
@@ -32,7 +32,7 @@ def test_dimension_order_is_its_readable_twin(data):
     for path, s, t in zip(routed, source.tolist(), target.tolist(), strict=True):
         expected = visited(s, t, topology.sides, topology.wraps, order)
         assert nodes_of(topology, path, s) == expected
-        assert topology.channel_source[path].tolist() == expected[:-1]
+        assert topology.source_end[path].tolist() == expected[:-1]
 
 
 @given(st.data())
@@ -46,7 +46,7 @@ def test_shortest_paths_are_connected_and_as_short_as_dimension_order(data):
     for path, s, t in zip(routed, source.tolist(), target.tolist(), strict=True):
         nodes = nodes_of(topology, path, s)
         assert nodes[-1] == t
-        assert topology.channel_source[path].tolist() == nodes[:-1]
+        assert topology.source_end[path].tolist() == nodes[:-1]
 
 
 @given(st.data())
@@ -73,7 +73,7 @@ def test_the_deadlock_rule_for_cubes_agrees_with_the_dependency_graph(topology):
     assert bool(found) == bool(find_deadlock(topology, routing))
     for cycle in (found, find_deadlock(topology, routing)):
         for held, asked in zip(cycle, cycle[1:] + cycle[:1], strict=True):
-            assert topology.channel_target[held] == topology.channel_source[asked]
+            assert topology.target_end[held] == topology.source_end[asked]
 
 
 @st.composite
@@ -90,9 +90,7 @@ def digraphs(draw):
 @given(digraphs())
 def test_shortest_paths_are_their_readable_twin(topology):
     nodes = topology.num_nodes
-    ends = list(
-        zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
-    )
+    ends = list(zip(topology.source_end.tolist(), topology.target_end.tolist(), strict=True))
     source, target = np.divmod(np.arange(nodes * nodes), nodes)
     routed = paths(topology, ShortestPath(), source, target)
     for path, s, t in zip(routed, source.tolist(), target.tolist(), strict=True):
@@ -114,5 +112,5 @@ def test_export_to_networkx_keeps_every_channel(topology):
     graph = to_networkx(topology)
     assert graph.number_of_nodes() == topology.num_nodes
     for source, target, channel in graph.edges(data="channel"):
-        assert topology.channel_source[channel] == source
-        assert topology.channel_target[channel] == target
+        assert topology.source_end[channel] == source
+        assert topology.target_end[channel] == target

@@ -166,8 +166,8 @@ def test_hosts_send_by_their_ports(data):
             assert path[0] == ends.injection[pair]
             assert path[-1] == ends.ejection[pair]
         for channel in path:
-            assert network.channel_source[channel] == at
-            at = network.channel_target[channel]
+            assert network.source_end[channel] == at
+            at = network.target_end[channel]
         assert at == target[pair]
 
 

@@ -63,13 +63,13 @@ def channel_images(net, image):
     ends = {
         ends: channel
         for channel, ends in enumerate(
-            zip(net.channel_source.tolist(), net.channel_target.tolist(), strict=True)
+            zip(net.source_end.tolist(), net.target_end.tolist(), strict=True)
         )
     }
     return np.array(
         [
             ends[int(image[source]), int(image[target])]
-            for source, target in zip(net.channel_source, net.channel_target, strict=True)
+            for source, target in zip(net.source_end, net.target_end, strict=True)
         ]
     )
 

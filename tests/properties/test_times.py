@@ -39,9 +39,9 @@ def sent(draw):
 def least_us(on, sizes, source, target):
     """What the bytes take at least: of a message, and of a node that sends on all its channels."""
     network = on.network()
-    channels = np.bincount(network.channel_source, minlength=NODES)
+    channels = np.bincount(network.source_end, minlength=NODES)
     of_node = np.bincount(source, sizes, NODES) / channels
-    into = np.bincount(network.channel_target, minlength=NODES)
+    into = np.bincount(network.target_end, minlength=NODES)
     to_node = np.bincount(target, sizes, NODES) / into
     return max(sizes.max(), of_node.max(), to_node.max()) / on.bandwidth_bytes_per_us
 

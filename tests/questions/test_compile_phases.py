@@ -246,9 +246,7 @@ def test_nothing_to_connect():
 def test_broken_links_are_gone_round():
     found = compile_phases("torus:4x4", "torus:4x4", words=4, failed_channels="0-1")
     network = found.plan.topology
-    ends = {
-        (network.channel_source[c], network.channel_target[c]) for c in found.plan.routes.channels
-    }
+    ends = {(network.source_end[c], network.target_end[c]) for c in found.plan.routes.channels}
     assert ends.isdisjoint({(0, 1), (1, 0)})
     assert (
         found.table().filter((pl.col("source") == 0) & (pl.col("target") == 1))["hops"].item() > 1

@@ -53,7 +53,7 @@ def test_a_whole_network_has_no_failures():
 def test_nothing_uses_what_is_broken():
     found = simulate("mesh:4x4", failed_channels="5-6,9->10", failed_nodes="3", **SHORT)
     net = found.network.topology
-    ends = set(zip(net.channel_source.tolist(), net.channel_target.tolist(), strict=True))
+    ends = set(zip(net.source_end.tolist(), net.target_end.tolist(), strict=True))
     assert not ends & {(5, 6), (6, 5), (9, 10), (2, 3), (3, 7)}
     nodes = found.nodes()
     assert nodes["node_offered"][3] == 0

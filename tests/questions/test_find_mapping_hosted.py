@@ -168,7 +168,7 @@ def test_routers_by_other_numbers_change_nothing():
     """Bounds, starts and what they are worth follow from hosts, not from numbers of routers."""
     tree = topology("leaf-spine:4x2x4")
     routers = tree.routers
-    number = np.random.default_rng(1).permutation(routers.num_vertices).astype(np.int32)
+    number = np.random.default_rng(1).permutation(routers.num_routers).astype(np.int32)
     other = Topology(
         "other", len(number), number[routers.channel_source], number[routers.channel_target]
     )

@@ -169,8 +169,8 @@ def test_words_of_a_phase_are_those_of_its_connections():
     crossed = channels.group_by("phase").agg(pl.col("words").sum())
     assert crossed.sort("phase")["words"].to_list() == by_phase.sort("phase")["words"].to_list()
     network, channel = found.plan.topology, channels["channel"].to_numpy()
-    assert channels["source_node"].to_list() == network.channel_source[channel].tolist()
-    assert channels["target_node"].to_list() == network.channel_target[channel].tolist()
+    assert channels["source_node"].to_list() == network.source_end[channel].tolist()
+    assert channels["target_node"].to_list() == network.target_end[channel].tolist()
     assert found.nodes()["words"].to_list() == [15 * 16.0] * 16
 
 

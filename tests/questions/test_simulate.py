@@ -161,7 +161,7 @@ def test_objects_do_for_names():
 
 def test_a_routing_of_ones_own_is_simulated():
     net = mesh(4)
-    channel = {pair: c for c, pair in enumerate(zip(net.channel_source, net.channel_target))}  # noqa: B905
+    channel = {pair: c for c, pair in enumerate(zip(net.source_end, net.target_end))}  # noqa: B905
     ahead = table(net, lambda node, target: channel[node, node + (1 if target > node else -1)])
     found = simulate(net, load=0.1, traffic="pairs:0-3,3-0", routing=ahead, **SHORT).to_dict()
     assert found["hops"]["mean"] == 3
@@ -221,7 +221,7 @@ def test_what_cannot_be_asked_again_is_listed():
 
 def channel_to(net, node, target):
     step = node + (1 if target > node else -1)
-    return int(np.flatnonzero((net.channel_source == node) & (net.channel_target == step))[0])
+    return int(np.flatnonzero((net.source_end == node) & (net.target_end == step))[0])
 
 
 def test_a_table_without_any_latency_has_the_same_schema():

@@ -194,7 +194,7 @@ def port_lists(topology, first_port, lanes, distance, router, goal):
 def distances(topology):
     """Return the hops from each router to each, by relaxing channels; -1 where there is no way."""
     inside = topology.routers
-    count = inside.num_vertices
+    count = inside.num_routers
     far = 10**6
     found = [[0 if one == other else far for other in range(count)] for one in range(count)]
     ends = list(zip(inside.channel_source.tolist(), inside.channel_target.tolist(), strict=True))

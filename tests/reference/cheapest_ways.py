@@ -16,7 +16,7 @@ def check_cheapest(net, ends, table):
         goal = int(ends.exit[end])
         least = nx.single_source_dijkstra_path_length(graph, goal)
         taken = []
-        for router in range(inside.num_vertices):
+        for router in range(inside.num_routers):
             path, at = [], router
             while at != goal:
                 path.append(int(table[end, at]))
@@ -37,4 +37,4 @@ def centrality(net, terminals):
     for router, count in enumerate(terminals):
         graph.add_edges_from((router, (router, number)) for number in range(count))
     found = nx.betweenness_centrality(graph, normalized=False)
-    return [2 * found[router] for router in range(inside.num_vertices)]
+    return [2 * found[router] for router in range(inside.num_routers)]

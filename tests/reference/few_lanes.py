@@ -55,9 +55,9 @@ def load_and_alike(topology, table, exits):
     """Return paths by channel, and the sum of squares of those of one source or destination."""
     inside, between = topology.routers, topology.num_network_channels
     hosts = np.bincount(topology.injection_router, minlength=topology.num_routers)
-    paths = np.zeros((inside.num_vertices, len(exits), between), int)
+    paths = np.zeros((inside.num_routers, len(exits), between), int)
     for destination in range(len(exits)):
-        for source in range(inside.num_vertices):
+        for source in range(inside.num_routers):
             router = source
             while table[destination, router] >= 0:
                 paths[source, destination, table[destination, router]] = 1

@@ -88,8 +88,8 @@ class _Text:
         cables: dict[int, list[tuple[int, str]]] = {r: [] for r in range(topology.num_routers)}
         rates = self._rates()
         ends = zip(
-            (topology.channel_source[:first] - shift).tolist(), out_port[:first].tolist(),
-            (topology.channel_target[:first] - shift).tolist(), in_port[:first].tolist(),
+            (topology.source_end[:first] - shift).tolist(), out_port[:first].tolist(),
+            (topology.target_end[:first] - shift).tolist(), in_port[:first].tolist(),
             rates[:first], strict=True,
         )  # fmt: skip
         for here, port, there, far, rate in ends:

@@ -98,12 +98,12 @@ def wire(kind, router, cycles, channel=None, *, bandwidth=1, lanes=1, deeper=())
 def direct(topology, router, deeper):
     """Wire a network of vertices that are source, router and sink in one."""
     first, out_port, in_port = number_ports(topology)
-    unlimited, vertices = max(first, 1), range(topology.num_vertices)
+    unlimited, vertices = max(first, 1), range(topology.num_ends)
     entries = range(first, first + (router.injection_channels or unlimited))
     exits = range(first, first + (router.ejection_channels or unlimited))
-    made = Wiring(topology.num_vertices, {}, [], {})
+    made = Wiring(topology.num_ends, {}, [], {})
     for channel in range(topology.num_channels):
-        source, target = topology.channel_source[channel], topology.channel_target[channel]
+        source, target = topology.source_end[channel], topology.target_end[channel]
         bandwidth = float(topology.channel_bandwidth[channel])
         cycles = router.channel_cycles * int(topology.channel_cycles[channel])
         cable = wire("network", router, cycles, channel, bandwidth=bandwidth, deeper=deeper)
@@ -126,7 +126,7 @@ def hosted(topology, router, deeper):
         kind = "network" if behind < 0 else ("injection", "ejection")[behind // topology.num_ports]
         if kind == "network":
             cycles *= router.channel_cycles
-        start, end = int(topology.channel_source[channel]), int(topology.channel_target[channel])
+        start, end = int(topology.source_end[channel]), int(topology.target_end[channel])
         lanes = ceil(bandwidth)
         for _ in range(lanes):
             cable = wire(
@@ -177,7 +177,7 @@ def number_ports(topology):
         by_axis = [ports[axis_of_channel(topology, c)] for c in range(topology.num_channels)]
         return count, by_axis, by_axis
     leaving, entering, out_port, in_port = Counter(), Counter(), [], []
-    for source, target in zip(topology.channel_source, topology.channel_target, strict=True):
+    for source, target in zip(topology.source_end, topology.target_end, strict=True):
         out_port.append(leaving[int(source)])
         in_port.append(entering[int(target)])
         leaving[int(source)] += 1

@@ -12,7 +12,7 @@ def places_of(topology, capacity, source, channels):
     """Return the places of a path: both ends count, where nodes have the virtual channels."""
     if capacity.per == "channel":
         return list(channels)
-    return [int(source), *(int(topology.channel_target[channel]) for channel in channels)]
+    return [int(source), *(int(topology.target_end[channel]) for channel in channels)]
 
 
 def use_of(plan):
@@ -44,7 +44,7 @@ def heights_of(plan, costs):
 def neighbours(topology):
     """Return, for each node, the channels that leave it and where they lead."""
     leaving = [[] for _ in range(topology.num_nodes)]
-    ends = zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
+    ends = zip(topology.source_end.tolist(), topology.target_end.tolist(), strict=True)
     for channel, (start, end) in enumerate(ends):
         leaving[start].append((channel, end))
     return leaving

@@ -25,7 +25,7 @@ def legal_hops(ends, up, source, target):
 def detour(broken, source, target):
     """Return the nodes on the way: one of two dimension orders, or the first with detours."""
     whole = broken.whole
-    ends = list(zip(broken.channel_source.tolist(), broken.channel_target.tolist(), strict=True))
+    ends = list(zip(broken.source_end.tolist(), broken.target_end.tolist(), strict=True))
     hops = dict(nx.single_target_shortest_path_length(nx.DiGraph(ends), target))
     last_first, first_first = sorted(range(len(whole.sides)), reverse=True), range(len(whole.sides))
     for order in (last_first, first_first):

@@ -15,7 +15,7 @@ def scan(network, *, seed=None, lmc=0, aggregated=()):
     a further port.
     """
     ports = _ports(network)
-    vertices, hosts = network.num_vertices, network.num_hosts
+    vertices, hosts = network.num_ends, network.num_hosts
     names = [network.name_of(vertex) for vertex in range(vertices)]
     guids = [0x1000 + 16 * host for host in range(hosts)]
     guids += [0x2000000 + 16 * router for router in range(network.num_routers)]
@@ -52,8 +52,8 @@ def scan(network, *, seed=None, lmc=0, aggregated=()):
 def _ports(network):
     """Return what each port of each vertex is cabled to: {port: (vertex, its port)} of each."""
     assert (way_back(network) >= 0).all()
-    found = [{} for _ in range(network.num_vertices)]
-    ends = (network.channel_source, network.channel_target, *port_numbers(network))
+    found = [{} for _ in range(network.num_ends)]
+    ends = (network.source_end, network.target_end, *port_numbers(network))
     for source, target, out, into in zip(*(each.tolist() for each in ends), strict=True):
         found[source][out] = (target, into)
     return found

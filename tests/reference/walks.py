@@ -57,8 +57,8 @@ class Walker:
         channel = topology.num_network_channels + int(packets["entry"][0])
         lane = int(self.rng.integers(self.ports.lanes[channel]))
         crossed, choices = [channel], []
-        while topology.channel_target[channel] >= topology.num_hosts:
-            router = int(topology.channel_target[channel]) - topology.num_hosts
+        while topology.target_end[channel] >= topology.num_hosts:
+            router = int(topology.target_end[channel]) - topology.num_hosts
             in_port = int(self.ports.in_port[channel]) + lane
             slots = self.asked(router, in_port, packets, len(crossed) - 1)
             assert slots, f"nothing to ask for at router {router} from {source} to {target}"
@@ -68,5 +68,5 @@ class Walker:
             lane = port - int(self.ports.out_port[channel])
             crossed.append(channel)
             assert len(crossed) < 64, f"a packet from {source} to {target} goes on and on"
-        assert topology.channel_target[channel] == target
+        assert topology.target_end[channel] == target
         return crossed, choices

@@ -52,7 +52,7 @@ def test_what_is_too_large_for_lines_is_shown_by_part_and_in_falling_order(spec)
     assert np.isclose(loads[0], np.arange(many)[-len(np.array_split(range(many), 100)[0]) :].mean())
     if spec == "mesh:60x60":
         first = next(row for row in rows if row["channels"] == "x+, row y = 3")
-        at = (net.channel_source // 60 == 3) & (net.channel_target == net.channel_source + 1)
+        at = (net.source_end // 60 == 3) & (net.target_end == net.source_end + 1)
         assert first["load"] == np.flatnonzero(at).mean()
 
 

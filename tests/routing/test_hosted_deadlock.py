@@ -41,7 +41,7 @@ def followed(network, routing):
 def is_circle(network, channels):
     """Whether each channel enters where the next leaves."""
     ends = zip(channels, (*channels[1:], *channels[:1]), strict=True)
-    return all(network.channel_target[a] == network.channel_source[b] for a, b in ends)
+    return all(network.target_end[a] == network.source_end[b] for a, b in ends)
 
 
 @settings(deadline=None, max_examples=60)

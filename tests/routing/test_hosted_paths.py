@@ -34,7 +34,7 @@ def hops_between(network):
     """Return {(source, target): network channels of a shortest path}, by the routers' graph."""
     inside = network.routers
     graph = nx.DiGraph()
-    graph.add_nodes_from(range(inside.num_vertices))
+    graph.add_nodes_from(range(inside.num_routers))
     ends = zip(inside.channel_source.tolist(), inside.channel_target.tolist(), strict=True)
     graph.add_edges_from(ends)
     lengths = dict(nx.all_pairs_shortest_path_length(graph))
@@ -53,7 +53,7 @@ def hops_between(network):
 
 def check_way(network, path, source, target):
     """Make sure that a path leads from host to host, by routers only."""
-    ends = [(int(network.channel_source[c]), int(network.channel_target[c])) for c in path]
+    ends = [(int(network.source_end[c]), int(network.target_end[c])) for c in path]
     assert (ends[0][0], ends[-1][1]) == (source, target)
     assert all(a[1] == b[0] for a, b in pairwise(ends))
     assert all(after >= network.num_hosts for _, after in ends[:-1])

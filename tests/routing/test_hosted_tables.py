@@ -48,7 +48,7 @@ def d_mod_k_on(tree):
     """Return a function that gives the next channel of D-mod-k on a leaf-spine tree."""
     channel = {
         (int(a), int(b)): c
-        for c, (a, b) in enumerate(zip(tree.channel_source, tree.channel_target, strict=True))
+        for c, (a, b) in enumerate(zip(tree.source_end, tree.target_end, strict=True))
     }
     leaves, spines = tree.family.children[1], tree.family.parents[1]
     hosts = tree.num_hosts
@@ -74,7 +74,7 @@ def test_a_function_may_be_analysed():
 
 def test_choices_are_for_simulation():
     net = mesh(2, 2)
-    ends = list(zip(net.channel_source.tolist(), net.channel_target.tolist(), strict=True))
+    ends = list(zip(net.source_end.tolist(), net.target_end.tolist(), strict=True))
 
     def nearer(node, target):
         channels = [c for c in range(8) if ends[c][0] == node]
@@ -134,7 +134,7 @@ def test_broken_networks_are_asked_for_what_works():
         asked.append((node, target))
         leaf = tree.num_hosts + target // 2
         for channel in range(tree.num_network_channels):
-            ends = tree.channel_source[channel], tree.channel_target[channel]
+            ends = tree.source_end[channel], tree.target_end[channel]
             if ends[0] == node and ends[1] in (leaf, tree.num_hosts + 4):
                 return channel
         raise AssertionError

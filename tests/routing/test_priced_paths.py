@@ -17,9 +17,9 @@ def test_the_cheapest_path_is_found(seed, per_node):
     offsets, leaving = net.outgoing()
     hops = dict(nx.all_pairs_shortest_path_length(to_networkx(net)))
     distance = np.array([[hops[a][b] for a in range(nodes)] for b in range(nodes)], float)
-    enters = net.channel_target.astype(np.int64) if per_node else np.arange(num_channels)
+    enters = net.target_end.astype(np.int64) if per_node else np.arange(num_channels)
     starts = np.arange(nodes) if per_node else np.full(nodes, -1)
-    ends = net.channel_source, net.channel_target
+    ends = net.source_end, net.target_end
     price = 1 + 3 * rng.random(nodes if per_node else num_channels)
     surcharge = rng.random(num_channels)
     heap = num_channels + nodes + 1
@@ -40,8 +40,8 @@ def test_the_cheapest_path_is_found(seed, per_node):
             assert paid == pytest.approx(expected[target] + first)
             at = source
             for channel in route[:count]:
-                assert net.channel_source[channel] == at
-                at = net.channel_target[channel]
+                assert net.source_end[channel] == at
+                at = net.target_end[channel]
             assert at == target
             again = find(wiring, scratch, price, surcharge, source, target, paid, route)
             assert again == (np.inf, 0)  # not below what it costs

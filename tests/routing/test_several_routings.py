@@ -80,7 +80,7 @@ def test_minimal_hops_of_a_dragonfly():
 def test_links_between_two_groups_share_the_targets():
     net = topology("dragonfly:4x4x2/3")  # four links between two groups
     inside = net.routers
-    group = np.arange(inside.num_vertices) // 4
+    group = np.arange(inside.num_routers) // 4
     direct = np.flatnonzero(
         (group[inside.channel_source] == 0) & (group[inside.channel_target] == 1)
     )

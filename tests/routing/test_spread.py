@@ -135,7 +135,7 @@ def test_wider_channels_take_more_paths():
     inside = tree.routers
     wide = (inside.channel_source == 6) | (inside.channel_target == 6)
     routers = Topology(
-        "uneven", inside.num_vertices, inside.channel_source, inside.channel_target,
+        "uneven", inside.num_routers, inside.channel_source, inside.channel_target,
         channel_bandwidth=np.where(wide, 2.0, 1.0),
     )  # fmt: skip
     network = attach_hosts(routers, np.arange(6).repeat(6), name="uneven")

@@ -38,7 +38,7 @@ def all_pairs(network):
 def named(network, path):
     """Return (from, to, number among parallel channels) of each channel of a path."""
     return [
-        (int(network.channel_source[c]), int(network.channel_target[c]),
+        (int(network.source_end[c]), int(network.target_end[c]),
          max(int(network.twin_number[c]) - 1, 0))
         for c in path
     ]  # fmt: skip
@@ -131,7 +131,7 @@ def renumbered(network, chance):
     new_host, new_router = (chance.permutation(n) for n in (network.num_hosts, network.num_routers))
     order = chance.permutation(routers.num_channels)
     inside = Topology(
-        "other", routers.num_vertices,
+        "other", routers.num_routers,
         new_router[routers.channel_source[order]].astype(np.int32),
         new_router[routers.channel_target[order]].astype(np.int32),
     )  # fmt: skip
@@ -157,7 +157,7 @@ def test_a_renumbered_tree_is_routed_the_same(spec, routing):
     one = paths(network, routing, sources, targets)
     two = paths(other, routing, vertices[sources], vertices[targets])
     assert np.array_equal(one.offsets, two.offsets)
-    for end in ("channel_source", "channel_target"):
+    for end in ("source_end", "target_end"):
         mine, theirs = getattr(network, end), getattr(other, end)
         assert np.array_equal(vertices[mine[one.channels]], theirs[two.channels])
     loads = (

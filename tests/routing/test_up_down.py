@@ -46,7 +46,7 @@ def broken_cubes(draw, most_nodes=16):
             broken = {"nodes": [draw(st.integers(0, found.num_nodes - 1))]}
         else:
             channel = draw(st.integers(0, found.num_channels - 1))
-            a, b = found.channel_source[channel], found.channel_target[channel]
+            a, b = found.source_end[channel], found.target_end[channel]
             broken = {"channels": f"{a}-{b}"}
         try:
             found = without(found, **broken)
@@ -60,14 +60,12 @@ def _joined(topology):
 
 
 def ends_of(topology):
-    return list(
-        zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
-    )
+    return list(zip(topology.source_end.tolist(), topology.target_end.tolist(), strict=True))
 
 
 def nodes_of(topology, path, source):
-    assert topology.channel_source[path].tolist() == [source, *topology.channel_target[path]][:-1]
-    return [source, *topology.channel_target[path].tolist()]
+    assert topology.source_end[path].tolist() == [source, *topology.target_end[path]][:-1]
+    return [source, *topology.target_end[path].tolist()]
 
 
 # --- up-down -----------------------------------------------------------------------------------
@@ -278,7 +276,7 @@ def test_each_of_several_planes_has_a_root():
     found = paths(tree, UpDown(), hosts.repeat(6), np.tile(hosts, 6))
     assert dependency_cycle(found, tree.num_channels) == ()
     for path in range(len(found)):
-        ends = [(tree.channel_source[c], tree.channel_target[c]) for c in found[path]]
+        ends = [(tree.source_end[c], tree.target_end[c]) for c in found[path]]
         assert all(a[1] == b[0] for a, b in pairwise(ends))
         assert len(ends) in (0, 2, 4)
 

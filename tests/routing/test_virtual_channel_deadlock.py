@@ -67,7 +67,7 @@ def test_enough_vcs_are_enough_and_fewer_are_not(name, topology):
             assert found
         for (held, _), (next_one, _) in zip(found, found[1:] + found[:1], strict=True):
             if not name.startswith("adaptive"):  # whose packets may go on between
-                assert topology.channel_target[held] == topology.channel_source[next_one]
+                assert topology.target_end[held] == topology.source_end[next_one]
 
 
 LARGE = [mesh(6, 6), torus(6, 6), torus(4, 4, 4)]
@@ -96,7 +96,7 @@ def reference_waits(name, topology, num_vcs):
     wired = ports(topology)
     channel_at = {
         (int(s), int(p)): c
-        for c, (s, p) in enumerate(zip(topology.channel_source, wired.out_port, strict=True))
+        for c, (s, p) in enumerate(zip(topology.source_end, wired.out_port, strict=True))
     }
     escapes = set(range(num_vcs))
     if name.startswith("adaptive"):
@@ -115,7 +115,7 @@ def reference_waits(name, topology, num_vcs):
             node, came_by, done, held = todo.pop()
             for port, vc in twin.allowed(node, came_by, source, target, middle, done, coin):
                 channel = channel_at[node, port]
-                into = int(topology.channel_target[channel])
+                into = int(topology.target_end[channel])
                 if vc in escapes and held is not None:
                     graph.add_edge(held, (channel, vc))
                 state = (

@@ -77,7 +77,7 @@ def test_every_hop_is_its_readable_twin_and_every_packet_arrives(case, data):
     twin = Twin(name, topology.sides, topology.wraps, num_vcs)
     channel_at = {
         (int(s), int(p)): c
-        for c, (s, p) in enumerate(zip(topology.channel_source, wired.out_port, strict=True))
+        for c, (s, p) in enumerate(zip(topology.source_end, wired.out_port, strict=True))
     }
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     source, target = rng.integers(0, topology.num_nodes, 2).tolist()
@@ -96,7 +96,7 @@ def test_every_hop_is_its_readable_twin_and_every_packet_arrives(case, data):
             break
         port, vc = sorted(found)[rng.integers(len(found))]
         channel = channel_at[node, port]
-        node, came_by = int(topology.channel_target[channel]), (int(wired.in_port[channel]), vc)
+        node, came_by = int(topology.target_end[channel]), (int(wired.in_port[channel]), vc)
         in_slot, hops = came_by[0] * num_vcs + vc, hops + 1
     legs = [(source, middle), (middle, target)] if routing.needs_aux else [(source, target)]
     far = [distance(topology, a, b, topology.sides, topology.wraps) for a, b in legs]
@@ -115,7 +115,7 @@ def test_ports_are_numbered_by_dimension(case):
         expected = [twin.get((axis, 1), -1), twin.get((axis, -1), -1)]
         assert wired.axis_port[axis].tolist() == expected
     for channel, (a, b) in enumerate(
-        zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
+        zip(topology.source_end.tolist(), topology.target_end.tolist(), strict=True)
     ):
         start, end = topology.coordinates(a), topology.coordinates(b)
         axis = next(i for i, pair in enumerate(zip(start, end, strict=True)) if len(set(pair)) > 1)
@@ -278,9 +278,9 @@ def walk(routing, source, target, aux=-1):
         assert {vc for _, vc in slots} == set(range(routing.tables.num_vcs))
         if port == wired.num_network_ports:
             return found
-        (channel,) = np.flatnonzero((topology.channel_source == node) & (wired.out_port == port))
+        (channel,) = np.flatnonzero((topology.source_end == node) & (wired.out_port == port))
         found.append(int(channel))
-        node = int(topology.channel_target[channel])
+        node = int(topology.target_end[channel])
 
 
 @pytest.mark.parametrize(
@@ -356,7 +356,7 @@ def test_a_table_may_offer_a_choice():
     net = mesh(2, 2)  # by way of 1 or of 2 from 0 to 3
     out = {
         (int(a), int(b)): c
-        for c, (a, b) in enumerate(zip(net.channel_source, net.channel_target, strict=True))
+        for c, (a, b) in enumerate(zip(net.source_end, net.target_end, strict=True))
     }
 
     def choose(node, target):

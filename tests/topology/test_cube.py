@@ -30,22 +30,20 @@ def test_the_last_coordinate_varies_fastest():
 )
 def test_number_of_channels(network, channels):
     assert network.num_channels == channels
-    assert len(np.unique(network.channel_source.astype(int) * 1000 + network.channel_target)) == (
-        channels
-    )
+    assert len(np.unique(network.source_end.astype(int) * 1000 + network.target_end)) == (channels)
 
 
 def test_a_hypercube_joins_numbers_that_differ_in_one_bit():
     net = hypercube(4)
-    differ = net.channel_source ^ net.channel_target
+    differ = net.source_end ^ net.target_end
     assert set(differ.tolist()) == {1, 2, 4, 8}
 
 
 def test_grouped_channels_leave_and_enter_their_node():
     net = cube([3, 4], [True, False])
     for offsets, channels, end in (
-        (*net.outgoing(), net.channel_source),
-        (*net.incoming(), net.channel_target),
+        (*net.outgoing(), net.source_end),
+        (*net.incoming(), net.target_end),
     ):
         for node in range(net.num_nodes):
             assert set(end[channels[offsets[node] : offsets[node + 1]]]) == {node}

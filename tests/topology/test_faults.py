@@ -29,7 +29,7 @@ from netloom.topology import (
 
 
 def ends(topology):
-    return set(zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True))
+    return set(zip(topology.source_end.tolist(), topology.target_end.tolist(), strict=True))
 
 
 def test_a_link_is_both_its_channels_and_an_arrow_is_one():
@@ -39,8 +39,8 @@ def test_a_link_is_both_its_channels_and_an_arrow_is_one():
     assert found.num_channels == net.num_channels - 3
     assert found.name == "mesh:4x4 without 1-2, 7->11"
     assert not isinstance(found, Cube)
-    assert np.array_equal(net.channel_source[found.whole_channel], found.channel_source)
-    assert np.array_equal(net.channel_target[found.whole_channel], found.channel_target)
+    assert np.array_equal(net.source_end[found.whole_channel], found.source_end)
+    assert np.array_equal(net.target_end[found.whole_channel], found.target_end)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_a_link_has_many_names(words):
 
 def test_channels_can_be_named_by_number():
     net = mesh(4, 4)
-    channel = int(np.flatnonzero((net.channel_source == 1) & (net.channel_target == 2))[0])
+    channel = int(np.flatnonzero((net.source_end == 1) & (net.target_end == 2))[0])
     assert without(net, channels=[channel]).name == "mesh:4x4 without 1->2"
 
 
@@ -61,7 +61,7 @@ def test_a_failed_node_keeps_its_number_but_has_no_channels():
     assert found.name == "mesh:3x3 without 0-1, node 4"
     assert found.num_nodes == 9
     assert found.failed_nodes == (4,)
-    assert not (found.channel_source == 4).any() | (found.channel_target == 4).any()
+    assert not (found.source_end == 4).any() | (found.target_end == 4).any()
     assert working_nodes(found).tolist() == [0, 1, 2, 3, 5, 6, 7, 8]
     assert found.name_of(5) == "(1,2)"
     assert found.channel_name(0) == "(0,0) -> (1,0)"
@@ -74,7 +74,7 @@ def test_what_is_broken_can_break_further():
     assert twice.name == without(torus(4, 4), channels="0-1,1->2", nodes="3,10").name
     assert twice.whole.name == "torus:4x4"
     lost = without(once, channels=[0])
-    assert ends(once) - ends(lost) == {(int(once.channel_source[0]), int(once.channel_target[0]))}
+    assert ends(once) - ends(lost) == {(int(once.source_end[0]), int(once.target_end[0]))}
 
 
 def test_labels_of_a_file_name_nodes_even_with_hyphens(tmp_path):
@@ -130,7 +130,7 @@ def test_the_rest_of_the_house_stands_a_node_without_channels():
     found = without(torus(4, 4), nodes=[0, 9])
     wired = ports(found)
     assert wired.num_network_ports == 4
-    assert sorted(wired.out_port[found.channel_source == 1].tolist()) == [0, 1, 2]
+    assert sorted(wired.out_port[found.source_end == 1].tolist()) == [0, 1, 2]
     table = shortest_path_table(found)
     assert not table.next_ports[:, 9].any()
     assert not table.next_ports[9].any()

@@ -7,7 +7,7 @@ from netloom.topology import diameter, graph_topology, mesh, num_links, to_netwo
 
 
 def ends(net):
-    return list(zip(net.channel_source.tolist(), net.channel_target.tolist(), strict=True))
+    return list(zip(net.source_end.tolist(), net.target_end.tolist(), strict=True))
 
 
 def test_an_edge_list_holds_links_and_single_channels(tmp_path):

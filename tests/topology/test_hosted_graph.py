@@ -30,7 +30,7 @@ def read(tmp_path, text, name="net.txt"):
 def arrays(net):
     """All that a network is but its name."""
     return [
-        net.num_hosts, net.labels, net.channel_source.tolist(), net.channel_target.tolist(),
+        net.num_hosts, net.labels, net.source_end.tolist(), net.target_end.tolist(),
         net.channel_bandwidth.tolist(), net.channel_cycles.tolist(), net.port_host.tolist(),
         net.node_of_host.tolist(), net.computer_labels, net.reference_gbps,
     ]  # fmt: skip
@@ -190,7 +190,7 @@ def test_a_tree_is_one_network_however_it_is_written(tmp_path_factory, spec, ran
     net = topology(spec)
     cables = [
         (net.name_of(int(a)), net.name_of(int(b)))
-        for a, b in zip(net.channel_source, net.channel_target, strict=True)
+        for a, b in zip(net.source_end, net.target_end, strict=True)
         if a < b
     ]
     random.shuffle(cables)

@@ -30,8 +30,8 @@ FABRICS = json.loads((Path(__file__).parent / "data" / "fabric_hops.json").read_
 
 def as_graph(net):
     graph = nx.DiGraph()
-    graph.add_nodes_from(range(net.num_vertices))
-    graph.add_edges_from(zip(net.channel_source.tolist(), net.channel_target.tolist(), strict=True))
+    graph.add_nodes_from(range(net.num_ends))
+    graph.add_edges_from(zip(net.source_end.tolist(), net.target_end.tolist(), strict=True))
     return graph
 
 
@@ -40,7 +40,7 @@ def searched_distances(net):
     graph, hosts = as_graph(net), range(net.num_hosts)
     found = np.zeros((net.num_hosts, net.num_hosts))
     for source in hosts:
-        inside = graph.subgraph([source, *range(net.num_hosts, net.num_vertices)])
+        inside = graph.subgraph([source, *range(net.num_hosts, net.num_ends)])
         steps = nx.single_source_shortest_path_length(inside, source)
         for target in hosts:
             if target != source:
@@ -193,7 +193,7 @@ def best_tree_cut(net):
 
     best = np.inf
     graph = nx.DiGraph()
-    for a, b in zip(net.channel_source.tolist(), net.channel_target.tolist(), strict=True):
+    for a, b in zip(net.source_end.tolist(), net.target_end.tolist(), strict=True):
         capacity = graph.get_edge_data(a, b, {"capacity": 0})["capacity"] + 1
         graph.add_edge(a, b, capacity=capacity)
     hosts = range(net.num_hosts)
@@ -266,7 +266,7 @@ def test_spectral_bounds_hold():
 
 
 def exhaustive_halves(net):
-    sets = np.array(list(product([False, True], repeat=net.num_vertices)))
-    sets = sets[sets.sum(axis=1) == net.num_vertices // 2]
-    assert len(sets) == comb(net.num_vertices, net.num_vertices // 2)
-    return (sets[:, net.channel_source] & ~sets[:, net.channel_target]).sum(axis=1).min()
+    sets = np.array(list(product([False, True], repeat=net.num_ends)))
+    sets = sets[sets.sum(axis=1) == net.num_ends // 2]
+    assert len(sets) == comb(net.num_ends, net.num_ends // 2)
+    return (sets[:, net.source_end] & ~sets[:, net.target_end]).sum(axis=1).min()

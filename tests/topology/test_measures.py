@@ -32,9 +32,7 @@ def test_closed_forms_agree_with_a_search(network):
 
 def exhaustive_bisection(network):
     nodes = range(network.num_nodes)
-    links = [
-        (s, t) for s, t in zip(network.channel_source, network.channel_target, strict=True) if s < t
-    ]
+    links = [(s, t) for s, t in zip(network.source_end, network.target_end, strict=True) if s < t]
     widths = []
     for half in combinations(nodes, network.num_nodes // 2):
         inside = np.zeros(network.num_nodes, bool)

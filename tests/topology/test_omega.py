@@ -41,7 +41,7 @@ def walk(net, pe, tags):
 
 
 def nodes_of(net, channels):
-    sources, targets = net.channel_source[channels], net.channel_target[channels]
+    sources, targets = net.source_end[channels], net.target_end[channels]
     assert np.array_equal(sources[1:], targets[:-1])
     return [*sources.tolist(), int(targets[-1])]
 
@@ -83,7 +83,7 @@ def test_there_is_no_other_path_of_that_length(pes, size):
 def test_an_omega_network_by_hand():
     # 4 PEs: switches 8, 9 of stage 0 and 10, 11 of stage 1; 0 and 2 meet in the first one
     net = omega(4)
-    ends = set(zip(net.channel_source.tolist(), net.channel_target.tolist(), strict=True))
+    ends = set(zip(net.source_end.tolist(), net.target_end.tolist(), strict=True))
     requests = {(0, 8), (2, 8), (1, 9), (3, 9), (8, 10), (8, 11), (9, 10), (9, 11)}
     requests |= {(10, 4), (10, 5), (11, 6), (11, 7)}
     assert ends == requests | {(target, source) for source, target in requests}
@@ -98,16 +98,16 @@ def test_an_omega_network_by_hand():
 def test_every_line_is_a_channel_each_way(pes, size):
     net = omega(pes, size)
     assert net.pes == size**net.stages
-    assert net.num_vertices == 2 * pes + net.stages * pes // size
+    assert net.num_ends == 2 * pes + net.stages * pes // size
     assert (net.num_hosts, net.num_routers) == (2 * pes, net.stages * pes // size)
     assert net.num_channels == 2 * pes * (net.stages + 1)
     assert net.num_network_channels == 2 * pes * (net.stages - 1)
     assert num_links(net) == net.num_network_channels // 2
-    assert net.channel_source.dtype == net.channel_target.dtype == np.int32
-    keys = net.channel_source.astype(np.int64) * net.num_vertices + net.channel_target
+    assert net.source_end.dtype == net.target_end.dtype == np.int32
+    keys = net.source_end.astype(np.int64) * net.num_ends + net.target_end
     assert np.all(np.diff(keys[: net.num_network_channels]) > 0)  # sorted, and none twice
     assert len(np.unique(keys)) == net.num_channels
-    leaving = np.bincount(net.channel_source)
+    leaving = np.bincount(net.source_end)
     assert set(leaving[: 2 * pes].tolist()) == {1}
     assert set(leaving[2 * pes :].tolist()) == {2 * size}
 
@@ -217,7 +217,7 @@ def test_a_spec_names_the_network_that_has_it_as_its_name(spec):
     assert isinstance(net, Omega)
     assert net.name == spec
     assert topology("omega:16/2").name == "omega:16"
-    assert topology("omega:65536").num_vertices == 2 * 65_536 + 16 * 32_768
+    assert topology("omega:65536").num_ends == 2 * 65_536 + 16 * 32_768
 
 
 @pytest.mark.parametrize(

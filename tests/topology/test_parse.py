@@ -18,8 +18,8 @@ def test_a_name_makes_the_network_again(form):
     again = topology(net.name)
     assert again.name == net.name
     for one, other in (
-        (net.channel_source, again.channel_source),
-        (net.channel_target, again.channel_target),
+        (net.source_end, again.source_end),
+        (net.target_end, again.target_end),
         (net.port_host, again.port_host),
         (net.node_of_host, again.node_of_host),
     ):

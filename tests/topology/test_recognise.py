@@ -48,12 +48,12 @@ def renumbered(net, rng, *, hosts=False):
 
 def placed_channels(net, shape):
     """How many channels join any two places of hosts and routers."""
-    place = np.arange(net.num_vertices)
+    place = np.arange(net.num_ends)
     if shape.host_at is not None:
         place[shape.host_at] = np.arange(net.num_hosts)
     if shape.router_at is not None:
         place[net.num_hosts + shape.router_at] = net.num_hosts + np.arange(net.num_routers)
-    return Counter(zip(place[net.channel_source].tolist(), place[net.channel_target].tolist(),
+    return Counter(zip(place[net.source_end].tolist(), place[net.target_end].tolist(),
                        strict=True))  # fmt: skip
 
 
@@ -103,7 +103,7 @@ def test_a_link_that_is_moved_or_missing_makes_it_none(net, data):
     target = np.delete(routers.channel_target, [lost, back])
     found = tree_shape(_hung(net, source, target))
     assert found is None or numbers(found) != numbers(net.family)  # a smaller tree may be left
-    to = data.draw(st.integers(0, routers.num_vertices - 1))
+    to = data.draw(st.integers(0, routers.num_routers - 1))
     if to in (a, b):
         return
     source, target = np.append(source, [a, to]), np.append(target, [to, a])
@@ -213,11 +213,11 @@ def test_routing_by_labels_is_the_same_on_a_renumbered_tree(net, seed, routing):
     seen = []
     for each in (net, shuffled):
         routed = paths(each, parse_routing(routing, each), source, target)
-        place = np.arange(each.num_vertices)
+        place = np.arange(each.num_ends)
         if each.family.router_at is not None:
             place[each.num_hosts + each.family.router_at] = each.num_hosts + np.arange(
                 each.num_routers
             )
-        ends = place[each.channel_source], place[each.channel_target], each.twin_number
+        ends = place[each.source_end], place[each.target_end], each.twin_number
         seen.append([column[routed.channels].tolist() for column in ends])
     assert seen[0] == seen[1]

@@ -143,10 +143,10 @@ def test_a_square_of_a_cube_is_the_channel_that_leaves_its_node():
         (panel,) = np.flatnonzero(inside)
         plane, direction = divmod(int(panel), 6)
         column, row = round((x - boxes[panel, 0]) / cell), round((y - boxes[panel, 1]) / cell)
-        assert net.coordinates(net.channel_source[channel]) == (plane, row, column)
+        assert net.coordinates(net.source_end[channel]) == (plane, row, column)
         step = [(0, 0, 1), (0, 0, -1), (0, 1, 0), (0, -1, 0), (1, 0, 0), (-1, 0, 0)][direction]
         end = tuple(np.add((plane, row, column), step))
-        assert net.coordinates(net.channel_target[channel]) == end
+        assert net.coordinates(net.target_end[channel]) == end
     texts = [word.text for word in scene.words]
     assert [text for text in texts if text[1:2] in set("+−")] == [
         "x+ →",
@@ -184,7 +184,7 @@ def test_of_several_lanes_the_busiest_is_shown():
     net = topology("hyperx:4x4/1/2")
     scene, time = placed(net)
     (part,) = scene.channels
-    ends = net.channel_source * 1000 + net.channel_target
+    ends = net.source_end * 1000 + net.target_end
     for channel in part.channel:
         assert time[channel] == time[ends[: len(time)] == ends[channel]].max()
     assert len(part.channel) == net.num_network_channels / 2
@@ -204,14 +204,14 @@ def test_a_square_of_a_large_cube_is_at_its_node_and_dimension(spec):
         many = len(order) // len(lines)
         cell = box.width / many
         node = order[lines.index(box.y) * many + round((x - box.x) / cell)]
-        assert net.channel_source[channel] == node
+        assert net.source_end[channel] == node
         names = [word for word in scene.words if word.text.startswith("dimension")]
         (name,) = {
             word.text for word in names if abs(word.y - (y + cell / 2)) < 0.3 * cell
         } or {None}  # fmt: skip
         if name is not None:
             axis = int(name.split()[1].rstrip("+−"))
-            ends = [net.coordinates(of[channel]) for of in (net.channel_source, net.channel_target)]
+            ends = [net.coordinates(of[channel]) for of in (net.source_end, net.target_end)]
             assert [at for at in range(len(ends[0])) if ends[0][at] != ends[1][at]] == [axis]
     busiest = int(np.argmax(time))
     shown = max(scene.cells[0].time)

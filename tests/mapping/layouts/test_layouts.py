@@ -20,7 +20,7 @@ def test_neighbours_differ_in_one_bit(sides, data):
     assert node_of.dtype == np.int32
     assert sorted(node_of.tolist()) == list(range(network.num_nodes))
     task_of = np.argsort(node_of)
-    differ = task_of[network.channel_source] ^ task_of[network.channel_target]
+    differ = task_of[network.source_end] ^ task_of[network.target_end]
     assert all(bits.bit_count() == 1 for bits in differ.tolist())
 
 

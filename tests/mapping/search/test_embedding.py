@@ -27,7 +27,7 @@ def assert_embedded(graph, network, node_of):
     assert node_of.dtype == np.int32
     check_mapping(node_of, graph.num_tasks, network.num_nodes)
     edges = zip(graph.source.tolist(), graph.target.tolist(), strict=True)
-    channels = zip(network.channel_source.tolist(), network.channel_target.tolist(), strict=True)
+    channels = zip(network.source_end.tolist(), network.target_end.tolist(), strict=True)
     assert is_embedding(edges, channels, node_of.tolist())
 
 

@@ -96,7 +96,7 @@ def test_compact_nodes_are_blocks_and_subcubes():
     ):
         ground = ground_of(network)
         chosen = compact_nodes(network, ground, np.arange(network.num_nodes), number)
-        inside = np.isin(network.channel_source, chosen) & np.isin(network.channel_target, chosen)
+        inside = np.isin(network.source_end, chosen) & np.isin(network.target_end, chosen)
         assert (len(np.unique(chosen)), inside.sum()) == (number, channels)
     allowed = np.array([0, 1, 7, 30, 31, 32])  # both ends of a ring are next to each other
     found = compact_nodes(torus(33), ground_of(torus(33)), allowed, 3)

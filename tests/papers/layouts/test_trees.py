@@ -52,8 +52,8 @@ def test_own_routes_lead_from_task_to_task_both_ways_and_never_wait_in_a_circle(
     shortest = paths(network, DimensionOrder(), *ends)
     assert routed.lengths.tolist() == shortest.lengths.tolist()
     first, last = routed.offsets[:-1], routed.offsets[1:] - 1
-    hop_from = network.channel_source[routed.channels]
-    hop_to = network.channel_target[routed.channels]
+    hop_from = network.source_end[routed.channels]
+    hop_to = network.target_end[routed.channels]
     assert (hop_from[first] == ends[0]).all()
     assert (hop_to[last] == ends[1]).all()
     inner = np.delete(np.arange(len(hop_from)), first)

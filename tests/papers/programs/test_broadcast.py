@@ -38,7 +38,7 @@ CUBES = [
 def distances(topology, root):
     graph = nx.DiGraph()
     graph.add_edges_from(
-        zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
+        zip(topology.source_end.tolist(), topology.target_end.tolist(), strict=True)
     )
     return nx.single_source_shortest_path_length(graph, root)
 
@@ -53,9 +53,7 @@ def orientations(topology):
 def check_spans(topology, root, parent):
     """Every node is one hop farther than its parent, so by induction on a shortest path."""
     hops = distances(topology, root)
-    joined = set(
-        zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
-    )
+    joined = set(zip(topology.source_end.tolist(), topology.target_end.tolist(), strict=True))
     assert parent[root] == -1
     for node in set(range(topology.num_nodes)) - {root}:
         assert (parent[node], node) in joined

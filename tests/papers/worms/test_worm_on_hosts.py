@@ -40,7 +40,7 @@ def doubled(routers, twice):
     ends = np.array([routers.channel_source, routers.channel_target])
     source, target = np.concatenate([ends, ends[:, twice], ends[::-1, twice]], axis=1)
     order = np.lexsort((target, source))
-    return Topology("doubled", routers.num_vertices, source[order], target[order])
+    return Topology("doubled", routers.num_routers, source[order], target[order])
 
 
 @st.composite
@@ -54,7 +54,7 @@ def hosted(draw):
         routers = doubled(routers, draw(st.lists(st.integers(0, routers.num_channels - 1))))
     hosts = draw(st.integers(1, 8))
     ports = draw(st.lists(st.integers(1, 2), min_size=hosts, max_size=hosts))
-    place = st.integers(0, routers.num_vertices - 1)
+    place = st.integers(0, routers.num_routers - 1)
     at = draw(st.lists(place, min_size=sum(ports), max_size=sum(ports)))
     owner = np.arange(hosts).repeat(ports)
     return attach_hosts(routers, np.array(at), name="hosted", port_host=owner)

@@ -29,7 +29,7 @@ def timetable_faults(found):
                 wrong.append(f"message {message} leaves before its data is there")
             has[target, chunk] = max(has.get((target, chunk), 0.0), found.end[message])
         taken = found.routes.of(message)
-        ends = net.channel_source[taken[0]], net.channel_target[taken[-1]]
+        ends = net.source_end[taken[0]], net.target_end[taken[-1]]
         if [found.network.vertices[source], found.network.vertices[target]] != list(ends):
             wrong.append(f"message {message} takes another way")
         delay = sum(latency_of(found.network, each) for each in taken.tolist())

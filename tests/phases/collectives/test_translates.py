@@ -58,7 +58,7 @@ def test_schedules_in_time(spec, collective):
     for message in range(found.program.num_messages):
         (channel,) = found.routes.of(message)
         ends = order[found.program.source[message]], order[found.program.target[message]]
-        assert ends == (net.channel_source[channel], net.channel_target[channel])
+        assert ends == (net.source_end[channel], net.target_end[channel])
 
 
 def test_large_tori_come_near_the_bound():

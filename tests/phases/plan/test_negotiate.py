@@ -32,8 +32,8 @@ def price_of(network, capacity, price, source, channels):
 def assert_joins(network, source, target, channels):
     at = source
     for channel in channels:
-        assert network.channel_source[channel] == at
-        at = network.channel_target[channel]
+        assert network.source_end[channel] == at
+        at = network.target_end[channel]
     assert at == target
 
 
@@ -79,7 +79,7 @@ def test_full_places_are_closed():
     price[1] = np.inf
     paid, channels = found_by_kernel(task, price, 0, 2)
     assert paid == 5
-    assert network.channel_target[channels].tolist() == [3, 4, 5, 2]
+    assert network.target_end[channels].tolist() == [3, 4, 5, 2]
     price[4] = np.inf
     assert found_by_kernel(task, price, 0, 2) == (np.inf, [])
 

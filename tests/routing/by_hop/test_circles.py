@@ -42,7 +42,7 @@ def test_the_three_vcs_of_an_established_simulator_have_a_circle(name):
     kinds = group_kinds(net).kind[[channel for channel, _ in circle]]
     assert {0, 1} == set(kinds.tolist())
     for (channel, _), (after, _) in zip(circle, circle[1:] + circle[:1], strict=True):
-        assert net.channel_target[channel] == net.channel_source[after]
+        assert net.target_end[channel] == net.source_end[after]
     ours = virtual_channel_routing(net, "ugal-l", num_vcs=4).tables
     assert hop_circle(net, ours) == ()
 

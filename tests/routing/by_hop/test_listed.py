@@ -104,7 +104,7 @@ def test_lanes_that_change_on_the_way_are_followed_hop_by_hop():
         crossed, choices = walker.walk(source, target, coin[pair], aux[pair])
         level = routing.lanes.level[target, network.injection_router[source]]
         for (held, channel), slots in zip(pairwise(crossed[:-1]), choices, strict=False):
-            router = network.channel_source[channel] - network.num_hosts
+            router = network.source_end[channel] - network.num_hosts
             lane = routing.lanes.lane_of[router, in_port[held], out_port[channel], level]
             vcs = frozenset(vc for _, vc in slots)
             assert seen.setdefault(int(lane), vcs) == vcs
@@ -171,7 +171,7 @@ def with_bandwidth(routers, bandwidth):
     """Return routers as a direct network whose channels have a bandwidth."""
     many = np.full(routers.num_channels, bandwidth)
     ends = routers.channel_source, routers.channel_target
-    return Topology("fast", routers.num_vertices, *ends, channel_bandwidth=many)
+    return Topology("fast", routers.num_routers, *ends, channel_bandwidth=many)
 
 
 def test_a_function_of_ones_own_may_leave_choices():

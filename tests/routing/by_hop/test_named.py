@@ -172,7 +172,7 @@ def test_two_choices_take_the_less_used_and_all_choices_the_least_used():
         found = routing_of(net, name, num_vcs=1)
         used = idle(net, found.tables)
         wired = hosted_ports(net)
-        ups = np.flatnonzero(net.channel_source == net.num_hosts)
+        ups = np.flatnonzero(net.source_end == net.num_hosts)
         used[0] = 9
         used[0, wired.out_port[ups[2]]] = 1
         rng = np.random.default_rng(4)
@@ -188,7 +188,7 @@ def test_a_detour_is_made_where_its_queues_are_shorter_by_the_threshold():
         found = routing_of(net, name, num_vcs=4)
         straight, _ = walk(net, found, source, target)
         used = idle(net, found.tables)
-        router, port = net.channel_source[straight[1]] - net.num_hosts, wired.out_port[straight[1]]
+        router, port = net.source_end[straight[1]] - net.num_hosts, wired.out_port[straight[1]]
         coins = np.random.default_rng(5).integers(2**31, size=200)
         weight = 1 if "ugal-g" in name else len(straight) - 2
         for flits, detours in ((0, False), (bound // weight, False), (bound // weight + 1, True)):

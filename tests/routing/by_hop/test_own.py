@@ -83,7 +83,7 @@ def test_next_routers_can_be_given():
 
     found = routing_by_hop(net, last, num_vcs=2, next_routers=row_first)
     channels, _ = walk(net, found, 0, 8)
-    assert [net.channel_target[channel] - 9 for channel in channels[:-1]] == [0, 1, 2, 5, 8]
+    assert [net.target_end[channel] - 9 for channel in channels[:-1]] == [0, 1, 2, 5, 8]
 
 
 @pytest.mark.parametrize(

@@ -27,13 +27,13 @@ def walk(net, routing, source, target, *, coin=0, used=None, rng=None):
     packet = np.array([(source, target, sink, coin, -1, 0, 0)], PACKET)
     channels = [net.num_network_channels + int(np.argmax(net.port_host == source))]
     vcs = [0]
-    while net.channel_target[channels[-1]] >= net.num_hosts:
-        router = net.channel_target[channels[-1]] - net.num_hosts
+    while net.target_end[channels[-1]] >= net.num_hosts:
+        router = net.target_end[channels[-1]] - net.num_hosts
         in_port = int(np.argmax(inward[router] == channels[-1]))
         found = asked(tables, used, router, in_port, vcs[-1], packet, len(channels) - 1)
         port, vc = found[0 if rng is None else rng.integers(len(found))]
         channels.append(int(outward[router, port]))
         vcs.append(vc)
         assert len(channels) < 100
-    assert net.channel_target[channels[-1]] == target
+    assert net.target_end[channels[-1]] == target
     return channels, vcs

@@ -270,13 +270,13 @@ def shuffled(sides, wraps, lost, seed):
     """A torus or mesh as a graph whose routers are in no order, some cables gone."""
     rng = np.random.default_rng(seed)
     net = cube(sides, wraps)
-    ends = zip(net.channel_source.tolist(), net.channel_target.tolist(), strict=True)
+    ends = zip(net.source_end.tolist(), net.target_end.tolist(), strict=True)
     pairs = sorted({tuple(sorted(pair)) for pair in ends})
     kept = rng.permutation(len(pairs))[lost:]
-    number = rng.permutation(net.num_vertices)
+    number = rng.permutation(net.num_ends)
     ends = number[np.array(pairs)[kept]]
     return Topology(
-        "torn", net.num_vertices,
+        "torn", net.num_ends,
         np.concatenate([ends[:, 0], ends[:, 1]]).astype(np.int32),
         np.concatenate([ends[:, 1], ends[:, 0]]).astype(np.int32),
     )  # fmt: skip
@@ -337,9 +337,9 @@ def test_torus_2qos_refuses_a_ring_in_two_pieces():
     row = row[np.argsort(grid.place[row, 1])]
     gone = [{row[0], row[1]}, {row[2], row[3]}]
     kept = np.array(
-        [{a, b} not in gone for a, b in zip(net.channel_source, net.channel_target, strict=True)]
+        [{a, b} not in gone for a, b in zip(net.source_end, net.target_end, strict=True)]
     )
-    torn = Topology("torn", 25, net.channel_source[kept], net.channel_target[kept])
+    torn = Topology("torn", 25, net.source_end[kept], net.target_end[kept])
     assert "broken in 2 places" in would_fall_back(torn, "torus-2qos")
     with pytest.raises(InputError, match="OpenSM configures minhop"):
         torus_2qos(torn)

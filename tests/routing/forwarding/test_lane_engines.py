@@ -151,8 +151,8 @@ def test_broken_parts_are_gone_round(engine, broken):
     up = np.flatnonzero(net.vertex_up)
     for destination in up:
         for router in up:
-            path = path_of(table.next_channel[destination], router, net.channel_target)
-            assert (net.channel_target[path[-1]] if path else router) == destination
+            path = path_of(table.next_channel[destination], router, net.target_end)
+            assert (net.target_end[path[-1]] if path else router) == destination
     if engine is not sssp:
         assert lane_circle(net, table) == ()
 

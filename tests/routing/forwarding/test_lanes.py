@@ -33,7 +33,7 @@ def random_table(net, seed):
     """Ways to each destination by a random order of its neighbors: trees, mostly not shortest."""
     rng, inside = np.random.default_rng(seed), net.routers
     offsets, entering = inside.incoming()
-    table = np.full((len(exits(net)), inside.num_vertices), -1, np.int32)
+    table = np.full((len(exits(net)), inside.num_routers), -1, np.int32)
     for row, end in zip(table, exits(net).tolist(), strict=True):
         reached = [end]
         while reached:
@@ -62,7 +62,7 @@ def test_single_dependencies_are_taken_as_long_as_no_circle_closes(name, seed, l
     offsets, leaving = net.outgoing()
     for _ in range(60):
         lane, held = rng.integers(lanes), rng.integers(net.num_channels)
-        router = net.channel_target[held]
+        router = net.target_end[held]
         slot = rng.integers(offsets[router + 1] - offsets[router])
         asked = int(leaving[offsets[router] + slot])
         assert insert(graph, lane, held, slot) == plain[lane].insert(int(held), asked)
@@ -81,7 +81,7 @@ def test_paths_come_and_go_whole(name, seed):
             remove_path(graph, 0, np.array(path, np.int32), len(path))
             plain.remove_path(path)
             continue
-        row, start = table[rng.integers(len(table))], rng.integers(inside.num_vertices)
+        row, start = table[rng.integers(len(table))], rng.integers(inside.num_routers)
         path = reference.path_of(row, start, inside.channel_target)
         taken = insert_path(graph, 0, np.array(path, np.int32), len(path))
         assert taken == plain.insert_path(path)
@@ -96,7 +96,7 @@ def check_order(graph, net, plain):
     for lane, twin in enumerate(plain):
         uses = {}
         for held, slot in zip(*np.nonzero(graph.uses[lane * count :][:count]), strict=True):
-            asked = leaving[offsets[net.channel_target[held]] + slot]
+            asked = leaving[offsets[net.target_end[held]] + slot]
             uses[int(held), int(asked)] = graph.uses[lane * count + held, slot]
             assert graph.rank[lane * count + held] < graph.rank[lane * count + asked]
         assert uses == dict(+twin.uses)
@@ -192,7 +192,7 @@ def test_too_few_lanes_are_said_with_how_many_would_do():
 def test_a_table_that_leads_in_a_circle_is_refused():
     net = mesh(3)
     table = minhop(net).next_channel.copy()
-    back = [c for c in range(4) if (net.channel_source[c], net.channel_target[c]) == (1, 0)]
+    back = [c for c in range(4) if (net.source_end[c], net.target_end[c]) == (1, 0)]
     table[2, 1] = back[0]
     with pytest.raises(InputError, match="circle"):
         layered(net, table)

@@ -143,7 +143,7 @@ class TestClosedForms:
         """Links of 1 and 2; a flow on both: 1/2, 1/2 and 3/2 (Bertsekas & Gallager, 6.5.2)."""
         net = mesh(1, 3)
         wide = replace(net, channel_bandwidth=np.array(
-            [2.0 if source == 1 else 1.0 for source in net.channel_source]))  # fmt: skip
+            [2.0 if source == 1 else 1.0 for source in net.source_end]))  # fmt: skip
         table = program(3, source=[0, 0, 1], target=[2, 1, 2], flits=[1, 100, 3])
         found = run(wide, table, latency=0.0, end_channels=False, injection="shared")
         assert found.complete[[0, 2]] == pytest.approx([2, 2])
@@ -209,8 +209,8 @@ class TestSpecial:
     def test_bandwidths_that_differ_much(self):
         """A gigabit behind 400 Gb/s: the flows of both still get all that there is."""
         net = topology("leaf-spine:2x1x4")
-        speed = np.where(net.channel_source == 7, 0.0025, 1.0)
-        speed = np.where(net.channel_target == 7, 0.0025, speed)
+        speed = np.where(net.source_end == 7, 0.0025, 1.0)
+        speed = np.where(net.target_end == 7, 0.0025, speed)
         unlike = with_channels(net, speed, net.channel_cycles)
         table = program(8, source=[0, 1, 2, 3], target=[7, 7, 7, 4], flits=1e9)
         found = run(unlike, table, bandwidth=50e9, latency=0.0)

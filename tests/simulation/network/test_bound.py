@@ -243,7 +243,7 @@ def fullest_cut(network, flow):
     """Traffic over channels, of every cut of every dimension: pair by pair, channel by channel."""
     fullest = 0.0
     at = [network.coordinates(node) for node in range(network.num_nodes)]
-    ends = list(zip(network.channel_source.tolist(), network.channel_target.tolist(), strict=True))
+    ends = list(zip(network.source_end.tolist(), network.target_end.tolist(), strict=True))
     for axis, side in enumerate(network.sides):
         for low, high in combinations(range(side + 1), 2):
             if high - low == side or (low and not network.wraps[axis]):

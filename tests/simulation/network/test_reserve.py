@@ -50,7 +50,7 @@ def owned(reservation, network, router):
     """Each connection's channels and VCs in order, and the port and VC of its ejection."""
     tables, out_port = reservation.routing.tables, ports(network).out_port
     leaving = {
-        (int(network.channel_source[c]), int(out_port[c])): c for c in range(network.num_channels)
+        (int(network.source_end[c]), int(out_port[c])): c for c in range(network.num_channels)
     }
     found = []
     for connection, source in enumerate(reservation.sources.tolist()):
@@ -63,7 +63,7 @@ def owned(reservation, network, router):
             if at + 1 < after:
                 channel = leaving[node, port]
                 hops.append((channel, vc))
-                node = int(network.channel_target[channel])
+                node = int(network.target_end[channel])
         assert node == reservation.targets[connection]
         found.append((hops, (port - ports(network).num_network_ports, vc)))
     return found

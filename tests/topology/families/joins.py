@@ -19,12 +19,12 @@ def check_network(network):
     assert all(a != b for a, b in found)
     keys = network.routers.channel_source.astype(np.int64) * network.num_routers
     assert (np.diff(keys + network.routers.channel_target) >= 0).all()
-    assert network.num_vertices == network.num_hosts + network.num_routers
+    assert network.num_ends == network.num_hosts + network.num_routers
     first = network.num_network_channels
-    assert np.array_equal(network.channel_source[:first],
+    assert np.array_equal(network.source_end[:first],
                           network.routers.channel_source + network.num_hosts)  # fmt: skip
-    assert np.array_equal(network.channel_source[first : first + network.num_ports],
+    assert np.array_equal(network.source_end[first : first + network.num_ports],
                           network.port_host)  # fmt: skip
-    assert len({network.name_of(v) for v in range(network.num_vertices)}) == network.num_vertices
+    assert len({network.name_of(v) for v in range(network.num_ends)}) == network.num_ends
     assert network.num_channels == first + 2 * network.num_ports
     assert (np.bincount(network.port_host, minlength=network.num_hosts) > 0).all()

@@ -42,7 +42,7 @@ def test_several_hosts_on_each_router_of_a_cube(spec):
     assert np.array_equal(net.routers.channel_source, check.channel_source)
     assert np.array_equal(net.routers.channel_target, check.channel_target)
     assert net.injection_router.tolist() == np.arange(check.num_hosts).repeat(int(hosts)).tolist()
-    assert net.name_of(net.num_vertices - 1) == check.name_of(check.num_hosts - 1)
+    assert net.name_of(net.num_ends - 1) == check.name_of(check.num_hosts - 1)
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ def test_a_jellyfish_is_regular_connected_and_the_same_every_time(spec):
     net, again = topology(spec), topology(spec)
     check_network(net)
     assert net.name == spec
-    assert np.array_equal(net.channel_source, again.channel_source)
-    assert np.array_equal(net.channel_target, again.channel_target)
+    assert np.array_equal(net.source_end, again.source_end)
+    assert np.array_equal(net.target_end, again.target_end)
     found = links(net)
     assert set(found.values()) == {1}
     assert set(np.bincount(net.routers.channel_source).tolist()) == {
@@ -99,7 +99,7 @@ def test_a_butterfly_by_hand():
 def test_a_twisted_torus_is_a_torus_but_for_the_wraps_of_its_short_sides(sides):
     net, plain = topology("twisted-torus:" + "x".join(map(str, sides))), torus(*sides)
     assert net.direct
-    assert net.num_channels == 2 * len(sides) * plain.num_vertices
+    assert net.num_channels == 2 * len(sides) * plain.num_routers
     short = min(sides)
     expected = set()
     for node in np.ndindex(*sides):
@@ -112,7 +112,7 @@ def test_a_twisted_torus_is_a_torus_but_for_the_wraps_of_its_short_sides(sides):
                     both = zip(to, sides, strict=True)
                     to = [(t + short) % side if side != short else t for t, side in both]
             expected |= {(node, tuple(to)), (tuple(to), node)}
-    at = [tuple(map(int, np.unravel_index(v, sides))) for v in range(net.num_vertices)]
+    at = [tuple(map(int, np.unravel_index(v, sides))) for v in range(net.num_ends)]
     assert {(at[a], at[b]) for a, b in links(net)} == expected
     assert net.name_of(5) == plain.name_of(5)
 

@@ -76,7 +76,7 @@ def test_sizes_of_the_fat_tree_of_k_port_switches():
     for k in (2, 4, 6, 8):
         net = topology(f"fat-tree:k={k}")
         assert (net.num_hosts, net.num_routers) == (k**3 // 4, 5 * k**2 // 4)
-        ports = np.bincount(net.channel_source, minlength=net.num_vertices)[net.num_hosts :]
+        ports = np.bincount(net.source_end, minlength=net.num_ends)[net.num_hosts :]
         assert set(ports.tolist()) == {k}
 
 
@@ -85,7 +85,7 @@ def test_switches_are_called_by_what_they_are():
     assert topology("leaf-spine:4x2x4/2").channel_name(1) == "leaf0 -> spine0#2"
     net = topology("fat-tree:k=4")
     assert net.channel_name(0) == "edge0 -> aggregation0"
-    assert net.name_of(net.num_vertices - 1) == "core3"
+    assert net.name_of(net.num_ends - 1) == "core3"
     assert topology("fat-tree:4x3").name_of(64 + 16 + 3) == "s2.3"
     assert topology("xgft:4x4/1x2").channel_name(0) == "leaf0 -> spine0"
 

@@ -32,7 +32,7 @@ def links(topology: Topology) -> list[tuple[str, str, float, int]]:
     return sorted(
         (topology.name_of(int(a)), topology.name_of(int(b)), round(float(rate) * unit, 6), int(c))
         for a, b, rate, c in zip(
-            topology.channel_source, topology.channel_target, topology.channel_bandwidth,
+            topology.source_end, topology.target_end, topology.channel_bandwidth,
             topology.channel_cycles, strict=True,
         )
     )  # fmt: skip
@@ -41,6 +41,6 @@ def links(topology: Topology) -> list[tuple[str, str, float, int]]:
 def hops(topology: Topology) -> nx.MultiDiGraph:
     """Return the network as NetworkX has it, of vertices by number."""
     graph = nx.MultiDiGraph()
-    ends = (topology.channel_source.tolist(), topology.channel_target.tolist())
+    ends = (topology.source_end.tolist(), topology.target_end.tolist())
     graph.add_edges_from(zip(*ends, strict=True))
     return graph

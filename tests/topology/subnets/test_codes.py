@@ -69,7 +69,7 @@ def test_either_file_names_the_wiring_and_a_number_its_hosts(dally):
     net = read(dally / "dfdally-72-inter")
     assert (net.num_hosts, net.num_routers, net.num_network_channels) == (72, 36, 180)
     other = read(dally / "dfdally-72-intra")
-    assert np.array_equal(net.channel_target, other.channel_target)
+    assert np.array_equal(net.target_end, other.target_end)
     with pytest.warns(UserWarning, match="no rates"):
         more = topology(f"fabric:{dally}/dfdally-72-inter/3")
     assert more.num_hosts == 108

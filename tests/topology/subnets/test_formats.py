@@ -173,7 +173,7 @@ def test_cables_lead_both_ways_between_two_ports(name):
     net = read_text_as_fabric(unpacked(f"{name}.ibsim"))
     back = way_back(net)
     assert (net.cabling.out_port == net.cabling.in_port[back]).all()
-    assert (net.channel_source == net.channel_target[back]).all()
+    assert (net.source_end == net.target_end[back]).all()
 
 
 def test_a_file_of_no_known_kind_is_told_all_kinds():

@@ -28,8 +28,8 @@ def test_networks_come_back_with_their_ports(spec):
     out_port, in_port = port_numbers(net)
 
     def cables(each, leaves, enters):
-        name = [each.name_of(v) for v in range(each.num_vertices)]
-        ends = zip(each.channel_source[:first], each.channel_target[:first], strict=True)
+        name = [each.name_of(v) for v in range(each.num_ends)]
+        ends = zip(each.source_end[:first], each.target_end[:first], strict=True)
         ports = zip(leaves[:first].tolist(), enters[:first].tolist(), strict=True)
         return {(name[a], name[b], *both) for (a, b), both in zip(ends, ports, strict=True)}
 

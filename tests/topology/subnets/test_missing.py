@@ -82,7 +82,7 @@ CUT = (
 def _cables(spec):
     net = topology(spec)
     first = net.num_network_channels
-    once = np.flatnonzero(net.channel_source[:first] < net.channel_target[:first])
+    once = np.flatnonzero(net.source_end[:first] < net.target_end[:first])
     return net, once.tolist(), way_back(net)
 
 
@@ -105,9 +105,7 @@ def test_a_cable_that_is_cut_is_said_with_an_end_of_it(spec, data):
     said = missing_parts(found)
     whole = topology(spec)
     for channel in cut:
-        ends = [
-            whole.name_of(int(v[channel])) for v in (whole.channel_source, whole.channel_target)
-        ]
+        ends = [whole.name_of(int(v[channel])) for v in (whole.source_end, whole.target_end)]
         assert any(each in line for line in said for each in ends), (ends, said)
     kind = WHOLE.get(spec, shape_words(whole)).split(" of ")[0]
     if len(cut) == 1 or "tree" in kind:

@@ -76,7 +76,7 @@ def test_all_to_all_takes_as_long_as_the_busiest_link(tmp_path, hosts, parameter
 def test_a_torus_is_a_torus_with_its_first_side_fastest(tmp_path):
     net = cluster(tmp_path, 12, "torus", "3,2,2")
     assert net.sides == (2, 2, 3)
-    assert np.array_equal(net.channel_target, torus(2, 2, 3).channel_target)
+    assert np.array_equal(net.target_end, torus(2, 2, 3).channel_target)
     assert net.name_of(11) == "node-11.org"
     assert "50us" in net.notes[0]
 
@@ -84,8 +84,8 @@ def test_a_torus_is_a_torus_with_its_first_side_fastest(tmp_path):
 def test_a_fat_tree_is_the_one_of_its_parameters(tmp_path):
     net = cluster(tmp_path, 16, "FAT_TREE", "2;4,4;1,2;1,2")
     same = xgft((4, 4), (1, 2), (1, 2))
-    assert np.array_equal(net.channel_source, same.channel_source)
-    assert np.array_equal(net.channel_target, same.channel_target)
+    assert np.array_equal(net.source_end, same.source_end)
+    assert np.array_equal(net.target_end, same.target_end)
     assert (net.family.children, net.family.parallel) == ((4, 4), (1, 2))
 
 

@@ -132,7 +132,7 @@ def test_in_a_torus_x_is_fastest(tmp_path):
     net = network(tmp_path, TORUS)
     assert net.routers.sides == (2, 3, 4)
     assert net.labels[:24] == tuple(f"n{i:02}" for i in range(1, 25))
-    neighbours = {net.name_of(int(b)) for a, b in zip(net.channel_source, net.channel_target,
+    neighbours = {net.name_of(int(b)) for a, b in zip(net.source_end, net.target_end,
                   strict=True) if net.name_of(int(a)) == "(0,0,0)"}  # fmt: skip
     at = {"(0,0,1)", "(0,0,3)", "(0,1,0)", "(0,2,0)", "(1,0,0)"}  # z, y, x
     assert neighbours == at | {"n01"}

@@ -23,7 +23,7 @@ def both_ways(links):
 )
 def test_a_grid_of_tasks_has_the_edges_of_the_network_of_that_name(spec):
     graph, network = read(spec), topology(spec)
-    channels = zip(network.channel_source.tolist(), network.channel_target.tolist(), strict=True)
+    channels = zip(network.source_end.tolist(), network.target_end.tolist(), strict=True)
     assert edges(graph) == sorted(channels)
     assert (graph.name, graph.num_tasks) == (spec, network.num_nodes)
 

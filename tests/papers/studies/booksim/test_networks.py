@@ -31,7 +31,7 @@ SHAPES = [
 def inside(net):
     """Return (router, router, cycles) of every channel between routers."""
     many = net.num_network_channels
-    ends = (net.channel_source[:many] - net.num_hosts, net.channel_target[:many] - net.num_hosts)
+    ends = (net.source_end[:many] - net.num_hosts, net.target_end[:many] - net.num_hosts)
     return list(zip(*(each.tolist() for each in (*ends, net.channel_cycles[:many])), strict=True))
 
 
@@ -113,7 +113,7 @@ def test_flatfly_joins_routers_that_differ_in_one_digit(shape):
         assert (router // x, router % x) == (row // side, column // side)
     alike = network(shape._replace(by_length=False))
     assert (alike.channel_cycles == 1).all()
-    assert alike.channel_target.tolist() == net.channel_target.tolist()
+    assert alike.target_end.tolist() == net.target_end.tolist()
 
 
 def test_flatfly_ports_and_hosts_as_noted():

@@ -75,10 +75,10 @@ class Walker:
             channel = int(self.outward[router, port])
             way.append((router, vcs))
             if channel >= net.num_network_channels:
-                assert net.channel_target[channel] == target
+                assert net.target_end[channel] == target
                 return way
             in_vc = int(self.rng.choice(sorted(vcs)))
-            router = int(net.channel_target[channel]) - net.num_hosts
+            router = int(net.target_end[channel]) - net.num_hosts
             in_port = int(self.wired.in_port[channel])
         raise AssertionError("it never arrives")
 
@@ -331,11 +331,11 @@ def test_dragonfly_ugal_by_way_of_a_router_of_another_group():
     net = walker.net
     for router in range(net.num_routers):
         for port, channel in enumerate(walker.outward[router].tolist()):
-            lead = net.channel_target[channel] - net.num_hosts
+            lead = net.target_end[channel] - net.num_hosts
             if 0 <= channel < net.num_network_channels and group(lead) != group(router):
                 walker.fill(router, port, 0)
     walker.fill(0, 3, 31)  # the global channel from router 0 to group 1: port 3 of its five
-    to = int(net.channel_target[walker.outward[0, 3]] - net.num_hosts)
+    to = int(net.target_end[walker.outward[0, 3]] - net.num_hosts)
     target = int(np.flatnonzero(net.ejection_router == to)[0])
     straight, vcs_met = 0, set()
     for _ in range(300):
