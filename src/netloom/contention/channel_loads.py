@@ -259,7 +259,7 @@ def measure(
         whole = paths(topology, routing, from_node, to_node)
         between = measure_paths(
             between_routers(topology, whole), inside.num_channels, weight,
-            bandwidth=topology.channel_bandwidth[: inside.num_channels],
+            bandwidth=inside.channel_bandwidth,
         )  # fmt: skip
     if not topology.ports_listed:
         return between

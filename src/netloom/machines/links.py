@@ -123,9 +123,9 @@ def channels_between(network: Topology, between: str | tuple[str, str], where: s
         near = get_close_matches(between, known, n=1)
         wanted = f"{near[0]}, perhaps" if near else f"{', '.join(known)}, or {PATTERNS}"
         raise InputError(where, f"'{between}', of which {whole.name} has no links", wanted)
-    names = [whole.name_of(vertex) for vertex in range(whole.num_vertices)]
+    names = [whole.name_of(vertex) for vertex in range(whole.num_ends)]
     one, other = (np.array([fnmatchcase(name, each) for name in names]) for each in between)
-    source, target = whole.channel_source, whole.channel_target
+    source, target = whole.source_end, whole.target_end
     found: Bools = (one[source] & other[target]) | (other[source] & one[target])
     if not found.any():
         some = ", ".join(dict.fromkeys((names[0], names[whole.router_vertex(0)], names[-1])))
@@ -173,15 +173,8 @@ def with_channels(network: Topology, bandwidth: Floats, cycles: Ints, **units: A
     units
         ``reference_gbps`` and ``cycle_ns``.
     """
-    kept, inside = network.whole_channel, network.whole.num_network_channels
-    parts: dict[str, Any] = {}
-    if network.unbroken is not None:
-        parts["unbroken"] = with_channels(network.unbroken, bandwidth, cycles, **units)
-    if network.router_network is not None:
-        routers = network.router_network
-        parts["router_network"] = with_channels(
-            routers, bandwidth[:inside], cycles[:inside], **units
-        )
+    kept, whole = network.whole_channel, network.unbroken
     return replace(
-        network, channel_bandwidth=bandwidth[kept], channel_cycles=cycles[kept], **units, **parts
-    )
+        network, channel_bandwidth=bandwidth[kept], channel_cycles=cycles[kept], **units,
+        unbroken=None if whole is None else with_channels(whole, bandwidth, cycles, **units),
+    )  # fmt: skip

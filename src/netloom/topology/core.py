@@ -121,39 +121,46 @@ def _filled_later() -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Topology:
-    """A network: vertices joined by directed channels.
+    """A network: routers joined by directed channels, and hosts that hang on them by ports.
 
-    Vertices 0 … ``num_hosts`` − 1 are the hosts, so that a host's number is also its vertex. The
-    routers follow. In a direct network each vertex is both, and ``num_vertices``, ``num_hosts``
-    and ``num_routers`` are one number. A bidirectional link is two channels. Several channels may
-    join the same two vertices. Channels between routers come first, then the injection channel of
-    each host port, then the ejection channel of each.
+    A bidirectional link is two channels. Several channels may join the same two routers. Channels
+    between routers are numbered first, then the injection channel of each host port, then the
+    ejection channel of each. In a direct network router r has host r and its port, without saying
+    how fast: bandwidths and latencies are those of channels between routers there.
+
+    Where hosts and routers are numbered together (labels, files, NetworkX), they are *vertices*:
+    the hosts first, so that a host's number is also its vertex, then the routers. In a direct
+    network vertex r is host r and router r.
 
     Attributes
     ----------
     name
         The spec string that makes this topology again, such as ``mesh:8x8``.
-    num_vertices
-        Number of hosts and routers.
+    num_routers
+        Number of routers.
     channel_source, channel_target
-        int32[num_channels], the vertices that each channel leaves and enters.
+        int32[num_network_channels], the routers that each channel between routers leaves and
+        enters.
     labels
         The names of the vertices, from the file that they were read from or from their family.
         Empty where they have no name but their number. Messages call hosts and routers so.
     num_hosts
-        Number of hosts. That of vertices in a direct network.
+        Number of hosts. That of routers in a direct network.
     channel_bandwidth
         float64[num_channels], flits/cycle, relative to the network's reference rate.
     channel_cycles
         int32[num_channels], latency of each channel in cycles.
     router_network
         The routers and their channels as a direct network, channels by the same numbers. None
-        where the network is direct itself. Take ``routers``, which is never None.
+        where the network is direct itself. Take ``routers``, which is never None. It takes its
+        bandwidths, latencies and units from the network that it is given to.
     port_host
         int32[num_ports], the host of each port, ascending. A host may have several ports, and has
         one in a direct network. Port p injects by channel ``num_network_channels + p``, and
-        receives by the channel ``num_ports`` behind that. The arrays of a direct network do not
-        list these channels.
+        receives by the channel ``num_ports`` behind that.
+    injection_router, ejection_router
+        int32[num_ports], the routers that each port sends to and receives from. The port's own
+        number in a direct network, at no cost: the three are one array there.
     node_of_host
         int32[num_hosts], the computer that owns each host.
     computer_labels
@@ -184,7 +191,7 @@ class Topology:
     """
 
     name: str
-    num_vertices: int
+    num_routers: int
     channel_source: Ints
     channel_target: Ints
     labels: tuple[str, ...] = ()
@@ -194,6 +201,8 @@ class Topology:
     channel_cycles: Ints = field(default_factory=_filled_later, repr=False)
     router_network: Topology | None = None
     port_host: Ints = field(default_factory=_filled_later, repr=False)
+    injection_router: Ints = field(default_factory=_filled_later, repr=False)
+    ejection_router: Ints = field(default_factory=_filled_later, repr=False)
     node_of_host: Ints = field(default_factory=_filled_later, repr=False)
     computer_labels: tuple[str, ...] = ()
     reference_gbps: float | None = None
@@ -209,33 +218,51 @@ class Topology:
 
     def __post_init__(self) -> None:
         """Fill what was not given: a direct network, all of whose channels are alike."""
-        hosts = self.num_vertices if self.num_hosts < 0 else self.num_hosts
+        hosts = self.num_routers if self.num_hosts < 0 else self.num_hosts
         each = np.arange(hosts, dtype=np.int32)
-        alike: dict[str, Any] = {
-            "channel_bandwidth": np.broadcast_to(1.0, self.num_channels),
-            "channel_cycles": np.broadcast_to(np.int32(1), self.num_channels),
-            "port_host": each,
-            "node_of_host": each,
-        }
         object.__setattr__(self, "num_hosts", hosts)
-        for name, values in alike.items():
+        for name in ("port_host", "injection_router", "ejection_router", "node_of_host"):
             if getattr(self, name) is None:
-                object.__setattr__(self, name, values)
+                object.__setattr__(self, name, each)
+        for name, value in (("channel_bandwidth", 1.0), ("channel_cycles", np.int32(1))):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, np.broadcast_to(value, self.num_channels))
+        if self.router_network is not None:
+            object.__setattr__(self, "router_network", self._as_fast(self.router_network))
+
+    def _as_fast(self, routers: Topology) -> Topology:
+        """Return the network of routers with the bandwidths, latencies and units of this one."""
+        rate, cycles = (
+            each[: self.num_network_channels]
+            for each in (self.channel_bandwidth, self.channel_cycles)
+        )
+        units = {"reference_gbps": self.reference_gbps, "cycle_ns": self.cycle_ns}
+        unbroken = None if self.unbroken is None else self.unbroken.routers
+        if (
+            np.array_equal(rate, routers.channel_bandwidth)
+            and np.array_equal(cycles, routers.channel_cycles)
+            and all(getattr(routers, name) == value for name, value in units.items())
+            and routers.unbroken is unbroken
+        ):
+            return routers
+        return replace(
+            routers, channel_bandwidth=rate, channel_cycles=cycles, unbroken=unbroken, **units
+        )
 
     @property
     def num_channels(self) -> int:
-        """Number of directed channels."""
-        return len(self.channel_source)
+        """Number of directed channels, those of host ports too where they are listed."""
+        return self.num_network_channels + 2 * self.num_ports * self.ports_listed
 
     @property
     def direct(self) -> bool:
-        """Whether every vertex is host and router in one."""
+        """Whether router r is host r, which matters to pictures, words and files."""
         return self.router_network is None
 
     @property
     def ports_listed(self) -> bool:
         """Whether the channels of host ports are listed, with their speed. Else none is said."""
-        return self.num_channels > self.num_network_channels
+        return self.router_network is not None
 
     @property
     def routers(self) -> Topology:
@@ -268,35 +295,36 @@ class Topology:
 
     @property
     def vertex_up(self) -> Bools:
-        """bool[num_vertices], which hosts and routers work."""
-        up = np.ones(self.num_vertices, np.bool_)
+        """bool[num_ends], which hosts and routers work."""
+        up = np.ones(self.num_ends, np.bool_)
         up[list(self.failed_nodes)] = False
         return up
 
     @property
-    def num_routers(self) -> int:
-        """Number of routers."""
-        return self.routers.num_vertices
-
-    @property
     def num_ends(self) -> int:
         """Number of vertices: of hosts and routers, or of routers that are hosts."""
-        return self.num_vertices
+        return self.num_routers if self.direct else self.num_hosts + self.num_routers
 
-    @property
+    @cached_property
     def source_end(self) -> Ints:
-        """int32[num_channels], the vertex that each channel leaves, of those of ports too."""
-        return self.channel_source
+        """int32[num_channels], the vertex that each channel leaves."""
+        if not self.ports_listed:
+            return self.channel_source
+        first, out_of = self.num_hosts, self.ejection_router
+        return np.concatenate([self.channel_source + first, self.port_host, out_of + first])
 
-    @property
+    @cached_property
     def target_end(self) -> Ints:
-        """int32[num_channels], the vertex that each channel enters, of those of ports too."""
-        return self.channel_target
+        """int32[num_channels], the vertex that each channel enters."""
+        if not self.ports_listed:
+            return self.channel_target
+        first, into = self.num_hosts, self.injection_router
+        return np.concatenate([self.channel_target + first, into + first, self.port_host])
 
     @property
     def num_network_channels(self) -> int:
         """Number of channels between routers."""
-        return self.routers.num_channels
+        return len(self.channel_source)
 
     @property
     def num_ports(self) -> int:
@@ -368,29 +396,12 @@ class Topology:
         return np.append(0, np.cumsum(counts, dtype=np.int64))
 
     @property
-    def injection_router(self) -> Ints:
-        """int32[num_ports], the router that each port sends to, by its number among routers."""
-        if self.direct:
-            return self.port_host
-        first = self.num_network_channels
-        entered = self.channel_target[first : first + self.num_ports]
-        return (entered - self.num_hosts).astype(np.int32)
-
-    @property
-    def ejection_router(self) -> Ints:
-        """int32[num_ports], the router that each port receives from."""
-        if self.direct:
-            return self.port_host
-        left = self.channel_source[self.num_network_channels + self.num_ports :]
-        return (left - self.num_hosts).astype(np.int32)
-
-    @property
     def port_bandwidth(self) -> Floats:
         """float64[2 * num_ports], of injection channels by port, then of ejection channels.
 
         Infinite in a direct network, which says no speed of its hosts.
         """
-        if self.direct:
+        if not self.ports_listed:
             return np.broadcast_to(np.inf, 2 * self.num_ports)
         return self.channel_bandwidth[self.num_network_channels :]
 
@@ -424,7 +435,7 @@ class Topology:
     @cached_property
     def twin_number(self) -> Ints:
         """int32[num_channels]: 1, 2 … of channels that join the same two vertices; 0 if alone."""
-        keys = self.channel_source.astype(np.int64) * self.num_vertices + self.channel_target
+        keys = self.source_end.astype(np.int64) * self.num_ends + self.target_end
         order = np.argsort(keys, kind="stable")
         _, first, counts = np.unique(keys[order], return_index=True, return_counts=True)
         number = np.arange(len(keys)) - np.repeat(first, counts) + 1
@@ -437,7 +448,7 @@ class Topology:
 
         Ports are 0 where no file says them.
         """
-        source, target = self.channel_source[channel], self.channel_target[channel]
+        source, target = self.source_end[channel], self.target_end[channel]
         ports = (0, 0)
         if self.cabling is not None:
             ports = int(self.cabling.out_port[channel]), int(self.cabling.in_port[channel])
@@ -457,14 +468,14 @@ class Topology:
     def outgoing(self) -> tuple[Ints, Ints]:
         """Return the channels that leave each vertex, as a ragged array, lowest number first.
 
-        Vertex v has channels[offsets[v]:offsets[v + 1]]: int64[num_vertices + 1] offsets, and
+        Vertex v has channels[offsets[v]:offsets[v + 1]]: int64[num_ends + 1] offsets, and
         int32[num_channels].
         """
-        return _grouped(self.channel_source, self.num_vertices)
+        return _grouped(self.source_end, self.num_ends)
 
     def incoming(self) -> tuple[Ints, Ints]:
         """Return the channels that enter each vertex, as ``outgoing`` does those that leave."""
-        return _grouped(self.channel_target, self.num_vertices)
+        return _grouped(self.target_end, self.num_ends)
 
     def __repr__(self) -> str:
         if self.direct:
@@ -537,19 +548,17 @@ def attach_hosts(
     ports = len(into)
     hosts = np.asarray(np.arange(ports) if port_host is None else port_host, np.int32)
     num_hosts = int(hosts.max(initial=-1)) + 1
-    source = np.concatenate([routers.channel_source + num_hosts, hosts, out_of + num_hosts])
-    target = np.concatenate([routers.channel_target + num_hosts, into + num_hosts, hosts])
     rate = np.broadcast_to(np.asarray(bandwidth, np.float64), ports)
     delay = np.broadcast_to(np.asarray(cycles, np.int32), ports)
     if not labels:
         own = (f"h{host}" for host in range(num_hosts))
         plain = not routers.labels and type(routers) is Topology
-        theirs = (f"r{r}" if plain else routers.name_of(r) for r in range(routers.num_vertices))
+        theirs = (f"r{r}" if plain else routers.name_of(r) for r in range(routers.num_routers))
         labels = (*own, *theirs)
     return Topology(
-        name, num_hosts + routers.num_vertices, source.astype(np.int32), target.astype(np.int32),
-        labels,
-        num_hosts=num_hosts, router_network=routers, port_host=hosts,
+        name, routers.num_routers, routers.channel_source, routers.channel_target, labels,
+        num_hosts=num_hosts, router_network=routers, port_host=hosts, injection_router=into,
+        ejection_router=out_of,
         channel_bandwidth=np.concatenate([routers.channel_bandwidth, rate, rate]),
         channel_cycles=np.concatenate([routers.channel_cycles, delay, delay]),
         **{"family": routers.family, **more},
@@ -683,9 +692,7 @@ def way_back(topology: Topology) -> Ints:
     >>> way_back(mesh(2, 2)).tolist()
     [2, 3, 0, 1, 6, 7, 4, 5]
     """
-    source, target = (
-        ends.astype(np.int64) for ends in (topology.channel_source, topology.channel_target)
-    )
+    source, target = (ends.astype(np.int64) for ends in (topology.source_end, topology.target_end))
     leaves = enters = topology.twin_number
     if topology.cabling is not None:
         leaves, enters = topology.cabling.out_port, topology.cabling.in_port

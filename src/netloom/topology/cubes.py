@@ -59,7 +59,7 @@ class Cube(Topology):
     @property
     def direction_channels(self) -> Ints:
         """Channels in each direction of a dimension (int64[n])."""
-        return self.num_vertices // np.array(self.sides) * self.line_channels
+        return self.num_routers // np.array(self.sides) * self.line_channels
 
     def per_channel(self, flits: Floats) -> Floats:
         """Divide what crosses each direction (float64[n, 2]) by the number of its channels."""

@@ -58,7 +58,7 @@ def without(
     """
     whole = topology.whole
     works = np.ones(whole.num_channels, np.bool_)
-    failed = np.zeros(whole.num_vertices, np.bool_)
+    failed = np.zeros(whole.num_ends, np.bool_)
     if topology.broken:
         works[:] = False
         works[topology.whole_channel] = True
@@ -71,7 +71,7 @@ def without(
         works[parts.channels(word)] = False
     for word in split_words(nodes):
         failed[parts.vertices(word)] = True
-    works &= ~(failed[whole.channel_source] | failed[whole.channel_target])
+    works &= ~(failed[whole.source_end] | failed[whole.target_end])
     _lose_ports(whole, works, failed)
     name = f"{whole.name} without {', '.join(_broken(whole, works, failed)) or 'nothing'}"
     found = _parts_of(whole, name, works, failed)
@@ -91,20 +91,22 @@ def _lose_ports(whole: Topology, works: Bools, failed: Bools) -> None:
 
 def _parts_of(whole: Topology, name: str, works: Bools, failed: Bools) -> Topology:
     """Return the part of a network that works, vertices by the same numbers."""
-    kept = np.flatnonzero(works).astype(np.int32)
-    ports = slice(whole.num_network_channels, whole.num_network_channels + whole.num_ports)
+    kept, first = np.flatnonzero(works).astype(np.int32), whole.num_network_channels
+    between = works[:first]
     hosted: dict[str, Any] = {}
-    if not whole.direct:
-        routers, first = whole.routers, whole.num_network_channels
+    if whole.ports_listed:
+        routers, ports = whole.routers, works[first : first + whole.num_ports]
         gone = failed[whole.num_hosts :]
         hosted = {
-            "router_network": _parts_of(routers, routers.name, works[:first], gone),
-            "port_host": whole.port_host[works[ports]],
+            "router_network": _parts_of(routers, routers.name, between, gone),
+            "port_host": whole.port_host[ports],
+            "injection_router": whole.injection_router[ports],
+            "ejection_router": whole.ejection_router[ports],
         }
         if whole.cabling is not None:
-            hosted["cabling"] = whole.cabling.kept(kept, works[ports])
+            hosted["cabling"] = whole.cabling.kept(kept, ports)
     return Topology(
-        name, whole.num_vertices, whole.channel_source[kept], whole.channel_target[kept],
+        name, whole.num_routers, whole.channel_source[between], whole.channel_target[between],
         whole.labels, num_hosts=whole.num_hosts, node_of_host=whole.node_of_host, notes=whole.notes,
         computer_labels=whole.computer_labels, reference_gbps=whole.reference_gbps,
         cycle_ns=whole.cycle_ns,
@@ -150,7 +152,7 @@ def broken_channels(topology: Topology) -> list[int]:
     whole = topology.whole
     gone = np.ones(whole.num_channels, np.bool_)
     gone[topology.whole_channel] = False
-    for ends in (whole.channel_source, whole.channel_target):
+    for ends in (whole.source_end, whole.target_end):
         gone &= ~np.isin(ends, topology.failed_nodes)
     return [int(channel) for channel in np.flatnonzero(gone)]
 
@@ -181,7 +183,7 @@ def check_working(topology: Topology, node_of: Ints, where: str = "mapping") -> 
 
 def _broken(whole: Topology, works: Bools, failed: Bools) -> list[str]:
     """Return the words that name what is broken: links, single channels, switches, hosts."""
-    alive = ~(failed[whole.channel_source] | failed[whole.channel_target])
+    alive = ~(failed[whole.source_end] | failed[whole.target_end])
     lost = np.flatnonzero(failed)
     lost = np.concatenate([lost[lost >= whole.num_hosts], lost[lost < whole.num_hosts]])
     nodes = (f"node {vertex_word(whole, node)}" for node in lost.tolist())
@@ -212,7 +214,7 @@ def two_apart(topology: Topology) -> tuple[int, int] | None:
     routers, up = topology.routers, topology.vertex_up
     hosts = np.flatnonzero(up[: topology.num_hosts])
     links = np.ones(routers.num_channels), (routers.channel_source, routers.channel_target)
-    graph = coo_array(links, shape=(routers.num_vertices,) * 2).tocsr()
+    graph = coo_array(links, shape=(routers.num_routers,) * 2).tocsr()
     _, part = connected_components(graph, connection="strong")
     if topology.direct:
         main = np.bincount(part[hosts]).argmax()

@@ -174,12 +174,10 @@ class Drawing:
         inside, into, out_of = _parts(self.name, ends, num_hosts, names)
         order = np.concatenate([inside, into, out_of])
         said = self._said(order, _link_names(ends[order], names), slice(len(inside), None))
-        units = {name: said.pop(name) for name in ("reference_gbps", "cycle_ns")}
         source, target = ((ends[inside, side] - num_hosts).astype(np.int32) for side in (0, 1))
         routers = Topology(
-            self.name, len(keys) - num_hosts, source, target, tuple(names[num_hosts:]),
-            **units, **{name: values[: len(inside)] for name, values in said.items()},
-        )  # fmt: skip
+            self.name, len(keys) - num_hosts, source, target, tuple(names[num_hosts:])
+        )
         owners = [self.vertices[key].computer for key in keys[:num_hosts]]
         computers = [owner or name for owner, name in zip(owners, names[:num_hosts], strict=True)]
         node_of = {computer: node for node, computer in enumerate(dict.fromkeys(computers))}
@@ -188,7 +186,6 @@ class Drawing:
             ejection=ends[out_of, 0] - num_hosts, port_host=ends[into, 0],
             node_of_host=np.array([node_of[computer] for computer in computers], np.int32),
             computer_labels=tuple(node_of) if any(owners) else (),
-            **units,
         )  # fmt: skip
         found = replace(found, **said)
         return replace(found, family=tree_shape(found))
@@ -431,7 +428,7 @@ def to_networkx(topology: Topology) -> nx.DiGraph[int] | nx.MultiDiGraph[int]:
     parallel = bool(topology.twin_number.any())
     graph: nx.DiGraph[int] = (nx.MultiDiGraph if parallel else nx.DiGraph)(name=topology.name)
     up = topology.vertex_up
-    for vertex in range(topology.num_vertices):
+    for vertex in range(topology.num_ends):
         if topology.direct or up[vertex]:
             graph.add_node(vertex, **_of_vertex(topology, vertex))
     gbps = topology.reference_gbps
@@ -440,7 +437,7 @@ def to_networkx(topology: Topology) -> nx.DiGraph[int] | nx.MultiDiGraph[int]:
     for channel in range(topology.num_channels):
         rate = float(topology.channel_bandwidth[channel])
         graph.add_edge(
-            int(topology.channel_source[channel]), int(topology.channel_target[channel]),
+            int(topology.source_end[channel]), int(topology.target_end[channel]),
             channel=channel, bandwidth=rate if gbps is None else f"{rate * gbps:.12g}Gb/s",
             latency=int(topology.channel_cycles[channel]),
         )  # fmt: skip

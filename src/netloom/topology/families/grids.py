@@ -166,7 +166,7 @@ def concentrated(routers: Topology, hosts: int) -> Topology:
     >>> concentrated(mesh(4, 4), 4)
     <mesh:4x4/4: 64 hosts, 16 routers, 48 directed channels>
     """
-    name, many = f"{routers.name}/{hosts}", routers.num_vertices
+    name, many = f"{routers.name}/{hosts}", routers.num_routers
     if hosts < 1:
         raise InputError(name, f"{hosts} hosts per router", "at least 1")
     channels = routers.num_channels + 2 * many * hosts

@@ -51,7 +51,7 @@ def grid_words(routers: int, here: Ints, there: Ints) -> str:
     ...     net = topology(spec)
     ...     once = net.channel_source < net.channel_target
     ...     ends = net.channel_source[once], net.channel_target[once]
-    ...     return grid_words(net.num_vertices, *(each.astype(int) for each in ends))
+    ...     return grid_words(net.num_routers, *(each.astype(int) for each in ends))
     >>> words("mesh:4x3"), words("torus:8x4x5"), words("hypercube:3"), words("slim-fly:5/1")
     ('mesh 4x3', 'torus 8x5x4', 'hypercube of 3 dimensions', '')
     """

@@ -498,9 +498,6 @@ def read_platform(subnet: Subnet, text: str) -> Topology | None:
         return None
     made = _torus if kind == "TORUS" else _fat_tree
     network = made(subnet, names, groups, cluster.where)
-    routers = network.router_network
-    if routers is not None:
-        network = replace(network, router_network=replace(routers, reference_gbps=gbps))
     return replace(network, reference_gbps=gbps, notes=tuple(subnet.notes))
 
 
