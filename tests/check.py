@@ -70,14 +70,18 @@ def nearest_tests(files):
     """Test files, nearest first: changed ones, then by how far their imports are from a change."""
     reached = {file for file in files if file.parts[0] == "src"}
     names = {file.stem for file in reached}
+    rooms = {part for file in reached for part in file.parent.parts} - {"kernels"}
     tests = sorted(Path("tests").rglob("test_*.py"))
     ordered = [file for file in tests if file in files]
     users = [each for each in Path("src").rglob("*.py") if each.name != "__init__.py"]
 
     def rank(file):
-        return file.stem.removeprefix("test_") not in names, len(imported(file))
+        named, rooms_shared = file.stem.removeprefix("test_") in names, len(rooms & set(file.parts))
+        return not named, -rooms_shared, len(imported(file))
 
-    for _ in range(2):
+    grown = 0
+    while len(reached) > grown:
+        grown = len(reached)
         near = [file for file in tests if file not in ordered and imported(file) & reached]
         ordered += sorted(near, key=rank)
         reached |= {each for each in users if imported(each) & reached}
