@@ -224,13 +224,18 @@ def shortest_path_table(topology: Topology) -> RouteTable:
     InputError
         If there are too many nodes.
     """
-    from netloom.routing.kernels.table import shortest_table
-
     _check_nodes(topology, "shortest-path")
+    rows = shortest_rows(topology, np.arange(topology.num_hosts))
+    bits = np.append(1 << ports(topology).out_port.astype(np.int64), 0)
+    return RouteTable("shortest-path", bits[rows.T])
+
+
+def shortest_rows(topology: Topology, targets: Ints) -> Ints:
+    """Return the channels of ``ShortestPath`` to some nodes: int32[targets, nodes], -1 for none."""
+    from netloom.routing.kernels import shortest_path
+
     ends = (topology.channel_source, topology.channel_target)
-    outgoing = topology.outgoing()
-    next_ports = shortest_table(ports(topology).out_port, ends, *topology.incoming(), *outgoing)
-    return RouteTable("shortest-path", next_ports)
+    return shortest_path.shortest_rows(targets, ends, *topology.incoming(), *topology.outgoing())
 
 
 def table_cycle(topology: Topology, routing: RouteTable) -> tuple[int, ...]:

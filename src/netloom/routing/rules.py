@@ -28,7 +28,6 @@ from netloom.routing.forwarding.tables import (
     exits,
     forwarded_paths,
     senders,
-    table_dependencies,
 )
 from netloom.routing.hosted import legs, router_pairs, spliced
 from netloom.routing.ragged import Paths, offsets_of
@@ -704,17 +703,6 @@ def spread_table(topology: Topology) -> Ints:
     if topology not in _TABLES:
         _TABLES[topology] = _made(topology)
     return _TABLES[topology]
-
-
-def spread_waits(topology: Topology) -> tuple[Ints, Ints]:
-    """Return what packets hold and what they ask for, each two channels in a row once.
-
-    Raises
-    ------
-    InputError
-        If the table would be too large.
-    """
-    return table_dependencies(topology, spread_table(topology))
 
 
 def _made(topology: Topology) -> Ints:

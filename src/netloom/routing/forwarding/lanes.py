@@ -190,7 +190,24 @@ def lane_circle(
     >>> lane_circle(torus(5), ENGINES["minhop"](torus(5)))
     ((0, 0), (1, 0), (2, 0), (3, 0), (4, 0))
     """
-    from netloom.routing.kernels.lanes import lane_waits
+    lanes = _numbered(table)
+    waits = waits_of_table(topology, table, everyone=everyone)
+    circle = cycle_of_waits(*waits, topology.num_network_channels * lanes)
+    return tuple((vertex // lanes, vertex % lanes) for vertex in circle)
+
+
+def waits_of_table(
+    topology: Topology, table: ForwardingTable, *, everyone: bool = False
+) -> tuple[Ints, Ints]:
+    """Return what packets hold and what they ask for: see ``lane_circle``.
+
+    Returns
+    -------
+    held, asked
+        int64[] both, ``channel * lanes + lane``, of as many lanes as the table takes, or all that
+        there are where they change on the way. None comes twice.
+    """
+    from netloom.routing.kernels.waits import table_waits
 
     inside, others = topology.routers, None
     if everyone and topology.cabling is not None and len(topology.cabling.others):
@@ -203,22 +220,29 @@ def lane_circle(
     level, lane_of = np.zeros((0, 0), np.uint8), None
     if table.lanes is not None:
         level, lane_of = table.lanes.level, table.lanes.lane_of
-    if lane_of is None:
-        lane_of = np.zeros((0, 0, 0, 0), np.uint8)
-    count = inside.num_channels
-    waits = np.zeros((count * 16, int(np.diff(offsets).max(initial=0))), np.uint16)
-    lane_waits(
-        _rows(topology, table.next_channel, others),
-        _senders(topology, everyone=others is not None),
-        _entry_ports(topology, in_port, everyone=others is not None), level, lane_of,
+    entries = np.arange(topology.num_routers + 1), np.zeros(topology.num_routers, np.int32)
+    if lane_of is not None:
+        entries = _entry_ports(topology, in_port, everyone=others is not None)
+    lanes = _numbered(table)
+    most = int(np.diff(offsets).max(initial=0))
+    waits = np.zeros((inside.num_channels * lanes, most), np.uint16)
+    table_waits(
+        _rows(topology, table.next_channel, others), (np.zeros(1, np.int64), np.zeros(0, np.int32)),
+        _senders(topology, everyone=others is not None), entries, level,
+        np.zeros((0, 0, 0, 0), np.uint8) if lane_of is None else lane_of,
         (inside.channel_target, channel_slots(inside), out_port, in_port), waits,
     )  # fmt: skip
     held, slot = np.nonzero(waits)
-    lanes, at = np.nonzero(waits[held, slot] >> np.arange(16, dtype=np.uint16)[:, None] & 1)
+    lane, at = np.nonzero(waits[held, slot] >> np.arange(lanes, dtype=np.uint16)[:, None] & 1)
     held, slot = held[at], slot[at]
-    asked = leaving[offsets[inside.channel_target[held // 16]] + slot].astype(np.int64)
-    circle = cycle_of_waits(held, asked * 16 + lanes, count * 16)
-    return tuple((vertex // 16, vertex % 16) for vertex in circle)
+    asked = leaving[offsets[inside.channel_target[held // lanes]] + slot].astype(np.int64)
+    return held, asked * lanes + lane
+
+
+def _numbered(table: ForwardingTable) -> int:
+    """Return how many lanes of each channel ``waits_of_table`` numbers."""
+    switched = table.lanes is not None and table.lanes.lane_of is not None
+    return MOST_LANES if switched else lanes_used(table)
 
 
 def channel_slots(inside: Topology) -> Ints:

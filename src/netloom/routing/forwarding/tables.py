@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.routing.cycles import slots_of
 from netloom.routing.hosted import PAIRS_AT_ONCE, legs, spliced
 from netloom.routing.ragged import Paths, offsets_of
 from netloom.topology.core import port_numbers
@@ -170,23 +169,6 @@ def port_senders(topology: Topology) -> Ints:
         return topology.vertex_up.astype(np.int64)[:, None]
     sent = np.bincount(topology.injection_router, minlength=topology.num_routers)
     return sent.astype(np.int64)[:, None]
-
-
-def table_dependencies(topology: Topology, next_channel: Ints) -> tuple[Ints, Ints]:
-    """Return what packets between ports hold and what they ask for, in one lane.
-
-    Of all pairs of ports. Each two channels in a row once. For ``cycles.cycle_of_waits``.
-    """
-    from netloom.routing.kernels.forwarding import table_waits
-
-    inside = topology.routers
-    own = np.full(topology.num_hosts, -1, np.int32)
-    if not topology.direct:
-        own = topology.injection_router  # where the destination itself sends
-    waits = table_waits(
-        next_channel, port_senders(topology), own, inside.channel_target, *inside.outgoing()
-    )
-    return slots_of(inside, waits)
 
 
 NO_PORT = 255

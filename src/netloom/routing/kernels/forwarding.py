@@ -93,34 +93,3 @@ def add_flows(row, senders, order, reached, channel_target, flow, load, sign):
         router = order[place]
         load[row[router]] += sign * flow[router]
         flow[channel_target[row[router]]] += flow[router]
-
-
-@njit(nogil=True)
-def table_waits(table, sent, own, channel_target, out_offsets, out_channels):
-    """Which channels a packet may hold while it asks for which, on the paths of a table.
-
-    ``waits[c, k]`` is for channel c and the k-th channel that leaves the router c enters. ``sent``
-    as in ``spread_table``, but for the one host of router ``own[destination]`` that is the
-    destination itself, where that is not -1.
-    """
-    waits = np.zeros((len(channel_target), np.max(np.diff(out_offsets))), np.bool_)
-    slot = np.empty(len(channel_target), np.int64)
-    for router in range(len(out_offsets) - 1):
-        for place in range(out_offsets[router], out_offsets[router + 1]):
-            slot[out_channels[place]] = place - out_offsets[router]
-    seen = np.full(table.shape[1], -1, np.int64)
-    for destination in range(len(table)):
-        row = table[destination]
-        for start in range(len(row)):
-            senders = sent[start, destination % sent.shape[1]] - (own[destination] == start)
-            if senders <= 0 or row[start] < 0:
-                continue
-            router = start
-            while seen[router] != destination:
-                seen[router] = destination
-                held = row[router]
-                router = channel_target[held]
-                if row[router] < 0:
-                    break
-                waits[held, slot[row[router]]] = True
-    return waits

@@ -10,28 +10,8 @@ Twin: ``tests/reference/virtual_channels.py``.
 import numpy as np
 
 from netloom.base.compilation import njit
-from netloom.routing.kernels.shortest_path import distances_to
 
 ONE = np.int64(1)
-
-
-@njit()
-def shortest_table(out_port, ends, in_offsets, in_channels, out_offsets, out_channels):
-    """At every node, the lowest-numbered channel that leads one hop nearer to the target."""
-    channel_source, channel_target = ends
-    num_nodes = len(out_offsets) - 1
-    table = np.zeros((num_nodes, num_nodes), np.int64)
-    distance = np.empty(num_nodes, np.int32)
-    queue = np.empty(num_nodes, np.int32)
-    for target in range(num_nodes):
-        distances_to(target, channel_source, in_offsets, in_channels, distance, queue)
-        for node in range(num_nodes):
-            for slot in range(out_offsets[node], out_offsets[node + 1]):
-                channel = out_channels[slot]
-                if distance[node] > 0 and distance[channel_target[channel]] == distance[node] - 1:
-                    table[node, target] = ONE << np.int64(out_port[channel])
-                    break
-    return table
 
 
 @njit()
