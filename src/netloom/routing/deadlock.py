@@ -25,7 +25,7 @@ from netloom.routing.forwarding.lanes import lane_circle, waits_of_table
 from netloom.routing.forwarding.tables import ForwardingTable
 from netloom.routing.hosted import router_pairs
 from netloom.routing.parse import MOST_ROUTES, Routing, all_pairs, all_routes, paths
-from netloom.routing.route_tables import RouteTable, shortest_rows, table_cycle
+from netloom.routing.route_tables import shortest_rows
 from netloom.routing.rules import (
     DModK,
     Ecmp,
@@ -235,8 +235,6 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
     >>> find_deadlock(torus(4), DimensionOrder())
     (0, 1, 2, 3)
     """
-    if isinstance(routing, RouteTable) and topology.direct:
-        return table_cycle(topology, routing)
     if isinstance(routing, Layered) and topology.direct:
         routing = all_routes(topology, routing)
     if isinstance(routing, SourceRoutes):

@@ -406,6 +406,9 @@ def check_fits(topology: Topology, routing: Several | MinimalGroup | DimensionOr
         ways_of(topology, routing)
 
 
+MOST_PORTS = 62
+"""Most channels that leave a router where layers are sought: their set is an int64's bits."""
+
 MOST_LAYERS = 62
 """Most layers that are looked for: no router has more VCs."""
 

@@ -8,7 +8,14 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.routing.cycles import cycle_of_waits
-from netloom.routing.forwarding.tables import ForwardingTable, Lanes, exits, port_senders
+from netloom.routing.forwarding.tables import (
+    Choices,
+    ForwardingTable,
+    Lanes,
+    exits,
+    port_senders,
+    senders,
+)
 from netloom.topology.core import port_numbers
 
 if TYPE_CHECKING:
@@ -123,7 +130,7 @@ def layered(
     everyone = others is not None
     table = _rows(topology, next_channel, others)
     level = np.zeros(table.shape, np.uint8)
-    sent = _senders(topology, everyone=everyone)
+    sent = _senders(topology, port_senders(topology), everyone=everyone)
     if not topology.num_network_channels:
         return Lanes(level)
     for lanes in (most, MOST_COUNTED):
@@ -162,7 +169,9 @@ def lane_circle(
 ) -> tuple[tuple[int, int], ...]:
     """Return channels with lanes that packets can wait for in a circle, or () if there are none.
 
-    All ports send to all others, as OpenSM takes it, whichever ports are nearest to each other.
+    All ports send to all others, as OpenSM takes it, whichever ports are nearest to each other: by
+    the table of a function, the nearest. A circle of choices is a danger, not yet a proof of a
+    deadlock (Duato 1993).
 
     Parameters
     ----------
@@ -226,9 +235,11 @@ def waits_of_table(
     lanes = _numbered(table)
     most = int(np.diff(offsets).max(initial=0))
     waits = np.zeros((inside.num_channels * lanes, most), np.uint16)
+    choices = table.choices or Choices(np.zeros(1, np.int64), np.zeros(0, np.int32))
+    sent = port_senders(topology) if table.choices is None else senders(topology)
     table_waits(
-        _rows(topology, table.next_channel, others), (np.zeros(1, np.int64), np.zeros(0, np.int32)),
-        _senders(topology, everyone=others is not None), entries, level,
+        _rows(topology, table.next_channel, others), choices,
+        _senders(topology, sent, everyone=others is not None), entries, level,
         np.zeros((0, 0, 0, 0), np.uint8) if lane_of is None else lane_of,
         (inside.channel_target, channel_slots(inside), out_port, in_port), waits,
     )  # fmt: skip
@@ -260,13 +271,12 @@ def _rows(topology: Topology, next_channel: Ints, others: Ints | None) -> Ints:
     return np.concatenate([next_channel, others[: len(topology.cabling.others)]])
 
 
-def _senders(topology: Topology, *, everyone: bool) -> Ints:
-    """Return how many ports send from each router to each row of ``_rows``.
+def _senders(topology: Topology, sent: Ints, *, everyone: bool) -> Ints:
+    """Return how many ports send from each router to each row of ``_rows``, given how many hosts'.
 
     int64[num_routers, rows], or [num_routers, 1] where that is the same for all.
     """
-    sent = port_senders(topology)
-    if not topology.direct:
+    if not topology.direct and sent.shape[1] == 1:
         own = topology.injection_router
         apart = (sent[own, 0] == 1) & (own != exits(topology))
         if apart.any():  # the one port of a router sends nothing to itself at another

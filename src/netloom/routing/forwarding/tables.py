@@ -50,9 +50,27 @@ class Lanes:
     lane_of: NDArray[np.uint8] | None = None
 
 
+class Choices(NamedTuple):
+    """Sets of channels of which packets may take any, each set once.
+
+    Attributes
+    ----------
+    offsets
+        int64[num_sets + 1]. Set s is ``channels[offsets[s]:offsets[s + 1]]``.
+    channels
+        int32[], ascending within a set of two or more.
+    """
+
+    offsets: Ints
+    channels: Ints
+
+
 @dataclass(frozen=True, eq=False)
 class ForwardingTable:
     """A routing that each router's table says, by destination alone.
+
+    Switches' tables have one channel for each. Functions of users (``routing.table``) may offer
+    several, and packets may leave at any port of their host.
 
     Attributes
     ----------
@@ -61,7 +79,8 @@ class ForwardingTable:
     next_channel
         int32[num_destinations, num_routers], the channel between routers by which a packet to a
         host port (in a direct network, to a node) leaves each router. It is -1 if the packet has
-        arrived or has no path.
+        arrived or has no path. With C channels between routers, C + s stands for the s-th of
+        ``choices``.
     others
         int32[num_others + num_routers, num_routers], the same to the other end points of a subnet
         (``Cabling.others``), then to the routers themselves. None where nobody asked.
@@ -74,6 +93,8 @@ class ForwardingTable:
         int32[entries, 3], the entries by which packets vanish: row (of ``next_channel``, then of
         ``others``), router and port. The port leads neither to a router nor to the destination
         (255: the last router has no entry). None if there are none.
+    choices
+        Channels that packets may choose from. None in the tables of switches.
     """
 
     several: ClassVar[bool] = False
@@ -84,6 +105,7 @@ class ForwardingTable:
     lanes: Lanes | None = None
     undelivered: Bools | None = None
     astray: Ints | None = None
+    choices: Choices | None = None
 
     def __str__(self) -> str:
         return self.name
@@ -101,24 +123,71 @@ def forwarded_paths(
 ) -> Paths:
     """Return the path of every pair of hosts (see ``paths``).
 
+    Of several ports of the source, packets take the one that ``hosted.legs`` says. By the table of
+    a function they leave at the first router with a port to the target.
+
     Raises
     ------
+    InputError
+        If the table is that of another network, or leaves a choice on a path.
     NoRouteError
         If the table does not lead to a target.
     """
     from netloom.routing.kernels.forwarding import fill_followed, follow_lengths
 
+    check_table(topology, routing)
     table, ends = routing.next_channel, legs(topology, sources, targets)
     row = destinations(topology, targets, ends.ejection)
-    enters = topology.routers.channel_target
+    enters, still = topology.routers.channel_target, sources == targets
     lengths, last = follow_lengths(table, row, ends.entry, enters)
-    lengths[last != ends.exit] = -1
+    lengths[still] = 0
+    if (lengths == -2).any():
+        pair = int(np.argmin(lengths))
+        node = topology.name_of(topology.router_vertex(int(last[pair])))
+        found = f"several channels at {node} towards {topology.name_of(int(targets[pair]))}"
+        raise InputError(routing.name, found, "one, for paths that are known in advance")
+    lost, wanted = last != ends.exit, "hosts that can reach each other"
+    if routing.choices is not None:
+        port, wanted = _port_at(topology, last, targets), "a table that leads there"
+        lost = port < 0
+        if not topology.direct:
+            first = topology.num_network_channels + topology.num_ports
+            ends = ends._replace(ejection=np.where(still, -1, first + port).astype(np.int32))
     if routing.undelivered is not None:
-        lengths[routing.undelivered[row]] = -1
-    lengths[sources == targets] = 0
-    offsets = offsets_of(lengths, sources, targets, "hosts that can reach each other")
+        lost |= routing.undelivered[row]
+    lengths[lost & ~still] = -1
+    offsets = offsets_of(lengths, sources, targets, wanted)
     found = fill_followed(table, row, ends.entry, offsets, enters)
     return spliced(ends, Paths(offsets, found))
+
+
+def check_table(topology: Topology, routing: ForwardingTable) -> None:
+    """Refuse a table that is not for the routers and ports of this network.
+
+    Raises
+    ------
+    InputError
+        Naming both.
+    """
+    shape = (topology.num_ports, topology.num_routers)
+    if routing.next_channel.shape != shape:
+        here, wanted = (
+            " x ".join(map(str, each[::-1])) for each in (routing.next_channel.shape, shape)
+        )
+        if topology.direct:
+            here, wanted = str(routing.next_channel.shape[1]), f"the {topology.num_hosts}"
+        found = f"a table for {here} nodes"
+        raise InputError(routing.name, found, f"one for {wanted} nodes here")
+
+
+def _port_at(topology: Topology, routers: Ints, hosts: Ints) -> Ints:
+    """Return the first port of each of these hosts at each of these routers, or -1."""
+    offsets, found = topology.port_offsets, np.full(len(routers), -1, np.int32)
+    for place in reversed(range(int(np.diff(offsets).max(initial=0)))):
+        port = np.minimum(offsets[hosts] + place, topology.num_ports - 1)
+        here = (topology.port_host[port] == hosts) & (topology.ejection_router[port] == routers)
+        found = np.where(here, port, found)
+    return found
 
 
 def destinations(topology: Topology, targets: Ints, ejection: Ints) -> Ints:
@@ -298,6 +367,7 @@ def rows_of_lids(topology: Topology, where: str) -> Ints:
 
 def whole_table(table: ForwardingTable) -> Ints:
     """Return all rows of a table: those of hosts' ports, then the others, where there are any."""
+    assert table.choices is None
     if table.others is None:
         return table.next_channel
     return np.concatenate([table.next_channel, table.others])

@@ -1,6 +1,7 @@
 """Forwarding tables over flat arrays: one channel for each destination and router.
 
 ``next_channel[destination, router]`` is -1 where a packet has arrived, or where there is no way.
+Where there is a choice, it is at least the number of channels.
 ``wiring`` is (channel_source, channel_target, in_offsets, in_channels, out_offsets, out_channels).
 
 Twin: ``tests/reference/forwarding.py``.
@@ -14,16 +15,19 @@ from netloom.routing.kernels.shortest_path import distances_to
 
 @njit(nogil=True)
 def follow_lengths(next_channel, destinations, entry, channel_target):
-    """Return hops and last router of each path. Hops are -1 where the table leads in a circle."""
+    """Return hops and last router of each path.
+
+    Hops are -1 where the table leads in a circle, -2 where it leaves a choice.
+    """
     lengths = np.empty(len(entry), np.int32)
     last = np.empty(len(entry), np.int32)
-    most = next_channel.shape[1]
+    most, num_channels = next_channel.shape[1], len(channel_target)
     for path in range(len(entry)):
         row, router, hops = next_channel[destinations[path]], entry[path], 0
-        while row[router] >= 0 and hops < most:
+        while 0 <= row[router] < num_channels and hops < most:
             router = channel_target[row[router]]
             hops += 1
-        lengths[path] = hops if hops < most else -1
+        lengths[path] = -1 if hops == most else hops if row[router] < 0 else -2
         last[path] = router
     return lengths, last
 

@@ -1,4 +1,6 @@
-"""What packets hold while they ask for what, under a table, over flat arrays.
+"""What packets hold while they ask for what, and whether they come, under a table.
+
+Over flat arrays.
 
 ``table[goal, router]`` is -1 where packets to a goal have arrived or have no way, below the number
 of channels the one that they take, and from there on the number of a set of channels to choose
@@ -72,3 +74,58 @@ def table_waits(table, choices, sent, ports, level, lane_of, wiring, waits):
                     size -= 1
                     held = stack[size]
                     router, comes = channel_target[held // lanes], in_port[held // lanes]
+
+
+@njit(nogil=True)
+def stranded(table, choices, ports, channel_source, in_offsets, in_channels):
+    """Return a (router, goal) from which some choices never lead to the goal, or (-1, -1).
+
+    Routers are taken off once all their choices lead to routers taken off before. Any that is left
+    can go in a circle. Goals are ports, and packets may leave at any port of the goal's host:
+    ``ports`` is (port_offsets, port_host, ejection_router).
+    """
+    num_routers, num_channels = table.shape[1], len(channel_source)
+    port_offsets, port_host, exits = ports
+    left, queue = np.empty(num_routers, np.int64), np.empty(num_routers, np.int64)
+    for goal in range(len(table)):
+        row = table[goal]
+        for router in range(num_routers):
+            number = row[router]
+            left[router] = number >= 0
+            if number >= num_channels:
+                place = number - num_channels
+                left[router] = choices[0][place + 1] - choices[0][place]
+        head, tail = 0, 0
+        host = port_host[goal]
+        for port in range(port_offsets[host], port_offsets[host + 1]):
+            if left[exits[port]] == 0:  # of two ports at one router, the first
+                left[exits[port]] = -1
+                queue[tail] = exits[port]
+                tail += 1
+        while head < tail:
+            nearer = queue[head]
+            head += 1
+            for slot in range(in_offsets[nearer], in_offsets[nearer + 1]):
+                channel = in_channels[slot]
+                router = channel_source[channel]
+                if offers(row[router], choices, num_channels, channel):
+                    left[router] -= 1
+                    if left[router] == 0:
+                        queue[tail] = router
+                        tail += 1
+        for router in range(num_routers):
+            if left[router] > 0:
+                return router, goal
+    return -1, -1
+
+
+@njit(nogil=True)
+def offers(number, choices, num_channels, channel):
+    """Whether an entry is this channel, or offers it among others."""
+    if number < num_channels:
+        return number == channel
+    place = number - num_channels
+    for each in range(choices[0][place], choices[0][place + 1]):
+        if choices[1][each] == channel:
+            return True
+    return False
