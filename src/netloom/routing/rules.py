@@ -22,6 +22,7 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.routing.dimension_order import CubeTables, DimensionOrder, cube_tables
+from netloom.routing.forwarding.lanes import dependency_graph
 from netloom.routing.forwarding.tables import (
     MOST_ENTRIES,
     ForwardingTable,
@@ -524,20 +525,18 @@ def layers(topology: Topology, routed: Paths) -> Ints:
     """
     from netloom.routing.kernels.layered import assign_layers, level_layers
 
-    firsts, leaving = topology.outgoing()
-    place = np.empty(topology.num_channels, np.int64)
-    place[leaving] = np.arange(len(leaving)) - firsts[topology.channel_source[leaving]]
-    wiring = (topology.channel_target, firsts, leaving, place)
+    graph = dependency_graph(topology, MOST_LAYERS)
+    closed = np.zeros(graph.uses.shape, np.bool_)
     lengths = routed.lengths
     order = np.argsort(-lengths, kind="stable")
     offsets = np.append(0, np.cumsum(lengths[order], dtype=np.int64))
     hops = np.repeat(routed.offsets[:-1][order] - offsets[:-1], lengths[order])
     hops += np.arange(offsets[-1])
     channels = routed.channels[hops]
-    found, count, waits, closed = assign_layers(offsets, channels, wiring, MOST_LAYERS)
+    found, count = assign_layers(offsets, channels, graph, closed)
     if len(found) and found.min() < 0:
         raise InputError(topology.name, f"paths for over {MOST_LAYERS} layers", "another routing")
-    level_layers(offsets, channels, wiring, found, count, waits, closed)
+    level_layers(offsets, channels, graph, closed, found, count)
     layer = np.empty(len(hops), np.int32)
     layer[hops] = found
     return layer
