@@ -337,8 +337,6 @@ def _minimal_waits(topology: Topology) -> tuple[Ints, Ints]:
 
 def _all_send(topology: Topology) -> bool:
     """Whether packets go from every router to every other."""
-    if topology.direct:
-        return True
     ends = topology.injection_router, topology.ejection_router
     one_port = topology.num_ports == topology.num_hosts
     return one_port and all(len(np.unique(each)) == topology.num_routers for each in ends)

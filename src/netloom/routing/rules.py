@@ -47,7 +47,6 @@ from netloom.routing.ways import (
 from netloom.topology import Cube, Topology
 from netloom.topology.core import TreeShape
 from netloom.topology.families.trees import tree_links
-from netloom.topology.faults import working_nodes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -263,9 +262,8 @@ def detour(topology: Topology, routing: Valiant) -> Detour:
 
 def host_routers(topology: Topology) -> Ints:
     """Return the routers that packets can enter and leave for hosts, int32[], ascending."""
-    if topology.direct:
-        return working_nodes(topology)
-    return np.intersect1d(topology.injection_router, topology.ejection_router)
+    both = np.intersect1d(topology.injection_router, topology.ejection_router)
+    return both[topology.routers.vertex_up[both]]
 
 
 def several_paths(topology: Topology, routing: Several, sources: Ints, targets: Ints) -> Paths:
@@ -346,8 +344,7 @@ def target_numbers(topology: Topology, routing: MinimalGroup | DimensionOrder) -
     if isinstance(routing, MinimalGroup):
         return np.arange(topology.num_hosts), DIGITS
     router = np.arange(topology.num_hosts)
-    if not topology.direct:
-        router[topology.port_host[::-1]] = topology.ejection_router[::-1]
+    router[topology.port_host[::-1]] = topology.ejection_router[::-1]
     order = np.argsort(router, kind="stable")
     place = np.empty(len(router), np.int64)
     place[order] = np.arange(len(router)) - np.searchsorted(router[order], router[order])
@@ -674,7 +671,7 @@ def followed(topology: Topology, entry: Ints, destinations: Ints) -> Paths:
     from netloom.routing.kernels.forwarding import fill_followed, follow_lengths
 
     table, enters = spread_table(topology), topology.routers.channel_target
-    leave = destinations if topology.direct else topology.ejection_router[destinations]
+    leave = topology.ejection_router[destinations]
     lengths, last = follow_lengths(table, destinations, entry, enters)
     lengths[last != leave] = -1
     offsets = offsets_of(lengths, entry, leave, "hosts that can reach each other")

@@ -276,7 +276,7 @@ def _senders(topology: Topology, sent: Ints, *, everyone: bool) -> Ints:
 
     int64[num_routers, rows], or [num_routers, 1] where that is the same for all.
     """
-    if not topology.direct and sent.shape[1] == 1:
+    if sent.shape[1] == 1:
         own = topology.injection_router
         apart = (sent[own, 0] == 1) & (own != exits(topology))
         if apart.any():  # the one port of a router sends nothing to itself at another

@@ -113,8 +113,6 @@ class ForwardingTable:
 
 def exits(topology: Topology) -> Ints:
     """Return the router of each destination: where packets to it leave the routers."""
-    if topology.direct:
-        return np.arange(topology.num_hosts, dtype=np.int32)
     return topology.ejection_router
 
 
@@ -205,12 +203,9 @@ def senders(topology: Topology, taking: Ints | None = None) -> Ints:
     the one host that is the destination itself counts. All hosts take part, or those ``taking``
     names.
     """
-    takes = np.ones(topology.num_hosts, np.bool_)
+    takes = topology.vertex_up[: topology.num_hosts]
     if taking is not None:
         takes = np.isin(np.arange(topology.num_hosts), taking)
-    if topology.direct:
-        sending = topology.vertex_up if taking is None else takes
-        return sending.astype(np.int64)[:, None]
     counts = np.where(takes, np.diff(topology.port_offsets), 0)
     if counts.max(initial=0) <= 1:
         injects = topology.injection_router[counts[topology.port_host] > 0]
@@ -232,11 +227,9 @@ def port_senders(topology: Topology) -> Ints:
 
     Each port is an end point, as a subnet manager routes from each to the address of each. Those
     that are not nearest to any other count, too (``senders`` counts hosts by their nearest ports).
-    The nodes of a direct network have one port each.
     """
-    if topology.direct:
-        return topology.vertex_up.astype(np.int64)[:, None]
-    sent = np.bincount(topology.injection_router, minlength=topology.num_routers)
+    works = topology.vertex_up[topology.port_host]
+    sent = np.bincount(topology.injection_router[works], minlength=topology.num_routers)
     return sent.astype(np.int64)[:, None]
 
 
@@ -598,9 +591,6 @@ def _sent(topology: Topology, rows: int) -> Ints:
     """Return how many hosts send from each router to each row: int64[rows, routers]."""
     ports = len(exits(topology))
     at_hosts = np.broadcast_to(senders(topology), (topology.num_routers, ports)).T.copy()
-    if topology.direct:
-        np.fill_diagonal(at_hosts, 0)
-        return at_hosts
     if len(np.unique(topology.port_host)) == ports:  # where the destination itself counts
         at_hosts[np.arange(ports), topology.injection_router] -= 1
     everyone = np.bincount(topology.injection_router, minlength=topology.num_routers)
