@@ -150,7 +150,9 @@ def test_broken_networks_are_asked_for_what_works():
 def test_tables_of_other_networks_and_large_ones_are_refused():
     small, large = topology("leaf-spine:2x2x2"), topology("fat-tree:k=64")
     routing = table(small, d_mod_k_on(small))
-    with pytest.raises(InputError, match="a table for 4 x 4 nodes; expected one for 6 x 16 nodes"):
+    with pytest.raises(
+        InputError, match="a table for 4 routers and 4 ports of hosts; expected one for 6 and 16"
+    ):
         paths(topology("leaf-spine:4x2x4"), routing, [0], [1])
     with pytest.raises(InputError, match="a table of 5120 routers times 65536 hosts"):
         table(large, lambda node, target: 0)

@@ -105,8 +105,7 @@ def _channels(
         if channel not in leaving:
             node = _called(topology, topology.router_vertex(router))
             host = _called(topology, target)
-            leaves = f"a channel that leaves node {node}"
-            leaves += "" if topology.direct else " for another router"
+            leaves = f"a channel that leaves node {node} for another router"
             raise InputError(name, f"channel {channel} at node {node} towards node {host}", leaves)
     return tuple(channels)
 
@@ -140,8 +139,5 @@ def shortest_rows(topology: Topology, targets: Ints) -> Ints:
 def _check_nodes(topology: Topology, name: str) -> None:
     nodes, hosts = topology.num_routers, topology.num_hosts
     if nodes * hosts > MOST_ENTRIES:
-        if not topology.direct:
-            found = f"a table of {nodes} routers times {hosts} hosts"
-            raise InputError(name, found, f"at most {MOST_ENTRIES:,}")
-        most = int(MOST_ENTRIES**0.5)
-        raise InputError(name, f"a table for {nodes} nodes", f"at most {most} nodes")
+        found = f"a table of {nodes} routers times {hosts} hosts"
+        raise InputError(name, found, f"at most {MOST_ENTRIES:,}")

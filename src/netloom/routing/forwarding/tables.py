@@ -167,15 +167,10 @@ def check_table(topology: Topology, routing: ForwardingTable) -> None:
     InputError
         Naming both.
     """
-    shape = (topology.num_ports, topology.num_routers)
-    if routing.next_channel.shape != shape:
-        here, wanted = (
-            " x ".join(map(str, each[::-1])) for each in (routing.next_channel.shape, shape)
-        )
-        if topology.direct:
-            here, wanted = str(routing.next_channel.shape[1]), f"the {topology.num_hosts}"
-        found = f"a table for {here} nodes"
-        raise InputError(routing.name, found, f"one for {wanted} nodes here")
+    here, wanted = routing.next_channel.shape, (topology.num_ports, topology.num_routers)
+    if here != wanted:
+        found = f"a table for {here[1]} routers and {here[0]} ports of hosts"
+        raise InputError(routing.name, found, f"one for {wanted[1]} and {wanted[0]}")
 
 
 def _port_at(topology: Topology, routers: Ints, hosts: Ints) -> Ints:
