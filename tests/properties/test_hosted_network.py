@@ -12,8 +12,8 @@ from netloom.base.errors import InputError
 from netloom.routing import ShortestPath, paths
 from netloom.routing.by_hop.tables import EVERY, Automaton, bits, hop_tables, next_ports
 from netloom.routing.kernels.by_hop import next_hop
-from netloom.routing.port_numbers import hosted_ports, ports
-from netloom.routing.route_tables import RouteTable
+from netloom.routing.port_numbers import hosted_ports
+from netloom.routing.route_tables import table
 from netloom.routing.virtual_channel_tables import VirtualChannelRouting, table_routing
 from netloom.routing.ways import shortest_ways
 from netloom.simulation.network.layout import PACKET
@@ -183,12 +183,13 @@ def direct_cases(draw):
     cycles, packets = draw(births(hung, router))
     packets = np.column_stack([packets, np.full(len(packets), -1, np.int32)]).astype(np.int32)
     shortest = next_ports(hung, shortest_ways(net))
-    far = shortest.lengths.reshape(net.num_ends, -1)
-    listed = np.zeros_like(far, np.int64)
-    for channel, port in enumerate(ports(net).out_port.tolist()):
-        one, other = net.source_end[channel], net.target_end[channel]
-        listed[one] |= (far[one] == far[other] + 1).astype(np.int64) << port
-    table = table_routing(net, RouteTable("shortest", listed), router.vcs, 1)
+    far = shortest.lengths.reshape(net.num_routers, -1)
+
+    def nearer(node, goal):
+        leads = far[net.channel_source, goal] == far[net.channel_target, goal] + 1
+        return np.flatnonzero(leads & (net.channel_source == node))
+
+    direct = table_routing(net, table(net, nearer, name="shortest"), router.vcs, 1)
     inside = np.zeros(net.num_channels, np.int8)
     alike = np.array([bits(router.vcs)], np.int64)
     none, stay = np.zeros(1, np.int8), np.zeros(1, np.int16)
@@ -197,7 +198,7 @@ def direct_cases(draw):
     by_hop = VirtualChannelRouting("shortest", hung, tables)
     return [
         Case(each, routing, router, packets, cycles, cycles, exact=True)
-        for each, routing in ((net, table), (hung, by_hop))
+        for each, routing in ((net, direct), (hung, by_hop))
     ]
 
 

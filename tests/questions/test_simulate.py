@@ -165,8 +165,17 @@ def test_a_routing_of_ones_own_is_simulated():
     ahead = table(net, lambda node, target: channel[node, node + (1 if target > node else -1)])
     found = simulate(net, load=0.1, traffic="pairs:0-3,3-0", routing=ahead, **SHORT).to_dict()
     assert found["hops"]["mean"] == 3
-    with pytest.raises(InputError, match="routing: found the table table"):
-        simulate(net, load=0.1, routing=ahead, switching="reserved")
+    reserved = {"traffic": "pairs:0-3,3-0", "switching": "reserved"}
+    held = simulate(net, load=0.1, routing=ahead, **reserved, **SHORT).to_dict()
+    assert held["hops"]["mean"] == 3
+    square = mesh(2, 2)
+    out = {node: np.flatnonzero(square.channel_source == node) for node in range(4)}
+    straight = {
+        node: dict(zip(square.channel_target[out[node]], out[node], strict=True)) for node in out
+    }
+    either = table(square, lambda node, target: straight[node].get(target, out[node]))
+    with pytest.raises(InputError, match="several channels at"):
+        simulate(square, load=0.1, routing=either, switching="reserved", **SHORT)
 
 
 def asked_again(found):

@@ -9,6 +9,7 @@ import netloom as nl
 from netloom.base.errors import InputError, NoRouteError
 from netloom.routing import (
     DModK,
+    Minimal,
     ShortestPath,
     Spread,
     find_deadlock,
@@ -149,9 +150,31 @@ def test_broken_networks_are_asked_for_what_works():
 def test_tables_of_other_networks_and_large_ones_are_refused():
     small, large = topology("leaf-spine:2x2x2"), topology("fat-tree:k=64")
     routing = table(small, d_mod_k_on(small))
-    with pytest.raises(InputError, match="a table for 4 x 4 nodes; expected one for 6 x 16 nodes"):
+    with pytest.raises(
+        InputError, match="a table for 4 routers and 4 ports of hosts; expected one for 6 and 16"
+    ):
         paths(topology("leaf-spine:4x2x4"), routing, [0], [1])
     with pytest.raises(InputError, match="a table of 5120 routers times 65536 hosts"):
         table(large, lambda node, target: 0)
-    with pytest.raises(InputError, match="a node of 70 channels; expected at most 62"):
-        table(topology("leaf-spine:70x1x1"), lambda node, target: 0)
+
+
+def test_routers_may_have_any_number_of_channels():
+    wide = topology("leaf-spine:70x1x1")
+    by_spine = table(wide, d_mod_k_on(wide))
+    one, two = (paths(wide, each, *every_pair(wide)) for each in (by_spine, DModK()))
+    assert np.array_equal(one.channels, two.channels)
+    assert find_deadlock(wide, by_spine) == ()
+
+
+def test_circles_of_choices_are_found_where_hosts_hang_on_routers():
+    grid = mesh(2, 2)
+    for network in (grid, topology("mesh:2x2/1"), topology("mesh:2x2/3")):
+        inside, first = network.routers, network.router_vertex(0)
+
+        def nearer(node, target, *, network=network, inside=inside, first=first):
+            channels = np.flatnonzero(inside.channel_source == node - first)
+            there = channels[inside.channel_target[channels] == network.ejection_router[target]]
+            return there if len(there) else channels
+
+        circle = find_deadlock(network, table(network, nearer))
+        assert circle == find_deadlock(grid, Minimal())

@@ -374,7 +374,9 @@ def test_a_table_that_turns_in_a_circle_is_refused():
     with pytest.raises(DeadlockError) as caught:  # ... unless four of them wait for each other
         virtual_channel_routing(ring, made, num_vcs=2)
     assert caught.value.cycle == ("0 -> 1", "1 -> 2", "2 -> 3", "3 -> 0")
-    with pytest.raises(InputError, match="found a table for 4 nodes; expected one for the 5"):
+    with pytest.raises(
+        InputError, match="a table for 4 routers and 4 ports of hosts; expected one for 5 and 5"
+    ):
         virtual_channel_routing(torus(5), made, num_vcs=2)
 
 
@@ -393,7 +395,9 @@ def test_a_table_that_is_none_is_one_clear_line(function, error, wrong):
 
 
 def test_tables_have_a_limit():
-    with pytest.raises(InputError, match="found a table for 9000 nodes; expected at most 8192"):
+    with pytest.raises(
+        InputError, match="a table of 9000 routers times 9000 hosts; expected at most 67"
+    ):
         virtual_channel_routing(mesh(9000), "shortest-path", num_vcs=1)
 
 

@@ -36,7 +36,7 @@ import numpy as np
 from netloom.contention.decisions import BETTER_OF_TWO, PREFERRED
 from netloom.routing import DimensionOrder
 from netloom.routing.dimension_order import cube_tables
-from netloom.routing.route_tables import channels_by_port
+from netloom.routing.port_numbers import channels_by_port
 from netloom.routing.virtual_channel_tables import O1TURN, ODD_EVEN
 
 if TYPE_CHECKING:

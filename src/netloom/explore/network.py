@@ -91,7 +91,7 @@ def table_of(topology: Topology, routing: Routing) -> Table | None:
     hosts, routers = topology.num_hosts, topology.num_routers
     if hosts * routers > MOST_ENTRIES or not _one_port(topology):
         return None
-    if isinstance(routing, ForwardingTable):
+    if isinstance(routing, ForwardingTable) and routing.choices is None:
         if topology.direct:
             return Table(routing.next_channel[:hosts])
         rows = np.full(hosts, -1, np.int64)

@@ -66,7 +66,7 @@ from netloom.base.words import counted, listed
 from netloom.routing import DimensionOrder, Paths, draw_aux, paths, ports, virtual_channel_routing
 from netloom.routing.cycles import dependency_cycle
 from netloom.routing.hosted import legs
-from netloom.routing.route_tables import channels_by_port
+from netloom.routing.port_numbers import channels_by_port
 from netloom.routing.rules import layer_vcs, layers
 from netloom.routing.virtual_channel_tables import O1TURN, TWO_PHASE
 from netloom.routing.virtual_channels import MOST_SLOTS

@@ -26,7 +26,6 @@ from netloom.questions.base import MOST_SEED, InstanceOf, Question, argument, op
 from netloom.routing import (
     ForwardingTable,
     NamedRouting,
-    RouteTable,
     SourceRoutes,
     VirtualChannelRouting,
 )
@@ -48,11 +47,7 @@ ROUTER_FIELDS = tuple(field for field in vars(Router()) if field != "switching")
 Network: TypeAlias = str | InstanceOf[Topology] | InstanceOf[Machine]
 Program: TypeAlias = str | InstanceOf[ProcessGraph]
 OnePath: TypeAlias = (
-    str
-    | InstanceOf[NamedRouting]
-    | InstanceOf[SourceRoutes]
-    | InstanceOf[RouteTable]
-    | InstanceOf[ForwardingTable]
+    str | InstanceOf[NamedRouting] | InstanceOf[SourceRoutes] | InstanceOf[ForwardingTable]
 )
 """A routing that tells the paths of each pair of hosts."""
 

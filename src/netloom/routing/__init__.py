@@ -24,7 +24,7 @@ from netloom.routing.parse import (
 )
 from netloom.routing.port_numbers import HostedPorts, Ports, hosted_ports, ports
 from netloom.routing.ragged import Paths
-from netloom.routing.route_tables import RouteTable, table
+from netloom.routing.route_tables import table
 from netloom.routing.rules import (
     DModK,
     Ecmp,
@@ -63,7 +63,6 @@ __all__ = [
     "Ports",
     "Problems",
     "RandomUp",
-    "RouteTable",
     "Routing",
     "SModK",
     "ShortestPath",

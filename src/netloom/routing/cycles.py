@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from netloom.base.arrays import Bools, Ints
+    from netloom.base.arrays import Ints
     from netloom.routing.ragged import Paths
-    from netloom.topology import Topology
 
 
 def dependency_cycle(routed: Paths, num_channels: int) -> tuple[int, ...]:
@@ -30,16 +29,6 @@ def dependencies(routed: Paths) -> tuple[Ints, Ints]:
     inside[routed.offsets[1:][np.diff(routed.offsets) > 0] - 1] = False
     at = np.flatnonzero(inside)
     return routed.channels[at], routed.channels[at + 1]
-
-
-def slots_of(topology: Topology, waits: Bools) -> tuple[Ints, Ints]:
-    """Return what is held and what is asked for, given flags for each two channels in a row.
-
-    ``waits[c, k]`` is for channel c and the k-th channel that leaves the node that c enters.
-    """
-    offsets, leaving = topology.outgoing()
-    held, slot = np.nonzero(waits)
-    return held, leaving[offsets[topology.target_end[held]] + slot]
 
 
 def cycle_of_waits(held: Ints, asked: Ints, num_channels: int) -> tuple[int, ...]:

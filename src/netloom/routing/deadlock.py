@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from netloom.base.errors import InputError, NoRouteError
-from netloom.routing.cycles import cycle_of_waits, dependencies, dependency_cycle, slots_of
+from netloom.routing.cycles import cycle_of_waits, dependencies, dependency_cycle
 from netloom.routing.dimension_order import DimensionOrder
-from netloom.routing.forwarding.lanes import lane_circle
-from netloom.routing.forwarding.tables import ForwardingTable, table_dependencies
+from netloom.routing.forwarding.lanes import lane_circle, waits_of_table
+from netloom.routing.forwarding.tables import ForwardingTable
 from netloom.routing.hosted import router_pairs
 from netloom.routing.parse import MOST_ROUTES, Routing, all_pairs, all_routes, paths
-from netloom.routing.route_tables import RouteTable, table_cycle
+from netloom.routing.route_tables import shortest_rows
 from netloom.routing.rules import (
     DModK,
     Ecmp,
@@ -41,7 +41,7 @@ from netloom.routing.rules import (
     detour,
     host_routers,
     minimal_ways,
-    spread_waits,
+    spread_table,
     ways_of,
 )
 from netloom.routing.source_routing import SourceRoutes
@@ -169,17 +169,24 @@ def _part(
             raise InputError(
                 topology.name, f"{flags:,} pairs of channels", f"at most {MOST_FLAGS:,}"
             )
-        waits, arrived, used, hops = layered_waits(ways, entries, goals, to_group, rises, most)
+        waits, arrived, used, hops = layered_waits(
+            ways, entries[None], goals, to_group, rises, most
+        )
         if hops < 0:
             raise NoRouteError(int(np.argmax(entries)), int(goals[0]), JOINED)
-        held, layer, slot = np.nonzero(waits)
-        asked = ways.out_channels[ways.out_offsets[ways.target[held]] + slot]
-        next_layer = layer + rises[held]
-        circle = cycle_of_waits(held * most + layer, asked * most + next_layer, len(rises) * most)
+        circle = cycle_of_waits(*_numbered(ways, waits, rises), len(rises) * most)
         in_one = circle if rule == PLAIN else in_one
         if used <= most and not circle:
             return Part(rule, max(used, 1), rises, in_one), arrived
     return Part(HOPS, max(hops, 1), np.ones(len(ways.source), np.bool_), in_one), arrived
+
+
+def _numbered(ways: Ways, waits: Bools, rises: Bools) -> tuple[Ints, Ints]:
+    """Return what is held and asked for as ``channel * layers + layer``, given flags of slots."""
+    held, layer, slot = np.nonzero(waits)
+    asked = ways.out_channels[ways.out_offsets[ways.target[held]] + slot]
+    layers = waits.shape[1]
+    return held * layers + layer, asked * layers + layer + rises[held]
 
 
 def _rules(ways: Ways) -> Iterator[tuple[str, Bools, int]]:
@@ -198,6 +205,9 @@ MOST_LISTED = 2**22
 
 PAIRS_AT_ONCE = 2**17
 """Pairs whose paths are listed at a time."""
+
+ENTRIES_AT_ONCE = 2**22
+"""Entries of a table that are followed at a time."""
 
 
 def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
@@ -225,8 +235,6 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
     >>> find_deadlock(torus(4), DimensionOrder())
     (0, 1, 2, 3)
     """
-    if isinstance(routing, RouteTable) and topology.direct:
-        return table_cycle(topology, routing)
     if isinstance(routing, Layered) and topology.direct:
         routing = all_routes(topology, routing)
     if isinstance(routing, SourceRoutes):
@@ -237,15 +245,10 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
     if isinstance(routing, DimensionOrder) and isinstance(inside, Cube) and _all_send(topology):
         return _ring_cycle(inside)
     if isinstance(routing, ShortestPath) and topology.direct:
-        # a cycle of the table of ``ShortestPath`` between all nodes of a direct network
-        if topology.num_ends * topology.num_channels > MOST_STEPS:
-            found = f"{topology.num_ends} nodes times {topology.num_channels} channels"
+        if topology.num_routers * topology.num_channels > MOST_STEPS:
+            found = f"{topology.num_routers} nodes times {topology.num_channels} channels"
             raise InputError(topology.name, found, f"at most {MOST_STEPS} to check for deadlock")
-        from netloom.routing.kernels.shortest_path import table_waits
-
-        ends = (topology.source_end, topology.target_end)
-        waits = table_waits(ends, *topology.incoming(), *topology.outgoing())
-        return cycle_of_waits(*slots_of(topology, waits), topology.num_channels)
+        return cycle_of_waits(*_shortest_waits(topology), topology.num_channels)
     if isinstance(routing, Valiant):  # one part of packets' ways may do, without listing any
         for part in layers_needed(topology, routing).parts:
             if part.circle:
@@ -273,11 +276,9 @@ def listed_cycle(topology: Topology, routing: Routing) -> tuple[int, ...]:
     """
     count = topology.num_channels
     if isinstance(routing, Spread):
-        return cycle_of_waits(*spread_waits(topology), count)
-    if isinstance(routing, ForwardingTable) and routing.lanes is not None:
-        return tuple(channel for channel, _ in lane_circle(topology, routing))
+        routing = ForwardingTable(str(routing), spread_table(topology))
     if isinstance(routing, ForwardingTable):
-        return cycle_of_waits(*table_dependencies(topology, routing.next_channel), count)
+        return tuple(channel for channel, _ in lane_circle(topology, routing))
     if isinstance(routing, Minimal):
         return cycle_of_waits(*_minimal_waits(topology), count)
     by_routers = isinstance(routing, ShortestPath | Layered | DimensionOrder)
@@ -310,19 +311,32 @@ def _waits(
     return np.divmod(found, num_channels)
 
 
-def _minimal_waits(topology: Topology) -> tuple[Ints, Ints]:
-    """Return what is held and what is asked for on all shortest paths between hosts."""
-    from netloom.routing.kernels.deadlock import minimal_waits
+def _shortest_waits(topology: Topology) -> tuple[Ints, Ints]:
+    """Return what is held and asked for by ``ShortestPath`` between all nodes, each two once."""
+    found = np.zeros(0, np.int64)
+    nodes, step = topology.num_routers, max(ENTRIES_AT_ONCE // topology.num_routers, 1)
+    for first in range(0, nodes, step):
+        rows = shortest_rows(topology, np.arange(first, min(first + step, nodes)))
+        held, asked = waits_of_table(topology, ForwardingTable("shortest-path", rows))
+        found = np.union1d(found, held * topology.num_channels + asked)
+    return np.divmod(found, topology.num_channels)
 
-    inside, (entry, leave) = topology.routers, router_pairs(topology)
-    by_exit = np.argsort(leave, kind="stable")
-    return slots_of(inside, minimal_waits(by_exit, entry, leave, minimal_ways(topology)))
+
+def _minimal_waits(topology: Topology) -> tuple[Ints, Ints]:
+    """Return what is held and asked for on all shortest paths between hosts, each two once."""
+    from netloom.routing.kernels.several_layers import layered_waits
+
+    ways, (entry, leave) = minimal_ways(topology), router_pairs(topology)
+    goals, row = np.unique(leave, return_inverse=True)
+    entries = np.zeros((len(goals), topology.num_routers), np.bool_)
+    entries[row, entry] = True
+    rises = np.zeros(len(ways.source), np.bool_)
+    waits, *_ = layered_waits(ways, entries, goals, to_group=False, rises=rises, num_layers=1)
+    return _numbered(ways, waits, rises)
 
 
 def _all_send(topology: Topology) -> bool:
     """Whether packets go from every router to every other."""
-    if topology.direct:
-        return True
     ends = topology.injection_router, topology.ejection_router
     one_port = topology.num_ports == topology.num_hosts
     return one_port and all(len(np.unique(each)) == topology.num_routers for each in ends)

@@ -90,11 +90,9 @@ def router_pairs(topology: Topology) -> tuple[Ints, Ints]:
     ([0, 0, 1, 1], [0, 1, 0, 1])
     """
     count = topology.num_routers
-    if topology.direct:
-        working = np.flatnonzero(topology.vertex_up).astype(np.int64)
-        pairs = (working[:, None] * count + working)[~np.eye(len(working), dtype=np.bool_)]
-        return _two(pairs, count)
-    into, out_of = topology.injection_router.astype(np.int64), topology.ejection_router
+    works = topology.vertex_up[topology.port_host]
+    into = topology.injection_router[works].astype(np.int64)
+    out_of = topology.ejection_router[works]
     if len(np.unique(topology.port_host)) == topology.num_ports:
         enters, inside = np.unique(into, return_counts=True)
         leaves, outside = np.unique(out_of, return_counts=True)

@@ -17,7 +17,6 @@ from netloom.routing.forwarding.engines import ENGINES, nue
 from netloom.routing.forwarding.lfts import read_lfts
 from netloom.routing.forwarding.tables import ForwardingTable, forwarded_paths
 from netloom.routing.hosted import through_routers
-from netloom.routing.route_tables import RouteTable, table_paths
 from netloom.routing.rules import (
     DModK,
     Ecmp,
@@ -154,7 +153,7 @@ NamedRouting: TypeAlias = (
 )
 """What ``parse_routing`` reads from the routing's own name."""
 
-Routing: TypeAlias = NamedRouting | SourceRoutes | RouteTable | ForwardingTable
+Routing: TypeAlias = NamedRouting | SourceRoutes | ForwardingTable
 
 ROUTINGS = (
     "dimension-order, dimension-order:0,1, shortest-path, spread, ecmp, ecmp-polarised, ecmp:SEED, "
@@ -495,7 +494,6 @@ _BETWEEN_HOSTS: dict[type, _Between] = {
     Ecmp: ecmp_paths,
     Spread: lambda network, _, here, there: spread_paths(network, here, there),
     SourceRoutes: routed_paths,
-    RouteTable: table_paths,
     ForwardingTable: forwarded_paths,
 }
 """What lists the paths of routings that see hosts."""

@@ -65,6 +65,14 @@ def ports(topology: Topology) -> Ports:
     return Ports(most, out_port, in_port, none)
 
 
+def channels_by_port(topology: Topology) -> Ints:
+    """Return the channel at each output port, int64[num_nodes, network ports], -1 for none."""
+    wired = ports(topology)
+    channel_at = np.full((topology.num_routers, wired.num_network_ports), -1, np.int64)
+    channel_at[topology.channel_source, wired.out_port] = np.arange(topology.num_channels)
+    return channel_at
+
+
 class HostedPorts(NamedTuple):
     """The ports of every router of a network whose hosts hang on routers.
 

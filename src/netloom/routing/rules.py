@@ -22,13 +22,13 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.routing.dimension_order import CubeTables, DimensionOrder, cube_tables
+from netloom.routing.forwarding.lanes import dependency_graph
 from netloom.routing.forwarding.tables import (
     MOST_ENTRIES,
     ForwardingTable,
     exits,
     forwarded_paths,
     senders,
-    table_dependencies,
 )
 from netloom.routing.hosted import legs, router_pairs, spliced
 from netloom.routing.ragged import Paths, offsets_of
@@ -47,7 +47,6 @@ from netloom.routing.ways import (
 from netloom.topology import Cube, Topology
 from netloom.topology.core import TreeShape
 from netloom.topology.families.trees import tree_links
-from netloom.topology.faults import working_nodes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -263,9 +262,8 @@ def detour(topology: Topology, routing: Valiant) -> Detour:
 
 def host_routers(topology: Topology) -> Ints:
     """Return the routers that packets can enter and leave for hosts, int32[], ascending."""
-    if topology.direct:
-        return working_nodes(topology)
-    return np.intersect1d(topology.injection_router, topology.ejection_router)
+    both = np.intersect1d(topology.injection_router, topology.ejection_router)
+    return both[topology.routers.vertex_up[both]]
 
 
 def several_paths(topology: Topology, routing: Several, sources: Ints, targets: Ints) -> Paths:
@@ -346,8 +344,7 @@ def target_numbers(topology: Topology, routing: MinimalGroup | DimensionOrder) -
     if isinstance(routing, MinimalGroup):
         return np.arange(topology.num_hosts), DIGITS
     router = np.arange(topology.num_hosts)
-    if not topology.direct:
-        router[topology.port_host[::-1]] = topology.ejection_router[::-1]
+    router[topology.port_host[::-1]] = topology.ejection_router[::-1]
     order = np.argsort(router, kind="stable")
     place = np.empty(len(router), np.int64)
     place[order] = np.arange(len(router)) - np.searchsorted(router[order], router[order])
@@ -406,6 +403,9 @@ def check_fits(topology: Topology, routing: Several | MinimalGroup | DimensionOr
     else:
         ways_of(topology, routing)
 
+
+MOST_PORTS = 62
+"""Most channels that leave a router where layers are sought: their set is an int64's bits."""
 
 MOST_LAYERS = 62
 """Most layers that are looked for: no router has more VCs."""
@@ -522,20 +522,18 @@ def layers(topology: Topology, routed: Paths) -> Ints:
     """
     from netloom.routing.kernels.layered import assign_layers, level_layers
 
-    firsts, leaving = topology.outgoing()
-    place = np.empty(topology.num_channels, np.int64)
-    place[leaving] = np.arange(len(leaving)) - firsts[topology.channel_source[leaving]]
-    wiring = (topology.channel_target, firsts, leaving, place)
+    graph = dependency_graph(topology, MOST_LAYERS)
+    closed = np.zeros(graph.uses.shape, np.bool_)
     lengths = routed.lengths
     order = np.argsort(-lengths, kind="stable")
     offsets = np.append(0, np.cumsum(lengths[order], dtype=np.int64))
     hops = np.repeat(routed.offsets[:-1][order] - offsets[:-1], lengths[order])
     hops += np.arange(offsets[-1])
     channels = routed.channels[hops]
-    found, count, waits, closed = assign_layers(offsets, channels, wiring, MOST_LAYERS)
+    found, count = assign_layers(offsets, channels, graph, closed)
     if len(found) and found.min() < 0:
         raise InputError(topology.name, f"paths for over {MOST_LAYERS} layers", "another routing")
-    level_layers(offsets, channels, wiring, found, count, waits, closed)
+    level_layers(offsets, channels, graph, closed, found, count)
     layer = np.empty(len(hops), np.int32)
     layer[hops] = found
     return layer
@@ -673,7 +671,7 @@ def followed(topology: Topology, entry: Ints, destinations: Ints) -> Paths:
     from netloom.routing.kernels.forwarding import fill_followed, follow_lengths
 
     table, enters = spread_table(topology), topology.routers.channel_target
-    leave = destinations if topology.direct else topology.ejection_router[destinations]
+    leave = topology.ejection_router[destinations]
     lengths, last = follow_lengths(table, destinations, entry, enters)
     lengths[last != leave] = -1
     offsets = offsets_of(lengths, entry, leave, "hosts that can reach each other")
@@ -704,17 +702,6 @@ def spread_table(topology: Topology) -> Ints:
     if topology not in _TABLES:
         _TABLES[topology] = _made(topology)
     return _TABLES[topology]
-
-
-def spread_waits(topology: Topology) -> tuple[Ints, Ints]:
-    """Return what packets hold and what they ask for, each two channels in a row once.
-
-    Raises
-    ------
-    InputError
-        If the table would be too large.
-    """
-    return table_dependencies(topology, spread_table(topology))
 
 
 def _made(topology: Topology) -> Ints:

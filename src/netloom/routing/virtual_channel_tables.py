@@ -13,7 +13,7 @@ from netloom.routing.port_numbers import ports
 if TYPE_CHECKING:
     from netloom.base.arrays import Bools, Ints
     from netloom.routing.by_hop.births import Births
-    from netloom.routing.route_tables import RouteTable
+    from netloom.routing.forwarding.tables import ForwardingTable
     from netloom.routing.source_routing import SourceRoutes
     from netloom.topology import Cube, Topology
 
@@ -171,14 +171,15 @@ def rule_routing(
 
 
 def table_routing(
-    topology: Topology, routing: RouteTable, num_vcs: int, ejection_channels: int
+    topology: Topology, routing: ForwardingTable, num_vcs: int, ejection_channels: int
 ) -> VirtualChannelRouting:
     """Return the routing of a table, in any VC."""
     tables = empty_tables(topology, TABLE, num_vcs, ejection_channels)
-    next_slots = np.zeros_like(routing.next_ports)
-    for row, next_ports in zip(next_slots, routing.next_ports, strict=True):  # spares memory
-        for port in range(ports(topology).num_network_ports):
-            row |= (next_ports >> port & 1) * (tables.all_vcs << port * num_vcs)
+    slots = tables.all_vcs << ports(topology).out_port.astype(np.int64) * num_vcs
+    if routing.choices is not None and len(routing.choices.channels):
+        offered = slots[routing.choices.channels]
+        slots = np.append(slots, np.bitwise_or.reduceat(offered, routing.choices.offsets[:-1]))
+    next_slots = np.append(slots, 0)[routing.next_channel.T]
     np.fill_diagonal(next_slots, tables.ejection)
     minimal = routing.name == "shortest-path"
     tables = tables._replace(next_slots=next_slots)

@@ -26,6 +26,8 @@ from netloom.base.words import or_near
 from netloom.routing.by_hop.hosted import hosted_routing
 from netloom.routing.cycles import cycle_of_waits, dependency_cycle
 from netloom.routing.dimension_order import DimensionOrder, cube_tables
+from netloom.routing.forwarding.lanes import lane_circle
+from netloom.routing.forwarding.tables import ForwardingTable, check_table
 from netloom.routing.parse import (
     AXES,
     SIMULATED,
@@ -35,14 +37,8 @@ from netloom.routing.parse import (
     named_here,
     parse_routing,
 )
-from netloom.routing.port_numbers import ports
-from netloom.routing.route_tables import (
-    RouteTable,
-    channels_by_port,
-    check_table,
-    shortest_path_table,
-    table_cycle,
-)
+from netloom.routing.port_numbers import channels_by_port, ports
+from netloom.routing.route_tables import shortest_path_table
 from netloom.routing.rules import Layered, ShortestPath, UpDown, layer_vcs, layers
 from netloom.routing.source_routing import SourceRoutes, route_numbers
 from netloom.routing.virtual_channel_tables import (
@@ -180,7 +176,7 @@ def _small(topology: Cube) -> Cube:
     return cube(cut, topology.wraps) if any(topology.wraps) else mesh(*cut)
 
 
-VirtualRouting: TypeAlias = str | Routing | RouteTable | VirtualChannelRouting
+VirtualRouting: TypeAlias = str | Routing | VirtualChannelRouting
 
 NAMES = ", ".join([*RULES, "dimension-order:0,1", "shortest-path, up-down, layered or routes:FILE"])
 
@@ -274,7 +270,9 @@ def virtual_channel_routing(
         name, order = "dimension-order", named
     elif isinstance(named, str):
         name, order = named, DimensionOrder()
-    elif isinstance(named, ShortestPath | SourceRoutes | RouteTable):
+    elif isinstance(named, ShortestPath | SourceRoutes) or (
+        isinstance(named, ForwardingTable) and named.choices is not None
+    ):
         return _listed(topology, named, num_vcs, ejection_channels)
     elif named.several:
         found = "a routing of several paths for each pair of nodes"
@@ -377,7 +375,7 @@ def named_routing(topology: Topology, spec: str) -> str | Routing:
 
 def _listed(
     topology: Topology,
-    routing: ShortestPath | SourceRoutes | RouteTable,
+    routing: ShortestPath | SourceRoutes | ForwardingTable,
     num_vcs: int,
     ejection_channels: int,
 ) -> VirtualChannelRouting:
@@ -399,7 +397,7 @@ def _listed(
     else:
         table = shortest_path_table(topology) if isinstance(routing, ShortestPath) else routing
         check_table(topology, table)
-        circle = table_cycle(topology, table)
+        circle = tuple(channel for channel, _ in lane_circle(topology, table))
         answer = table_routing(topology, table, num_vcs, ejection_channels)
     if circle:
         named = tuple(topology.channel_name(channel) for channel in circle)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from netloom.base.errors import InputError
 from netloom.questions.base import Question, option
 from netloom.questions.simulate.engines import Engine
-from netloom.routing import RouteTable, UpDown, VirtualChannelRouting, parse_routing
+from netloom.routing import UpDown, VirtualChannelRouting, parse_routing
 from netloom.topology.alike import check_alike
 from netloom_papers.worms.engine import Worm, WormEngine, check_one_path
 
@@ -47,7 +47,7 @@ def _prepare(question: Any, topology: Topology) -> tuple[Worm, Routing]:
     asked = question.routing
     if asked == "default" and topology.broken:
         return worm, UpDown()
-    if isinstance(asked, RouteTable | VirtualChannelRouting):
+    if isinstance(asked, VirtualChannelRouting):
         raise InputError("routing", f"the table {asked.name}", "one path for each pair of nodes")
     routing = parse_routing(asked, topology) if isinstance(asked, str) else asked
     check_one_path(routing)

@@ -1,7 +1,9 @@
 """Paths moved one after the other off busy channels, none waiting in a circle, over flat arrays.
 
 ``net`` and ``room`` are as in ``kernels.priced_paths``, each channel a place, ``room`` with one
-array more, for a route. ``wiring`` as in ``kernels.layered``. ``state`` is what all paths are:
+array more, for a route. ``wiring`` is (channel_target, out_offsets, out_channels, rank): the
+channels that leave each node, and the place of each channel among those. ``state`` is what all
+paths are:
 
 - ``load[channel]``: the weight on it;
 - ``routes[path, hop]``, ``lengths[path]``, ``layer[path, hop]``: channels, and layers of VCs;
@@ -21,7 +23,6 @@ Judged by ``tests/properties/test_joint_routes.py``: what it finds is judged.
 import numpy as np
 
 from netloom.base.compilation import njit
-from netloom.routing.kernels.layered import leads_to
 from netloom.routing.kernels.priced_paths import find
 
 ONE = np.int64(1)
@@ -269,3 +270,29 @@ def reroute(net, incoming, wiring, state, room, spare, sources, targets, weights
                 return False
         carry(one, weights[one], state)
     return True
+
+
+@njit(nogil=True)
+def leads_to(start, goal, wiring, waits, scratch):
+    """Whether ``goal`` is waited for, at any number of removes, by what holds ``start``."""
+    channel_target, out_offsets, out_channels, _ = wiring
+    seen, stack, stamp = scratch
+    stamp[0] += 1
+    stack[0], seen[start] = start, stamp[0]
+    count = 1
+    while count:
+        count -= 1
+        channel = stack[count]
+        if channel == goal:
+            return True
+        first, bits = out_offsets[channel_target[channel]], waits[channel]
+        while bits:
+            if bits & 1:
+                asked = out_channels[first]
+                if seen[asked] != stamp[0]:
+                    seen[asked] = stamp[0]
+                    stack[count] = asked
+                    count += 1
+            bits >>= 1
+            first += 1
+    return False

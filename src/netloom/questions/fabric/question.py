@@ -634,6 +634,8 @@ def tables_of(routing: str | ForwardingTable, network: Topology) -> tuple[Forwar
     'minhop'
     """
     if isinstance(routing, ForwardingTable):
+        if routing.choices is not None:
+            raise InputError("routing", f"the table {routing} of a function", WANTED)
         return routing, ""
     if isfile(routing):  # noqa: PTH113 (a name may be too long for a path)
         routing = f"lfts:{routing}"

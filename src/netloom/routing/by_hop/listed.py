@@ -27,13 +27,19 @@ from netloom.routing.by_hop.tables import (
 from netloom.routing.cycles import cycle_of_waits, dependencies
 from netloom.routing.deadlock import in_one_order
 from netloom.routing.forwarding.lanes import lane_circle, layered
-from netloom.routing.forwarding.tables import ForwardingTable, exits, senders
+from netloom.routing.forwarding.tables import (
+    Choices,
+    ForwardingTable,
+    check_table,
+    exits,
+    senders,
+)
 from netloom.routing.hosted import PAIRS_AT_ONCE, between_routers
 from netloom.routing.parse import MOST_ROUTES, all_pairs, paths
 from netloom.routing.port_numbers import each_lane, hosted_ports
 from netloom.routing.ragged import Paths
-from netloom.routing.route_tables import MOST_PORTS, RouteTable, channels_by_port, check_table
 from netloom.routing.rules import (
+    MOST_PORTS,
     DModK,
     Layered,
     ShortestPath,
@@ -178,12 +184,16 @@ def _circle(topology: Topology, routed: Paths) -> tuple[int, ...]:
 
 
 def as_table(topology: Topology, routing: Routing) -> ForwardingTable | None:
-    """Return a routing as a forwarding table. None if it is not one by destination alone."""
-    if isinstance(routing, ForwardingTable):
+    """Return a routing as a forwarding table. None if it is not one by destination alone.
+
+    A function's is none where hosts have several ports, for packets may leave at any of them.
+    """
+    one_port = topology.num_ports == topology.num_hosts
+    if isinstance(routing, ForwardingTable) and (routing.choices is None or one_port):
         return routing
     if isinstance(routing, Spread):
         return ForwardingTable(str(routing), spread_table(topology))
-    if isinstance(routing, DModK) and topology.num_ports == topology.num_hosts:
+    if isinstance(routing, DModK) and one_port:
         return ForwardingTable(str(routing), _rows(topology, routing))
     return None
 
@@ -323,7 +333,8 @@ def reached(topology: Topology, table: ForwardingTable) -> Bools | None:
         row, entry = np.repeat(rows, len(entries)), np.tile(entries, len(rows))
         enters = topology.routers.channel_target
         lengths, last = follow_lengths(next_channel, row, entry, enters)
-        found[row, entry] = (lengths >= 0) & (last == leaves[row])
+        chosen = lengths == -2  # choices all lead to the target
+        found[row, entry] = chosen | (lengths >= 0) & (last == leaves[row])
     if table.undelivered is not None:
         found[table.undelivered] = False
     return None if found[:, entries].all() else found
@@ -367,16 +378,17 @@ def listed_routing(topology: Topology, routing: Routing, num_vcs: int) -> Virtua
     return VirtualChannelRouting(
         str(routing), topology, tables, needs_aux=isinstance(births, PathBirths),
         minimal=isinstance(routing, SHORTEST), births=births,
-        routes=None if isinstance(routing, RouteTable) else routing,
+        routes=None if isinstance(routing, ForwardingTable) and routing.choices else routing,
     )  # fmt: skip
 
 
 def _listed(topology: Topology, routing: Routing, num_vcs: int) -> Listed:
-    if isinstance(routing, RouteTable) and topology.num_ports == topology.num_hosts:
-        return _by_function(topology, routing, num_vcs)
     table = as_table(topology, routing)
     if table is None:
         return _by_paths(topology, routing, num_vcs)
+    if table.choices is not None:
+        check_choices(topology, table)
+        return _by_table(topology, table, np.zeros(1, np.uint8), num_vcs)
     if table.lanes is not None and table.lanes.lane_of is not None:
         check_circle(topology, table, num_vcs)
         return _by_paths(topology, table, num_vcs)
@@ -390,8 +402,8 @@ class PortLists(NamedTuple):
     Attributes
     ----------
     start
-        int32[num_channels + 1], where the list of each channel begins: the ports of its lanes at
-        its source. The last is empty, so channel -1 has none.
+        int32[], where lists begin. The list of each channel between routers: the ports of its lanes
+        at its source. Of each set of channels: those of all. The last is empty, so -1 has none.
     ports
         int16[], all lists.
     """
@@ -400,23 +412,29 @@ class PortLists(NamedTuple):
     ports: NDArray[np.int16]
 
 
-def port_lists(topology: Topology) -> PortLists:
-    """Return the list of every channel of a network.
+def port_lists(topology: Topology, choices: Choices | None = None) -> PortLists:
+    """Return the list of every channel of a network, and of sets that packets choose from.
 
     Examples
     --------
     >>> from netloom.topology import topology
     >>> lists = port_lists(topology("leaf-spine:2x1x2"))
-    >>> [lists.ports[place : place + 2].tolist() for place in lists.start[8:]]
-    [[1, 1], [1, 2], [1, 1], [1, 2], [0]]
+    >>> [lists.ports[place : place + 2].tolist() for place in lists.start]
+    [[1, 0], [1, 0], [1, 0], [1, 1], [0]]
     """
-    wired = hosted_ports(topology)
-    lanes = wired.lanes.astype(np.int64)
-    start = np.append(0, np.cumsum(lanes + 1))
+    wired, count = hosted_ports(topology), topology.num_network_channels
+    channels, offsets = np.arange(count), np.arange(count + 1)
+    if choices is not None:
+        channels = np.append(channels, choices.channels)
+        offsets = np.append(offsets, count + choices.offsets[1:])
+    lanes = wired.lanes[channels]
+    many = np.diff(np.append(0, np.cumsum(lanes, dtype=np.int64))[offsets])
+    start = np.append(0, np.cumsum(many + 1))
     ports = np.zeros(start[-1] + 1, np.int16)
-    ports[start[:-1]] = lanes
-    channel, lane = each_lane(wired.lanes)
-    ports[start[channel] + 1 + lane] = wired.out_port[channel] + lane
+    ports[start[:-1]] = many
+    member, lane = each_lane(lanes)
+    place = np.arange(len(member)) + np.repeat(np.arange(1, len(many) + 1), many)
+    ports[place] = wired.out_port[channels[member]] + lane
     return PortLists(start.astype(np.int32), ports)
 
 
@@ -426,7 +444,7 @@ def _by_table(
     """Return the routing of a forwarding table, a packet's lane the same all the way."""
     next_channel = table.next_channel
     check_starts(topology, next_channel.size)
-    lists = port_lists(topology)
+    lists = port_lists(topology, table.choices)
     starts = lists.start[np.ascontiguousarray(next_channel.T)].ravel()
     goals = NextPorts(len(next_channel), starts, lists.ports, np.zeros(0, np.int16))
     level = np.zeros(0, np.uint8)
@@ -450,7 +468,7 @@ def _by_pairs(topology: Topology) -> dict[str, Ints]:
 def _by_paths(topology: Topology, routing: Routing, num_vcs: int) -> Listed:
     """Return the routing of all paths, each hop in the VCs of its lane or layer."""
     births = listed_paths(topology, routing)
-    if isinstance(routing, ForwardingTable):
+    if isinstance(routing, ForwardingTable) and routing.lanes is not None:
         by_hop = hop_lanes(topology, routing, births)
         lanes = np.unique(by_hop)
         layer, count = np.searchsorted(lanes, by_hop).astype(np.uint8), max(len(lanes), 1)
@@ -468,25 +486,14 @@ def _by_paths(topology: Topology, routing: Routing, num_vcs: int) -> Listed:
     return tables, births
 
 
-def _by_function(topology: Topology, routing: RouteTable, num_vcs: int) -> Listed:
-    """Return the routing of a function that is written out, choices and all."""
+def check_choices(topology: Topology, routing: ForwardingTable) -> None:
+    """Raise DeadlockError if packets can wait for each other in a circle by a function's table."""
     check_table(topology, routing)
-    circle = choice_circle(topology, routing)
+    circle = lane_circle(topology, routing)
     if circle:
-        named = tuple(topology.channel_name(channel) for channel in circle)
+        named = tuple(topology.channel_name(channel) for channel, _ in circle)
         wanted = "up-down, layered or a table without a circle: more VCs do not help this one"
         raise DeadlockError(f"{routing} on {topology.name}", named, wanted)
-    starts, ports = _lists_of_sets(topology, routing.next_ports)
-    goals = NextPorts(topology.num_hosts, starts, ports, np.zeros(0, np.int16))
-    state = states(topology, layer_vcs(1, num_vcs), num_vcs)
-    tables = hop_tables(
-        topology, num_vcs, [goals], state, choice=EVERY, sink_goal=topology.port_host
-    )
-    arrives = routing.next_ports != 0
-    arrives[topology.ejection_router, topology.port_host] = True
-    entries = np.unique(topology.injection_router)
-    known = None if arrives[entries][:, topology.port_host].all() else arrives.T[topology.port_host]
-    return tables, TableBirths(topology, routing.name, known)
 
 
 def states(topology: Topology, vcs: Ints, num_vcs: int) -> Automaton:
@@ -498,52 +505,3 @@ def states(topology: Topology, vcs: Ints, num_vcs: int) -> Automaton:
         eject_vcs=np.full(len(vcs), bits(num_vcs), np.int64), table=no, to_aux=no, decides=no,
         keep=own, leave=own, turn=own,
     )  # fmt: skip
-
-
-def _lists_of_sets(topology: Topology, next_ports: Ints) -> tuple[Ints, NDArray[np.int16]]:
-    """Return the list of ports of each set of ``RouteTable``, each that a router has once."""
-    lists, channel_at = port_lists(topology), channels_by_port(topology.routers)
-    starts = np.zeros(next_ports.shape, np.int32)
-    ports = [0]
-    for router, row in enumerate(next_ports):
-        sets, which = np.unique(row, return_inverse=True)
-        places = []
-        for each in sets.tolist():
-            places.append(len(ports) if each else 0)
-            found: list[int] = []
-            for rank, channel in enumerate(channel_at[router].tolist()):
-                if each >> rank & 1:
-                    start = lists.start[channel]
-                    found += lists.ports[start + 1 : start + 1 + lists.ports[start]].tolist()
-            if each:
-                ports += [len(found), *found]
-        starts[router] = np.array(places, np.int32)[which]
-    return starts.ravel(), np.array(ports, np.int16)
-
-
-def choice_circle(topology: Topology, routing: RouteTable) -> tuple[int, ...]:
-    """Return channels that hosts' packets can wait for in a circle by a table with choices, or ().
-
-    Packets are followed from the routers that they enter by, through all choices. A circle of
-    choices is a danger, not yet a proof of a deadlock (Duato 1993).
-    """
-    from netloom.routing.port_numbers import ports
-
-    inside, asks = topology.routers, routing.next_ports
-    out_port = ports(inside).out_port.astype(np.int64)
-    comes = np.zeros(asks.shape, np.bool_)
-    comes[np.unique(topology.injection_router)] = True
-    order = np.arange(inside.num_channels)
-    seen = -1
-    while seen != (seen := int(np.count_nonzero(comes))):
-        for channel in order:
-            source, target = inside.channel_source[channel], inside.channel_target[channel]
-            comes[target] |= comes[source] & (asks[source] >> out_port[channel] & 1 == 1)
-    waits = np.zeros(inside.num_channels, np.int64)
-    for channel in order:
-        source, target = inside.channel_source[channel], inside.channel_target[channel]
-        held = comes[source] & (asks[source] >> out_port[channel] & 1 == 1)
-        waits[channel] = np.bitwise_or.reduce(asks[target][held], initial=0)
-    held, port = np.nonzero(waits[:, None] >> np.arange(channels_by_port(inside).shape[1]) & 1)
-    asked = channels_by_port(inside)[inside.channel_target[held], port]
-    return cycle_of_waits(held, asked, inside.num_channels)

@@ -8,7 +8,14 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.routing.cycles import cycle_of_waits
-from netloom.routing.forwarding.tables import ForwardingTable, Lanes, exits, port_senders
+from netloom.routing.forwarding.tables import (
+    Choices,
+    ForwardingTable,
+    Lanes,
+    exits,
+    port_senders,
+    senders,
+)
 from netloom.topology.core import port_numbers
 
 if TYPE_CHECKING:
@@ -123,7 +130,7 @@ def layered(
     everyone = others is not None
     table = _rows(topology, next_channel, others)
     level = np.zeros(table.shape, np.uint8)
-    sent = _senders(topology, everyone=everyone)
+    sent = _senders(topology, port_senders(topology), everyone=everyone)
     if not topology.num_network_channels:
         return Lanes(level)
     for lanes in (most, MOST_COUNTED):
@@ -162,7 +169,9 @@ def lane_circle(
 ) -> tuple[tuple[int, int], ...]:
     """Return channels with lanes that packets can wait for in a circle, or () if there are none.
 
-    All ports send to all others, as OpenSM takes it, whichever ports are nearest to each other.
+    All ports send to all others, as OpenSM takes it, whichever ports are nearest to each other: by
+    the table of a function, the nearest. A circle of choices is a danger, not yet a proof of a
+    deadlock (Duato 1993).
 
     Parameters
     ----------
@@ -190,7 +199,24 @@ def lane_circle(
     >>> lane_circle(torus(5), ENGINES["minhop"](torus(5)))
     ((0, 0), (1, 0), (2, 0), (3, 0), (4, 0))
     """
-    from netloom.routing.kernels.lanes import lane_waits
+    lanes = _numbered(table)
+    waits = waits_of_table(topology, table, everyone=everyone)
+    circle = cycle_of_waits(*waits, topology.num_network_channels * lanes)
+    return tuple((vertex // lanes, vertex % lanes) for vertex in circle)
+
+
+def waits_of_table(
+    topology: Topology, table: ForwardingTable, *, everyone: bool = False
+) -> tuple[Ints, Ints]:
+    """Return what packets hold and what they ask for: see ``lane_circle``.
+
+    Returns
+    -------
+    held, asked
+        int64[] both, ``channel * lanes + lane``, of as many lanes as the table takes, or all that
+        there are where they change on the way. None comes twice.
+    """
+    from netloom.routing.kernels.waits import table_waits
 
     inside, others = topology.routers, None
     if everyone and topology.cabling is not None and len(topology.cabling.others):
@@ -203,22 +229,31 @@ def lane_circle(
     level, lane_of = np.zeros((0, 0), np.uint8), None
     if table.lanes is not None:
         level, lane_of = table.lanes.level, table.lanes.lane_of
-    if lane_of is None:
-        lane_of = np.zeros((0, 0, 0, 0), np.uint8)
-    count = inside.num_channels
-    waits = np.zeros((count * 16, int(np.diff(offsets).max(initial=0))), np.uint16)
-    lane_waits(
-        _rows(topology, table.next_channel, others),
-        _senders(topology, everyone=others is not None),
-        _entry_ports(topology, in_port, everyone=others is not None), level, lane_of,
+    entries = np.arange(topology.num_routers + 1), np.zeros(topology.num_routers, np.int32)
+    if lane_of is not None:
+        entries = _entry_ports(topology, in_port, everyone=others is not None)
+    lanes = _numbered(table)
+    most = int(np.diff(offsets).max(initial=0))
+    waits = np.zeros((inside.num_channels * lanes, most), np.uint16)
+    choices = table.choices or Choices(np.zeros(1, np.int64), np.zeros(0, np.int32))
+    sent = port_senders(topology) if table.choices is None else senders(topology)
+    table_waits(
+        _rows(topology, table.next_channel, others), choices,
+        _senders(topology, sent, everyone=others is not None), entries, level,
+        np.zeros((0, 0, 0, 0), np.uint8) if lane_of is None else lane_of,
         (inside.channel_target, channel_slots(inside), out_port, in_port), waits,
     )  # fmt: skip
     held, slot = np.nonzero(waits)
-    lanes, at = np.nonzero(waits[held, slot] >> np.arange(16, dtype=np.uint16)[:, None] & 1)
+    lane, at = np.nonzero(waits[held, slot] >> np.arange(lanes, dtype=np.uint16)[:, None] & 1)
     held, slot = held[at], slot[at]
-    asked = leaving[offsets[inside.channel_target[held // 16]] + slot].astype(np.int64)
-    circle = cycle_of_waits(held, asked * 16 + lanes, count * 16)
-    return tuple((vertex // 16, vertex % 16) for vertex in circle)
+    asked = leaving[offsets[inside.channel_target[held // lanes]] + slot].astype(np.int64)
+    return held, asked * lanes + lane
+
+
+def _numbered(table: ForwardingTable) -> int:
+    """Return how many lanes of each channel ``waits_of_table`` numbers."""
+    switched = table.lanes is not None and table.lanes.lane_of is not None
+    return MOST_LANES if switched else lanes_used(table)
 
 
 def channel_slots(inside: Topology) -> Ints:
@@ -236,13 +271,12 @@ def _rows(topology: Topology, next_channel: Ints, others: Ints | None) -> Ints:
     return np.concatenate([next_channel, others[: len(topology.cabling.others)]])
 
 
-def _senders(topology: Topology, *, everyone: bool) -> Ints:
-    """Return how many ports send from each router to each row of ``_rows``.
+def _senders(topology: Topology, sent: Ints, *, everyone: bool) -> Ints:
+    """Return how many ports send from each router to each row of ``_rows``, given how many hosts'.
 
     int64[num_routers, rows], or [num_routers, 1] where that is the same for all.
     """
-    sent = port_senders(topology)
-    if not topology.direct:
+    if sent.shape[1] == 1:
         own = topology.injection_router
         apart = (sent[own, 0] == 1) & (own != exits(topology))
         if apart.any():  # the one port of a router sends nothing to itself at another

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.routing.cycles import slots_of
 from netloom.routing.hosted import PAIRS_AT_ONCE, legs, spliced
 from netloom.routing.ragged import Paths, offsets_of
 from netloom.topology.core import port_numbers
@@ -51,9 +50,27 @@ class Lanes:
     lane_of: NDArray[np.uint8] | None = None
 
 
+class Choices(NamedTuple):
+    """Sets of channels of which packets may take any, each set once.
+
+    Attributes
+    ----------
+    offsets
+        int64[num_sets + 1]. Set s is ``channels[offsets[s]:offsets[s + 1]]``.
+    channels
+        int32[], ascending within a set of two or more.
+    """
+
+    offsets: Ints
+    channels: Ints
+
+
 @dataclass(frozen=True, eq=False)
 class ForwardingTable:
     """A routing that each router's table says, by destination alone.
+
+    Switches' tables have one channel for each. Functions of users (``routing.table``) may offer
+    several, and packets may leave at any port of their host.
 
     Attributes
     ----------
@@ -62,7 +79,8 @@ class ForwardingTable:
     next_channel
         int32[num_destinations, num_routers], the channel between routers by which a packet to a
         host port (in a direct network, to a node) leaves each router. It is -1 if the packet has
-        arrived or has no path.
+        arrived or has no path. With C channels between routers, C + s stands for the s-th of
+        ``choices``.
     others
         int32[num_others + num_routers, num_routers], the same to the other end points of a subnet
         (``Cabling.others``), then to the routers themselves. None where nobody asked.
@@ -75,6 +93,8 @@ class ForwardingTable:
         int32[entries, 3], the entries by which packets vanish: row (of ``next_channel``, then of
         ``others``), router and port. The port leads neither to a router nor to the destination
         (255: the last router has no entry). None if there are none.
+    choices
+        Channels that packets may choose from. None in the tables of switches.
     """
 
     several: ClassVar[bool] = False
@@ -85,6 +105,7 @@ class ForwardingTable:
     lanes: Lanes | None = None
     undelivered: Bools | None = None
     astray: Ints | None = None
+    choices: Choices | None = None
 
     def __str__(self) -> str:
         return self.name
@@ -92,8 +113,6 @@ class ForwardingTable:
 
 def exits(topology: Topology) -> Ints:
     """Return the router of each destination: where packets to it leave the routers."""
-    if topology.direct:
-        return np.arange(topology.num_hosts, dtype=np.int32)
     return topology.ejection_router
 
 
@@ -102,24 +121,66 @@ def forwarded_paths(
 ) -> Paths:
     """Return the path of every pair of hosts (see ``paths``).
 
+    Of several ports of the source, packets take the one that ``hosted.legs`` says. By the table of
+    a function they leave at the first router with a port to the target.
+
     Raises
     ------
+    InputError
+        If the table is that of another network, or leaves a choice on a path.
     NoRouteError
         If the table does not lead to a target.
     """
     from netloom.routing.kernels.forwarding import fill_followed, follow_lengths
 
+    check_table(topology, routing)
     table, ends = routing.next_channel, legs(topology, sources, targets)
     row = destinations(topology, targets, ends.ejection)
-    enters = topology.routers.channel_target
+    enters, still = topology.routers.channel_target, sources == targets
     lengths, last = follow_lengths(table, row, ends.entry, enters)
-    lengths[last != ends.exit] = -1
+    lengths[still] = 0
+    if (lengths == -2).any():
+        pair = int(np.argmin(lengths))
+        node = topology.name_of(topology.router_vertex(int(last[pair])))
+        found = f"several channels at {node} towards {topology.name_of(int(targets[pair]))}"
+        raise InputError(routing.name, found, "one, for paths that are known in advance")
+    lost, wanted = last != ends.exit, "hosts that can reach each other"
+    if routing.choices is not None:
+        port, wanted = _port_at(topology, last, targets), "a table that leads there"
+        lost = port < 0
+        if not topology.direct:
+            first = topology.num_network_channels + topology.num_ports
+            ends = ends._replace(ejection=np.where(still, -1, first + port).astype(np.int32))
     if routing.undelivered is not None:
-        lengths[routing.undelivered[row]] = -1
-    lengths[sources == targets] = 0
-    offsets = offsets_of(lengths, sources, targets, "hosts that can reach each other")
+        lost |= routing.undelivered[row]
+    lengths[lost & ~still] = -1
+    offsets = offsets_of(lengths, sources, targets, wanted)
     found = fill_followed(table, row, ends.entry, offsets, enters)
     return spliced(ends, Paths(offsets, found))
+
+
+def check_table(topology: Topology, routing: ForwardingTable) -> None:
+    """Refuse a table that is not for the routers and ports of this network.
+
+    Raises
+    ------
+    InputError
+        Naming both.
+    """
+    here, wanted = routing.next_channel.shape, (topology.num_ports, topology.num_routers)
+    if here != wanted:
+        found = f"a table for {here[1]} routers and {here[0]} ports of hosts"
+        raise InputError(routing.name, found, f"one for {wanted[1]} and {wanted[0]}")
+
+
+def _port_at(topology: Topology, routers: Ints, hosts: Ints) -> Ints:
+    """Return the first port of each of these hosts at each of these routers, or -1."""
+    offsets, found = topology.port_offsets, np.full(len(routers), -1, np.int32)
+    for place in reversed(range(int(np.diff(offsets).max(initial=0)))):
+        port = np.minimum(offsets[hosts] + place, topology.num_ports - 1)
+        here = (topology.port_host[port] == hosts) & (topology.ejection_router[port] == routers)
+        found = np.where(here, port, found)
+    return found
 
 
 def destinations(topology: Topology, targets: Ints, ejection: Ints) -> Ints:
@@ -137,12 +198,9 @@ def senders(topology: Topology, taking: Ints | None = None) -> Ints:
     the one host that is the destination itself counts. All hosts take part, or those ``taking``
     names.
     """
-    takes = np.ones(topology.num_hosts, np.bool_)
+    takes = topology.vertex_up[: topology.num_hosts]
     if taking is not None:
         takes = np.isin(np.arange(topology.num_hosts), taking)
-    if topology.direct:
-        sending = topology.vertex_up if taking is None else takes
-        return sending.astype(np.int64)[:, None]
     counts = np.where(takes, np.diff(topology.port_offsets), 0)
     if counts.max(initial=0) <= 1:
         injects = topology.injection_router[counts[topology.port_host] > 0]
@@ -164,29 +222,10 @@ def port_senders(topology: Topology) -> Ints:
 
     Each port is an end point, as a subnet manager routes from each to the address of each. Those
     that are not nearest to any other count, too (``senders`` counts hosts by their nearest ports).
-    The nodes of a direct network have one port each.
     """
-    if topology.direct:
-        return topology.vertex_up.astype(np.int64)[:, None]
-    sent = np.bincount(topology.injection_router, minlength=topology.num_routers)
+    works = topology.vertex_up[topology.port_host]
+    sent = np.bincount(topology.injection_router[works], minlength=topology.num_routers)
     return sent.astype(np.int64)[:, None]
-
-
-def table_dependencies(topology: Topology, next_channel: Ints) -> tuple[Ints, Ints]:
-    """Return what packets between ports hold and what they ask for, in one lane.
-
-    Of all pairs of ports. Each two channels in a row once. For ``cycles.cycle_of_waits``.
-    """
-    from netloom.routing.kernels.forwarding import table_waits
-
-    inside = topology.routers
-    own = np.full(topology.num_hosts, -1, np.int32)
-    if not topology.direct:
-        own = topology.injection_router  # where the destination itself sends
-    waits = table_waits(
-        next_channel, port_senders(topology), own, inside.channel_target, *inside.outgoing()
-    )
-    return slots_of(inside, waits)
 
 
 NO_PORT = 255
@@ -316,6 +355,7 @@ def rows_of_lids(topology: Topology, where: str) -> Ints:
 
 def whole_table(table: ForwardingTable) -> Ints:
     """Return all rows of a table: those of hosts' ports, then the others, where there are any."""
+    assert table.choices is None
     if table.others is None:
         return table.next_channel
     return np.concatenate([table.next_channel, table.others])
@@ -546,9 +586,6 @@ def _sent(topology: Topology, rows: int) -> Ints:
     """Return how many hosts send from each router to each row: int64[rows, routers]."""
     ports = len(exits(topology))
     at_hosts = np.broadcast_to(senders(topology), (topology.num_routers, ports)).T.copy()
-    if topology.direct:
-        np.fill_diagonal(at_hosts, 0)
-        return at_hosts
     if len(np.unique(topology.port_host)) == ports:  # where the destination itself counts
         at_hosts[np.arange(ports), topology.injection_router] -= 1
     everyone = np.bincount(topology.injection_router, minlength=topology.num_routers)

@@ -1,6 +1,7 @@
 """Forwarding tables over flat arrays: one channel for each destination and router.
 
 ``next_channel[destination, router]`` is -1 where a packet has arrived, or where there is no way.
+Where there is a choice, it is at least the number of channels.
 ``wiring`` is (channel_source, channel_target, in_offsets, in_channels, out_offsets, out_channels).
 
 Twin: ``tests/reference/forwarding.py``.
@@ -14,16 +15,19 @@ from netloom.routing.kernels.shortest_path import distances_to
 
 @njit(nogil=True)
 def follow_lengths(next_channel, destinations, entry, channel_target):
-    """Return hops and last router of each path. Hops are -1 where the table leads in a circle."""
+    """Return hops and last router of each path.
+
+    Hops are -1 where the table leads in a circle, -2 where it leaves a choice.
+    """
     lengths = np.empty(len(entry), np.int32)
     last = np.empty(len(entry), np.int32)
-    most = next_channel.shape[1]
+    most, num_channels = next_channel.shape[1], len(channel_target)
     for path in range(len(entry)):
         row, router, hops = next_channel[destinations[path]], entry[path], 0
-        while row[router] >= 0 and hops < most:
+        while 0 <= row[router] < num_channels and hops < most:
             router = channel_target[row[router]]
             hops += 1
-        lengths[path] = hops if hops < most else -1
+        lengths[path] = -1 if hops == most else hops if row[router] < 0 else -2
         last[path] = router
     return lengths, last
 
@@ -93,34 +97,3 @@ def add_flows(row, senders, order, reached, channel_target, flow, load, sign):
         router = order[place]
         load[row[router]] += sign * flow[router]
         flow[channel_target[row[router]]] += flow[router]
-
-
-@njit(nogil=True)
-def table_waits(table, sent, own, channel_target, out_offsets, out_channels):
-    """Which channels a packet may hold while it asks for which, on the paths of a table.
-
-    ``waits[c, k]`` is for channel c and the k-th channel that leaves the router c enters. ``sent``
-    as in ``spread_table``, but for the one host of router ``own[destination]`` that is the
-    destination itself, where that is not -1.
-    """
-    waits = np.zeros((len(channel_target), np.max(np.diff(out_offsets))), np.bool_)
-    slot = np.empty(len(channel_target), np.int64)
-    for router in range(len(out_offsets) - 1):
-        for place in range(out_offsets[router], out_offsets[router + 1]):
-            slot[out_channels[place]] = place - out_offsets[router]
-    seen = np.full(table.shape[1], -1, np.int64)
-    for destination in range(len(table)):
-        row = table[destination]
-        for start in range(len(row)):
-            senders = sent[start, destination % sent.shape[1]] - (own[destination] == start)
-            if senders <= 0 or row[start] < 0:
-                continue
-            router = start
-            while seen[router] != destination:
-                seen[router] = destination
-                held = row[router]
-                router = channel_target[held]
-                if row[router] < 0:
-                    break
-                waits[held, slot[row[router]]] = True
-    return waits

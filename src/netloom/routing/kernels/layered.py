@@ -1,19 +1,15 @@
 """Paths round broken parts, and their assignment to layers of virtual channels, over flat arrays.
 
-``wiring`` is (channel_target, out_offsets, out_channels, rank): the network's channels, those that
-leave each node, and the place of each channel among those. A layer's dependency graph is
-``waits[layer, channel]``: a bit for each channel, by its place, that may be waited for meanwhile.
-
 Twin: ``tests/reference/lanes.py``.
 """
 
 import numpy as np
 
 from netloom.base.compilation import njit
+from netloom.routing.kernels.acyclic import insert
 from netloom.routing.kernels.dimension_order import step
+from netloom.routing.kernels.lanes import takes
 from netloom.routing.kernels.shortest_path import distances_to
-
-ONE = np.int64(1)
 
 
 @njit(nogil=True)
@@ -80,121 +76,57 @@ def in_order(tables, order, channel_of, node, target):
 
 
 @njit(nogil=True)
-def assign_layers(offsets, channels, wiring, most_layers):
+def assign_layers(offsets, channels, graph, closed):
     """Put every path into the first layer that stays free of circles with it, or into several.
 
-    Return the layer of each hop, -1 where there are too few layers, the number of layers, and
-    their graphs.
+    Return the layer of each hop, -1 where there are too few layers, and the number of layers.
+    ``graph`` and ``closed`` as in ``kernels.lanes``.
     """
-    num_channels = len(wiring[0])
-    waits = np.zeros((most_layers, num_channels), np.int64)
-    closed = np.zeros((most_layers, num_channels), np.int64)
-    seen, stack = np.full(num_channels, -1, np.int64), np.empty(num_channels, np.int64)
-    scratch = (seen, stack, np.zeros(1, np.int64))
     layers = np.empty(len(channels), np.int32)
     count = 1
     for path in range(len(offsets) - 1):
         hops = slice(offsets[path], offsets[path + 1])
+        route = channels[hops]
         layers[hops] = -1
         for layer in range(count):
-            if add_path(channels[hops], wiring, waits[layer], closed[layer], scratch):
+            if takes(graph, closed, layer, route, len(route)):
                 layers[hops] = layer
                 break
         else:
-            climb(channels[hops], wiring, waits, layers[hops], scratch)
+            climb(route, graph, len(closed) // len(graph.channel_target), layers[hops])
             count = max(count, layers[hops][-1] + 1)
-    return layers, count, waits, closed
+    return layers, count
 
 
 @njit(nogil=True)
-def climb(route, wiring, waits, layers, scratch):
+def climb(route, graph, most_layers, layers):
     """Begin a path in layer 0 and go on to the next layer wherever a circle would close.
 
     What is held in one layer and asked for in a higher one closes no circle, for none leads back.
     """
     layer = layers[0] = 0
     for hop in range(len(route) - 1):
-        held, asked = route[hop], route[hop + 1]
-        if leads_to(asked, held, wiring, waits[layer], scratch):
+        if not insert(graph, layer, route[hop], graph.slot[route[hop + 1]]):
             layer += 1
-            if layer == len(waits):
+            if layer == most_layers:
                 return
-        else:
-            waits[layer, held] |= ONE << wiring[3][asked]
         layers[hop + 1] = layer
 
 
 @njit(nogil=True)
-def level_layers(offsets, channels, wiring, layers, num_layers, waits, closed):
+def level_layers(offsets, channels, graph, closed, layers, num_layers):
     """Move paths, one after the other, to the layer of the fewest hops if that takes them.
 
-    Paths in several layers stay where they are.
+    Paths in several layers stay where they are. What a path waited for in its old layer stays.
     """
-    num_channels = len(wiring[0])
-    seen, stack = np.full(num_channels, -1, np.int64), np.empty(num_channels, np.int64)
-    scratch = (seen, stack, np.zeros(1, np.int64))
     load = np.bincount(layers, minlength=num_layers)
     for path in range(len(offsets) - 1):
         hops = slice(offsets[path], offsets[path + 1])
-        least, own, length = np.argmin(load), layers[hops][0], offsets[path + 1] - offsets[path]
+        route = channels[hops]
+        least, own, length = np.argmin(load), layers[hops][0], len(route)
         if layers[hops][-1] != own or load[least] + 2 * length > load[own]:
             continue
-        if add_path(channels[hops], wiring, waits[least], closed[least], scratch):
+        if takes(graph, closed, least, route, length):
             load[least] += length
             load[own] -= length
             layers[hops] = least
-
-
-@njit(nogil=True)
-def add_path(route, wiring, waits, closed, scratch):
-    """Add the dependencies of a path to a layer's graph, all or none. Return whether they are in.
-
-    ``closed`` remembers the dependencies that would close a circle whatever the path: the graph
-    only grows.
-    """
-    rank = wiring[3]
-    for hop in range(len(route) - 1):
-        if (closed[route[hop]] >> rank[route[hop + 1]]) & 1:
-            return False
-    added = np.zeros(len(route), np.bool_)
-    for hop in range(len(route) - 1):
-        held, asked = route[hop], route[hop + 1]
-        bit = ONE << rank[asked]
-        if waits[held] & bit:
-            continue
-        if leads_to(asked, held, wiring, waits, scratch):
-            for earlier in range(hop):
-                if added[earlier]:
-                    waits[route[earlier]] &= ~(ONE << rank[route[earlier + 1]])
-            if leads_to(asked, held, wiring, waits, scratch):
-                closed[held] |= bit
-            return False
-        waits[held] |= bit
-        added[hop] = True
-    return True
-
-
-@njit(nogil=True)
-def leads_to(start, goal, wiring, waits, scratch):
-    """Whether ``goal`` is waited for, at any number of removes, by what holds ``start``."""
-    channel_target, out_offsets, out_channels, _ = wiring
-    seen, stack, stamp = scratch
-    stamp[0] += 1
-    stack[0], seen[start] = start, stamp[0]
-    count = 1
-    while count:
-        count -= 1
-        channel = stack[count]
-        if channel == goal:
-            return True
-        first, bits = out_offsets[channel_target[channel]], waits[channel]
-        while bits:
-            if bits & 1:
-                asked = out_channels[first]
-                if seen[asked] != stamp[0]:
-                    seen[asked] = stamp[0]
-                    stack[count] = asked
-                    count += 1
-            bits >>= 1
-            first += 1
-    return False

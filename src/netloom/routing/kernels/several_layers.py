@@ -13,9 +13,10 @@ from netloom.routing.kernels.several import most_choices, next_channels, search
 
 @njit(nogil=True)
 def layered_waits(ways, entries, goals, to_group, rises, num_layers):
-    """Follow all packets from routers that are ``entries`` to each of the goals, in layers.
+    """Follow all packets from routers to each of the goals, in layers.
 
-    A packet begins in layer 0, and goes on in the next one behind each channel that ``rises``.
+    ``entries[goal, router]``, of one row where it is the same for all goals, says whether packets
+    begin there: in layer 0. They go on in the next one behind each channel that ``rises``.
 
     Returns
     -------
@@ -36,14 +37,12 @@ def layered_waits(ways, entries, goals, to_group, rises, num_layers):
     arrived = np.zeros(num_routers, np.bool_)
     present = np.zeros((num_routers, num_layers), np.bool_)
     layers, hops = 0, 0
-    for goal in goals:
-        reached, group = search(ways, goal, to_group, distance, queue)
+    for row in range(len(goals)):
+        reached, group = search(ways, goals[row], to_group, distance, queue)
         present[:] = False
-        for router in np.flatnonzero(entries):
+        for router in np.flatnonzero(entries[row % len(entries)]):
             present[router, 0] = True
-            if distance[router] < 0:
-                return waits, arrived, layers, -1
-            hops = max(hops, distance[router])
+            hops = -1 if distance[router] < 0 or hops < 0 else max(hops, distance[router])
         for place in range(reached - 1, -1, -1):  # farthest first
             router = queue[place]
             if distance[router] == 0:

@@ -71,28 +71,22 @@ def fill_paths(
 
 
 @njit()
-def table_waits(ends, in_offsets, in_channels, out_offsets, out_channels):
-    """Which channels a packet may hold while it asks for which, under the table of ``fill_paths``.
+def shortest_rows(targets, ends, in_offsets, in_channels, out_offsets, out_channels):
+    """The channel that ``fill_paths`` takes at every node on the way to each of some targets.
 
-    ``waits[c, k]`` is for channel c and the k-th channel that leaves the node c enters: true where
-    some path crosses one after the other. Only a path's first two channels are looked at, for
-    every path's later channels are the first two of another.
+    int32[targets, nodes], -1 at the target, and where there is no way.
     """
     channel_source, channel_target = ends
     num_nodes = len(out_offsets) - 1
-    waits = np.zeros((len(channel_source), np.max(np.diff(out_offsets))), np.bool_)
+    rows = np.full((len(targets), num_nodes), -1, np.int32)
     distance = np.empty(num_nodes, np.int32)
     queue = np.empty(num_nodes, np.int32)
-    first = np.empty(num_nodes, np.int32)  # which of its channels each node sends over
-    for target in range(num_nodes):
-        distances_to(target, channel_source, in_offsets, in_channels, distance, queue)
+    for row in range(len(targets)):
+        distances_to(targets[row], channel_source, in_offsets, in_channels, distance, queue)
         for node in range(num_nodes):
             for slot in range(out_offsets[node], out_offsets[node + 1]):
-                if distance[channel_target[out_channels[slot]]] == distance[node] - 1:
-                    first[node] = slot - out_offsets[node]
+                channel = out_channels[slot]
+                if distance[node] > 0 and distance[channel_target[channel]] == distance[node] - 1:
+                    rows[row, node] = channel
                     break
-        for node in range(num_nodes):
-            if distance[node] > 1:  # others have come, or have no way: nodes without channels
-                held = out_channels[out_offsets[node] + first[node]]
-                waits[held, first[channel_target[held]]] = True
-    return waits
+    return rows

@@ -27,7 +27,7 @@ from netloom.contention.expected_load import (
     valiant_loads,
 )
 from netloom.routing import DimensionOrder, paths
-from netloom.routing.route_tables import channels_by_port
+from netloom.routing.port_numbers import channels_by_port
 from netloom.routing.virtual_channel_tables import (
     ADAPTIVE,
     DIMENSION_ORDER,

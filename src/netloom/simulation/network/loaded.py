@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 from netloom.base.errors import InputError
 from netloom.base.words import counted
 from netloom.routing import (
-    RouteTable,
     VirtualChannelRouting,
     parse_routing,
     paths,
@@ -268,7 +267,7 @@ def _setting(network: LoadedNetwork, router: Router, asked: VirtualRouting) -> S
         raise InputError("packet_flits", found, wanted)
     reservation = None
     if router.switching == "reserved":
-        if isinstance(asked, RouteTable | VirtualChannelRouting):
+        if isinstance(asked, VirtualChannelRouting):
             wanted = "a routing of one path for each pair of nodes, as reserved VCs need"
             raise InputError("routing", f"the table {asked.name}", wanted)
         reservation = reserve(topology, asked, network.traffic, router)

@@ -87,7 +87,6 @@ from netloom.questions.register import asks
 from netloom.questions.simulate.load.answer import BY_LOAD
 from netloom.questions.simulate.load.question import simulate
 from netloom.routing import (
-    RouteTable,
     VirtualChannelRouting,
     parse,
     parse_routing,
@@ -670,7 +669,7 @@ def _prepared_hosts(
     traffic: Traffic,
 ) -> tuple[PreparedChannels, Bound, str, int]:
     """Return the same where hosts hang on routers: the bound is the channels', hosts' included."""
-    if isinstance(given, str | RouteTable | VirtualChannelRouting):
+    if isinstance(given, str | VirtualChannelRouting):
         found = given if isinstance(given, str) else f"the table {given.name}"
         raise InputError("routing", found, "paths between hosts, such as up-down or routes:FILE")
     flows = host_flows(topology, given, *_rates(traffic), vcs=router.vcs, most_hops=MOST_HOPS)
