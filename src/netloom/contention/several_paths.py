@@ -277,8 +277,8 @@ def _to_routers(topology: Topology, blocks: Blocks) -> Any:
 
 
 def _to_ports(topology: Topology, blocks: Blocks) -> Any:
-    """Return what goes from router to port, in a direct network to router: [port, entry]."""
-    if topology.direct:
+    """Return what goes from router to port, [port, entry]. Port r is router r's if not listed."""
+    if not topology.ports_listed:
         return _to_routers(topology, blocks)
     first = topology.num_network_channels + topology.num_ports
     rows = ((ends.ejection - first, ends.entry, sent) for ends, sent in blocks)
@@ -308,8 +308,6 @@ def _add_between(topology: Topology, routing: Routing, demand: Any, load: Any) -
 
 def _between_hosts(topology: Topology, error: NoRouteError) -> NoRouteError:
     """Return an error of two routers as one of hosts on them, where there are such."""
-    if topology.direct:
-        return error
     sends = np.flatnonzero(topology.injection_router == error.source)
     receives = np.flatnonzero(topology.ejection_router == error.target)
     if not len(sends) or not len(receives):
@@ -339,8 +337,6 @@ def _walk_to_ports(topology: Topology, routing: Routing, demand: Any, load: Any)
     assert isinstance(routing, MinimalGroup | DimensionOrder)
     ways, (numbers, pick) = ways_of(topology, routing), target_numbers(topology, routing)
     leave, host = topology.ejection_router, topology.port_host
-    if topology.direct:
-        leave = host = np.arange(topology.num_routers, dtype=np.int32)
     _walk(
         demand, load,
         lambda row, column: walked(ways, column, leave[row], numbers[host[row]], pick=pick),

@@ -92,8 +92,6 @@ def table_of(topology: Topology, routing: Routing) -> Table | None:
     if hosts * routers > MOST_ENTRIES or not _one_port(topology):
         return None
     if isinstance(routing, ForwardingTable) and routing.choices is None:
-        if topology.direct:
-            return Table(routing.next_channel[:hosts])
         rows = np.full(hosts, -1, np.int64)
         rows[topology.port_host] = np.arange(topology.num_ports)
         return Table(np.where(rows[:, None] >= 0, routing.next_channel[rows], -1).astype(np.int32))
@@ -104,7 +102,7 @@ def table_of(topology: Topology, routing: Routing) -> Table | None:
 
 def _one_port(topology: Topology) -> bool:
     """Whether each host has one port, so that packets enter and leave by the only one."""
-    return topology.direct or len(np.unique(topology.port_host)) == topology.num_ports
+    return len(np.unique(topology.port_host)) == topology.num_ports
 
 
 def _followed(topology: Topology, routing: Routing) -> Table | None:
@@ -160,8 +158,6 @@ def _walked(topology: Topology, flows: Flows, ways: Table) -> Floats:
 
 def routers_of(topology: Topology) -> Ints:
     """Return int32[num_hosts], the router of each host with one port. -1 of a host without."""
-    if topology.direct:
-        return np.arange(topology.num_hosts, dtype=np.int32)
     found = np.full(topology.num_hosts, -1, np.int32)
     found[topology.port_host] = topology.injection_router
     return found
@@ -441,7 +437,7 @@ def network_json(topology: Topology) -> dict[str, Any]:
         "target": packed(routers.channel_target, delta=False),
         "rate": packed(_rates(topology)),
         "rate_unit": "Gb/s" if topology.reference_gbps else "flits/cycle",
-        "up": packed(topology.vertex_up[topology.num_hosts * (not topology.direct) :]),
+        "up": packed(topology.vertex_up[topology.router_vertex(0) :]),
         "missing": int(topology.whole.num_network_channels - inside),
         "drawings": [drawing_json(each, topology) for each in drawings_of(topology)],
     }

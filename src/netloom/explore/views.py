@@ -433,7 +433,7 @@ def host_time(topology: Topology, flows: Flows) -> float:
     moved = source != target
     gbps = topology.reference_gbps or 1.0
     rate = np.full(topology.num_hosts, gbps)
-    if not topology.direct:
+    if topology.ports_listed:
         first = topology.num_network_channels
         ports = topology.channel_bandwidth[first : first + topology.num_ports] * gbps
         rate = np.bincount(topology.port_host, ports, topology.num_hosts)

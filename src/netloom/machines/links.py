@@ -65,7 +65,7 @@ def link_classes(network: Topology) -> dict[str, Bools]:
     whole = network.whole
     inside = whole.num_network_channels
     found = {"routers": np.arange(whole.num_channels) < inside}
-    if not whole.direct:
+    if whole.ports_listed:
         found["hosts"] = ~found["routers"]
     for word, members in _of_family(whole):
         found[word] = np.zeros(whole.num_channels, np.bool_)

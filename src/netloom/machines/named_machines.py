@@ -466,6 +466,6 @@ def _reference(read: MachineText, links: tuple[LinkClass, ...], network: Topolog
     if unsaid.any():
         channel = network.channel_name(int(unsaid.argmax()))
         raise InputError(where, f"none, for {channel} for example", wanted)
-    first = 0 if network.direct else network.num_network_channels
+    first = network.num_network_channels * network.ports_listed
     known, counts = np.unique(rates[first:], return_counts=True)
     return float(known[np.argmax(counts)])

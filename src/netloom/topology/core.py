@@ -303,7 +303,7 @@ class Topology:
     @property
     def num_ends(self) -> int:
         """Number of vertices: of hosts and routers, or of routers that are hosts."""
-        return self.num_routers if self.direct else self.num_hosts + self.num_routers
+        return self.router_vertex(self.num_routers)
 
     @cached_property
     def source_end(self) -> Ints:
@@ -350,7 +350,7 @@ class Topology:
         (array([0, 0, 1, 1], dtype=int32), array([1, 2], dtype=int32))
         """
         node = self.node_of_host
-        if self.counts_inside or self.direct or self.num_nodes == self.num_hosts:
+        if self.counts_inside or self.num_nodes == self.num_hosts:
             return np.arange(self.num_hosts, dtype=np.int32)
         if self.unbroken is not None:
             return self.unbroken.local_group

@@ -81,7 +81,7 @@ def without(
 
 def _lose_ports(whole: Topology, works: Bools, failed: Bools) -> None:
     """Mark both channels of a port as broken where one is, and a host that has no port left."""
-    if whole.direct:
+    if not whole.ports_listed:
         return
     ports = works[whole.num_network_channels :].reshape(2, -1)
     ports[:] = ports.all(axis=0)

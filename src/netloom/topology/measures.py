@@ -140,8 +140,6 @@ def hop_distances(
     array([[0., 0., 2., 2.]])
     """
     begins = np.arange(topology.num_hosts) if nodes is None else np.asarray(nodes)
-    if topology.direct:
-        return _router_distances(topology, begins, backwards=backwards)
     found = _host_distances(topology, begins, np.arange(topology.num_hosts), backwards=backwards)
     found[np.arange(len(begins)), begins] = 0  # whatever the way round through the network
     return found
@@ -227,9 +225,7 @@ def alike(topology: Topology) -> bool:
     >>> alike(topology("mesh:4x4/2")), alike(topology("leaf-spine:2x2x2"))
     (True, False)
     """
-    if topology.direct or topology.broken:
-        return not topology.broken
-    if topology.num_ports != topology.num_hosts:
+    if topology.broken or topology.num_ports != topology.num_hosts:
         return False
     per_router = np.bincount(topology.injection_router, minlength=topology.num_routers)
     there = np.array_equal(topology.injection_router, topology.ejection_router)
@@ -268,8 +264,15 @@ def _host_distances(
     last, of_last = _ports(topology, ends)
     sources, row = np.unique(leaving[first], return_inverse=True)
     hops = _router_distances(topology.routers, sources, backwards=backwards)
-    hops = _least(hops[row], of_first, len(begins), 0)
-    return _least(hops[:, entering[last]], of_last, len(ends), 1)
+    hops = _least(_taken(hops, row, 0), of_first, len(begins), 0)
+    return _least(_taken(hops, entering[last], 1), of_last, len(ends), 1)
+
+
+def _taken(values: Floats, places: Ints, axis: int) -> Floats:
+    """Return some rows or columns, without a copy where they are all of them in order."""
+    if np.array_equal(places, np.arange(values.shape[axis])):
+        return values
+    return values[places] if axis == 0 else values[:, places]
 
 
 def _ports(topology: Topology, hosts: Ints) -> tuple[Ints, Ints]:
@@ -297,8 +300,6 @@ def _least(values: Floats, owner: Ints, count: int, axis: int) -> Floats:
 def _places(topology: Topology) -> _Places:
     """Return where the working hosts hang."""
     hosts = working_nodes(topology).astype(np.int64)
-    if topology.direct:
-        return _Places(hosts, np.ones(len(hosts)))
     ports, owner = _ports(topology, hosts)
     most = int(np.bincount(owner).max(initial=1))
     key = np.full((len(hosts), 2 * most), -1, np.int64)
@@ -324,10 +325,7 @@ def _distance_rows(topology: Topology) -> Iterator[tuple[Floats, Floats]]:
     block = max(1, 2**22 // topology.num_routers)
     for first in range(0, len(hosts), block):
         some = slice(first, first + block)
-        if topology.direct:
-            rows = _router_distances(topology, hosts[some])[:, hosts]
-        else:
-            rows = _host_distances(topology, hosts[some], hosts)
+        rows = _host_distances(topology, hosts[some], hosts)
         weight = np.outer(counts[some], counts)
         own = np.arange(len(rows))
         weight[own, first + own] -= counts[some]
@@ -542,7 +540,7 @@ def _spectral_bounds(topology: Topology) -> tuple[float, float]:
     lower = np.maximum(values[1], 0) * some * (size - some) / size
     orders = (np.arange(size), np.argsort(vectors[:, 1], kind="stable"))
     upper = np.min([_cuts(between[np.ix_(order, order)]) for order in orders], axis=0)
-    if topology.direct:
+    if not topology.ports_listed:
         return float(lower[size // 2]), float(upper[size // 2])
     ports = topology.channel_bandwidth[routers.num_channels :]
     if not (ports == ports[0]).all():

@@ -172,7 +172,7 @@ def tree_shape(topology: Topology) -> TreeShape | None:
     >>> tree_shape(topology("mesh:4x4/4")) is None
     True
     """
-    if topology.direct or topology.broken or not _both_ways(topology):
+    if topology.broken or not _both_ways(topology):
         return None
     level_of = _levels(topology)
     if level_of is None:

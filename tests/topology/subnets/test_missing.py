@@ -172,6 +172,14 @@ def test_slow_cables_unplugged_adapters_and_gaps_in_numbers():
     )
 
 
+def test_slow_cables_of_routers_that_are_hosts_are_said_too(tmp_path):
+    file = tmp_path / "square.txt"
+    file.write_text("a b 100Gb/s\nb c 100Gb/s\nc d 100Gb/s\nd a 40Gb/s\na c 100Gb/s\nb d 100Gb/s\n")
+    assert missing_parts(topology(f"graph:{file}")) == (
+        "cable between a and d runs at 40 of 100 Gb/s",
+    )
+
+
 def test_leaves_without_hosts_and_spines_with_one_do_not_hide_a_tree():
     net = topology("leaf-spine:6x3x4")
     text = ibsim_text(net)

@@ -532,8 +532,6 @@ def _hosts(hosts: Ints) -> str:
 
 def _hosts_at(topology: Topology) -> Ints:
     """Return int64[num_routers], the host ports of each router."""
-    if topology.direct:
-        return np.ones(topology.num_routers, np.int64)
     ports = np.concatenate([topology.injection_router, topology.ejection_router])
     return np.asarray((np.bincount(ports, minlength=topology.num_routers) + 1) // 2, np.int64)
 

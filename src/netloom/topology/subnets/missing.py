@@ -59,7 +59,7 @@ def missing_parts(topology: Topology) -> tuple[str, ...]:
     names = _Names(topology, shape)
     said = [*_absent(names), *_few_cables(shape, names)]
     said += _slow(topology, shape)
-    if not topology.direct and topology.cabling is not None:
+    if topology.cabling is not None:
         said += _rails(topology)
         lost = topology.cabling.unplugged
         said += [f"{_counted(len(lost), 'adapter')} without a cable: {_some(lost)}"] if lost else []
@@ -76,10 +76,7 @@ class _Names:
         self.plain = [short_switch_name(name) for name in self.plain]
         self.family = [tuple(_NUMBER.split(name)[::2]) for name in self.plain]
         self.roles = [shape.role(router) for router in routers]
-        self.down = {
-            router - (0 if topology.direct else topology.num_hosts)
-            for router in topology.failed_nodes
-        }
+        self.down = {vertex - topology.router_vertex(0) for vertex in topology.failed_nodes}
 
     def __getitem__(self, router: int) -> str:
         return _called(self.roles[router], self.plain[router])

@@ -409,10 +409,7 @@ def shape_of(topology: Topology) -> Shape:
     """Return what kind of network the cables between switches make."""
     routers = topology.num_routers
     here, there, count = _pairs(topology)
-    if topology.direct:
-        hosts = np.ones(routers, np.int64)
-    else:
-        hosts = np.bincount(topology.injection_router, minlength=routers)
+    hosts = np.bincount(topology.injection_router, minlength=routers)
     if routers == 1:
         return Shape("switch", "one switch", np.zeros(1, np.int64), here, there, count)
     for few in (0.0, FEW_HOSTS * float(np.median(hosts[hosts > 0]))):
@@ -509,7 +506,7 @@ def rails(topology: Topology) -> tuple[list[int], dict[int, int]]:
     Empty where computers have one adapter each, or their adapters hang on the same leaves.
     """
     cabling = topology.cabling
-    if topology.direct or cabling is None or len(cabling.rail_names) < 2:
+    if cabling is None or len(cabling.rail_names) < 2:
         return [], {}
     rail = cabling.rail.tolist()
     adapters = adapters_of(topology)

@@ -256,7 +256,7 @@ def _of_network(pattern: str, topology: Topology, where: str) -> Ints:
         wanted = "a k-ary n-cube (mesh, torus, ...) or a HyperX, which has coordinates"
         raise InputError(where, f"the network {topology.name}", wanted)
     targets = _targets(_BY_SIDES[pattern](*shape.sides))
-    return targets if topology.direct else _on_hosts(topology, targets, where)
+    return _on_hosts(topology, targets, where)
 
 
 def _among(pattern: str, argument: str, count: int, where: str) -> ProcessGraph:
