@@ -32,7 +32,7 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.words import counted
-from netloom.contention.cuts import router_sets
+from netloom.bounds.parts import router_sets
 from netloom.routing.hosted import PAIRS_AT_ONCE, legs
 from netloom.topology.faults import working_nodes
 

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from netloom.bounds.demand import between, crossing, demand_of, received
 from netloom.routing import virtual_channel_routing
 from netloom.simulation.network.bound import throughput_bound
-from netloom.simulation.network.demand import at_ports, between, crossing, demand_of, received
+from netloom.simulation.network.demand import at_ports
 from netloom.simulation.network.routers import Router
 from netloom.simulation.network.run import Run
 from netloom.topology import Topology, mesh, topology
@@ -92,7 +93,8 @@ def test_a_channel_of_half_the_bandwidth_carries_half():
     inside = replace(inside, channel_bandwidth=np.array([0.5, 1.0]))
     net = attach_hosts(inside, np.array([0, 1]), name="slow", bandwidth=np.array([1.0, 2.0]))
     found = bound_of(net, "minimal", pairs(2, [0], [1]))
-    assert (found.load, found.what) == (0.5, "the channels out of 0, 0.5 flits/cycle in all")
+    said = "the channel from node 0 to node 1, 0.5 flits/cycle in all"
+    assert (found.load, found.what) == (0.5, said)
     assert bound_of(net, "minimal", pairs(2, [1], [0])).load == 1
     inside = replace(inside, channel_bandwidth=np.array([3.0, 2.5]))
     net = attach_hosts(inside, np.array([0, 1]), name="fast", bandwidth=4.0)
@@ -130,7 +132,8 @@ def traffics(draw, hosts):
                                  permutation(np.roll(np.arange(hosts), 2))]))  # fmt: skip
     if draw(st.booleans()):
         hot = draw(st.lists(st.integers(0, hosts - 1), min_size=1, max_size=3, unique=True))
-        base = hot_spot(base, draw(st.sampled_from([0.1, 0.5, 1.0])), hot)
+        to_self = draw(st.booleans())
+        base = hot_spot(base, draw(st.sampled_from([0.1, 0.5, 1.0])), hot, to_self=to_self)
     if draw(st.booleans()):
         rates = draw(st.lists(st.integers(0, 3), min_size=hosts, max_size=hosts))
         base = with_rates(base, rates) if sum(rates) else base
