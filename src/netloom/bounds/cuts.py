@@ -94,7 +94,7 @@ def cut_bounds(topology: Topology, sources: Ints, targets: Ints, weights: Floats
     tightest: dict[str, Cut] = {}
     for cut in cuts_of(topology, Demand((), sources, targets, carried)):
         best = tightest.get(cut.kind)
-        if cut.kind != "coordinates" and cut.time > (best.time if best else 0.0):
+        if cut.time > (best.time if best else 0.0):
             tightest[cut.kind] = cut
     return list(tightest.values())
 
