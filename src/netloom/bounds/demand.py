@@ -100,6 +100,18 @@ def _demand_by(law: Law, rate: Floats) -> Demand:
     return Demand((), source, target, rate[source] * share)
 
 
+def all_to_all(hosts: Ints, num_hosts: int) -> Demand:
+    """Return that each of some hosts sends 1 to every other.
+
+    Examples
+    --------
+    >>> received(all_to_all(np.array([0, 2]), 4), 4)
+    array([1., 0., 1., 0.])
+    """
+    each = np.bincount(hosts, minlength=num_hosts).astype(np.float64)
+    return Demand(((each, each),), hosts, hosts, -np.ones(len(hosts)))
+
+
 def split(law: HotSpot, rate: Floats) -> tuple[Floats, ...]:
     """Return what each node sends as the base has it, and to a hot node of weight 1 but itself.
 

@@ -12,7 +12,7 @@ from netloom.base.errors import InputError
 from netloom.base.progress import patience
 from netloom.base.spec import whole_number
 from netloom.base.words import counted, number
-from netloom.bounds import Demand, cuts_of
+from netloom.bounds import all_to_all, cuts_of
 from netloom.contention import effective_bisection, shift_loads
 from netloom.contention.permutations import MOST_EXPECTED, MOST_PAIRS
 from netloom.mapping.allocation import allocated_hosts
@@ -308,9 +308,7 @@ def _bound(network: Topology, hosts: Ints) -> float | None:
     if network.direct:
         return None
 
-    each = np.bincount(hosts, minlength=network.num_hosts).astype(np.float64)
-    everyone = Demand(((each, each),), hosts, hosts, -np.ones(len(hosts)))
-    return max(cut.time for cut in cuts_of(network, everyone))
+    return max(cut.time for cut in cuts_of(network, all_to_all(hosts, network.num_hosts)))
 
 
 FULL, HALF = 0.95, 0.5

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from netloom.bounds import bisection_bound, busiest_bound, tables, traffic_bound
+from netloom.bounds.bisection import pairs_across
 from netloom.contention import effective_bisection, shift_loads
-from netloom.fabrics import bounds
-from netloom.fabrics.bounds import bisection_bound, busiest_bound, crossing, traffic_bound
 from netloom.routing import DModK, parse_routing, paths
 from netloom.routing.forwarding.tables import ForwardingTable, exits
 from netloom.topology import topology, without
@@ -49,7 +49,7 @@ def test_the_cut_is_named():
 
 def test_pods_of_a_damaged_tree_are_cuts(monkeypatch):
     """A tree that nobody can name falls into what hangs together below each level."""
-    monkeypatch.setattr(bounds, "MOST_VALUES", 0)
+    monkeypatch.setattr(tables, "MOST_VALUES", 0)
     full = topology("xgft:4x4x4/1x4x1")
     found = busiest_bound(without(full, channels="s2.0-s3.0"))
     assert found.value == pytest.approx(16 * 48 / 3)
@@ -104,7 +104,7 @@ def test_crossing_is_what_matchings_do():
     for _ in range(4000):
         drawn = rng.permutation(9)
         seen[((drawn[:4] < 3) & (drawn[4:8] >= 3)).sum()] += 1 / 4000
-    assert crossing(9, 3) == pytest.approx(seen, abs=0.03)
+    assert pairs_across(9, 3) == pytest.approx(seen, abs=0.03)
 
 
 @pytest.mark.parametrize("spec", ["xgft:8x8/1x8", "leaf-spine:4x8x4", "leaf-spine:2x1x3"])
