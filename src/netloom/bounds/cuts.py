@@ -133,15 +133,9 @@ def _out_and_into(parts: Parts, demand: Demand) -> Iterator[Cut]:
 
 
 def _along(topology: Topology, line: Line, demand: Demand) -> Iterator[Cut]:
-    """Yield the tightest cuts around coordinates in a row.
-
-    An open line needs only those that begin at coordinate 0, because traffic that leaves a piece in
-    the middle leaves it at one of its two ends.
-    """
+    """Yield the tightest cuts around coordinates in a row."""
     inside, count = topology.routers, len(line.borders) - 1
-    first, after = np.triu_indices(count + 1, 1)
-    kept = (after - first < count) & ((first == 0) | line.wraps)
-    stretches = first[kept], after[kept]
+    stretches = line.stretches()
     ends = of_hosts(topology, line.place)
     ways = crossing_stretches(demand, *ends, count, stretches)
     channels = Demand((), inside.channel_source, inside.channel_target, inside.channel_bandwidth)

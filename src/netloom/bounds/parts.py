@@ -130,6 +130,17 @@ class Line(NamedTuple):
     word: str
     of: str
 
+    def stretches(self) -> tuple[Ints, Ints]:
+        """Return the first part of each row of parts that may be a cut, and that after its last.
+
+        An open line needs only those that begin at coordinate 0, because traffic that leaves a
+        piece in the middle leaves it at one of its two ends.
+        """
+        count = len(self.borders) - 1
+        first, after = np.triu_indices(count + 1, 1)
+        kept = (after - first < count) & ((first == 0) | self.wraps)
+        return first[kept], after[kept]
+
     def several(self, low: int, after: int) -> str:
         """Return what the coordinates from ``low`` up to, but excluding, ``after`` are called."""
         return f"{self.word}s {low} to {after - 1}" if after - low > 1 else f"{self.word} {low}"
