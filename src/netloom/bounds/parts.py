@@ -16,6 +16,7 @@ from netloom.bounds.demand import leading_out
 from netloom.routing.ways import dimensions
 from netloom.topology import Cube
 from netloom.topology.core import DragonflyShape, TreeShape
+from netloom.topology.measures import heights, router_heights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -197,6 +198,46 @@ def of_hosts(topology: Topology, part: Ints) -> tuple[Ints, Ints]:
     return begins, ends
 
 
+def joined(count: int, source: Ints, target: Ints, *, both_ways: bool = False) -> Ints:
+    """Return what each vertex hangs together with by some channels, int64[count].
+
+    ``both_ways``: only with what it reaches and is reached from.
+
+    Examples
+    --------
+    >>> joined(4, np.array([0, 2]), np.array([1, 3]))
+    array([0, 0, 1, 1])
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    graph = csr_array((np.ones(len(source)), (source, target)), shape=(count, count))
+    found = connected_components(graph, connection="strong" if both_ways else "weak")[1]
+    return found.astype(np.int64)
+
+
+def pods(near: Bools, source: Ints, target: Ints) -> Iterator[Ints]:
+    """Yield what hangs together up to each height, from 0: leaves, pods, pods of pods.
+
+    int64[vertices], -1 for what is higher. ``near``: the vertices of height 0, that of others is
+    how many channels lead there. The last is the whole network.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> net = topology("leaf-spine:2x1x2").routers
+    >>> for part in pods(np.array([True, True, False]), net.channel_source, net.channel_target):
+    ...     print(part)
+    [ 0  1 -1]
+    [0 0 0]
+    """
+    height, count = heights(near, source, target), len(near)
+    for most in range(int(height[height < count].max(initial=-1)) + 1):
+        inside = height <= most
+        kept = inside[source] & inside[target]
+        yield np.where(inside, joined(count, source[kept], target[kept]), -1)
+
+
 def subtree_of(shape: TreeShape, height: int) -> Ints:
     """Return int64[num_routers], the subtree of each place; -1 above its root's level.
 
@@ -297,7 +338,7 @@ def tapers(topology: Topology) -> list[Taper]:
     """
     inside, count = topology.routers, topology.num_routers
     tree = isinstance(topology.family, TreeShape)
-    level = _levels(topology)
+    level = router_heights(topology) if tree else np.zeros(count, np.int64)
     into = topology.injection_router
     below = np.bincount(into, topology.port_bandwidth[: len(into)], count)
     many_below = np.bincount(into, minlength=count)
@@ -318,15 +359,3 @@ def tapers(topology: Topology) -> list[Taper]:
         amounts = int(many_below[worst]), int(many_above[worst]), below[worst], above[worst]
         found.append(Taper(name, alike, *amounts[:2], *map(float, amounts[2:])))
     return found
-
-
-def _levels(topology: Topology) -> Ints:
-    """Return the level of each router: of a fat tree its own, elsewhere the same of all."""
-    shape, count = topology.family, topology.num_routers
-    if not isinstance(shape, TreeShape):
-        return np.ones(count, np.int64)
-    widths = [shape.width(level) for level in range(1, shape.levels + 1)]
-    level = np.repeat(np.arange(1, shape.levels + 1), widths)
-    if shape.router_at is not None:
-        level[shape.router_at] = level.copy()
-    return level

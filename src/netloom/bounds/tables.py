@@ -17,14 +17,14 @@ solver.
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from netloom.base.words import counted
 from netloom.bounds.demand import Demand, all_to_all, between, crossing, leading_out
-from netloom.bounds.parts import router_sets
+from netloom.bounds.parts import joined, pods, router_sets
 from netloom.routing.hosted import PAIRS_AT_ONCE, legs
 from netloom.topology.faults import working_nodes
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from netloom.base.arrays import Bools, Floats, Ints
+    from netloom.base.arrays import Floats, Ints
     from netloom.topology import Topology
 
 
@@ -86,16 +86,6 @@ class _Arcs:
     target: Ints
     room: Floats
     arc: Ints
-
-    def parts(self, kept: Bools, connection: Literal["weak", "strong"]) -> Ints:
-        """Return int64[routers], the part that each is in by these arcs: weak, or strong."""
-        from scipy.sparse import csr_array
-        from scipy.sparse.csgraph import connected_components
-
-        ends = self.source[kept], self.target[kept]
-        graph = csr_array((np.ones(kept.sum()), ends), shape=(self.routers, self.routers))
-        found: Ints = connected_components(graph, connection=connection)[1].astype(np.int64)
-        return found
 
     def distances(self, lengths: Floats, starts: NDArray[np.intp]) -> Floats:
         """Return float64[starts, routers], how far each router is from each of ``starts``."""
@@ -271,7 +261,7 @@ def _pieces(
     """Return what the network falls into without these channels."""
     kept = np.ones(len(arcs.source), np.bool_)
     kept[arcs.arc[list(full)]] = False
-    part = arcs.parts(kept, "strong")
+    part = joined(arcs.routers, arcs.source[kept], arcs.target[kept], both_ways=True)
     return part, _together(topology, part)
 
 
@@ -281,16 +271,8 @@ def _parts(
     """Yield sets of routers: those of a family, and what hangs together below each level."""
     for _, part, name_of in router_sets(topology):
         yield part, name_of
-    edge: Bools = np.logical_or(demand.any(axis=0), demand.any(axis=1))
-    rank = _ranks(arcs, edge)
-    for height in range(int(rank.max())):
-        low = rank <= height
-        part = arcs.parts(low[arcs.source] & low[arcs.target], "weak")
-        part[~low] = -1
-        several = np.flatnonzero(np.bincount(part[low], minlength=part.max() + 1) > 1)
-        part = np.where(np.isin(part, several), np.searchsorted(several, part), -1)
-        if len(several) > 1:
-            yield part, _together(topology, part)
+    for part in pods(demand.any(axis=0) | demand.any(axis=1), arcs.source, arcs.target):
+        yield part, _together(topology, part)
 
 
 def _together(topology: Topology, part: Ints) -> Callable[[int], str]:
@@ -301,20 +283,6 @@ def _together(topology: Topology, part: Ints) -> Callable[[int], str]:
         return f"{name} and {others} other routers" if others else name
 
     return name_of
-
-
-def _ranks(arcs: _Arcs, edge: Bools) -> Ints:
-    """Return the hops of each router from the nearest whose hosts send or receive."""
-    rank = np.where(edge, 0, -1)
-    height = 0
-    while True:
-        next_up = np.zeros(arcs.routers, np.bool_)
-        next_up[arcs.target[rank[arcs.source] == height]] = True
-        next_up &= rank < 0
-        if not next_up.any():
-            return rank
-        height += 1
-        rank[next_up] = height
 
 
 def _best_lengths(arcs: _Arcs, demand: Floats) -> Floats | None:
