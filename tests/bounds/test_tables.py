@@ -47,6 +47,15 @@ def test_the_cut_is_named():
     assert busiest_bound(torn).why == "108 paths leave leaf2 over 2 channels"
 
 
+def test_rows_of_large_grids_are_cuts():
+    """Too large for a linear program; dimension order attains what half of a mesh sends out."""
+    net = topology("mesh:16x16")
+    found = busiest_bound(net)
+    assert (found.value, len(found.channels)) == (1024.0, 16)
+    assert busiest_bound(topology("mesh:16x16/1")).value == 1024.0
+    assert shift_loads(net, parse_routing("default", net)).total_load.max() == 1024
+
+
 def test_pods_of_a_damaged_tree_are_cuts(monkeypatch):
     """A tree that nobody can name falls into what hangs together below each level."""
     monkeypatch.setattr(tables, "MOST_VALUES", 0)
@@ -92,6 +101,11 @@ def test_flows_to_a_host_are_not_split():
     net = topology("leaf-spine:2x2x3")
     source, target = np.array([0, 1, 2, 0, 1, 2]), np.array([3, 3, 3, 4, 5, 5])
     assert traffic_bound(net, source, target, np.ones(6)).value == 3.0
+    uneven_flows = traffic_bound(net, np.array([0, 1, 2]), np.array([3, 4, 5]), np.array([9, 4, 3]))
+    assert uneven_flows.value == 9.0  # what one host gets; the other two together are 7
+    assert (
+        traffic_bound(net, np.array([0, 1, 2]), np.array([3, 4, 5]), np.array([5, 4, 3])).value == 7
+    )
     three = np.array([0, 1, 2]), np.array([3, 4, 5])
     found = traffic_bound(net, *three, np.ones(3))
     assert (found.value, found.why) == (2.0, "what 2 hosts get each from leaf0 takes one channel")

@@ -18,7 +18,7 @@ from netloom.bounds.parts import cut_parts, grid_lines, of_hosts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from netloom.base.arrays import Floats, Ints
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.bounds.parts import Line, Parts
     from netloom.topology import Topology
 
@@ -134,28 +134,83 @@ def _out_and_into(parts: Parts, demand: Demand) -> Iterator[Cut]:
 
 def _along(topology: Topology, line: Line, demand: Demand) -> Iterator[Cut]:
     """Yield the tightest cuts around coordinates in a row."""
-    inside, count = topology.routers, len(line.borders) - 1
-    stretches = line.stretches()
-    ends = of_hosts(topology, line.place)
-    ways = crossing_stretches(demand, *ends, count, stretches)
+    inside = topology.routers
     channels = Demand((), inside.channel_source, inside.channel_target, inside.channel_bandwidth)
-    rooms = crossing_stretches(channels, line.place, line.place, count, stretches)
-    numbers = rooms
-    if not inside.even:
-        ones = channels._replace(weight=np.ones(inside.num_channels))
-        numbers = crossing_stretches(ones, line.place, line.place, count, stretches)
-    for weight, room, number, way in zip(ways, rooms, numbers, OUT_OF, strict=True):
-        at = _fullest(weight, room)
-        low, high = (int(line.borders[each[at]]) for each in stretches)
+    found = fullest_rows(line, demand, of_hosts(topology, line.place), channels)
+    for way, (weight, room, here) in zip(OUT_OF, found, strict=True):
+        row = line.place[here]
+        low, high = int(line.borders[row.min()]), int(line.borders[row.max() + 1])
         name = line.several(low, high)
         said = f"{OUT_OF[way]} {name}{line.of}"
         if not line.wraps:
             near, far = (high - 1, high) if way == "out" else (high, high - 1)
             said = f"from {line.word} {near} to {line.word} {far}{line.of}"
-        many = f"the {number[at]:.0f} channels" if number[at] > 1 else "the channel"
-        rate = "" if room[at] == number[at] else f", {room[at]:.4g} flits/cycle in all"
-        cut = float(weight[at]), float(room[at]), f"{many} {said}{rate}"
-        yield Cut("coordinates", name + line.of, way, *cut)
+        ends = here[inside.channel_source], here[inside.channel_target]
+        number = np.count_nonzero(ends[way == "in"] & ~ends[way == "out"])
+        many = f"the {number} channels" if number > 1 else "the channel"
+        rate = "" if room == number else f", {room:.4g} flits/cycle in all"
+        yield Cut("coordinates", name + line.of, way, weight, room, f"{many} {said}{rate}")
+
+
+def fullest_rows(
+    line: Line, demand: Demand, ends: tuple[Ints, Ints], channels: Demand
+) -> Iterator[tuple[float, float, Bools]]:
+    """Yield the tightest cut out of some coordinates of a grid in a row, and the one into some.
+
+    What crosses, the room of the channels it can cross by, and bool[num_routers], which are in it.
+
+    Parameters
+    ----------
+    line
+        The dimension.
+    demand, ends
+        Who sends how much to whom, and in which part of the line each sends and receives.
+    channels
+        The routers that each channel joins, and what it carries.
+    """
+    parts, rows = len(line.borders) - 1, line.stretches()
+    ways = crossing_stretches(demand, *ends, parts, rows)
+    rooms = crossing_stretches(channels, line.place, line.place, parts, rows)
+    for weight, room in zip(ways, rooms, strict=True):
+        at = _fullest(weight, room)
+        here = (line.place >= rows[0][at]) & (line.place < rows[1][at])
+        yield float(weight[at]), float(room[at]), here
+
+
+def undivided(
+    owner: Ints, weights: Floats, channels: Ints | int, skipped: int = 0
+) -> tuple[Floats, Ints]:
+    """Return what some channel of each owner carries at least, if each of its flows takes one.
+
+    float64[owners], and how many flows share that channel. Of j k + 1 flows over k channels, j + 1
+    are on the same one: it carries the least j + 1 of them, or more.
+
+    Parameters
+    ----------
+    owner, weights
+        Of each flow: where it begins, and what it carries.
+    channels
+        int64[owners], how many channels each has.
+    skipped
+        How many of the heaviest flows of each may stay where they are.
+
+    Examples
+    --------
+    >>> undivided(np.array([0, 0, 0]), np.array([4.0, 2.0, 1.0]), 2)
+    (array([4.]), array([1]))
+    """
+    order = np.lexsort((-weights, owner))
+    sums = np.append(0.0, np.cumsum(weights[order]))
+    last = np.cumsum(np.bincount(owner, minlength=np.size(channels)))
+    first = np.minimum(np.append(0, last[:-1]) + skipped, last)
+    busiest, sharing = (sums[last] - sums[first]) / channels, np.zeros(len(last), np.int64)
+    at, others = first, 0
+    while len(open_ := np.flatnonzero(at < last)):
+        heavy = sums[at[open_] + 1] - sums[at[open_] - others]
+        sharing[open_[heavy > busiest[open_]]] = others + 1
+        busiest[open_] = np.maximum(busiest[open_], heavy)
+        at, others = at + channels, others + 1
+    return busiest, sharing
 
 
 def _fullest(weight: Floats, room: Floats) -> int:

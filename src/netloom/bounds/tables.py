@@ -23,8 +23,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from netloom.base.words import counted
+from netloom.bounds.cuts import fullest_rows, undivided
 from netloom.bounds.demand import Demand, all_to_all, between, crossing, leading_out
-from netloom.bounds.parts import joined, pods, router_sets
+from netloom.bounds.parts import grid_lines, joined, pods, router_sets
 from netloom.routing.hosted import PAIRS_AT_ONCE, legs
 from netloom.topology.faults import working_nodes
 
@@ -193,6 +194,8 @@ def _bound(topology: Topology, demand: Floats, unit: str) -> Bound:
         if unit == "path":
             why = "the mean over all channels, if each path is as short as can be"
         candidates.append(Bound(mean, why, channels=_members(arcs, even)))
+    for part in _rows(topology, arcs, demand):
+        candidates += _cuts_of(arcs, demand, unit, part, _together(topology, part))
     best = max(candidates, key=lambda each: each.value, default=Bound(0.0, ""))
     if best.value == 0:
         return Bound(0.0, "nothing has to cross a channel between routers", exact=True)
@@ -238,9 +241,7 @@ def _cuts_of(
     """Yield the tightest cut out of one of these parts, and into one; -1 is in none."""
     count = int(part.max(initial=-1)) + 1
     inside = np.where(part < 0, count, part)
-    starts, stops = np.nonzero(demand)
-    sent = Demand((), starts, stops, demand[starts, stops])
-    ways = crossing(sent, inside, inside, count + 1)
+    ways = crossing(_pairs_of(demand), inside, inside, count + 1)
     rooms = leading_out(part, arcs.source, arcs.target, arcs.room)
     ends = inside[arcs.source], inside[arcs.target]
     for way, weight, room, own in zip(("leave", "enter"), ways, rooms, ends, strict=True):
@@ -253,6 +254,11 @@ def _cuts_of(
         verb = f"{way}s" if weight[at] == 1 else way
         why = f"{weight[at]:,.6g} {noun} {verb} {name_of(at)} over {counted(len(full), 'channel')}"
         yield Bound(float(time[at]), why, channels=tuple(full.tolist()))
+
+
+def _pairs_of(demand: Floats) -> Demand:
+    starts, stops = np.nonzero(demand)
+    return Demand((), starts, stops, demand[starts, stops])
 
 
 def _pieces(
@@ -273,6 +279,14 @@ def _parts(
         yield part, name_of
     for part in pods(demand.any(axis=0) | demand.any(axis=1), arcs.source, arcs.target):
         yield part, _together(topology, part)
+
+
+def _rows(topology: Topology, arcs: _Arcs, demand: Floats) -> Iterator[Ints]:
+    """Yield the coordinates of a grid in a row that have most to send or to receive."""
+    sent, channels = _pairs_of(demand), Demand((), arcs.source, arcs.target, arcs.room)
+    for line in grid_lines(topology):
+        for _, _, here in fullest_rows(line, sent, (line.place, line.place), channels):
+            yield np.where(here, 0, -1)
 
 
 def _together(topology: Topology, part: Ints) -> Callable[[int], str]:
@@ -328,25 +342,22 @@ def _indivisible(
 ) -> Bound:
     """Return the bound of flows that cannot be split: from a router to a host, by one channel.
 
-    If a router has k channels, some channel carries j + 1 of any j k + 1 flows: at least j + 1
-    times the least of the j k + 1 largest.
+    See ``cuts.undivided``.
     """
     inside = topology.routers
     away = entry != leave
     keys = entry[away].astype(np.int64) * topology.num_hosts + targets[away]
     pairs, flow = np.unique(keys, return_inverse=True)
     flows = np.bincount(flow, np.asarray(weights, np.float64)[away], len(pairs))
-    fastest, many = np.zeros(inside.num_vertices), np.bincount(inside.channel_source)
+    fastest, many = (
+        np.zeros(topology.num_routers),
+        np.bincount(inside.channel_source, minlength=topology.num_routers),
+    )
     np.maximum.at(fastest, inside.channel_source, inside.channel_bandwidth)
-    best = Bound(0.0, "")
     owner = pairs // max(topology.num_hosts, 1)
-    for router in np.unique(owner).tolist():
-        falling = np.sort(flows[owner == router])[::-1]
-        least = falling[:: many[router]] * np.arange(1, len(falling[:: many[router]]) + 1)
-        value = float(least.max() / fastest[router])
-        if value > best.value:
-            together = int(least.argmax()) + 1
-            name = topology.name_of(topology.router_vertex(router))
-            what = "what one host gets" if together == 1 else f"what {together} hosts get each"
-            best = Bound(value, f"{what} from {name} takes one channel")
-    return best
+    value, sharing = undivided(owner, flows, np.maximum(many, 1))
+    value = np.divide(value, fastest, out=np.zeros(len(value)), where=fastest > 0)
+    router = int(value.argmax())
+    name, together = topology.name_of(topology.router_vertex(router)), int(sharing[router])
+    what = "what one host gets" if together == 1 else f"what {together} hosts get each"
+    return Bound(float(value[router]), f"{what} from {name} takes one channel")

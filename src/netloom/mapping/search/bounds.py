@@ -9,12 +9,13 @@ and communicates with all others over these channels.
 
 from __future__ import annotations
 
-from itertools import count, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from netloom.base.provenance import DEFAULT_SEED
+from netloom.bounds.cuts import undivided
 from netloom.bounds.demand import Demand, crossing_stretches, leading_out
 from netloom.bounds.parts import grid_lines, of_hosts
 from netloom.mapping.search.objectives import hop_pace, hops, joint_weights, router_hops
@@ -444,36 +445,11 @@ def _at_routers(
         ports = np.bincount(channels, minlength=topology.num_routers)[own[port]]
         beside = np.bincount(others[port], minlength=topology.num_routers)[own[port]]
         near = int((np.maximum(beside, 1) + np.bincount(node)[node] - 1).max())
-        found = max(found, _at_ends(task, weights, ports, tasks_per_node, near * tasks_per_node))
-    return found
-
-
-def _at_ends(
-    task: Ints, weights: Weights, ports: Ints, tasks_per_node: int, together: int
-) -> float:
-    """Return a bound from the edges of each task, ``task``, and the channels of each node.
-
-    Of k m + 1 edges over k channels, m + 1 are on the same one. The heaviest edges may stay where
-    so many tasks are ``together``.
-    """
-    order = np.lexsort((-weights, task))
-    sums = np.append(0.0, np.cumsum(weights[order]))
-    last = np.cumsum(np.bincount(task))
-    first = np.append(0, last[:-1])
-    first = np.minimum(first + together - 1, last)
-    found = 0.0
-    for channels in np.unique(np.maximum(1, ports)).tolist():
-        busiest = (sums[last] - sums[first]) / channels
-        for others in count():
-            at = first + others * channels
-            open_ = at < last
-            if not open_.any():
-                break
-            heavy = sums[at[open_] + 1] - sums[at[open_] - others]
-            busiest[open_] = np.maximum(busiest[open_], heavy)
-        elsewhere = int(np.count_nonzero(ports > channels)) * tasks_per_node
-        if elsewhere < len(busiest):  # one of these tasks is on a node with no more channels
-            found = max(found, float(np.sort(busiest)[::-1][elsewhere]))
+        for number in np.unique(np.maximum(1, ports)).tolist():
+            busiest = undivided(task, weights, number, near * tasks_per_node - 1)[0]
+            elsewhere = int(np.count_nonzero(ports > number)) * tasks_per_node
+            if elsewhere < len(busiest):  # one of these tasks has no more channels
+                found = max(found, float(np.sort(busiest)[::-1][elsewhere]))
     return found
 
 
