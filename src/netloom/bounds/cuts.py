@@ -59,8 +59,8 @@ class Cut:
 
     @property
     def time(self) -> float:
-        """The busiest channel works at least so long."""
-        return self.weight / self.bandwidth if self.weight else 0.0
+        """The busiest channel works at least so long. 0 where nothing leads out."""
+        return self.weight / self.bandwidth if self.bandwidth > 0 else 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""

@@ -277,7 +277,8 @@ def _parts(
     """Yield sets of routers: those of a family, and what hangs together below each level."""
     for _, part, name_of in router_sets(topology):
         yield part, name_of
-    for part in pods(demand.any(axis=0) | demand.any(axis=1), arcs.source, arcs.target):
+    ends = demand.any(axis=0), demand.any(axis=1)
+    for part in pods(np.logical_or(*ends), arcs.source, arcs.target):
         yield part, _together(topology, part)
 
 
@@ -348,7 +349,7 @@ def _indivisible(
     away = entry != leave
     keys = entry[away].astype(np.int64) * topology.num_hosts + targets[away]
     pairs, flow = np.unique(keys, return_inverse=True)
-    flows = np.bincount(flow, np.asarray(weights, np.float64)[away], len(pairs))
+    flows = np.bincount(flow, weights[away], len(pairs)).astype(np.float64)
     fastest, many = (
         np.zeros(topology.num_routers),
         np.bincount(inside.channel_source, minlength=topology.num_routers),

@@ -3,9 +3,6 @@
 A resource cannot carry more than one flit per cycle. Cuts bound every routing. If packets draw
 their path or have a fixed one, the expected load of the channels bounds the routing, too (Dally &
 Towles, section 3.3.1). If routers choose, the most even split of the traffic does.
-
-If hosts hang on routers, the cuts are each host and router alone, and two halves of the hosts. So
-are the subtrees of fat trees, the groups of dragonflies and the coordinates of grids.
 """
 
 from __future__ import annotations
@@ -110,11 +107,10 @@ def throughput_bound(
 
     The least of what these can carry:
 
-    - the injection channels of the node that sends most, the ejection channels of the node that
-      receives most;
-    - on k-ary n-cubes, the channels across every cut between two coordinates, or across every two
-      cuts of a ring. These hold for every routing, minimal or not. (A side above ``MOST_PARTS`` is
-      cut in that many places only.)
+    - the injection channels of the host that sends most, the ejection channels of the host that
+      receives most: where nobody says a speed, those of the router;
+    - the channels across the cuts of ``bounds.cuts``, which hold for every routing, minimal or not:
+      routers, coordinates of grids in a row, groups, subtrees, halves;
     - every channel, by its expected load, if routers do not choose: given routes, tables of one
       channel each, dimension order (ties on rings are split evenly), O1TURN, Valiant, ROMM;
     - all channels together, where they do: the most even split of the traffic over the ways that
@@ -124,12 +120,10 @@ def throughput_bound(
     bound is of the kind ``network``. A packet from a node to itself crosses no network channel
     (unless it goes by way of another node, as with Valiant), but is injected and ejected.
 
-    In networks whose hosts hang on routers every channel has its bandwidth. Cuts are those of
-    ``contention.cuts``: hosts, routers, groups, subtrees, halves, and the coordinates of grids. The
-    load of a routing by hop is followed from router to router. Packets that draw their path spread
-    as they draw. Packets that look at credits spread as evenly as possible. Packets that may draw a
-    detour take detours as often as is best for the bound. The kind is ``network`` if there are too
-    many stages to follow.
+    The load of a routing by hop is followed from router to router. Packets that draw their path
+    spread as they draw. Packets that look at credits spread as evenly as possible. Packets that may
+    draw a detour take detours as often as is best for the bound. The kind is ``network`` if there
+    are too many stages to follow.
 
     Raises
     ------
