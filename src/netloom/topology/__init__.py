@@ -22,6 +22,7 @@ from netloom.topology.faults import without, working_nodes
 from netloom.topology.graph import graph_topology, read_graph, to_networkx
 from netloom.topology.measures import (
     average_distance,
+    bisection_bounds,
     bisection_width,
     degree,
     diameter,
@@ -41,6 +42,7 @@ __all__ = [
     "OtherEnds",
     "Topology",
     "average_distance",
+    "bisection_bounds",
     "bisection_width",
     "counting_inside",
     "cube",
