@@ -15,8 +15,8 @@ import time
 from typing import TYPE_CHECKING
 
 from netloom.base.errors import InputError
+from netloom.bounds import busiest_bound
 from netloom.contention import effective_bisection, shift_loads
-from netloom.fabrics.bounds import busiest_bound
 from netloom.fabrics.few_lanes import in_few_lanes
 from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used

@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 
 from netloom.base.errors import InputError
+from netloom.bounds import busiest_bound
 from netloom.contention import effective_bisection, shift_loads
 from netloom.fabrics.balancing import balanced
-from netloom.fabrics.bounds import busiest_bound
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used, layered
 from netloom.routing.forwarding.lfts import read_lfts
 from netloom.topology import topology, without

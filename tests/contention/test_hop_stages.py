@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from netloom.bounds.demand import demand_of
 from netloom.contention import expected_loads
 from netloom.contention.decisions import alike_states, can_follow, chooses, drawn_loads
 from netloom.routing import parse_routing, virtual_channel_routing
-from netloom.simulation.network.demand import demand_of, followed
+from netloom.simulation.network.demand import followed
 from netloom.topology import topology
 from netloom.workload import parse_traffic
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netloom.base.errors import InputError
+from netloom.bounds import bisection_bound, busiest_bound
 from netloom.contention import effective_bisection, shift_loads
 from netloom.fabrics import few_lanes
-from netloom.fabrics.bounds import bisection_bound, busiest_bound
 from netloom.fabrics.few_lanes import in_few_lanes
 from netloom.fabrics.kernels.few_lanes import find_row, improve
 from netloom.routing.forwarding.lanes import dependency_graph, lane_circle, lanes_used

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from netloom.bounds import traffic_bound
 from netloom.fabrics.balancing import balanced
-from netloom.fabrics.bounds import traffic_bound
 from netloom.fabrics.program import FEW, busiest_time, flows_of, in_lanes, tables_for_program
 from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used

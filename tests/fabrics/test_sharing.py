@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from netloom.fabrics.bounds import busiest_bound
+from netloom.bounds import busiest_bound
 from netloom.fabrics.figures import cause_of, table_figures
 from netloom.fabrics.program import flows_of, sharing
 from netloom.routing import parse_routing, paths

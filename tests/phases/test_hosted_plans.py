@@ -161,6 +161,14 @@ def test_a_leaf_has_few_channels_to_all_others():
     assert least_clocks(wanted, tree, COSTS) == 4 * 9 * 2
 
 
+def test_connections_inside_a_leaf_take_it_too():
+    tree = topology("leaf-spine:3x2x3")
+    wanted = joined(9, [(0, 1), (2, 3)], [9, 9])
+    bound = least_phases(wanted, tree, Capacity(1))
+    assert bound.phases == partition(wanted, tree, Capacity(1)).num_phases == 2
+    assert bound.why == "2 connections cross the edge of 4 nodes, at most 1 per phase"
+
+
 def test_pods_have_few_channels_to_all_others():
     """Pods of four hosts, with two channels upwards; leaves have as many as hosts."""
     tree = topology("xgft:2x2x4/1x2x1")

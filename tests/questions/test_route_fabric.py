@@ -8,7 +8,8 @@ import pytest
 
 import netloom as nl
 from netloom.base.errors import InputError
-from netloom.fabrics import balancing, bounds, write_lfts
+from netloom.bounds import tables
+from netloom.fabrics import balancing, write_lfts
 from netloom.questions.register import kind_of, parts_of, record
 from netloom.routing import ForwardingTable
 from netloom.topology import topology
@@ -237,7 +238,7 @@ def test_two_tables_are_compared_and_the_picture_names_the_cable_that_changes_mo
 
 def test_a_program_takes_one_search_and_the_bound_of_the_fabric_one_program(monkeypatch):
     programs, descents = [], []
-    solved, descended = bounds._best_lengths, balancing.descended
+    solved, descended = tables._best_lengths, balancing.descended
 
     def counted_program(arcs, demand):
         programs.append(demand.sum())
@@ -247,7 +248,7 @@ def test_a_program_takes_one_search_and_the_bound_of_the_fabric_one_program(monk
         descents.append(args)
         return descended(*args, **more)
 
-    monkeypatch.setattr(bounds, "_best_lengths", counted_program)
+    monkeypatch.setattr(tables, "_best_lengths", counted_program)
     monkeypatch.setattr(balancing, "descended", counted_descent)
     others = balancing.other_rows
 

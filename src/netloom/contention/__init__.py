@@ -8,7 +8,6 @@ from netloom.contention.channel_loads import (
     measure_paths,
     measured,
 )
-from netloom.contention.cuts import Cut, Taper, cut_bounds, cut_bounds_of, tapers
 from netloom.contention.estimates import Expectation, MeshEstimate, estimate_mesh, expect_random
 from netloom.contention.permutations import (
     EffectiveBisection,
@@ -37,20 +36,16 @@ from netloom.contention.several_paths import expected_loads
 __all__ = [
     "ChannelLoads",
     "Contention",
-    "Cut",
     "EffectiveBisection",
     "Expectation",
     "Level",
     "MeshEstimate",
     "Saturation",
     "Shifts",
-    "Taper",
     "Verdict",
     "accepted_path_traffic",
     "accepted_path_traffic_threshold",
     "capacity_fraction",
-    "cut_bounds",
-    "cut_bounds_of",
     "effective_bisection",
     "estimate_mesh",
     "expect_random",
@@ -67,6 +62,5 @@ __all__ = [
     "saturation",
     "shift_loads",
     "slowdown",
-    "tapers",
     "verdict",
 ]

@@ -1,7 +1,6 @@
 """Real subnets: how good their routing tables are, better ones, and the files that they go to."""
 
 from netloom.fabrics.balancing import Balanced, Candidate, balanced
-from netloom.fabrics.bounds import Bound, bisection_bound, busiest_bound, traffic_bound
 from netloom.fabrics.few_lanes import in_few_lanes
 from netloom.fabrics.figures import BusyChannel, TableFigures, table_figures
 from netloom.fabrics.program import (
@@ -24,7 +23,6 @@ from netloom.fabrics.writing import (
 
 __all__ = [
     "Balanced",
-    "Bound",
     "BusyChannel",
     "Candidate",
     "Changes",
@@ -34,8 +32,6 @@ __all__ = [
     "TableFigures",
     "balanced",
     "best_for_program",
-    "bisection_bound",
-    "busiest_bound",
     "flows_of",
     "for_program",
     "in_few_lanes",
@@ -44,7 +40,6 @@ __all__ = [
     "table_changes",
     "table_figures",
     "tables_for_program",
-    "traffic_bound",
     "with_others",
     "write_changes",
     "write_levels",

@@ -16,7 +16,7 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.progress import counting
 from netloom.base.provenance import DEFAULT_SEED
-from netloom.fabrics.bounds import busiest_bound
+from netloom.bounds import busiest_bound
 from netloom.fabrics.few_lanes import in_few_lanes
 from netloom.fabrics.levels import costs_nothing, shortest_ways, tree_ways, wiring_of
 from netloom.routing.forwarding.lanes import MOST_COUNTED, lanes_used, layered

@@ -13,8 +13,8 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
+from netloom.bounds import busiest_bound
 from netloom.contention import effective_bisection, shift_loads
-from netloom.fabrics.bounds import busiest_bound
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used
 from netloom.routing.forwarding.tables import destinations, exits, senders
 from netloom.routing.hosted import legs

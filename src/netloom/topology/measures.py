@@ -347,12 +347,26 @@ def _cube_distance_sum(cube: Cube) -> int:
 
 def router_heights(topology: Topology) -> Ints:
     """Return how many hops each router is from the nearest one with hosts."""
-    inside = topology.routers
-    height = np.full(topology.num_routers, topology.num_routers, np.int64)
-    height[topology.injection_router] = 0
+    near = np.zeros(topology.num_routers, np.bool_)
+    near[topology.injection_router] = True
+    return heights(near, topology.routers.channel_source, topology.routers.channel_target)
+
+
+def heights(near: Bools, source: Ints, target: Ints) -> Ints:
+    """Return how many channels lead to each vertex from the nearest of some, int64[vertices].
+
+    As many as there are vertices where none does. Channel c leads from ``source[c]`` to
+    ``target[c]``.
+
+    Examples
+    --------
+    >>> heights(np.array([True, False, False, False]), np.array([0, 1]), np.array([1, 2]))
+    array([0, 1, 2, 4])
+    """
+    height = np.where(near, 0, len(near))
     while True:
         nearer = height.copy()
-        np.minimum.at(nearer, inside.channel_target, height[inside.channel_source] + 1)
+        np.minimum.at(nearer, target, height[source] + 1)
         if np.array_equal(nearer, height):
             return height
         height = nearer

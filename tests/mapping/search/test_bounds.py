@@ -9,6 +9,7 @@ from netloom.mapping.search.objectives import measure_by, objective_of
 from netloom.routing import parse_routing
 from netloom.topology import graph_topology, hypercube, mesh, topology, torus, without
 from netloom.workload import process_graph, read
+from tests.networks import DIRECT
 
 
 def bounds(app, network, tasks_per_node=1, nodes=None):
@@ -146,3 +147,17 @@ def test_each_objective_and_mixtures():
     assert least(lone, np.arange(16)) == 0 == lone(np.arange(16))
     one = value_of("saturation", read("hypercube:3"), hypercube(3))
     assert least(one, np.arange(8)) == 1 == one(np.arange(8))
+
+
+@pytest.mark.parametrize("spec", [*DIRECT.values(), "mesh:4x4", "torus:5x3"])
+@pytest.mark.parametrize("seed", range(3))
+def test_routers_that_are_hosts_have_the_bounds_of_one_host_each(spec, seed):
+    net, hosted = topology(spec), topology(f"{spec}/1")
+    rng = np.random.default_rng(seed)
+    tasks = int(rng.integers(2, net.num_hosts + 1))
+    ends = rng.integers(0, tasks, (2, 3 * tasks))
+    ends = ends[:, ends[0] != ends[1]]
+    app = process_graph(tasks, *ends, bytes=rng.integers(1, 9, ends.shape[1]))
+    assert bounds(app, net) == bounds(app, hosted)
+    some = np.sort(rng.permutation(net.num_hosts)[:tasks])
+    assert bounds(app, net, nodes=some) == bounds(app, hosted, nodes=some)

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from netloom.bounds.demand import demand_of, received
 from netloom.routing import virtual_channel_routing
 from netloom.simulation.network.bound import throughput_bound
-from netloom.simulation.network.demand import at_ports, between, crossing, demand_of, received
 from netloom.simulation.network.routers import Router
 from netloom.simulation.network.run import Run
 from netloom.topology import Topology, mesh, topology
 from netloom.topology.core import attach_hosts
 from netloom.workload import parse_arrivals, parse_lengths, parse_traffic
-from netloom.workload.traffic import hot_spot, pairs, permutation, uniform, with_rates
+from netloom.workload.traffic import pairs, permutation, uniform, with_rates
 
 
 def bound_of(net, routing, pattern, vcs=12):
@@ -92,7 +92,8 @@ def test_a_channel_of_half_the_bandwidth_carries_half():
     inside = replace(inside, channel_bandwidth=np.array([0.5, 1.0]))
     net = attach_hosts(inside, np.array([0, 1]), name="slow", bandwidth=np.array([1.0, 2.0]))
     found = bound_of(net, "minimal", pairs(2, [0], [1]))
-    assert (found.load, found.what) == (0.5, "the channels out of 0, 0.5 flits/cycle in all")
+    said = "the channel from node 0 to node 1, 0.5 flits/cycle in all"
+    assert (found.load, found.what) == (0.5, said)
     assert bound_of(net, "minimal", pairs(2, [1], [0])).load == 1
     inside = replace(inside, channel_bandwidth=np.array([3.0, 2.5]))
     net = attach_hosts(inside, np.array([0, 1]), name="fast", bandwidth=4.0)
@@ -119,58 +120,6 @@ def test_pairs_whose_ports_are_in_planes_of_their_own():
     found = bound_of(net, "minimal", pairs(2, [0], [1]))
     # source and target, 0 + 1, say that the pair takes the second plane
     assert (found.load, found.what) == (pytest.approx(0.25), "channel r3 -> h1")
-
-
-# Sums of traffic.
-
-
-@st.composite
-def traffics(draw, hosts):
-    base = draw(st.sampled_from([uniform(hosts), uniform(hosts, to_self=True),
-                                 permutation(np.roll(np.arange(hosts), 2))]))  # fmt: skip
-    if draw(st.booleans()):
-        hot = draw(st.lists(st.integers(0, hosts - 1), min_size=1, max_size=3, unique=True))
-        base = hot_spot(base, draw(st.sampled_from([0.1, 0.5, 1.0])), hot)
-    if draw(st.booleans()):
-        rates = draw(st.lists(st.integers(0, 3), min_size=hosts, max_size=hosts))
-        base = with_rates(base, rates) if sum(rates) else base
-    return base
-
-
-@given(st.data())
-def test_sums_are_those_of_all_pairs(data):
-    hosts = data.draw(st.integers(3, 9))
-    traffic = data.draw(traffics(hosts))
-    part = st.lists(st.integers(-1, 3), min_size=hosts, max_size=hosts)
-    begins, ends = (np.array(data.draw(part)) for _ in range(2))
-    sent = np.zeros((hosts, hosts))
-    shares = traffic.matrix()
-    sent[shares.source, shares.target] = shares.weight * traffic.rate.sum()
-    by_part = np.zeros((4, 4))
-    for a, b in np.argwhere(sent):
-        if begins[a] >= 0 and ends[b] >= 0:
-            by_part[begins[a], ends[b]] += sent[a, b]
-    demand = demand_of(traffic)
-    assert received(demand, hosts) == pytest.approx(sent.sum(axis=0))
-    assert between(demand, begins, ends, (4, 4)) == pytest.approx(by_part)
-    out, into = crossing(demand, begins, ends, 4)
-    np.fill_diagonal(by_part, 0)
-    assert out == pytest.approx(by_part.sum(axis=1))
-    assert into == pytest.approx(by_part.sum(axis=0))
-
-
-@given(st.data())
-def test_ports_share_what_their_hosts_send(data):
-    hosts = data.draw(st.integers(3, 5))
-    traffic = data.draw(traffics(hosts))
-    many = data.draw(st.lists(st.integers(1, 3), min_size=hosts, max_size=hosts))
-    host = np.repeat(np.arange(hosts), many).astype(np.int32)
-    demand = demand_of(traffic)
-    ports, alone = np.arange(len(host)), np.arange(hosts)
-    found = between(at_ports(demand, host, hosts), ports, ports, (len(host),) * 2)
-    expected = between(demand, alone, alone, (hosts,) * 2)[host][:, host]
-    share = np.array(many)[host]
-    assert found == pytest.approx(expected / np.outer(share, share))
 
 
 # Runs.

@@ -9,20 +9,23 @@ and communicates with all others over these channels.
 
 from __future__ import annotations
 
-from itertools import count, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from netloom.base.provenance import DEFAULT_SEED
+from netloom.bounds.cuts import undivided
+from netloom.bounds.demand import Demand, crossing_stretches, leading_out
+from netloom.bounds.parts import grid_lines, of_hosts
 from netloom.mapping.search.objectives import hop_pace, hops, joint_weights, router_hops
 from netloom.mapping.search.starts import ground_of, halves
-from netloom.topology import Cube, Topology, slabs
+from netloom.topology import Cube, Topology
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from netloom.base.arrays import Bools, Floats, Ints
+    from netloom.base.arrays import Floats, Ints
     from netloom.mapping.search.objectives import Measure
     from netloom.workload import ProcessGraph
 
@@ -31,6 +34,12 @@ if TYPE_CHECKING:
 
 MOST_TASKS = 1024
 """Tasks up to which the eigenvalues of a program are worked out."""
+
+MOST_PLACES = 1024
+"""Tasks and places up to which the cheapest place of each is asked for, all together."""
+
+MOST_HOPS = 2**26
+"""Most hosts times routers between which groups of hosts are told apart."""
 
 MOST_LEVELS = 6
 """Distances up to which hosts are grouped: leaves, pods, pods of pods."""
@@ -46,49 +55,6 @@ class Groups(NamedTuple):
     # float64[groups]; infinite where a channel around the group does not count.
     leaving: Floats
     entering: Floats
-
-
-def least_time(
-    app: ProcessGraph,
-    topology: Topology,
-    weights: Floats,
-    nodes: Ints,
-    tasks_per_node: int,
-    pace: Floats,
-    hop_bytes: float,
-) -> float:
-    """Return a bound of the time of the busiest channel, by what leaves groups of hosts.
-
-    The largest of: hop-bytes over all that channels between routers carry, and of each way to group
-    hosts, what leaves all groups, over all that the channels around them carry. What leaves the
-    group of one task, and what groups exchange at least by the eigenvalues of the program's
-    Laplacian matrix, all together or one of them (see ``bounds.least_channel_load``).
-
-    ``pace``: float64[num_channels], the time of a unit on each channel, 0 if it does not count.
-    ``hop_bytes``: what these are at least.
-
-    Examples
-    --------
-    Of four tasks that all send to each other, two fit on each leaf, of one channel to the spine:
-
-    >>> from netloom.mapping.search.objectives import hop_pace
-    >>> from netloom.topology import topology
-    >>> from netloom.workload import read
-    >>> tree, app = topology("leaf-spine:2x1x2"), read("all-to-all:4")
-    >>> least_time(app, tree, app.bytes, np.arange(4), 1, hop_pace(tree), hop_bytes=16.0)
-    4.0
-    """
-    carried = float((1 / pace[: topology.num_network_channels]).sum())
-    found = hop_bytes / carried if carried else 0.0
-    spectrum = spectrum_of(app, weights)
-    for groups in _groupings(topology, nodes, tasks_per_node, pace):
-        for task, around in ((app.source, groups.leaving), (app.target, groups.entering)):
-            outside = _to_others(task, weights, app.num_tasks, int(groups.places.max()))
-            if around.sum() > 0:
-                found = max(found, float(outside.sum() / around.sum()))
-            found = max(found, _alone(outside, around, groups))
-        found = max(found, _exchanged(spectrum, groups))
-    return found
 
 
 def least_spread(
@@ -113,7 +79,7 @@ def least_spread(
         places = np.bincount(label) * tasks_per_node
         outside = _to_others(task, joint.data, app.num_tasks, int(places.max())).sum()
         least = max(float(outside), float(_filled(places, app.num_tasks) @ spectrum))
-        found += (min(beyond, topology.num_ends) - within) * least / 2
+        found += (min(beyond, topology.num_routers) - within) * least / 2
     return found
 
 
@@ -178,32 +144,66 @@ def _exchanged(spectrum: Floats, groups: Groups) -> float:
     tasks, around = len(spectrum), groups.leaving + groups.entering
     least, room = float(_filled(groups.places, tasks) @ spectrum), int(groups.places.sum())
     found = least / float(around.sum()) if around.sum() > 0 else 0.0
-    for places, carries in zip(groups.places.tolist(), around.tolist(), strict=True):
-        fewest = max(0, tasks - (room - places))
-        pairs = min(here * (tasks - here) for here in (fewest, min(tasks, places)))
-        if carries > 0 and tasks > 1:
-            found = max(found, float(spectrum[1]) * pairs / tasks / carries)
+    pairs = _fewest_pairs(groups.places, tasks, room)[around > 0]
+    if tasks > 1 and len(pairs):
+        found = max(found, float((float(spectrum[1]) * pairs / tasks / around[around > 0]).max()))
     return found
 
 
+def _across_lines(
+    spectrum: Floats, topology: Topology, nodes: Ints, tasks_per_node: int, carries: Floats
+) -> float:
+    """Return the time that coordinates of a grid in a row and all others take for an exchange."""
+    inside, found = topology.routers, 0.0
+    for line in grid_lines(topology):
+        begins, ends = (part[nodes] for part in of_hosts(topology, line.place))
+        if (begins < 0).any() or (begins != ends).any():
+            continue
+        count, rows = len(line.borders) - 1, line.stretches()
+        channels = Demand((), inside.channel_source, inside.channel_target, carries)
+        around = np.add(*crossing_stretches(channels, line.place, line.place, count, rows))
+        up_to = np.append(0, np.cumsum(np.bincount(begins, minlength=count)))
+        places = (up_to[rows[1]] - up_to[rows[0]]) * tasks_per_node
+        pairs = _fewest_pairs(places, len(spectrum), len(nodes) * tasks_per_node)
+        apart = float(spectrum[1]) * pairs / len(spectrum)
+        found = max(found, float(np.divide(apart, around, where=around > 0, out=0 * apart).max()))
+    return found
+
+
+def _fewest_pairs(places: Ints, tasks: int, room: int) -> Ints:
+    """Return the least product of the tasks in each group and those in no group, of all places."""
+    fewest, most = np.maximum(0, tasks - (room - places)), np.minimum(tasks, places)
+    return np.asarray(np.minimum(fewest * (tasks - fewest), most * (tasks - most)))
+
+
 def _groupings(
-    topology: Topology, nodes: Ints, tasks_per_node: int, pace: Floats
+    topology: Topology, nodes: Ints, tasks_per_node: int, between: Floats, ports: Floats
 ) -> Iterator[Groups]:
     """Yield hosts one by one, of one router, of one pod ..., and in two halves."""
-    carries = np.full(topology.num_channels, np.inf)
-    carries[pace > 0] = 1 / pace[pace > 0]
     each: Ints = np.arange(len(nodes), dtype=np.int64)
     owner = np.unique(topology.local_group[nodes], return_inverse=True)[1]
-    if not topology.direct:  # what stays inside a node leaves its hosts without a channel
-        found = _around(topology, nodes, each, tasks_per_node, carries, alone=True)
-        yield found._replace(places=tasks_per_node * np.bincount(owner)[owner])
+    # what stays inside a node leaves its hosts without a channel
+    found = _around(topology, nodes, each, tasks_per_node, between, ports, alone=True)
+    yield found._replace(places=tasks_per_node * np.bincount(owner)[owner])
+    if not _tabled(topology, nodes):
+        return
     for _, _, label in _levels(hops(topology, nodes, nodes)):
-        yield _around(topology, nodes, label, tasks_per_node, carries)
+        yield _around(topology, nodes, label, tasks_per_node, between, ports)
     if len(nodes) > 1:
         first = halves(ground_of(topology, nodes), nodes, DEFAULT_SEED)[0]
         second = (~np.isin(nodes, first)).astype(np.int64)
         second = second[np.unique(owner, return_index=True)[1]][owner]  # nodes are whole
-        yield _around(topology, nodes, second, tasks_per_node, carries)
+        yield _around(topology, nodes, second, tasks_per_node, between, ports)
+
+
+def _tabled(topology: Topology, nodes: Ints) -> bool:
+    """Return whether groups of hosts are looked for by the hops between them.
+
+    Whole k-ary n-cubes have no better parts than rows of coordinates.
+    """
+    if isinstance(topology.whole, Cube) and len(nodes) > min(MOST_PLACES, topology.num_hosts - 1):
+        return False
+    return len(nodes) * topology.num_routers <= MOST_HOPS
 
 
 def _around(
@@ -211,7 +211,8 @@ def _around(
     nodes: Ints,
     label: Ints,
     tasks_per_node: int,
-    carries: Floats,
+    between: Floats,
+    ports: Floats,
     *,
     alone: bool = False,
 ) -> Groups:
@@ -219,35 +220,34 @@ def _around(
 
     With ``alone``, of hosts without any router.
     """
-    count, hosts = int(label.max()) + 1, topology.num_hosts
-    owner = np.full(topology.num_ends, -1, np.int64)
+    group = np.full(topology.num_hosts, -1, np.int64)
+    group[nodes] = label
+    near = np.full(topology.num_routers, -1, np.int64)
     if not alone:
-        owner[topology.router_vertex(0) :] = _nearest_group(topology, nodes, label)
-    idle = np.zeros(topology.num_ends, np.bool_)
-    if not topology.direct:
-        idle[:hosts] = True
-    idle[nodes], owner[nodes] = False, label
-    ends = topology.source_end, topology.target_end
-    begin, end = (owner[each] for each in ends)
-    crossing = (begin != end) & ~(idle[ends[0]] | idle[ends[1]])
-    leaving, entering = (
-        np.bincount(of[here], carries[here], count).astype(np.float64)
-        for of, here in ((begin, crossing & (begin >= 0)), (end, crossing & (end >= 0)))
+        near = _nearest_group(topology, group)
+    inside, first = topology.routers, topology.num_hosts
+    used = group[topology.port_host] >= 0
+    host = topology.port_host[used]
+    sends, receives = (
+        first + router[used] for router in (topology.injection_router, topology.ejection_router)
     )
-    places = np.bincount(label, minlength=count) * tasks_per_node
-    return Groups(places, leaving, entering)
+    leaving, entering = leading_out(
+        np.append(group, near),
+        np.concatenate([first + inside.channel_source, host, receives]),
+        np.concatenate([first + inside.channel_target, sends, host]),
+        np.append(between, ports[np.tile(used, 2)]),
+    )
+    return Groups(np.bincount(label) * tasks_per_node, leaving, entering)
 
 
-def _nearest_group(topology: Topology, nodes: Ints, label: Ints) -> Ints:
-    """Return the group that each router is nearest to, int64[num_routers]; -1 if to several."""
-    if topology.direct:
-        entry, of = nodes, label
-    else:
-        group = np.full(topology.num_hosts, -1, np.int64)
-        group[nodes] = label
-        of = np.tile(group[topology.port_host], 2)
-        entry = np.concatenate([topology.injection_router, topology.ejection_router])[of >= 0]
-        of = of[of >= 0]
+def _nearest_group(topology: Topology, group: Ints) -> Ints:
+    """Return the group of hosts that each router is nearest to, int64[num_routers].
+
+    -1 if it is as near to several. ``group`` is int64[num_hosts], that of each host, or -1.
+    """
+    of = np.tile(group[topology.port_host], 2)
+    entry = np.concatenate([topology.injection_router, topology.ejection_router])[of >= 0]
+    of = of[of >= 0]
     places, row = np.unique(entry, return_inverse=True)
     order = np.argsort(of, kind="stable")
     rows = router_hops(topology.routers, places)[row[order]]
@@ -256,9 +256,6 @@ def _nearest_group(topology: Topology, nodes: Ints, label: Ints) -> Ints:
     lone = (nearest.sum(axis=0) == 1) & np.isfinite(apart.min(axis=0))
     return np.where(lone, nearest.argmax(axis=0), -1)
 
-
-MOST_PLACES = 1024
-"""Tasks and places up to which the cheapest place of each is asked for, all together."""
 
 EXACT = 1 - 1e-9
 """What rounding may take from a bound."""
@@ -321,9 +318,9 @@ def least_hop_bytes(
 
     The more a task sends another (both ways together), the nearer to it that other is, in the
     places that are nearest to some node. An edge is seen from both ends, and counts half at each.
-    If hosts hang on routers, what leaves leaves and pods counts, if that is more. See
-    ``least_spread``. In small networks whose nodes differ, tasks are besides assigned to different
-    places, all at the least cost (Gilmore 1962, Lawler 1963).
+    What leaves groups of hosts counts, if that is more. See ``least_spread``. In small networks
+    whose nodes differ, tasks are besides assigned to different places, all at the least cost
+    (Gilmore 1962, Lawler 1963).
 
     ``weights``: float64[num_edges], what edges carry. ``whole``: whether each edge takes one path.
     Several have mean hops and loads that need be no multiples of anything.
@@ -339,7 +336,7 @@ def least_hop_bytes(
     7.0
     """
     found = _least_hops(app, topology, weights, nodes, tasks_per_node)
-    if not topology.direct:
+    if _tabled(topology, nodes):
         found = max(found, least_spread(app, topology, weights, nodes, tasks_per_node))
     return _rounded_up(found, weights, whole=whole)
 
@@ -387,12 +384,11 @@ def least_channel_load(
     """Return a bound of the weight on the busiest channel, if each edge takes one path.
 
     ``pace``: float64[num_channels], the weight of a unit on each channel (see
-    ``objectives.pace_of``), by default 1 between routers. If hosts hang on routers or channels
-    differ, see ``least_time``. ``whole`` is as of ``least_hop_bytes``.
+    ``objectives.pace_of``), by default 1 between routers. ``whole`` is as of ``least_hop_bytes``.
 
-    It is the largest of three bounds. The first is hop-bytes / all channels. The second divides the
-    traffic that a task sends or receives over the channels of its node, with no edge on two of
-    them. The third is the traffic out of a half of the network / channels there. A half with a of n
+    It is the largest of several bounds. One is hop-bytes / all channels. Another divides the
+    traffic that a task sends or receives over the channels of its router, with no edge on two of
+    them. Others are the traffic out of a part of the network / channels there. A part with a of n
     tasks exchanges at least λ₂ a (n - a) / n with the others. Here λ₂ is the second smallest
     eigenvalue of the program's Laplacian matrix (Fiedler 1973, Mohar & Poljak 1990).
 
@@ -408,75 +404,53 @@ def least_channel_load(
     """
     counts = hop_pace(topology) if pace is None else pace
     even = bool((counts[counts > 0] == 1).all())
-    if not (topology.direct and even and whole):
-        hop_bytes = least_hop_bytes(app, topology, weights, nodes, tasks_per_node, whole=whole)
-        found = least_time(app, topology, weights, nodes, tasks_per_node, counts, hop_bytes)
-        return _rounded_up(found, weights, whole=whole and even)
-    found = least_hop_bytes(app, topology, weights, nodes, tasks_per_node) / topology.num_channels
-    for task, channels in (
-        (app.source, topology.channel_source),
-        (app.target, topology.channel_target),
-    ):
-        ports = np.bincount(channels, minlength=topology.num_hosts)[nodes]
-        found = max(found, _at_ends(task, weights, ports, tasks_per_node))
-    if 2 <= app.num_tasks <= MOST_TASKS:
-        found = max(found, _across_cuts(app, topology, weights, nodes, tasks_per_node))
-    return _rounded_up(found, weights)
+    carries = np.full(topology.num_network_channels + 2 * topology.num_ports, np.inf)
+    carries[np.flatnonzero(counts)] = 1 / counts[counts > 0]
+    between, ports = np.split(carries, [topology.num_network_channels])
+    hop_bytes = least_hop_bytes(app, topology, weights, nodes, tasks_per_node, whole=whole)
+    found = hop_bytes / float(between.sum()) if len(between) else 0.0
+    if even and whole:
+        found = max(found, _at_routers(app, topology, weights, nodes, tasks_per_node))
+    spectrum = spectrum_of(app, weights)
+    if spectrum.any():
+        found = max(found, _across_lines(spectrum, topology, nodes, tasks_per_node, between))
+    for groups in _groupings(topology, nodes, tasks_per_node, between, ports):
+        for task, around in ((app.source, groups.leaving), (app.target, groups.entering)):
+            outside = _to_others(task, weights, app.num_tasks, int(groups.places.max()))
+            if around.sum() > 0:
+                found = max(found, float(outside.sum() / around.sum()))
+            found = max(found, _alone(outside, around, groups))
+        found = max(found, _exchanged(spectrum, groups))
+    return _rounded_up(found, weights, whole=whole and even)
 
 
-def _at_ends(task: Ints, weights: Weights, ports: Ints, tasks_per_node: int) -> float:
-    """Return a bound from the edges of each task, ``task``, and the channels of each node.
-
-    Of k m + 1 edges over k channels, m + 1 are on the same one. The heaviest edges may stay on the
-    node, if others run there.
-    """
-    order = np.lexsort((-weights, task))
-    sums = np.append(0.0, np.cumsum(weights[order]))
-    last = np.cumsum(np.bincount(task))
-    first = np.append(0, last[:-1])
-    first = np.minimum(first + tasks_per_node - 1, last)
-    found = 0.0
-    for channels in np.unique(np.maximum(1, ports)).tolist():
-        busiest = (sums[last] - sums[first]) / channels
-        for others in count():
-            at = first + others * channels
-            open_ = at < last
-            if not open_.any():
-                break
-            heavy = sums[at[open_] + 1] - sums[at[open_] - others]
-            busiest[open_] = np.maximum(busiest[open_], heavy)
-        elsewhere = int(np.count_nonzero(ports > channels)) * tasks_per_node
-        if elsewhere < len(busiest):  # one of these tasks is on a node with no more channels
-            found = max(found, float(np.sort(busiest)[::-1][elsewhere]))
-    return found
-
-
-def _across_cuts(
+def _at_routers(
     app: ProcessGraph, topology: Topology, weights: Weights, nodes: Nodes, tasks_per_node: int
 ) -> float:
-    """Return a bound from the channels between halves of the network."""
-    tasks, found = app.num_tasks, 0.0
-    connected = float(spectrum_of(app, weights)[1])
-    for inside in _halves(topology):
-        places = int(np.count_nonzero(inside[nodes])) * tasks_per_node
-        fewest = max(0, tasks - (len(nodes) * tasks_per_node - places))
-        pairs = min(here * (tasks - here) for here in (fewest, min(tasks, places)))
-        crossing = inside[topology.channel_source] != inside[topology.channel_target]
-        channels = max(1, int(np.count_nonzero(crossing)))
-        found = max(found, connected * pairs / tasks / channels)
+    """Return a bound from the edges of each task, and the channels of each router.
+
+    Of hosts that have one port each. Others of the same router, or of the same node, are reached
+    without these channels.
+    """
+    if (np.diff(topology.port_offsets)[nodes] != 1).any():
+        return 0.0
+    inside, port = topology.routers, topology.port_offsets[nodes]
+    here, there = topology.injection_router, topology.ejection_router
+    node = topology.local_group[nodes]
+    found = 0.0
+    for task, channels, own, others in (
+        (app.source, inside.channel_source, here, there),
+        (app.target, inside.channel_target, there, here),
+    ):
+        ports = np.bincount(channels, minlength=topology.num_routers)[own[port]]
+        beside = np.bincount(others[port], minlength=topology.num_routers)[own[port]]
+        near = int((np.maximum(beside, 1) + np.bincount(node)[node] - 1).max())
+        for number in np.unique(np.maximum(1, ports)).tolist():
+            busiest = undivided(task, weights, number, near * tasks_per_node - 1)[0]
+            elsewhere = int(np.count_nonzero(ports > number)) * tasks_per_node
+            if elsewhere < len(busiest):  # one of these tasks has no more channels
+                found = max(found, float(np.sort(busiest)[::-1][elsewhere]))
     return found
-
-
-def _halves(topology: Topology) -> Iterator[Bools]:
-    """Yield parts of the network with few channels around them, bool[num_nodes]."""
-    ground = ground_of(topology)
-    cube, number = ground.network, topology.num_hosts
-    if not isinstance(cube, Cube):
-        inside = np.zeros(number, np.bool_)
-        inside[halves(ground, np.arange(number), DEFAULT_SEED)[0]] = True
-        yield inside
-        return
-    yield from slabs(cube)
 
 
 def _rounded_up(bound: float, weights: Weights, *, whole: bool = True) -> float:

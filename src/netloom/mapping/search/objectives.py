@@ -144,13 +144,13 @@ def hop_pace(topology: Topology) -> Floats:
 
 def hosts_count(topology: Topology, tasks_per_node: int) -> bool:
     """Return whether what hosts send and receive may differ from mapping to mapping."""
-    first, ports = topology.num_network_channels, topology.num_ports
-    differ = any(
-        (each != each[:1]).any() for each in np.split(topology.channel_bandwidth[first:], [ports])
-    )
+    speeds = topology.port_bandwidth
+    if np.isinf(speeds).all():  # where nobody says a speed, hosts are no limit
+        return False
+    differ = any((each != each[:1]).any() for each in np.split(speeds, 2))
     several = bool((np.diff(topology.port_offsets) > 1).any())
     shared = len(np.unique(topology.local_group)) < topology.num_hosts
-    return ports > 0 and (tasks_per_node > 1 or shared or several or differ)
+    return tasks_per_node > 1 or shared or several or differ
 
 
 def on_paths(routed: Paths, weights: Floats) -> Floats:

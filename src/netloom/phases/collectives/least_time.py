@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,8 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.units import rate
 from netloom.base.words import counted
+from netloom.bounds.demand import leading_out
+from netloom.bounds.parts import joined, pods
 from netloom.phases.collectives.kernels.flows import INFINITE, fill_arcs
 from netloom.phases.collectives.kernels.groups import join_groups
 from netloom.phases.collectives.network import rank_network
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from netloom.base.arrays import Bools, Floats, Ints
+    from netloom.base.arrays import Floats, Ints
     from netloom.phases.collectives.network import RankNetwork
     from netloom.topology import Topology
 
@@ -262,33 +265,14 @@ def _partitions(network: RankNetwork) -> Iterator[Ints]:
     computer = alone.copy()
     computer[:hosts] = network.topology.node_of_host[network.vertices[:hosts]]
     yield computer
+    ends = network.source, network.target
     for slow in np.unique(network.capacity)[:-1][:MOST_LEVELS]:
-        yield _joined(network, network.capacity > slow, np.ones(count, np.bool_))
-    level = np.where(np.arange(count) < hosts, 0, count)
-    for _ in range(count):
-        before = level.copy()
-        np.minimum.at(level, network.target, level[network.source] + 1)
-        np.minimum.at(level, network.source, level[network.target] + 1)
-        if (before == level).all():
-            break
-    for most in range(1, int(level[level < count].max(initial=0)) + 1):
-        inside = level <= most
-        group = _joined(network, inside[network.source] & inside[network.target], inside)
+        yield joined(count, *(end[network.capacity > slow] for end in ends))
+    both = np.concatenate(ends), np.concatenate(ends[::-1])
+    for group in islice(pods(alone >= 0, *both), 1, None):
         if len(np.unique(group[:hosts])) < 2:
             return
         yield group
-
-
-def _joined(network: RankNetwork, kept: Bools, inside: Bools) -> Ints:
-    """Return the groups of vertices that some links join; -1 for vertices that are not inside."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    ends = network.source[kept], network.target[kept]
-    shape = (network.num_vertices,) * 2
-    graph = csr_array((np.ones(len(ends[0])), ends), shape=shape)
-    group = connected_components(graph, directed=False)[1]
-    return np.where(inside, group, -1).astype(np.int64)
 
 
 def _between(ranks: _Ranks, groups: Ints) -> tuple[float, str]:
@@ -296,17 +280,10 @@ def _between(ranks: _Ranks, groups: Ints) -> tuple[float, str]:
     network, total = ranks.network, ranks.total
     hosts = network.num_ranks
     known, group = np.unique(groups[:hosts], return_inverse=True)
-    number = np.full(network.num_vertices, -1)
-    inside = groups >= 0
-    place = np.searchsorted(known, groups[inside])
-    number[inside] = np.where(known[np.minimum(place, len(known) - 1)] == groups[inside], place, -1)
+    number = np.full(int(groups.max()) + 2, -1)  # of groups with hosts; the last is that of none
+    number[known] = np.arange(len(known))
     weight = np.bincount(group, weights=ranks.weight).astype(np.float64)
-    ends = number[network.source], number[network.target]
-    leaving, coming = (
-        np.bincount(one[(one >= 0) & (one != other)], network.rate[(one >= 0) & (one != other)],
-                    minlength=len(known)).astype(np.float64)
-        for one, other in (ends, ends[::-1])
-    )  # fmt: skip
+    leaving, coming = leading_out(number[groups], network.source, network.target, network.rate)
     if len(known) < 2:
         return 0.0, ""
     if ranks.collective == "all-reduce":

@@ -14,12 +14,14 @@ import numpy as np
 
 from netloom.base.errors import InputError, NoRouteError
 from netloom.base.words import counted
+from netloom.bounds.demand import Demand, crossing, leading_out
+from netloom.bounds.parts import of_hosts, router_sets
 from netloom.topology import Cube, Topology, hop_distances, slabs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from netloom.base.arrays import Bools, Floats, Ints
+    from netloom.base.arrays import Floats, Ints
     from netloom.models.messages import ConSetCosts
     from netloom.phases.plan.plans import Capacity, Connections
 
@@ -127,10 +129,10 @@ def least_clocks(given: Connections, topology: Topology, costs: ConSetCosts) -> 
     if not topology.direct:
         ports = int(np.diff(topology.port_offsets).max())
         shared = max(shared, float(sent.max()) / ports, float(received.max()) / ports)
-    for inside in _parts(topology):
-        leaving = inside[given.source] & ~inside[given.target]
-        edge = inside[topology.source_end] & ~inside[topology.target_end]
-        shared = max(shared, float(words[leaving].sum()) / max(1, int(edge.sum())))
+    demand = Demand((), given.source, given.target, words)
+    for part in _parts(topology):
+        for leaving, edge in _leaving(topology, part, demand):
+            shared = max(shared, float((leaving / np.maximum(1, edge)).max()))
     return max(float(access) * costs.clocks_per_word, shared * costs.channel_clocks_per_word)
 
 
@@ -151,13 +153,15 @@ def _bounds(
     if per == "node":
         yield _at_node(sent + ended, np.ones_like(sent), limit, topology, "start or end")
     else:
-        out = np.bincount(topology.source_end, minlength=topology.num_hosts)
-        into = np.bincount(topology.target_end, minlength=topology.num_hosts)
-        out, into = out[: topology.num_hosts], into[: topology.num_hosts]
+        out = into = np.diff(topology.port_offsets)
+        if topology.direct:
+            ends = topology.channel_source, topology.channel_target
+            out, into = (np.bincount(end, minlength=topology.num_hosts) for end in ends)
         yield _at_node(sent, out, limit, topology, "start")
         yield _at_node(ended, into, limit, topology, "end")
-    for inside in _parts(topology):
-        yield _leaving(given, topology, capacity, inside)
+    demand = Demand((), given.source, given.target, np.ones(len(given)))
+    for part in _parts(topology):
+        yield _at_edge(topology, capacity, part, demand)
 
 
 def _at_node(ends: Ints, places: Ints, limit: int, topology: Topology, what: str) -> PhaseBound:
@@ -171,23 +175,47 @@ def _at_node(ends: Ints, places: Ints, limit: int, topology: Topology, what: str
     )
 
 
-def _leaving(
-    given: Connections, topology: Topology, capacity: Capacity, inside: Bools
-) -> PhaseBound:
-    """Return the bound of what leaves a part of the network, or touches its edge."""
-    out = inside[topology.source_end] & ~inside[topology.target_end]
-    starts, ends = inside[given.source], inside[given.target]
-    if capacity.per == "channel":
-        crossing, edge = int((starts & ~ends).sum()), int(out.sum())
-    else:
-        border = np.zeros(topology.num_ends, np.bool_)
-        border[topology.source_end[out]] = True
-        touches = (starts != ends) | border[given.source] | border[given.target]
-        crossing, edge = int(touches.sum()), int(border.sum())
-    room = capacity.virtual_channels * max(1, edge)
-    part = counted(int(inside.sum()), "node")
-    why = f"{crossing} connections cross the edge of {part}, at most {room} per phase"
-    return PhaseBound(-(-crossing // room), why)
+def _at_edge(topology: Topology, capacity: Capacity, part: Ints, demand: Demand) -> PhaseBound:
+    """Return the bound of what leaves or enters a part of the network, or touches its edge."""
+    each = _leaving if capacity.per == "channel" else _touching
+    crossing, edge = (np.stack(some) for some in zip(*each(topology, part, demand), strict=True))
+    room = capacity.virtual_channels * np.maximum(1, edge)
+    needed = -(-crossing // room)
+    way, at = np.unravel_index(int(needed.argmax()), needed.shape)
+    nodes = np.bincount(part[part >= 0])[at]
+    if not topology.direct:
+        nodes += np.count_nonzero((np.stack(of_hosts(topology, part)) == at).all(axis=0))
+    why = (
+        f"{crossing[way, at]:.0f} connections cross the edge of {counted(int(nodes), 'node')}, "
+        f"at most {room[way, at]:.0f} per phase"
+    )
+    return PhaseBound(int(needed[way, at]), why)
+
+
+def _leaving(topology: Topology, part: Ints, demand: Demand) -> Iterator[tuple[Floats, Floats]]:
+    """Yield what leaves each part and the channels that lead out, and the same of what enters."""
+    inside, count = topology.routers, int(part.max()) + 1
+    channels = inside.channel_source, inside.channel_target, np.ones(inside.num_channels)
+    ways = crossing(demand, *of_hosts(topology, part), count)
+    yield from zip(ways, leading_out(part, *channels), strict=True)
+
+
+def _touching(topology: Topology, part: Ints, demand: Demand) -> Iterator[tuple[Floats, Floats]]:
+    """Yield what takes one of the routers at the edge of each part, and how many these are."""
+    inside, count = topology.routers, int(part.max()) + 1
+    start, end = inside.channel_source, inside.channel_target
+    edge = np.zeros(inside.num_routers, np.bool_)
+    across = part[start] != part[end]
+    edge[start[across]] = edge[end[across]] = True
+    edge &= part >= 0
+    begins, ends = of_hosts(topology, part)
+    first, last = of_hosts(topology, np.arange(inside.num_routers))
+    source, target = begins[demand.source], ends[demand.target]
+    known = (source >= 0) & (target >= 0)
+    takes = (source != target) | edge[first[demand.source]] | edge[last[demand.target]]
+    touching = np.bincount(source[known & takes], minlength=count)
+    touching += np.bincount(target[known & (source != target)], minlength=count)
+    yield touching.astype(np.float64), np.bincount(part[edge], minlength=count).astype(np.float64)
 
 
 def _ends(topology: Topology) -> int:
@@ -195,17 +223,13 @@ def _ends(topology: Topology) -> int:
     return 0 if topology.direct else 2
 
 
-def _parts(topology: Topology) -> Iterator[Bools]:
-    """Yield slabs of a k-ary n-cube, or leaves and pods, and what lies outside each of them."""
-    if isinstance(topology, Cube):
-        some = slabs(topology)
-    elif topology.direct:
-        return
-    else:
-        some = parts(topology)
-    for part in some:
+def _parts(topology: Topology) -> Iterator[Ints]:
+    """Yield parts of a network, int64[num_routers]: slabs of a grid, routers, and pods."""
+    if isinstance(topology.routers, Cube):
+        for inside in slabs(topology.routers):
+            yield (~inside).astype(np.int64)
+    for _, part, _ in router_sets(topology):
         yield part
-        yield ~part
 
 
 def wired(topology: Topology) -> Topology:
@@ -224,50 +248,14 @@ def wired(topology: Topology) -> Topology:
     """
     if topology.direct:
         return topology
-    first = arrivals(topology)
-    target = topology.target_end
-    receives = np.where(target < topology.num_hosts, target + first, target).astype(np.int32)
-    vertices = first + topology.num_hosts
-    return Topology(topology.name, vertices, topology.source_end, receives)
+    inside, hosts, first = topology.routers, topology.num_hosts, arrivals(topology)
+    into = topology.injection_router
+    begin = hosts + inside.channel_source, topology.port_host, hosts + topology.ejection_router
+    end = hosts + inside.channel_target, hosts + into, first + topology.port_host
+    source, target = (np.concatenate(each).astype(np.int32) for each in (begin, end))
+    return Topology(topology.name, first + hosts, source, target)
 
 
 def arrivals(topology: Topology) -> int:
     """Return the vertex as which host 0 receives in ``wired``."""
-    return 0 if topology.direct else topology.num_ends
-
-
-def parts(topology: Topology) -> Iterator[Bools]:
-    """Yield parts of a network whose hosts hang on routers: a router with its hosts, or a pod.
-
-    bool[num_vertices]. Pods are those of whole fat trees.
-
-    Examples
-    --------
-    >>> from netloom.topology import topology
-    >>> [int(part.sum()) for part in parts(topology("fat-tree:2x3"))][-2:]
-    [8, 8]
-    """
-    from netloom.topology.core import TreeShape
-
-    first, hosts = topology.num_hosts, topology.port_host
-    both = topology.injection_router, topology.ejection_router
-    for router in np.unique(both[0]).tolist():
-        inside = np.zeros(topology.num_ends, np.bool_)
-        inside[first + router] = True
-        inside[hosts[(both[0] == router) & (both[1] == router)]] = True
-        yield inside
-    shape = topology.family
-    if topology.broken or not isinstance(shape, TreeShape):
-        return
-    starts = np.cumsum([0, *(shape.width(level) for level in range(1, shape.levels + 1))])
-    router_at = np.arange(topology.num_routers) if shape.router_at is None else shape.router_at
-    host_at = np.arange(first) if shape.host_at is None else shape.host_at
-    for height in range(2, shape.levels):
-        pods = int(np.prod(shape.children[height:]))
-        vertices = [host_at, *(first + part for part in np.split(router_at, starts[1:-1])[:height])]
-        for pod in range(pods):
-            inside = np.zeros(topology.num_ends, np.bool_)
-            for level in vertices:  # a pod is a slice of each of its levels
-                size = len(level) // pods
-                inside[level[pod * size : (pod + 1) * size]] = True
-            yield inside
+    return 0 if topology.direct else topology.num_hosts + topology.num_routers

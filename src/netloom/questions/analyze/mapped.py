@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.contention import Contention, cut_bounds, measure_loads, tapers
+from netloom.bounds import cut_bounds, tapers
+from netloom.contention import Contention, measure_loads
 from netloom.contention.ties import tie_named, tied
 from netloom.questions.columns import FLITS, Column, Columns
 from netloom.questions.shown import percent
@@ -321,7 +322,7 @@ def bounds(topology: Topology, mapped: MappedProgram) -> dict[str, Any] | None:
         "time": tightest.time,
         "ratio": busiest / tightest.time,
         "tightest": tightest.kind,
-        "cuts": [asdict(each) | {"time": each.time} for each in cuts],
+        "cuts": [each.to_dict() for each in cuts],
     }
 
 

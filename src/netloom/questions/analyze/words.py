@@ -215,6 +215,8 @@ def _about(share: float) -> str:
 PARTS = {
     ("host", "out"): "what host {name} sends over its own channels",
     ("host", "in"): "what host {name} receives over its own channels",
+    ("coordinates", "out"): "what leaves {name}",
+    ("coordinates", "in"): "what enters {name}",
     ("router", "out"): "what leaves {name} for other routers",
     ("router", "in"): "what enters {name} from other routers",
     ("subtree", "out"): "what leaves {name}",
@@ -228,6 +230,7 @@ PARTS = {
 
 HELPS = {
     "host": "less traffic of this host, or more bandwidth at it,",
+    "coordinates": "a mapping that keeps more inside this part, or more channels from it",
     "router": "a mapping that keeps more inside the router, or more channels from it",
     "subtree": "a mapping that keeps more inside the subtree, or more channels from it",
     "group": "a mapping that keeps more inside the group, or more channels from it",

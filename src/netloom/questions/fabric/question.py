@@ -13,7 +13,7 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.progress import patience
 from netloom.base.words import counted, number
-from netloom.fabrics.bounds import bisection_bound, busiest_bound
+from netloom.bounds import bisection_bound, busiest_bound
 from netloom.fabrics.figures import (
     busiest_destinations,
     cause_of,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Ints
     from netloom.base.provenance import Provenance
-    from netloom.fabrics.bounds import Bound
+    from netloom.bounds import Bound
     from netloom.fabrics.figures import Cause, TableFigures
     from netloom.fabrics.program import Sharing
     from netloom.routing.forwarding.tables import Problems

@@ -13,8 +13,8 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.progress import patience
 from netloom.base.spec import real_number
+from netloom.bounds import bisection_bound, busiest_bound
 from netloom.fabrics.balancing import balanced
-from netloom.fabrics.bounds import bisection_bound, busiest_bound
 from netloom.fabrics.figures import on_several_switches, table_figures
 from netloom.fabrics.program import (
     Flows,
@@ -61,8 +61,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from netloom.base.provenance import Provenance
+    from netloom.bounds import Bound
     from netloom.fabrics.balancing import Candidate, Objective
-    from netloom.fabrics.bounds import Bound
     from netloom.fabrics.figures import TableFigures
     from netloom.fabrics.repair import Changes
     from netloom.topology import Topology
@@ -202,7 +202,7 @@ def costs_of(
     after: ForwardingTable,
 ) -> tuple[ProgramCost, ...]:
     """Return what each program keeps busy by two tables."""
-    from netloom.fabrics.bounds import traffic_bound
+    from netloom.bounds import traffic_bound
 
     inside = network.num_network_channels
     found = []

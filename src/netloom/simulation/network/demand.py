@@ -1,9 +1,7 @@
-"""Who sends how much to whom, as sums: traffic of large networks without a list of all pairs.
+"""Where a demand enters the routers of a network, and where it is going there.
 
-A demand is a few products (every host of one kind sends the same to every host of another kind),
-and a list of pairs for the rest. Sums over parts of a network follow from both, so that uniform
-and hot-spot traffic cost as much as there are hosts, not pairs. So do the entries: where packets
-enter the routers of a network, and where they are going.
+A demand of uniform or hot-spot traffic has no list of pairs. The entries cost as much as there are
+routers and goals.
 """
 
 from __future__ import annotations
@@ -12,9 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from netloom.bounds.cuts import first_largest
+from netloom.bounds.demand import Demand, between
 from netloom.contention.decisions import Follower, Goals, pair_goals, table_goals
 from netloom.routing.by_hop.tables import HASHED, channels_at_ports
-from netloom.workload.traffic.targets import Fixed, HotSpot, Uniform
 
 if TYPE_CHECKING:
     from netloom.base.arrays import Floats, Ints
@@ -22,44 +21,9 @@ if TYPE_CHECKING:
     from netloom.contention.expected_load import Split
     from netloom.routing.by_hop.tables import HopTables
     from netloom.topology import Topology
-    from netloom.workload import Traffic
-    from netloom.workload.traffic.targets import Law
 
 MOST_PAIRS = 2**21
 """Most pairs of nodes whose paths are counted channel by channel."""
-
-SAME = 1 - 1e-9
-"""Of loads that differ by rounding only, the first is named."""
-
-
-class Demand(NamedTuple):
-    """Flits per cycle from every host to every other at load 1: products, and pairs.
-
-    Attributes
-    ----------
-    products
-        Pairs of float64[num_hosts], ``sent`` and ``taken``: host s sends ``sent[s] * taken[t]`` to
-        host t, itself included.
-    source, target, weight
-        int32[], int32[], float64[]: what goes between pairs of hosts besides. It is negative where
-        a product counts what a host does not send to itself.
-    """
-
-    products: tuple[tuple[Floats, Floats], ...]
-    source: Ints
-    target: Ints
-    weight: Floats
-
-
-def first_largest(values: Floats) -> int:
-    """Return the place of the first of the values that are largest but for rounding.
-
-    Examples
-    --------
-    >>> first_largest(np.array([0.1 + 0.2, 0.3]))
-    0
-    """
-    return int(np.argmax(values >= values.max() * SAME))
 
 
 def limit_of(topology: Topology, split: Split) -> tuple[float, str]:
@@ -71,61 +35,6 @@ def limit_of(topology: Topology, split: Split) -> tuple[float, str]:
         name = f"channel {topology.channel_name(dearest)}"
     doubt = "" if split.exact else " (proved, though the best choice may be some per cent below)"
     return split.least, f"{name}, however packets choose their ways{doubt}"
-
-
-def listed_pairs(traffic: Traffic) -> int:
-    """Return how many pairs of nodes ``traffic.matrix()`` has to go through.
-
-    Examples
-    --------
-    >>> from netloom.workload.traffic import uniform
-    >>> listed_pairs(uniform(1 << 20)) == (1 << 20) * ((1 << 20) - 1)
-    True
-    """
-    return listed_by(traffic.law, traffic.num_nodes)
-
-
-def listed_by(law: Law, num_nodes: int) -> int:
-    """Return how many pairs of nodes the shares of a law are."""
-    if isinstance(law, Uniform):
-        return num_nodes * (num_nodes - (not law.to_self))
-    if isinstance(law, HotSpot):
-        return listed_by(law.base, num_nodes) + num_nodes * len(law.hot_nodes)
-    return num_nodes if isinstance(law, Fixed) else len(law.target)
-
-
-def demand_of(traffic: Traffic) -> Demand:
-    """Return what some traffic asks of a network.
-
-    Examples
-    --------
-    >>> from netloom.workload.traffic import uniform
-    >>> found = demand_of(uniform(3))
-    >>> np.outer(*found.products[0])[0], found.weight
-    (array([0.5, 0.5, 0.5]), array([-0.5, -0.5, -0.5]))
-    """
-    return _demand_by(traffic.law, traffic.rate)
-
-
-def _demand_by(law: Law, rate: Floats) -> Demand:
-    hosts = np.arange(len(rate), dtype=np.int32)
-    if isinstance(law, Uniform):
-        each = rate / (law.num_nodes - (not law.to_self))
-        own = hosts[:0] if law.to_self else hosts
-        return Demand(((each, np.ones(len(rate))),), own, own, -each[own])
-    if isinstance(law, HotSpot):
-        kept, to_hot = split(law, rate)
-        base, hot = _demand_by(law.base, kept), law.hot_nodes
-        weight = np.zeros(len(rate))
-        weight[hot] = law.weight
-        return Demand(
-            (*base.products, (to_hot, weight)),
-            np.append(base.source, hot),
-            np.append(base.target, hot),
-            np.append(base.weight, -to_hot[hot] * law.weight),
-        )
-    source, target, share = law.shares(0, len(rate))
-    return Demand((), source, target, rate[source] * share)
 
 
 def at_ports(demand: Demand, port_host: Ints, num_hosts: int) -> Demand:
@@ -142,6 +51,7 @@ def at_ports(demand: Demand, port_host: Ints, num_hosts: int) -> Demand:
 
     Examples
     --------
+    >>> from netloom.bounds.demand import demand_of
     >>> from netloom.workload.traffic import permutation
     >>> found = at_ports(demand_of(permutation([1, 0])), np.array([0, 0, 1], np.int32), 2)
     >>> found.source, found.target, found.weight
@@ -160,91 +70,6 @@ def at_ports(demand: Demand, port_host: Ints, num_hosts: int) -> Demand:
         first[there] + place % many[there],
         (demand.weight / np.maximum(both, 1))[pair],
     )  # fmt: skip
-
-
-def split(law: HotSpot, rate: Floats) -> tuple[Floats, ...]:
-    """Return what each node sends as the base has it, and to a hot node of weight 1 but itself.
-
-    Both are float64[num_nodes].
-    """
-    others = law.others()
-    to_hot = np.where(others > 0, law.fraction * rate / np.where(others > 0, others, 1), 0.0)
-    return np.where(others > 0, (1 - law.fraction) * rate, rate), to_hot
-
-
-def between(demand: Demand, begins: Ints, ends: Ints, shape: tuple[int, int]) -> Floats:
-    """Return float64[shape], what goes from each part to each part.
-
-    Parameters
-    ----------
-    demand
-        Who sends how much to whom.
-    begins, ends
-        int64[num_hosts], the part in which each host sends, and the one in which it receives; -1
-        where it counts for none.
-    shape
-        How many parts there are of either kind.
-
-    Examples
-    --------
-    >>> from netloom.workload.traffic import uniform
-    >>> part = np.array([0, 0, 1])
-    >>> between(demand_of(uniform(3)), part, part, (2, 2))
-    array([[1., 1.],
-           [1., 0.]])
-    """
-    found = np.zeros(shape)
-    for sent, taken in demand.products:
-        found += np.outer(_by_part(begins, sent, shape[0]), _by_part(ends, taken, shape[1]))
-    first, second = begins[demand.source], ends[demand.target]
-    known = (first >= 0) & (second >= 0)
-    cell = first[known] * shape[1] + second[known]
-    found += np.bincount(cell, demand.weight[known], found.size).reshape(shape)
-    return found
-
-
-def crossing(demand: Demand, begins: Ints, ends: Ints, count: int) -> tuple[Floats, Floats]:
-    """Return what leaves each part for others, and what enters it from others: float64[count].
-
-    Parameters are those of ``between``. Hosts that count for no part are left out on either side.
-
-    Examples
-    --------
-    >>> from netloom.workload.traffic import uniform
-    >>> part = np.array([0, 0, 1])
-    >>> crossing(demand_of(uniform(3)), part, part, 2)
-    (array([1., 1.]), array([1., 1.]))
-    """
-    out, into = np.zeros(count), np.zeros(count)
-    for sent, taken in demand.products:
-        leaves, enters = _by_part(begins, sent, count), _by_part(ends, taken, count)
-        out += leaves * (enters.sum() - enters)
-        into += enters * (leaves.sum() - leaves)
-    first, second = begins[demand.source], ends[demand.target]
-    apart = (first >= 0) & (second >= 0) & (first != second)
-    out += np.bincount(first[apart], demand.weight[apart], count)
-    into += np.bincount(second[apart], demand.weight[apart], count)
-    return out, into
-
-
-def received(demand: Demand, num_hosts: int) -> Floats:
-    """Return float64[num_hosts], what each host receives, from itself too.
-
-    Examples
-    --------
-    >>> from netloom.workload.traffic import hot_spot, uniform
-    >>> received(demand_of(hot_spot(uniform(5), 0.5, [4])), 5)
-    array([0.625, 0.625, 0.625, 0.625, 2.5  ])
-    """
-    found = np.bincount(demand.target, demand.weight, num_hosts).astype(np.float64)
-    for sent, taken in demand.products:
-        found += sent.sum() * taken
-    return found
-
-
-def _by_part(part: Ints, values: Floats, count: int) -> Floats:
-    known = part >= 0
-    return np.bincount(part[known], values[known], count).astype(np.float64)
 
 
 MOST_ENTRIES = 2**22

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from netloom.bounds.demand import demand_of, listed_pairs
 from netloom.contention.decisions import can_follow, forks, sequences
 from netloom.routing import paths
 from netloom.routing.by_hop.tables import EVERY, GIVEN, OWN, HopTables
 from netloom.routing.port_numbers import hosted_ports
 from netloom.simulation.network.arrays import FINEST
-from netloom.simulation.network.demand import MOST_PAIRS, demand_of, followed, listed_pairs
+from netloom.simulation.network.demand import MOST_PAIRS, followed
 from netloom.simulation.network.routers import ChannelKind, through
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.base.errors import InputError
 from netloom.base.words import counted
+from netloom.bounds.demand import listed_pairs
 from netloom.routing import (
     VirtualChannelRouting,
     parse_routing,
@@ -23,7 +24,7 @@ from netloom.routing import (
     virtual_channel_routing,
 )
 from netloom.simulation.network.bound import throughput_bound
-from netloom.simulation.network.demand import MOST_PAIRS, listed_pairs
+from netloom.simulation.network.demand import MOST_PAIRS
 from netloom.simulation.network.idle import idle_network, one_kind, tightest_loop
 from netloom.simulation.network.program import reserve
 from netloom.simulation.network.routers import SWITCHINGS, Router, Switching, end_channels

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.base.errors import InputError, NoRouteError
+from netloom.bounds.demand import listed_pairs
 from netloom.routing import (
     SourceRoutes,
     UpDown,
@@ -32,7 +33,6 @@ from netloom.routing.virtual_channels import check_slots
 from netloom.simulation.agenda import CycleEngine
 from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.network import layout
-from netloom.simulation.network.demand import listed_pairs
 from netloom.simulation.network.engine import Engine, deadlock
 from netloom.simulation.network.routers import end_channels
 from netloom.workload.counter_random import uniforms

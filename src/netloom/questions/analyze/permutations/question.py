@@ -12,8 +12,8 @@ from netloom.base.errors import InputError
 from netloom.base.progress import patience
 from netloom.base.spec import whole_number
 from netloom.base.words import counted, number
-from netloom.contention import cut_bounds_of, effective_bisection, shift_loads
-from netloom.contention.channel_loads import BLOCK
+from netloom.bounds import all_to_all, cuts_of
+from netloom.contention import effective_bisection, shift_loads
 from netloom.contention.permutations import MOST_EXPECTED, MOST_PAIRS
 from netloom.mapping.allocation import allocated_hosts
 from netloom.questions.analyze.words import CLOSE
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from netloom.base.arrays import Floats, Ints
+    from netloom.base.arrays import Ints
     from netloom.base.provenance import Provenance
     from netloom.contention import EffectiveBisection, Shifts
 
@@ -308,14 +308,7 @@ def _bound(network: Topology, hosts: Ints) -> float | None:
     if network.direct:
         return None
 
-    def blocks() -> Iterator[tuple[Ints, Ints, Floats]]:
-        most = max(BLOCK // len(hosts), 1)
-        for first in range(0, len(hosts), most):
-            source = hosts[first : first + most]
-            pairs = len(source) * len(hosts)
-            yield np.repeat(source, len(hosts)), np.tile(hosts, len(source)), np.ones(pairs)
-
-    return max(each.time for each in cut_bounds_of(network, blocks()))
+    return max(cut.time for cut in cuts_of(network, all_to_all(hosts, network.num_hosts)))
 
 
 FULL, HALF = 0.95, 0.5

@@ -1,19 +1,23 @@
+from dataclasses import replace
+from unittest.mock import ANY
+
 import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netloom.contention import cut_bounds, measure_loads, tapers
-from netloom.contention.cuts import subtree_of
+from netloom.bounds import cut_bounds, tapers
+from netloom.bounds.parts import subtree_of
+from netloom.contention import measure_loads
 from netloom.routing import parse_routing
 from netloom.topology import mesh, topology
 from netloom.topology.core import attach_hosts
-from tests.networks import TWO_WAY
+from tests.networks import DIRECT, SWITCHED, TWO_WAY
 
 SPECS = [
     "leaf-spine:3x2x2", "leaf-spine:2x2x3/2", "fat-tree:2x3", "xgft:2x2x2/1x2x1", "xgft:3x2/2x1",
-    "slim-fly:5/1", "jellyfish:8x3x2/1", *TWO_WAY,
+    "slim-fly:5/1", "jellyfish:8x3x2/1", *TWO_WAY, *SWITCHED.values(),
 ]  # fmt: skip
 
 
@@ -67,6 +71,34 @@ def test_cuts_of_hosts_and_routers_are_the_best_of_each(data):
             best["router"] = max(best["router"], by_hand(net, inside, pairs, out=out))
     for kind, time in best.items():
         assert found.get(kind, 0.0) == pytest.approx(time)
+
+
+def test_what_a_host_sends_itself_crosses_nothing():
+    """In a butterfly, it sends by one router and receives by another."""
+    net = topology("butterfly:2x2")
+    own = np.arange(net.num_hosts)
+    assert cut_bounds(net, own, own, np.ones(len(own))) == []
+    ends = np.append(own, 0), np.append(own, 3)
+    assert {cut.weight for cut in cut_bounds(net, *ends, np.ones(len(own) + 1))} == {1.0}
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_routers_that_are_hosts_are_cut_as_those_with_one_host_each(data):
+    spec = data.draw(st.sampled_from(list(DIRECT.values())))
+    net, hosted = topology(spec), topology(f"{spec}/1")
+    pairs = traffic(data, net.num_hosts)
+    alone, with_hosts = (
+        {cut.kind: cut for cut in cut_bounds(each, *pairs)} for each in (net, hosted)
+    )
+    with_hosts.pop("host", None)  # whose speeds are known there alone
+    assert set(with_hosts) <= set(alone)
+    for kind, cut in alone.items():
+        if kind != "half":  # to which speeds of hosts matter, too
+            assert with_hosts[kind] == replace(cut, name=with_hosts[kind].name, over=ANY)
+    for name in ("default", "shortest-path"):
+        busiest = measure_loads(net, parse_routing(name, net), *pairs).channel_time.max(initial=0)
+        assert all(cut.time <= busiest * (1 + 1e-9) for cut in alone.values())
 
 
 def test_a_subtree_is_what_its_uplinks_part():

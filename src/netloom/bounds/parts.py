@@ -1,67 +1,39 @@
-"""What no routing can beat: traffic that must leave a part of the network, over what leads out.
+"""Parts of a network, and what leads out of them.
 
-Packets from a host inside a set of routers to one outside cross some channel that leads out of the
-set. If W must cross and the channels that lead out have total bandwidth B, then the busiest of them
-works for at least W / B, under every routing. The sets considered are each host, each router, the
-subtrees of a fat tree, the groups of a dragonfly, and two halves of the hosts. For the halves, B is
-the largest flow between them (Ford & Fulkerson 1956), over the best set of all.
+They are each host, each router, the subtrees of a fat tree, the groups of a dragonfly, coordinates
+of a grid in a row, and two halves of the hosts. What leads out of a half is the largest flow to the
+other (Ford & Fulkerson 1956), which is over the best set of all.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from netloom.contention.channel_loads import BLOCK
+from netloom.bounds.demand import leading_out
 from netloom.routing.ways import dimensions
+from netloom.topology import Cube
 from netloom.topology.core import DragonflyShape, TreeShape
+from netloom.topology.measures import heights, router_heights
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
-    from netloom.base.arrays import Bools, Floats, Ints
+    from netloom.base.arrays import Bools, Ints
     from netloom.topology import Topology
 
+MOST_PARTS = 1024
+"""Most parts of a dimension between which cuts are made: their traffic is a square table."""
+
 MOST_CHANNELS = 2**14
-"""Channels of a network up to which the largest flow between halves is looked for (a second)."""
+"""Channels between routers up to which the largest flow between halves is looked for (a second)."""
 
 FLOW_UNITS = 2**10
 """Parts of a channel's bandwidth that a flow counts. A bandwidth is rounded up to them."""
-
-
-@dataclass(frozen=True)
-class Cut:
-    """A part of the network, and what has to leave or enter it.
-
-    Attributes
-    ----------
-    kind
-        ``host``, ``router``, ``subtree`` (of a fat tree: a leaf with its hosts is a router),
-        ``group`` (of a dragonfly) or ``half``.
-    name
-        What the part is called: a host or router by its name.
-    way
-        ``out`` or ``in``.
-    weight
-        Traffic that has to cross.
-    bandwidth
-        Of all channels that it can cross by, flits/cycle.
-    """
-
-    kind: str
-    name: str
-    way: str
-    weight: float
-    bandwidth: float
-
-    @property
-    def time(self) -> float:
-        """The busiest channel works at least so long."""
-        return self.weight / self.bandwidth
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,61 +54,8 @@ class Parts:
     name_of: Callable[[int], str]
 
 
-Block = tuple["Ints", "Ints", "Floats"]
-"""Pairs of hosts, and what they send."""
-
-
-def cut_bounds(topology: Topology, sources: Ints, targets: Ints, weights: Floats) -> list[Cut]:
-    """Return the tightest cut of each kind, in the order of ``Cut.kind``.
-
-    Parameters
-    ----------
-    topology
-        A network whose hosts have channels of their own.
-    sources, targets, weights
-        Pairs of hosts, and what they send.
-
-    Examples
-    --------
-    All eight hosts of a leaf send to the next leaf, over four spines:
-
-    >>> from netloom.topology import topology
-    >>> ends = np.arange(8, dtype=np.int32), np.arange(8, 16, dtype=np.int32)
-    >>> for cut in cut_bounds(topology("leaf-spine:2x4x8"), *ends, np.ones(8)):
-    ...     print(cut.kind, cut.name, cut.way, cut.time)
-    host h0 out 1.0
-    router leaf0 out 2.0
-    half h0 to h7 out 2.0
-    """
-    cuts = range(0, len(sources), BLOCK)
-    parts = (slice(first, first + BLOCK) for first in cuts)
-    return cut_bounds_of(topology, ((sources[at], targets[at], weights[at]) for at in parts))
-
-
-def cut_bounds_of(topology: Topology, blocks: Iterable[Block]) -> list[Cut]:
-    """Return what ``cut_bounds`` does, of pairs that come block by block."""
-    every = list(cut_parts(topology))
-    sums = [(np.zeros(len(each.leaving)), np.zeros(len(each.leaving))) for each in every]
-    for source, target, weight in blocks:
-        for each, (out, into) in zip(every, sums, strict=True):
-            begins, ends = each.begins[source], each.ends[target]
-            known = (begins >= 0) & (ends >= 0) & (begins != ends)
-            out += np.bincount(begins[known], weight[known], len(out))
-            into += np.bincount(ends[known], weight[known], len(into))
-    tightest: dict[str, Cut] = {}
-    for each, (out, into) in zip(every, sums, strict=True):
-        for way, weight, room in (("out", out, each.leaving), ("in", into, each.entering)):
-            time = np.divide(weight, room, out=np.zeros(len(weight)), where=room > 0)
-            at = int(time.argmax()) if len(time) else 0
-            best = tightest.get(each.kind)
-            if len(time) and time[at] > (best.time if best else 0.0):
-                found = Cut(each.kind, each.name_of(at), way, float(weight[at]), float(room[at]))
-                tightest[each.kind] = found
-    return list(tightest.values())
-
-
 def cut_parts(topology: Topology) -> Iterator[Parts]:
-    """Yield the parts that are cut off a network whose hosts have channels of their own.
+    """Yield the disjoint parts of a network, kind by kind: hosts, and those with routers.
 
     Examples
     --------
@@ -191,63 +110,132 @@ def router_sets(topology: Topology) -> Iterator[tuple[str, Ints, Callable[[int],
         yield "subtree", part, name_of
 
 
-def grid_sets(topology: Topology) -> Iterator[tuple[str, Ints, Callable[[int], str]]]:
-    """Yield sets of routers as ``router_sets`` does, of a network whose routers are a grid.
+class Line(NamedTuple):
+    """A dimension of a network whose routers are a grid, whose coordinates are parts in a row.
 
-    In each dimension: the routers of each coordinate, and those below and from each on.
+    Attributes
+    ----------
+    place
+        int64[num_routers], the part of each router.
+    borders
+        int64[parts + 1], the coordinates at which parts begin, and where the last one ends.
+    wraps
+        Whether the last leads to the first, or each to all others, too.
+    word, of
+        What the routers of a coordinate are called, and of which dimension.
+    """
+
+    place: Ints
+    borders: Ints
+    wraps: bool
+    word: str
+    of: str
+
+    def stretches(self) -> tuple[Ints, Ints]:
+        """Return the first part of each row of parts that may be a cut, and that after its last.
+
+        An open line needs only those that begin at coordinate 0, because traffic that leaves a
+        piece in the middle leaves it at one of its two ends.
+        """
+        count = len(self.borders) - 1
+        first, after = np.triu_indices(count + 1, 1)
+        kept = (after - first < count) & ((first == 0) | self.wraps)
+        return first[kept], after[kept]
+
+    def several(self, low: int, after: int) -> str:
+        """Return what the coordinates from ``low`` up to, but excluding, ``after`` are called."""
+        return f"{self.word}s {low} to {after - 1}" if after - low > 1 else f"{self.word} {low}"
+
+
+def grid_lines(topology: Topology) -> Iterator[Line]:
+    """Yield the dimensions of a network whose routers are a grid, if they are.
+
+    A side above ``MOST_PARTS`` is cut in that many places only.
 
     Examples
     --------
     >>> from netloom.topology import topology
-    >>> for _, part, name_of in grid_sets(topology("hyperx:3x2/2")):
-    ...     print(name_of(1), part)
-    coordinate 1 of dimension 0 [0 0 1 1 2 2]
-    coordinates 1 to 2 of dimension 0 [0 0 1 1 1 1]
-    coordinates 2 to 2 of dimension 0 [0 0 0 0 1 1]
-    coordinate 1 of dimension 1 [0 1 0 1 0 1]
-    coordinates 1 to 1 of dimension 1 [0 1 0 1 0 1]
+    >>> for line in grid_lines(topology("hyperx:3x2/2")):
+    ...     print(line.several(0, 2), line.place)
+    rows 0 to 1 [0 0 1 1 2 2]
+    columns 0 to 1 [0 1 0 1 0 1]
     """
-    sides = dimensions(topology)
+    sides, whole = dimensions(topology), topology.routers.whole
     places = np.unravel_index(np.arange(topology.num_routers), sides) if sides else ()
+    alone = "node" if topology.num_hosts == topology.num_routers else "router"
     for axis, place in enumerate(places):
-        side = sides[axis]
-        if side == 1:
+        parts = min(sides[axis], MOST_PARTS)
+        if parts == 1:
             continue
-
-        def one(at: int, axis: int = axis) -> str:
-            return f"coordinate {at} of dimension {axis}"
-
-        yield "coordinate", place, one
-        for first in range(1, side):
-
-            def several(at: int, axis: int = axis, first: int = first) -> str:
-                low, high = (first, sides[axis] - 1) if at else (0, first - 1)
-                return f"coordinates {low} to {high} of dimension {axis}"
-
-            yield "coordinates", (place >= first).astype(np.int64), several
+        borders = -(-np.arange(parts + 1) * sides[axis] // parts)
+        wraps = whole.wraps[axis] if isinstance(whole, Cube) else True
+        word = {1: alone, 2: ("row", "column")[axis % 2]}.get(len(sides), "coordinate")
+        of = f" of dimension {axis}" if len(sides) > 2 else ""
+        yield Line(place * parts // sides[axis], borders, wraps, word, of)
 
 
 def parts_of(topology: Topology, kind: str, part: Ints, name_of: Callable[[int], str]) -> Parts:
     """Return sets of routers as parts, given int64[num_routers] the set of each, -1 for none."""
-    inside, count = topology.routers, int(part.max(initial=-1)) + 1
-    leaves, enters = part[inside.channel_source], part[inside.channel_target]
-    rooms = []
-    for own in (leaves, enters):
-        across = (leaves != enters) & (own >= 0)
-        rooms.append(np.bincount(own[across], inside.channel_bandwidth[across], count))
-    leaving, entering = rooms
-    begins = _part_of_hosts(topology, part[topology.injection_router])
-    ends = _part_of_hosts(topology, part[topology.ejection_router])
-    return Parts(kind, begins, ends, leaving, entering, name_of)
+    inside = topology.routers
+    channels = inside.channel_source, inside.channel_target, inside.channel_bandwidth
+    return Parts(kind, *of_hosts(topology, part), *leading_out(part, *channels), name_of)
 
 
-def _part_of_hosts(topology: Topology, part_of_port: Ints) -> Ints:
-    """Return the set in which all ports of each host are, or -1 if there is none."""
-    found = np.full(topology.num_hosts, -1, np.int64)
-    found[topology.port_host] = part_of_port
-    split = part_of_port != found[topology.port_host]
-    found[topology.port_host[split]] = -1
-    return found
+def of_hosts(topology: Topology, part: Ints) -> tuple[Ints, Ints]:
+    """Return in which set of routers each host sends, and in which it receives.
+
+    int64[num_hosts]: where all its ports are, or -1 if there is no such set.
+    """
+    begins, ends = (np.full(topology.num_hosts, -1, np.int64) for _ in range(2))
+    for found, router in (
+        (begins, topology.injection_router),
+        (ends, topology.ejection_router),
+    ):
+        here = part[router]
+        found[topology.port_host] = here
+        split = here != found[topology.port_host]
+        found[topology.port_host[split]] = -1
+    return begins, ends
+
+
+def joined(count: int, source: Ints, target: Ints, *, both_ways: bool = False) -> Ints:
+    """Return what each vertex hangs together with by some channels, int64[count].
+
+    ``both_ways``: only with what it reaches and is reached from.
+
+    Examples
+    --------
+    >>> joined(4, np.array([0, 2]), np.array([1, 3]))
+    array([0, 0, 1, 1])
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    graph = csr_array((np.ones(len(source)), (source, target)), shape=(count, count))
+    found = connected_components(graph, connection="strong" if both_ways else "weak")[1]
+    return found.astype(np.int64)
+
+
+def pods(near: Bools, source: Ints, target: Ints) -> Iterator[Ints]:
+    """Yield what hangs together up to each height, from 0: leaves, pods, pods of pods.
+
+    int64[vertices], -1 for what is higher. ``near``: the vertices of height 0, that of others is
+    how many channels lead there. The last is the whole network.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> net = topology("leaf-spine:2x1x2").routers
+    >>> for part in pods(np.array([True, True, False]), net.channel_source, net.channel_target):
+    ...     print(part)
+    [ 0  1 -1]
+    [0 0 0]
+    """
+    height, count = heights(near, source, target), len(near)
+    for most in range(int(height[height < count].max(initial=-1)) + 1):
+        inside = height <= most
+        kept = inside[source] & inside[target]
+        yield np.where(inside, joined(count, source[kept], target[kept]), -1)
 
 
 def subtree_of(shape: TreeShape, height: int) -> Ints:
@@ -267,7 +255,7 @@ def subtree_of(shape: TreeShape, height: int) -> Ints:
 def _halves(topology: Topology) -> Parts | None:
     """Return two halves of the hosts, by number, and what can flow between them."""
     half = topology.num_hosts // 2
-    if not half or topology.num_channels > MOST_CHANNELS:
+    if not half or topology.num_network_channels > MOST_CHANNELS:
         return None
     shape = topology.family
     place = np.arange(topology.num_hosts)
@@ -290,7 +278,12 @@ def _largest_flow(topology: Topology, inside: Bools) -> float:
 
     routers, ports = topology.routers, topology.num_ports
     between = np.ceil(routers.channel_bandwidth * FLOW_UNITS)
-    of_ports = np.ceil(np.minimum(topology.port_bandwidth, between.sum()) * FLOW_UNITS)
+    # what hosts without a speed can use: one each has its router for itself
+    away = np.bincount(routers.channel_source, between, topology.num_routers)
+    come = np.bincount(routers.channel_target, between, topology.num_routers)
+    most = np.append(away[topology.injection_router], come[topology.ejection_router])
+    speed = topology.port_bandwidth
+    of_ports = np.where(np.isinf(speed), most, np.ceil(np.minimum(speed, 2**31) * FLOW_UNITS))
     if between.sum() + of_ports.sum() >= 2**31:  # which the flow does not count
         return 0.0
     start, stop = routers.num_routers, routers.num_routers + 1
@@ -345,7 +338,7 @@ def tapers(topology: Topology) -> list[Taper]:
     """
     inside, count = topology.routers, topology.num_routers
     tree = isinstance(topology.family, TreeShape)
-    level = _levels(topology)
+    level = router_heights(topology) if tree else np.zeros(count, np.int64)
     into = topology.injection_router
     below = np.bincount(into, topology.port_bandwidth[: len(into)], count)
     many_below = np.bincount(into, minlength=count)
@@ -366,15 +359,3 @@ def tapers(topology: Topology) -> list[Taper]:
         amounts = int(many_below[worst]), int(many_above[worst]), below[worst], above[worst]
         found.append(Taper(name, alike, *amounts[:2], *map(float, amounts[2:])))
     return found
-
-
-def _levels(topology: Topology) -> Ints:
-    """Return the level of each router: of a fat tree its own, elsewhere the same of all."""
-    shape, count = topology.family, topology.num_routers
-    if not isinstance(shape, TreeShape):
-        return np.ones(count, np.int64)
-    widths = [shape.width(level) for level in range(1, shape.levels + 1)]
-    level = np.repeat(np.arange(1, shape.levels + 1), widths)
-    if shape.router_at is not None:
-        level[shape.router_at] = level.copy()
-    return level

@@ -1,4 +1,4 @@
-"""What no routing can beat: bounds of the busiest channel, and of effective bisection bandwidth.
+"""What no routing and no forwarding table can beat: bounds of the busiest channel.
 
 Give every channel a length. If D packets go from s to t, and t is dist(s, t) away from s by these
 lengths, then any routing loads the channels such that
@@ -12,27 +12,20 @@ load of a cut. The best lengths are the dual of a linear program, the least load
 channel if the traffic of each pair may be split. See Shahrokhi & Matula, *The maximum concurrent
 flow problem*, 1990. Bounds are computed from the lengths, so they hold for every tolerance of the
 solver.
-
-In a random matching, each of the n pairs whose paths cross a channel gets at most its bandwidth /
-n. So together they get at most its bandwidth, and nothing if there are none. A router hence gives
-the pairs that leave it at most the sum of bandwidths of its *busy* channels. A table that forwards
-by destination alone divides the destinations among the channels of a router. A channel with n
-destinations is busy if any host of the router sends to one of these. The probability of this
-follows from n by counting, and grows more slowly for larger n. The most channels are busy if
-destinations are divided evenly.
 """
 
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from netloom.base.errors import InputError
 from netloom.base.words import counted
-from netloom.contention.cuts import router_sets
+from netloom.bounds.cuts import fullest_rows, undivided
+from netloom.bounds.demand import Demand, all_to_all, between, crossing, leading_out
+from netloom.bounds.parts import grid_lines, joined, pods, router_sets
 from netloom.routing.hosted import PAIRS_AT_ONCE, legs
 from netloom.topology.faults import working_nodes
 
@@ -41,7 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from netloom.base.arrays import Bools, Floats, Ints
+    from netloom.base.arrays import Floats, Ints
     from netloom.topology import Topology
 
 
@@ -94,16 +87,6 @@ class _Arcs:
     target: Ints
     room: Floats
     arc: Ints
-
-    def parts(self, kept: Bools, connection: Literal["weak", "strong"]) -> Ints:
-        """Return int64[routers], the part that each is in by these arcs: weak, or strong."""
-        from scipy.sparse import csr_array
-        from scipy.sparse.csgraph import connected_components
-
-        ends = self.source[kept], self.target[kept]
-        graph = csr_array((np.ones(kept.sum()), ends), shape=(self.routers, self.routers))
-        found: Ints = connected_components(graph, connection=connection)[1].astype(np.int64)
-        return found
 
     def distances(self, lengths: Floats, starts: NDArray[np.intp]) -> Floats:
         """Return float64[starts, routers], how far each router is from each of ``starts``."""
@@ -180,23 +163,18 @@ def traffic_bound(topology: Topology, sources: Ints, targets: Ints, weights: Flo
 def _all_to_all(topology: Topology, hosts: Ints) -> Floats:
     """Return float64[num_routers, num_routers], the pairs of hosts by their routers."""
     count = topology.num_routers
-    demand = np.zeros((count, count))
-    if topology.direct:
-        demand[np.ix_(hosts, hosts)] = 1.0
-        demand[hosts, hosts] = 0.0
-        return demand
     if (np.diff(topology.port_offsets)[hosts] == 1).all():
+        ends = np.full((2, topology.num_hosts), -1, np.int64)
         port = topology.port_offsets[hosts]
-        enters, leaves = topology.injection_router[port], topology.ejection_router[port]
-        demand += np.outer(*(np.bincount(ends, minlength=count) for ends in (enters, leaves)))
-        np.add.at(demand, (enters, leaves), -1.0)
-        return demand
+        ends[:, hosts] = topology.injection_router[port], topology.ejection_router[port]
+        return between(all_to_all(hosts, topology.num_hosts), ends[0], ends[1], (count, count))
+    demand = np.zeros((count, count))
     step = max(PAIRS_AT_ONCE // max(len(hosts), 1), 1)
     for first in range(0, len(hosts), step):
         some = hosts[first : first + step]
         source, target = np.tile(hosts, len(some)), some.repeat(len(hosts))
-        ends = legs(topology, source[source != target], target[source != target])
-        np.add.at(demand, (ends.entry, ends.exit), 1.0)
+        ends_of = legs(topology, source[source != target], target[source != target])
+        np.add.at(demand, (ends_of.entry, ends_of.exit), 1.0)
     return demand
 
 
@@ -216,6 +194,8 @@ def _bound(topology: Topology, demand: Floats, unit: str) -> Bound:
         if unit == "path":
             why = "the mean over all channels, if each path is as short as can be"
         candidates.append(Bound(mean, why, channels=_members(arcs, even)))
+    for part in _rows(topology, arcs, demand):
+        candidates += _cuts_of(arcs, demand, unit, part, _together(topology, part))
     best = max(candidates, key=lambda each: each.value, default=Bound(0.0, ""))
     if best.value == 0:
         return Bound(0.0, "nothing has to cross a channel between routers", exact=True)
@@ -238,8 +218,7 @@ def _arcs_of(topology: Topology) -> _Arcs:
     count = inside.num_routers
     keys = inside.channel_source.astype(np.int64) * count + inside.channel_target
     found, arc = np.unique(keys, return_inverse=True)
-    rate = topology.channel_bandwidth[: topology.num_network_channels]
-    room = np.bincount(arc, rate, len(found)).astype(np.float64)
+    room = np.bincount(arc, inside.channel_bandwidth, len(found)).astype(np.float64)
     return _Arcs(count, *np.divmod(found, count), room, arc)
 
 
@@ -262,26 +241,24 @@ def _cuts_of(
     """Yield the tightest cut out of one of these parts, and into one; -1 is in none."""
     count = int(part.max(initial=-1)) + 1
     inside = np.where(part < 0, count, part)
-    rows = np.zeros((count + 1, len(demand)))
-    np.add.at(rows, inside, demand)
-    sums = np.zeros((count + 1, count + 1))
-    np.add.at(sums.T, inside, rows.T)
-    np.fill_diagonal(sums, 0.0)
+    ways = crossing(_pairs_of(demand), inside, inside, count + 1)
+    rooms = leading_out(part, arcs.source, arcs.target, arcs.room)
     ends = inside[arcs.source], inside[arcs.target]
-    across = ends[0] != ends[1]
-    for way, axis in (("leave", 1), ("enter", 0)):
-        own = ends[1 - axis]
-        weight = sums.sum(axis=axis)[:count]
-        room = np.bincount(own[across], arcs.room[across], count + 1)[:count]
-        time = np.divide(weight, room, out=np.zeros(count), where=room > 0)
+    for way, weight, room, own in zip(("leave", "enter"), ways, rooms, ends, strict=True):
+        time = np.divide(weight[:count], room, out=np.zeros(count), where=room > 0)
         if not time.any():
             continue
         at = int(time.argmax())
-        full = np.flatnonzero((across & (own == at))[arcs.arc])
+        full = np.flatnonzero(((ends[0] != ends[1]) & (own == at))[arcs.arc])
         noun = unit if weight[at] == 1 else f"{unit}s"
         verb = f"{way}s" if weight[at] == 1 else way
         why = f"{weight[at]:,.6g} {noun} {verb} {name_of(at)} over {counted(len(full), 'channel')}"
         yield Bound(float(time[at]), why, channels=tuple(full.tolist()))
+
+
+def _pairs_of(demand: Floats) -> Demand:
+    starts, stops = np.nonzero(demand)
+    return Demand((), starts, stops, demand[starts, stops])
 
 
 def _pieces(
@@ -290,7 +267,7 @@ def _pieces(
     """Return what the network falls into without these channels."""
     kept = np.ones(len(arcs.source), np.bool_)
     kept[arcs.arc[list(full)]] = False
-    part = arcs.parts(kept, "strong")
+    part = joined(arcs.routers, arcs.source[kept], arcs.target[kept], both_ways=True)
     return part, _together(topology, part)
 
 
@@ -300,16 +277,17 @@ def _parts(
     """Yield sets of routers: those of a family, and what hangs together below each level."""
     for _, part, name_of in router_sets(topology):
         yield part, name_of
-    edge: Bools = np.logical_or(demand.any(axis=0), demand.any(axis=1))
-    rank = _ranks(arcs, edge)
-    for height in range(int(rank.max())):
-        low = rank <= height
-        part = arcs.parts(low[arcs.source] & low[arcs.target], "weak")
-        part[~low] = -1
-        several = np.flatnonzero(np.bincount(part[low], minlength=part.max() + 1) > 1)
-        part = np.where(np.isin(part, several), np.searchsorted(several, part), -1)
-        if len(several) > 1:
-            yield part, _together(topology, part)
+    ends = demand.any(axis=0), demand.any(axis=1)
+    for part in pods(np.logical_or(*ends), arcs.source, arcs.target):
+        yield part, _together(topology, part)
+
+
+def _rows(topology: Topology, arcs: _Arcs, demand: Floats) -> Iterator[Ints]:
+    """Yield the coordinates of a grid in a row that have most to send or to receive."""
+    sent, channels = _pairs_of(demand), Demand((), arcs.source, arcs.target, arcs.room)
+    for line in grid_lines(topology):
+        for _, _, here in fullest_rows(line, sent, (line.place, line.place), channels):
+            yield np.where(here, 0, -1)
 
 
 def _together(topology: Topology, part: Ints) -> Callable[[int], str]:
@@ -320,20 +298,6 @@ def _together(topology: Topology, part: Ints) -> Callable[[int], str]:
         return f"{name} and {others} other routers" if others else name
 
     return name_of
-
-
-def _ranks(arcs: _Arcs, edge: Bools) -> Ints:
-    """Return the hops of each router from the nearest whose hosts send or receive."""
-    rank = np.where(edge, 0, -1)
-    height = 0
-    while True:
-        next_up = np.zeros(arcs.routers, np.bool_)
-        next_up[arcs.target[rank[arcs.source] == height]] = True
-        next_up &= rank < 0
-        if not next_up.any():
-            return rank
-        height += 1
-        rank[next_up] = height
 
 
 def _best_lengths(arcs: _Arcs, demand: Floats) -> Floats | None:
@@ -379,168 +343,22 @@ def _indivisible(
 ) -> Bound:
     """Return the bound of flows that cannot be split: from a router to a host, by one channel.
 
-    If a router has k channels, some channel carries j + 1 of any j k + 1 flows: at least j + 1
-    times the least of the j k + 1 largest.
+    See ``cuts.undivided``.
     """
     inside = topology.routers
     away = entry != leave
     keys = entry[away].astype(np.int64) * topology.num_hosts + targets[away]
     pairs, flow = np.unique(keys, return_inverse=True)
-    flows = np.bincount(flow, np.asarray(weights, np.float64)[away], len(pairs))
-    fastest, many = np.zeros(inside.num_routers), np.bincount(inside.channel_source)
-    rate = topology.channel_bandwidth[: topology.num_network_channels]
-    np.maximum.at(fastest, inside.channel_source, rate)
-    best = Bound(0.0, "")
+    flows = np.bincount(flow, weights[away], len(pairs)).astype(np.float64)
+    fastest, many = (
+        np.zeros(topology.num_routers),
+        np.bincount(inside.channel_source, minlength=topology.num_routers),
+    )
+    np.maximum.at(fastest, inside.channel_source, inside.channel_bandwidth)
     owner = pairs // max(topology.num_hosts, 1)
-    for router in np.unique(owner).tolist():
-        falling = np.sort(flows[owner == router])[::-1]
-        least = falling[:: many[router]] * np.arange(1, len(falling[:: many[router]]) + 1)
-        value = float(least.max() / fastest[router])
-        if value > best.value:
-            together = int(least.argmax()) + 1
-            name = topology.name_of(topology.router_vertex(router))
-            what = "what one host gets" if together == 1 else f"what {together} hosts get each"
-            best = Bound(value, f"{what} from {name} takes one channel")
-    return best
-
-
-def bisection_bound(topology: Topology, *, hosts: Ints | None = None) -> float:
-    """Return what the effective bisection bandwidth of no forwarding table exceeds, at most 1.
-
-    See ``contention.effective_bisection``. Chance is taken into account exactly: the mean is that
-    over all matchings. If hosts have several ports, then any paths may share a router's channels
-    evenly.
-
-    Parameters
-    ----------
-    topology
-        The network.
-    hosts
-        Those that take part, at least two. All that work by default.
-
-    Raises
-    ------
-    InputError
-        If there are fewer than two hosts.
-
-    Examples
-    --------
-    Two leaves of two hosts on one uplink: in a third of all matchings both pairs share it.
-
-    >>> from netloom.topology import topology
-    >>> round(bisection_bound(topology("leaf-spine:2x1x2")), 4)
-    0.8333
-    """
-    taking = working_nodes(topology) if hosts is None else np.asarray(hosts, np.int32)
-    count = len(taking)
-    if count < 2:
-        raise InputError(topology.name, f"{count} hosts", "at least two for a bisection")
-    inside, half = topology.routers, count // 2
-    rate = topology.channel_bandwidth[: topology.num_network_channels] / _alone(topology, taking)
-    bounds = []
-    for way, ends in (("out", inside.channel_source), ("in", inside.channel_target)):
-        own, alone = _routers_of(topology, taking, way)
-        total, known = float(half), {}
-        for router in np.unique(own[own >= 0]).tolist():
-            here = int((own == router).sum())
-            rooms = np.sort(rate[ends == router])[::-1]
-            key = here, tuple(rooms.tolist())
-            if key not in known:
-                leaving = crossing(count, here)
-                parted = way == "out" and alone
-                known[key] = float(leaving @ np.arange(len(leaving))) - (
-                    _parted(count, here, leaving, rooms) if parted else _shared(leaving, rooms)
-                )
-            total -= known[key]
-        bounds.append(total / half)
-    return min(*bounds, 1.0)
-
-
-def _alone(topology: Topology, hosts: Ints) -> float:
-    """Return the least bandwidth that a host could have alone: a share is of that, or of more."""
-    if topology.direct:
-        return 1.0
-    taken = np.isin(topology.port_host, hosts)
-    first, ports = topology.num_network_channels, topology.num_ports
-    rates = topology.channel_bandwidth[first:].reshape(2, ports)[:, taken]
-    return float(rates.min())
-
-
-def _routers_of(topology: Topology, hosts: Ints, way: str) -> tuple[Ints, bool]:
-    """Return the router of each host, -1 where it has several, and whether none has."""
-    if topology.direct:
-        return hosts.astype(np.int64), True
-    router = topology.injection_router if way == "out" else topology.ejection_router
-    many = np.diff(topology.port_offsets)
-    first = router[np.minimum(topology.port_offsets[:-1], len(router) - 1)]
-    own = np.where(many == 1, first, -1)[hosts].astype(np.int64)
-    return own, bool((own >= 0).all())
-
-
-def crossing(count: int, here: int) -> Floats:
-    """Return how likely 0, 1, 2 … pairs lead from a set of hosts to others, in a random matching.
-
-    float64[here + 1]. Of ``count`` hosts half are drawn to send, and half to receive, each from one
-    of the former. ``here`` of them are in the set.
-
-    Examples
-    --------
-    >>> crossing(4, 2).round(4).tolist()
-    [0.5, 0.3333, 0.1667]
-    """
-    half = count // 2
-    chance = _drawn(count, here, half)
-    found = np.zeros(here + 1)
-    for senders in np.flatnonzero(chance).tolist():
-        staying = _drawn(count - half, senders, here - senders)
-        found[: senders + 1] += chance[senders] * staying[::-1]
-    return found
-
-
-def _drawn(count: int, marked: int, drawn: int) -> Floats:
-    """Return how likely 0, 1 … of the ``marked`` items of all are among those drawn."""
-    hits = np.arange(marked + 1, dtype=np.float64)
-    ways = _log_choices(np.array([float(marked)]), hits)
-    ways = ways + _log_choices(np.array([float(count - marked)]), drawn - hits)
-    found: Floats = np.exp(ways - _log_choices(np.array([float(count)]), np.array([float(drawn)])))
-    return found
-
-
-def _log_choices(items: Floats, taken: Floats) -> Floats:
-    """Return the logarithm of how many ways there are to take some of the items."""
-    from scipy.special import gammaln
-
-    possible = (taken >= 0) & (items >= taken)
-    left = np.where(possible, items - taken, 0)
-    whole, part = gammaln(items + 1), gammaln(np.where(possible, taken, 0) + 1)
-    return np.where(possible, whole - part - gammaln(left + 1), -np.inf)
-
-
-def _shared(leaving: Floats, rooms: Floats) -> float:
-    """Return what the pairs get at most that cross these channels, one each first."""
-    pairs = np.arange(len(leaving))
-    return float(leaving @ np.minimum(pairs, rooms.sum()))
-
-
-def _parted(count: int, here: int, leaving: Floats, rooms: Floats) -> float:
-    """Return what pairs get at most that leave a router, if each destination has one channel."""
-    away = count - here
-    if not len(rooms) or not away:
-        return 0.0
-    idle = _idle(away, leaving, away)
-    gains = np.sort(np.outer(rooms, -np.diff(idle)).ravel())[::-1]
-    return min(float(gains[:away].sum()), _shared(leaving, rooms))
-
-
-def _idle(away: int, leaving: Floats, most: int) -> Floats:
-    """Return how likely none of the pairs that leave leads to n given hosts, n = 0 … most.
-
-    Any of the ``away`` hosts outside is equally likely to be in such a pair.
-    """
-    pairs = np.arange(len(leaving), dtype=np.float64)[:, None]
-    others = away - np.arange(most + 1, dtype=np.float64)
-    reach = np.minimum(pairs, away)  # more pairs than hosts outside have no chance at all
-    all_ways = _log_choices(np.array([float(away)]), reach)
-    missed = np.exp(_log_choices(others, reach) - all_ways)
-    found: Floats = leaving @ missed
-    return found
+    value, sharing = undivided(owner, flows, np.maximum(many, 1))
+    value = np.divide(value, fastest, out=np.zeros(len(value)), where=fastest > 0)
+    router = int(value.argmax())
+    name, together = topology.name_of(topology.router_vertex(router)), int(sharing[router])
+    what = "what one host gets" if together == 1 else f"what {together} hosts get each"
+    return Bound(float(value[router]), f"{what} from {name} takes one channel")

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from netloom.bounds import bisection_bound, busiest_bound, tables, traffic_bound
+from netloom.bounds.bisection import pairs_across
 from netloom.contention import effective_bisection, shift_loads
-from netloom.fabrics import bounds
-from netloom.fabrics.bounds import bisection_bound, busiest_bound, crossing, traffic_bound
 from netloom.routing import DModK, parse_routing, paths
 from netloom.routing.forwarding.tables import ForwardingTable, exits
 from netloom.topology import topology, without
@@ -47,9 +47,18 @@ def test_the_cut_is_named():
     assert busiest_bound(torn).why == "108 paths leave leaf2 over 2 channels"
 
 
+def test_rows_of_large_grids_are_cuts():
+    """Too large for a linear program; dimension order attains what half of a mesh sends out."""
+    net = topology("mesh:16x16")
+    found = busiest_bound(net)
+    assert (found.value, len(found.channels)) == (1024.0, 16)
+    assert busiest_bound(topology("mesh:16x16/1")).value == 1024.0
+    assert shift_loads(net, parse_routing("default", net)).total_load.max() == 1024
+
+
 def test_pods_of_a_damaged_tree_are_cuts(monkeypatch):
     """A tree that nobody can name falls into what hangs together below each level."""
-    monkeypatch.setattr(bounds, "MOST_VALUES", 0)
+    monkeypatch.setattr(tables, "MOST_VALUES", 0)
     full = topology("xgft:4x4x4/1x4x1")
     found = busiest_bound(without(full, channels="s2.0-s3.0"))
     assert found.value == pytest.approx(16 * 48 / 3)
@@ -92,6 +101,11 @@ def test_flows_to_a_host_are_not_split():
     net = topology("leaf-spine:2x2x3")
     source, target = np.array([0, 1, 2, 0, 1, 2]), np.array([3, 3, 3, 4, 5, 5])
     assert traffic_bound(net, source, target, np.ones(6)).value == 3.0
+    uneven_flows = traffic_bound(net, np.array([0, 1, 2]), np.array([3, 4, 5]), np.array([9, 4, 3]))
+    assert uneven_flows.value == 9.0  # what one host gets; the other two together are 7
+    assert (
+        traffic_bound(net, np.array([0, 1, 2]), np.array([3, 4, 5]), np.array([5, 4, 3])).value == 7
+    )
     three = np.array([0, 1, 2]), np.array([3, 4, 5])
     found = traffic_bound(net, *three, np.ones(3))
     assert (found.value, found.why) == (2.0, "what 2 hosts get each from leaf0 takes one channel")
@@ -104,7 +118,7 @@ def test_crossing_is_what_matchings_do():
     for _ in range(4000):
         drawn = rng.permutation(9)
         seen[((drawn[:4] < 3) & (drawn[4:8] >= 3)).sum()] += 1 / 4000
-    assert crossing(9, 3) == pytest.approx(seen, abs=0.03)
+    assert pairs_across(9, 3) == pytest.approx(seen, abs=0.03)
 
 
 @pytest.mark.parametrize("spec", ["xgft:8x8/1x8", "leaf-spine:4x8x4", "leaf-spine:2x1x3"])
