@@ -46,7 +46,7 @@ def happen(agenda):
     done with.
     """
     clock, event = record(agenda.clock, 0), record(agenda.events, 0)
-    time, row, kind = event.key, np.int64(event.item >> 3), np.int64(event.item & 7)
+    time, row, kind = event.key, np.int64(event.item >> 3), event.item & 7
     clock.events = pop(agenda.events, clock.events)
     if kind == READY:
         kind = begin(agenda, time, row)
