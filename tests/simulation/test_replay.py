@@ -7,7 +7,6 @@ from netloom.base.errors import InputError
 from netloom.routing import DimensionOrder
 from netloom.simulation import agenda
 from netloom.simulation.agenda import Ending, run_program
-from netloom.simulation.kernels import agenda as agenda_kernel
 from netloom.topology import mesh
 from netloom.workload.programs.messages import Given, messages
 from netloom_papers.worms import Worm, WormEngine
@@ -70,7 +69,7 @@ def test_it_stops_where_it_is_told_to():
 
 
 def test_rows_beyond_the_last_cycle_never_come():
-    last = agenda_kernel.LAST_CYCLE
+    last = agenda.LAST_CYCLE
     table = messages(
         4, source=[0, 1, 2], target=[1, 2, 3], flits=5, start=[last + 20, last - 20, 0],
         delay=[0, 100, 0],

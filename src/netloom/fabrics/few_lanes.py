@@ -32,6 +32,8 @@ from netloom.topology.core import way_back
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from netloom.base.arrays import Bools, Floats, Ints
     from netloom.topology import Topology
 
@@ -90,7 +92,7 @@ class Search(NamedTuple):
         destination.
     via
         int32[R, C], destinations to which a router sends over a channel.
-    own, touched, weight, base, settled, heap, key
+    own, touched, weight, base, settled, heap
         Scratch: paths of one row. Channels. What a channel costs. What a router's way costs. The
         routers that have one, and the ways to try next, by cost.
     dice, taste
@@ -124,8 +126,7 @@ class Search(NamedTuple):
     weight: Floats
     base: Floats
     settled: Bools
-    heap: Ints
-    key: Floats
+    heap: NDArray[np.void]
     dice: Ints
     taste: Floats
     lanes: int
@@ -273,7 +274,7 @@ class _Frame:
             np.zeros((count, channels), np.int32),
             np.zeros(channels, np.int64), np.zeros(channels, np.int64), np.zeros(channels),
             np.zeros(count), np.zeros(count, np.bool_),
-            np.zeros(channels, np.int64), np.zeros(channels),
+            np.zeros(channels, [("key", "f8"), ("item", "i8")]),
             rng.integers(1, 2**62, 1), taste,
             lanes, len(self.ends), ROUNDS * many, group, COLLIDING, np.inf,
         )  # fmt: skip

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.simulation.steady import measure_window
-from netloom.workload.programs.messages import COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,46 +27,76 @@ if TYPE_CHECKING:
     Records: TypeAlias = NDArray[Any]
 
 
-CLOCK = np.dtype(
-    [
-        ("cycle", "i8"),  # the next to run
-        ("completed", "i8"),  # rows complete
-        ("events", "i8"),  # keys in the heap
-        ("sent", "i8"),  # rows in ``sent`` that are to enter the network in this cycle
-        ("entered", "i8"),  # those of them that have
-        ("switch_cycles", "i8"),  # of a processor that goes from one context to another
-    ]
-)
-"""One record."""
+TIMES = ("ready", "sent", "entered", "arrived", "complete")
+"""When a row was ready, sent, its head left the source, it arrived, and was complete; -1: not, or
+not known yet."""
 
-TIMES = ("ready", "sent", "arrived", "complete")
-"""The cycles in which a row was ready, sent, arrived and complete, or -1 if it is not yet."""
+SPANS = ("delay", "run", "hold", "receive")
+"""The columns of a table of messages that are times from one event to the next."""
 
-ROW = np.dtype(
-    [
-        ("start", "i8"),
-        *((name, "i8") for name in TIMES),
-        ("entered", "i8"),  # the cycle in which its head left the source; -1: not, or not known yet
+
+def row_type(time: str, span: str, *own: tuple[str, str]) -> np.dtype[np.void]:
+    """Return the type of a record a row, whose times and spans are of such types.
+
+    ``own`` are the fields that an engine has besides.
+    """
+    return np.dtype([
+        *((name, time) for name in ("start", *TIMES)),
         ("last", "i8"),  # the row that released it by being complete; -1: none
-        *((name, "i4") for name in COLUMNS if name != "start"),
+        *((name, span) for name in SPANS),
+        ("source", "i4"),
+        ("target", "i4"),
+        ("context", "i4"),
         ("pending", "i4"),  # rows it waits for that are not complete
         ("waiters", "i4"),  # first edge to a row that waits for it; -1: none
-        ("route", "i4"),  # number of its path, or the aux that its routing drew
-        ("coin", "i4"),  # the coin that its routing drew
-        ("packets", "i4"),  # its packets in the network, where it is cut into packets
-        ("hops", "i4"),  # network channels its message crosses
+        ("path", "i4"),  # which is for its engine to say; -1: it does not use the network
+        *own,
+    ])  # fmt: skip
+
+
+def clock_fields(time: str) -> list[tuple[str, str]]:
+    """Return the fields of an agenda's clock, whose times are of such a type."""
+    return [
+        ("time", time),  # of the last event, or the next cycle to run
+        ("latest", time),  # what is to happen later never does
+        ("switch", time),  # for which a processor goes from one context to another
+        ("completed", "i8"),  # rows complete
+        ("events", "i8"),  # in the heap
     ]
+
+
+def idle_hosts(count: int, time: str) -> Records:
+    """Return a record a processor: when it is free, and its last context (-1: none)."""
+    hosts = np.zeros(count, [("free", time), ("context", "i8")])
+    hosts["context"] = -1
+    return hosts
+
+
+EVENT = np.dtype([("key", "i4"), ("item", "i4")])
+"""What is to happen to a row: the cycle, and ``row << 3 | kind``. See ``kernels.agenda``."""
+
+CLOCK = np.dtype([
+    *clock_fields("i8"),
+    ("sent", "i8"),  # rows in ``sent`` that are to enter the network in this cycle
+    ("entered", "i8"),  # those of them that have
+])  # fmt: skip
+"""One record."""
+
+ROW = row_type(
+    "i8",
+    "i4",
+    ("flits", "i4"),
+    ("coin", "i4"),  # the coin that its routing drew
+    ("packets", "i4"),  # its packets in the network, where it is cut into packets
+    ("hops", "i4"),  # network channels its message crosses
 )
 """One record a row."""
 
-NODE = np.dtype([("free", "i8"), ("context", "i8")])
-"""One record a processor: the cycle from which it is free, and its last context (-1: none)."""
+LAST_CYCLE = 2**31 - 1
+"""No run comes to this cycle, which is an int32 of the agenda."""
 
-MOST_ROWS = 2**30
-"""Most rows: a row and a cycle share an int64 in the agenda."""
-
-FIRST = 1024
-"""Room for rows at first. More is made when needed."""
+MOST_ROWS = 2**28
+"""Most rows: an int32 of the agenda is a row and the kind of an event."""
 
 
 class Agenda(NamedTuple):
@@ -79,11 +108,58 @@ class Agenda(NamedTuple):
 
     clock: Records
     rows: Records
-    nodes: Records
+    hosts: Records
     edge_row: Ints
     edge_next: Ints
-    heap: Ints
+    events: Records
     sent: Ints
+
+
+Arrays = TypeVar("Arrays", bound=Any)
+
+
+def with_rows(
+    arrays: Arrays, messages: Messages, path: Ints, num_edges: int, *, cycle: float = 1
+) -> tuple[Arrays, int]:
+    """Append rows to the arrays of an engine. Return them, longer, and how many edges there are.
+
+    Parameters
+    ----------
+    arrays
+        A named tuple with the fields of ``Agenda``, perhaps without ``sent``.
+    messages
+        The rows, whose times are multiplied by ``cycle``.
+    path
+        int[len(messages)], what the engine knows their paths by; -1: they do not use the network.
+    num_edges
+        Edges so far.
+    """
+    from netloom.simulation.kernels.agenda import link
+
+    first, last = messages.first, messages.first + len(messages)
+    more = dict.fromkeys({"rows", "events", "sent"} & set(arrays._fields), last)
+    more |= dict.fromkeys(("edge_row", "edge_next"), num_edges + len(messages.after))
+    arrays = arrays._replace(**{
+        name: longer(getattr(arrays, name), length) for name, length in more.items()
+    })  # fmt: skip
+    rows = arrays.rows[first:last]
+    for name in ("start", *SPANS):
+        rows[name] = getattr(messages, name) * cycle
+    for name in ("source", "target", "context"):
+        rows[name] = getattr(messages, name)
+    for name in (*TIMES, "last", "waiters"):
+        rows[name] = -1
+    rows["path"] = path
+    return arrays, link(arrays, first, messages.after_offsets, messages.after, num_edges)
+
+
+def longer(array: Records, length: int) -> Records:
+    """Return an array that is long enough: at least twice as long if it has to grow."""
+    if length <= len(array):
+        return array
+    longer = np.zeros(max(length, 2 * len(array)), array.dtype)
+    longer[: len(array)] = array
+    return longer
 
 
 class ProgramEngine(ABC):
@@ -166,19 +242,13 @@ class CycleEngine(ProgramEngine):
     def __init__(self, topology: Topology, *, switch_cycles: int = 0) -> None:
         self.topology = topology
         self.num_rows, self._num_edges = 0, 0
-        nodes = np.zeros(topology.num_hosts, NODE)
-        nodes["context"] = -1
         clock = np.zeros(1, CLOCK)
-        clock["switch_cycles"] = switch_cycles
+        clock["switch"], clock["latest"] = switch_cycles, LAST_CYCLE
+        none = np.zeros(0, np.int32)
         self.agenda = Agenda(
-            clock=clock,
-            rows=np.zeros(FIRST, ROW),
-            nodes=nodes,
-            edge_row=np.zeros(FIRST, np.int32),
-            edge_next=np.zeros(FIRST, np.int32),
-            heap=np.zeros(FIRST, np.int64),
-            sent=np.zeros(FIRST, np.int32),
-        )
+            clock=clock, rows=np.zeros(0, ROW), hosts=idle_hosts(topology.num_hosts, "i8"),
+            edge_row=none, edge_next=none, events=np.zeros(0, EVENT), sent=none,
+        )  # fmt: skip
 
     @property
     def rows(self) -> Records:
@@ -188,45 +258,27 @@ class CycleEngine(ProgramEngine):
     @property
     def cycle(self) -> int:
         """The next cycle to be run."""
-        return int(self.agenda.clock["cycle"][0])
+        return int(self.agenda.clock["time"][0])
 
     @property
     def completed(self) -> int:
         """How many rows are complete."""
         return int(self.agenda.clock["completed"][0])
 
-    def _append(self, messages: Messages, route: Ints, hops: Ints | int) -> None:
-        """Append rows, each with the number of its route and its length in channels."""
-        from netloom.simulation.kernels.agenda import link
-
-        first, count = self.num_rows, len(messages)
+    def _append(self, messages: Messages, path: Ints, hops: Ints | int) -> None:
+        """Append rows, each with what its path is known by and its length in channels."""
+        first, last = self.num_rows, self.num_rows + len(messages)
         assert messages.first == first
-        assert messages.num_nodes == len(self.agenda.nodes)
-        if first + count >= MOST_ROWS:
-            raise InputError("program", f"{first + count} messages", f"less than {MOST_ROWS}")
-        self._make_room(first + count, self._num_edges + len(messages.after))
-        rows = self.agenda.rows[first : first + count]
-        for name in COLUMNS:
-            rows[name] = getattr(messages, name)
-        for name in (*TIMES, "entered", "last", "waiters"):
-            rows[name] = -1
-        rows["route"], rows["hops"] = route, hops
-        self.num_rows += count
-        self._num_edges = link(
-            self.agenda, first, messages.after_offsets, messages.after, self._num_edges
+        assert messages.num_nodes == len(self.agenda.hosts)
+        if last >= MOST_ROWS:
+            raise InputError("program", f"{last} messages", f"less than {MOST_ROWS}")
+        sends = (messages.flits > 0) & (messages.source != messages.target)
+        self.agenda, self._num_edges = with_rows(
+            self.agenda, messages, np.where(sends, path, -1), self._num_edges
         )
-
-    def _make_room(self, num_rows: int, num_edges: int) -> None:
-        """Make arrays larger where that is needed: at least twice as large."""
-        needed = {"rows": num_rows, "heap": num_rows, "sent": num_rows}
-        needed |= {"edge_row": num_edges, "edge_next": num_edges}
-        grown = {}
-        for name, least in needed.items():
-            old = getattr(self.agenda, name)
-            if least > len(old):
-                more = max(least - len(old), len(old))
-                grown[name] = np.concatenate([old, np.zeros(more, old.dtype)])
-        self.agenda = self.agenda._replace(**grown)
+        self.num_rows = last
+        rows = self.rows[first:]
+        rows["flits"], rows["hops"] = messages.flits, hops
 
 
 MOST_MADE = 2**24

@@ -13,8 +13,7 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
-from netloom.simulation.agenda import run_program
-from netloom.simulation.kernels.agenda import LAST_CYCLE
+from netloom.simulation.agenda import LAST_CYCLE, run_program
 from netloom.workload.counter_random import durations
 from netloom.workload.programs.loops import loops_done
 from netloom.workload.programs.messages import Messages, messages

@@ -61,8 +61,7 @@ from netloom.phases.execute.execution import execute
 from netloom.phases.plan.partition import sequential
 from netloom.routing import DimensionOrder, all_routes, paths
 from netloom.routing.virtual_channel_tables import path_routing
-from netloom.simulation.agenda import HEARING_CYCLES
-from netloom.simulation.kernels.agenda import LAST_CYCLE
+from netloom.simulation.agenda import HEARING_CYCLES, LAST_CYCLE
 from netloom.simulation.network.program import NetworkProgram
 from netloom.simulation.network.routers import router
 from netloom.simulation.side_by_side import run_all

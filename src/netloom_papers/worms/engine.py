@@ -9,8 +9,7 @@ import numpy as np
 
 from netloom.base.errors import DeadlockError, InputError
 from netloom.routing import paths
-from netloom.simulation.agenda import CycleEngine
-from netloom.simulation.kernels.agenda import LAST_CYCLE
+from netloom.simulation.agenda import EVENT, LAST_CYCLE, CycleEngine
 from netloom.topology.alike import check_alike
 from netloom_papers.worms import layout
 from netloom_papers.worms.layout import Setup, State
@@ -298,7 +297,7 @@ def _state(topology: Topology, setup: Setup) -> State:
         port_of=port_of,
         lasts=np.full(asks, -1, np.int64),
         befores=np.full(asks, -1, np.int64),
-        wakes=np.zeros(everything, np.int64),
+        wakes=np.zeros(everything, EVENT),
         asking=np.zeros(0, np.int32),
         contested=np.zeros(everything, np.int32),
     )

@@ -33,7 +33,7 @@ WORMS = np.dtype(
         ("free_worm", "i8"),  # first free record of worms
         ("free_worms", "i8"),  # how many there are
         ("asking", "i8"),  # worms in asking
-        ("wakes", "i8"),  # keys in wakes
+        ("wakes", "i8"),  # entries in wakes
         ("flit_hops", "i8"),  # flits times channels of the messages that have their whole path
     ]
 )
@@ -105,6 +105,6 @@ class State(NamedTuple):
     port_of: Ints
     lasts: Ints
     befores: Ints
-    wakes: Ints
+    wakes: Records
     asking: Ints
     contested: Ints

@@ -58,7 +58,7 @@ def program_on(spec, name="default", *, packet_flits=4, switch_cycles=3, seed=0,
 
 def by_the_agenda(engine, tables, stops):
     """Run the readable agenda, given when the engine's messages arrived; return its rows."""
-    agenda = Agenda(engine.topology.num_nodes, engine.agenda.clock["switch_cycles"][0])
+    agenda = Agenda(engine.topology.num_nodes, engine.agenda.clock["switch"][0])
     parts = iter(tables)
     agenda.append(next(parts), 0)
     cycle = 0
@@ -81,7 +81,7 @@ def packets_of(engine):
         here = rows[row]
         for begin in range(0, here["flits"], engine.packet_flits):
             flits = min(engine.packet_flits, here["flits"] - begin)
-            drawn = (here["coin"], here["route"])
+            drawn = (here["coin"], here["path"] - 1)
             packet = (here["sent"], here["source"], here["target"], flits, *drawn)
             table.append((*packet, row))
     return np.array(table, np.int32).reshape(-1, 7)
@@ -115,7 +115,7 @@ def test_a_program_equals_its_two_halves(spec, name, changes, seed):
         while engine.cycle < stop and engine.completed < engine.num_rows:
             engine.advance(min(stop, engine.cycle + int(rng.integers(1, 100))))
         if stop < 100_000 and engine.cycle < stop:  # all was complete before: wait for the rest
-            engine.agenda.clock["cycle"] = engine.network.state.clock["cycle"] = stop
+            engine.agenda.clock["time"] = engine.network.state.clock["cycle"] = stop
     assert engine.completed == sum(counts)
     for number, row in enumerate(by_the_agenda(engine, tables, stops)):
         assert [getattr(row, field) for field in FIELDS] == [

@@ -8,6 +8,7 @@ Twin: ``tests/reference/few_lanes.py``.
 """
 
 from netloom.base.compilation import kernel
+from netloom.base.kernels.heap import pop, push
 from netloom.routing.kernels.acyclic import insert, remove
 
 
@@ -192,8 +193,8 @@ def find_row(search, graph, row, lane, in_tree):
     reached, size, total = 1, 0, 0.0
     size = push_ways(search, graph, row, end, in_tree, size)
     while size > 0 and reached < search.reach[row]:
-        channel, cost = search.heap[0], search.key[0]
-        size = pop(search, size)
+        channel, cost = search.heap[0].item, search.heap[0].key
+        size = pop(search.heap, size)
         router = search.source[channel]
         if search.settled[router]:
             continue
@@ -232,42 +233,7 @@ def push_ways(search, graph, row, router, in_tree, size):
             shared += search.via[before, along] / search.room[along]
             here = search.target[along]
         cost = search.base[router] + search.weight[channel] - search.taste[0] * shared
-        search.heap[size], search.key[size] = channel, cost
-        place_up = size
-        while place_up > 0:
-            above = (place_up - 1) // 2
-            if not before_in_heap(cost, channel, search.key[above], search.heap[above]):
-                break
-            search.heap[place_up], search.key[place_up] = search.heap[above], search.key[above]
-            place_up = above
-        search.heap[place_up], search.key[place_up] = channel, cost
-        size += 1
-    return size
-
-
-@kernel
-def before_in_heap(cost, channel, other_cost, other):
-    """Whether a candidate comes first: the cheaper, of equal ones the lower number."""
-    return cost < other_cost or (cost == other_cost and channel < other)
-
-
-@kernel
-def pop(search, size):
-    """Take the first off the heap. Return its new size."""
-    size -= 1
-    channel, cost = search.heap[size], search.key[size]
-    place = 0
-    while 2 * place + 1 < size:
-        below = 2 * place + 1
-        if below + 1 < size and before_in_heap(
-            search.key[below + 1], search.heap[below + 1], search.key[below], search.heap[below]
-        ):
-            below += 1
-        if before_in_heap(cost, channel, search.key[below], search.heap[below]):
-            break
-        search.heap[place], search.key[place] = search.heap[below], search.key[below]
-        place = below
-    search.heap[place], search.key[place] = channel, cost
+        size = push(search.heap, size, cost, channel)
     return size
 
 

@@ -207,22 +207,21 @@ def listed(
     if many > MOST_MESSAGES:
         wanted = f"at most {MOST_MESSAGES:,}: fewer ranks or chunks"
         raise InputError("schedule", f"{many:,} messages", wanted)
-    by_priority = np.argsort(priority, kind="stable")
     place = np.empty(many, np.int64)
-    place[by_priority] = np.arange(many)
+    place[np.argsort(priority, kind="stable")] = np.arange(many)
     waits = np.bincount(jobs.after, minlength=many).astype(np.int32)
     through = np.repeat(np.arange(num_routes), taken.lengths)
     start, end = np.full(many, -1.0), np.full(many, -1.0)
     links = len(shared.room)
     sent = run_list(
-        (jobs.route, shared.seconds(jobs, size_bytes), place, waits, by_priority),
+        (jobs.route, shared.seconds(jobs, size_bytes), place, waits),
         _grouped(jobs.before, jobs.after, many),
         (taken.offsets, taken.values, shared.rate, shared.latency,
          *_grouped(taken.values, through, links)),
         shared.room.copy(),
-        (_grouped(jobs.route, jobs.route, num_routes)[0], np.zeros(many, np.int64),
-         np.zeros(num_routes, np.int64)),
-        (np.zeros(2 * many + 2), np.zeros(2 * many + 2, np.int64)),
+        (_grouped(jobs.route, jobs.route, num_routes)[0],
+         np.zeros(many, [("key", "i4"), ("item", "i4")]), np.zeros(num_routes, np.int64)),
+        np.zeros(2 * many + 2, [("key", "f8"), ("item", "i8")]),
         (np.zeros(links + 1, np.int64), np.zeros(links, np.int8)),
         (start, end),
     )  # fmt: skip

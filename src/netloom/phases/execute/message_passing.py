@@ -13,8 +13,7 @@ from netloom.base.progress import counting
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.phases.plan.plans import Connections, ranks
 from netloom.routing import virtual_channel_routing
-from netloom.simulation.agenda import HEARING_CYCLES
-from netloom.simulation.kernels.agenda import LAST_CYCLE
+from netloom.simulation.agenda import HEARING_CYCLES, LAST_CYCLE
 from netloom.simulation.network.program import NetworkProgram
 from netloom.simulation.network.routers import Router, router
 from netloom.simulation.side_by_side import run_all

@@ -9,6 +9,7 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.questions.timelines import Crossed, Happened, timeline_of
 from netloom.routing import DimensionOrder, VirtualChannelRouting, parse_routing, paths
+from netloom.simulation.agenda import SPANS, TIMES
 from netloom.topology.cubes import Cube
 from netloom.workload.programs.messages import Lists
 
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from netloom.simulation.traces import TimedRun
     from netloom.topology import Topology
     from netloom.workload.programs.traces import Trace
-
-WORK = ("delay", "run", "hold", "receive")
-TIMES = ("ready", "sent", "entered", "arrived", "complete")
 
 
 def trace_timeline(
@@ -57,7 +55,7 @@ def trace_timeline(
         source=np.where(head, trace.source[entry], on_node[table.source]),
         target=np.where(told, chosen, on_node[table.target]),
         **{name: rows[name] for name in TIMES},
-        **{name: getattr(table, name) for name in WORK},
+        **{name: getattr(table, name) for name in SPANS},
         size=rows["flits"],
         moved=moved_rows(rows),
         awaited=_awaited(rows),
@@ -78,7 +76,7 @@ def nodes_timeline(
     none = np.zeros(len(rows), np.int64)
     times: dict[str, Any] = {name: rows[name] for name in TIMES}
     known = rows.dtype.names or ()
-    work: dict[str, Any] = {name: rows[name] if name in known else none for name in WORK}
+    work: dict[str, Any] = {name: rows[name] if name in known else none for name in SPANS}
     happened = Happened(
         names=[f"node {topology.name_of(node)}" for node in range(topology.num_hosts)],
         source=rows["source"],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.base.errors import InputError
+from netloom.simulation.agenda import SPANS, idle_hosts, longer, with_rows
 from netloom.simulation.flow import blocking, layout
 from netloom.simulation.flow.layout import INFINITE, State
 
@@ -30,9 +31,6 @@ LEAST = 2**10
 """Levels below this are too coarse."""
 
 MOST_ROWS = 2**31 - 1
-
-TIMES = ("ready", "sent", "entered", "arrived", "complete")
-COPIED = ("start", "delay", "run", "hold", "receive")
 
 
 class FlowEngine:
@@ -80,6 +78,7 @@ class FlowEngine:
         self._bound = 0.0  # at least the weight that may be on a link at once, in shares
         clock = np.zeros(1, layout.CLOCK)
         clock["tolerance"], clock["switch"] = max(tolerance, ROUNDING), switch
+        clock["latest"] = inf
         clock["patience"] = 1
         clock["noting"] = noting
         self.lossless = circles is not None
@@ -87,8 +86,6 @@ class FlowEngine:
         clock["lossless"], clock["weighed"] = self.lossless, by_latency
         clock["stale"] = clock["left"] = self.lossless or by_latency
         topology = network.topology
-        hosts = np.zeros(topology.num_hosts, layout.HOST)
-        hosts["context"] = -1
         queues = np.full(max(topology.num_hosts, topology.num_ports), -1, layout.QUEUE)
         queues["busy"] = 0
         none = np.zeros(0, np.int32)
@@ -105,7 +102,7 @@ class FlowEngine:
             rows=np.zeros(0, layout.ROW),
             edge_row=none,
             edge_next=none,
-            hosts=hosts,
+            hosts=idle_hosts(topology.num_hosts, "f8"),
             queues=queues,
             events=np.zeros(0, layout.EVENT),
             agenda=np.zeros(network.num_links, np.int32),
@@ -194,9 +191,9 @@ class FlowEngine:
             hop_link=_joined(state.hop_link, ways.links),
             hop_share=_joined(state.hop_share, ways.shares),
             hop_place=_joined(state.hop_place, np.zeros(len(ways.links), np.int32)),
-            near=_longer(state.near, len(classes)),
-            far=_longer(state.far, len(classes)),
-            changed=_longer(state.changed, len(classes)),
+            near=longer(state.near, len(classes)),
+            far=longer(state.far, len(classes)),
+            changed=longer(state.changed, len(classes)),
         )
         if self.noting:
             holders = np.zeros(len(ways), layout.HOLDER)
@@ -242,8 +239,6 @@ class FlowEngine:
             If there are too many rows, a time or length is no number of at least 0, or bandwidths
             differ too much.
         """
-        from netloom.simulation.flow.kernels.rows import link
-
         first, count = self.num_rows, len(table)
         assert table.first == first
         _check(table, cycle=cycle, flit=flit)
@@ -252,26 +247,20 @@ class FlowEngine:
         old = self.num_classes - base
         if len(ways) > old:
             self.add_ways(_rest(ways, old))
-        state = self._make_room(first + count, self._num_edges + len(table.after))
-        rows = state.rows[first : first + count]
-        for name in COPIED:
-            rows[name] = getattr(table, name) * cycle
-        for name in (*TIMES, "last", "waiters", "left", "right"):
-            rows[name] = -1
-        for name in ("source", "target", "context"):
-            rows[name] = getattr(table, name)
         uses = np.asarray(path) >= 0
+        self.state, self._num_edges = with_rows(
+            self.state, table, np.where(uses, path + base, -1), self._num_edges, cycle=cycle
+        )
+        self.num_rows += count
+        rows = self.rows[first:]
         rows["size"], rows["weight"] = table.flits * flit, weight
-        rows["path"] = np.where(uses, path + base, -1)
-        rows["queue"], rows["latency"] = -1, 0.0
+        rows["left"], rows["right"], rows["queue"], rows["latency"] = -1, -1, -1, 0.0
         rows["latency"][uses] = ways.latency[path[uses]]
         if self.in_order:
             rows["queue"][uses] = ways.queue[path[uses]]
-        self.num_rows += count
         self._bound += float(rows["weight"][uses].sum()) * self._whole
         if self._bound > self._room:
             self._set_units()
-        self._num_edges = link(self.state, first, table.after_offsets, table.after, self._num_edges)
 
     def advance(self, until: float = inf, *, batches: int = 2**62, watch: int = MOST_ROWS) -> bool:
         """Run up to and with a time, or so many batches of events. Return whether that is all.
@@ -284,16 +273,6 @@ class FlowEngine:
         clock["watch"], clock["seen"] = watch, 0
         done = advance(self.state, until, batches)
         return bool(done < batches)
-
-    def _make_room(self, num_rows: int, num_edges: int) -> State:
-        state = self.state
-        self.state = state._replace(
-            rows=_longer(state.rows, num_rows),
-            events=_longer(state.events, num_rows + 1),
-            edge_row=_longer(state.edge_row, num_edges),
-            edge_next=_longer(state.edge_next, num_edges),
-        )
-        return self.state
 
     def _share_out(self, whole: int) -> None:
         """Count the shares of flows out of another number, which the one before divides."""
@@ -397,7 +376,7 @@ def _check(table: Messages, **units: float) -> None:
     for name, one in units.items():
         if not 0 < one < inf:
             raise InputError(name, f"{one:g}", "a number above 0")
-    for name in (*COPIED, "flits"):
+    for name in ("start", *SPANS, "flits"):
         values = getattr(table, name)
         fine = (values >= 0) & (values < inf)
         if not fine.all():
@@ -418,14 +397,6 @@ def _rest(ways: Ways, first: int) -> Ways:
         latency=ways.latency[first:],
         queue=ways.queue[first:],
     )
-
-
-def _longer(array: Any, length: int) -> Any:
-    """Return an array that is long enough: at least twice as long if it has to grow."""
-    more = length - len(array)
-    if more <= 0:
-        return array
-    return _joined(array, np.zeros(max(more, len(array)), array.dtype))
 
 
 def _joined(array: Any, more: Any) -> Any:

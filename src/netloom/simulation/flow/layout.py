@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from netloom.simulation.agenda import clock_fields, row_type
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -69,32 +71,21 @@ CLASS = np.dtype(
 )
 """One record a class. What filling from scratch reads comes first, in one line of the cache."""
 
-ROW = np.dtype(
-    [
-        *((name, "f8") for name in ("start", "delay", "run", "hold", "receive", "size")),
-        *((name, "f8") for name in ("ready", "sent", "entered", "arrived", "complete")),
-        ("goal", "f8"),  # what its class will have served when its bytes have moved
-        ("latency", "f8"),  # of its path
-        ("last", "i8"),  # the row that released it; -1: none
-        ("source", "i4"),
-        ("target", "i4"),
-        ("context", "i4"),
-        ("pending", "i4"),  # rows it waits for that are not complete
-        ("waiters", "i4"),  # first edge to a row that waits for it; -1: none
-        ("path", "i4"),  # its class; -1: it does not use the network
-        ("queue", "i4"),  # the queue it waits in to enter the network; -1: none
-        ("weight", "i4"),
-        ("left", "i4"),  # flows of a class are a skew heap by ``goal``; -1: none
-        ("right", "i4"),  # in a queue: the next row
-    ]
+ROW = row_type(
+    "f8",
+    "f8",
+    ("size", "f8"),
+    ("goal", "f8"),  # what its class will have served when its bytes have moved
+    ("latency", "f8"),  # of its path
+    ("queue", "i4"),  # the queue it waits in to enter the network; -1: none
+    ("weight", "i4"),
+    ("left", "i4"),  # flows of a class are a skew heap by ``goal``; -1: none
+    ("right", "i4"),  # in a queue: the next row
 )
-"""One record a row. Times are -1 where they are not known yet."""
+"""One record a row, whose path is its class."""
 
-EVENT = np.dtype([("time", "f8"), ("code", "i8")])
-"""What is to happen to a row: ``row << 3 | kind``."""
-
-HOST = np.dtype([("free", "f8"), ("context", "i8")])
-"""One record a processor: when it is free, and its last context (-1: none)."""
+EVENT = np.dtype([("key", "f8"), ("item", "i8")])
+"""What is to happen to a row: the time, and ``row << 3 | kind``."""
 
 QUEUE = np.dtype([("head", "i4"), ("tail", "i4"), ("busy", "i4")])
 """One record for each queue of rows that enter the network one after the other; -1: none."""
@@ -146,14 +137,11 @@ waits for."""
 
 CLOCK = np.dtype(
     [
-        ("time", "f8"),
+        *clock_fields("f8"),
         ("step", "f8"),  # size a unit of time and weight that one level moves
-        ("switch", "f8"),  # time of a processor that goes from one context to another
         ("tolerance", "f8"),  # ends so much later, as a part of the time, count as one event
-        ("completed", "i8"),  # rows complete
         ("batches", "i8"),  # times at which rates were made anew
         ("work", "i8"),  # classes looked at to do so
-        ("events", "i8"),  # in ``events``
         ("waiting", "i8"),  # links in ``agenda``
         ("near", "i8"),  # classes in ``near``
         ("far", "i8"),  # classes in ``far``

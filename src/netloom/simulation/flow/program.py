@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.simulation.agenda import ProgramEngine
+from netloom.simulation.agenda import TIMES, ProgramEngine
 from netloom.simulation.flow.engine import FlowEngine
 from netloom.simulation.flow.network import WHOLE, Ways, flow_network, ways_of
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from netloom.simulation.flow.network import FlowNetwork
     from netloom.topology import Topology
     from netloom.workload.programs.messages import Messages
-
-TIMES = ("ready", "sent", "entered", "arrived", "complete")
 
 ROW = np.dtype(
     [

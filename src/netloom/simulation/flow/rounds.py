@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.simulation.flow.engine import ROUNDING, TIMES, FlowEngine
+from netloom.simulation.agenda import TIMES
+from netloom.simulation.flow.engine import ROUNDING, FlowEngine
 from netloom.simulation.flow.network import MOST_SHARES, WHOLE, ways_of
 from netloom.workload.programs.messages import Messages
 from netloom.workload.programs.rounds import Frontier
@@ -339,10 +340,10 @@ class Window(FlowEngine):
                 np.where(waits, rows["right"] - first, -1),
                 np.maximum(queues["head"] - first, -1),
                 np.where(queues["head"] >= 0, queues["tail"] - first, -1), queues["busy"],
-                events["code"] - (first << 3),
+                events["item"] - (first << 3),
             ]),
             times=np.concatenate([
-                events["time"] - now, np.maximum(state.hosts["free"] - now, 0),
+                events["key"] - now, np.maximum(state.hosts["free"] - now, 0),
                 np.where(waits, np.maximum(rows["sent"] + rows["latency"] - now, 0), 0),
                 np.where(rows["ready"] >= 0, now - rows["ready"], 0),
             ]),
@@ -356,7 +357,7 @@ class Window(FlowEngine):
         """All events in their order."""
         state = self.state
         events = state.events[: int(state.clock["events"][0])]
-        return events[np.lexsort((events["code"], events["time"]))]
+        return events[np.lexsort((events["item"], events["key"]))]
 
     def forget(self, rows: int, classes: int, earlier: float) -> None:
         """Drop the first rows, all complete, and the first classes. Set all times back.
@@ -366,8 +367,8 @@ class Window(FlowEngine):
         state, clock = self.state, self.state.clock
         assert (self.rows["complete"][:rows] >= 0).all()
         events = self._events()
-        events["time"] -= earlier
-        events["code"] -= rows << 3
+        events["key"] -= earlier
+        events["item"] -= rows << 3
         state.events[: len(events)] = events
         state.hosts["free"] -= earlier
         for name in ("head", "tail"):

@@ -1,141 +1,121 @@
 """What messages wait for: their dependences and the processors of their nodes.
 
-Whatever happens to a row at a known cycle is an event in one agenda, a heap of int64 keys that are
-ordered by cycle, row and kind. An engine takes from it what is due at the beginning of each cycle,
-gives what is sent to the network, and puts in when the tails of messages arrive.
+Whatever happens to a row at a known time is an event in one agenda, a heap by time and by row. An
+engine takes from it what is due, gives what is sent to its network, and puts in when messages
+arrive. Times are cycles or seconds: what type they are of is for the arrays to say.
 
 Twin: ``tests/reference/agenda.py``.
 """
 
 import numpy as np
 
-from netloom.base.compilation import inlined, kernel
+from netloom.base.compilation import inlined, kernel, part
+from netloom.base.kernels.heap import pop, push
 from netloom.simulation.kernels.records import record, unsigned
 
-READY, SEND, ARRIVED, COMPLETE = 0, 1, 2, 3
+READY, SEND, ARRIVED, COMPLETE, MOVE = 0, 1, 2, 3, 4
 """The kinds of events: a row's dependences are fulfilled, its message leaves, its tail is there,
-nothing of it is left to be done."""
-
-ONE = np.int64(1)
-
-LAST_CYCLE = 2**31 - 1
-"""No run comes to this cycle: a cycle and a row share an int64."""
+nothing of it is left to be done. Flows have one more: its bytes begin to move."""
 
 
-@kernel
-def push(heap, size, key):
-    """Put a key into a heap of ``size`` keys. Return the new size."""
-    place = size
-    while place > 0:
-        above = (place - 1) >> 1
-        if heap[unsigned(above)] <= key:
-            break
-        heap[unsigned(place)] = heap[unsigned(above)]
-        place = above
-    heap[unsigned(place)] = key
-    return size + 1
-
-
-@kernel
-def pop(heap, size):
-    """Take the least key, the first, out of a heap of ``size`` keys. Return the new size."""
-    size -= 1
-    key = heap[unsigned(size)]
-    place, below = 0, 1
-    while below < size:
-        if below + 1 < size and heap[unsigned(below + 1)] < heap[unsigned(below)]:
-            below += 1
-        if heap[unsigned(below)] >= key:
-            break
-        heap[unsigned(place)] = heap[unsigned(below)]
-        place = below
-        below = 2 * place + 1
-    heap[unsigned(place)] = key
-    return size
-
-
-@inlined
-def note(agenda, cycle, row, kind):
-    """Put an event into the agenda. One beyond the last cycle never comes."""
+@part
+def plan(agenda, time, row, kind):
+    """Have something happen to a row at a time. What is beyond the latest never comes."""
     clock = record(agenda.clock, 0)
-    key = np.int64(min(cycle, LAST_CYCLE)) << 32 | np.int64(row) << 2 | kind
-    clock.events = push(agenda.heap, clock.events, key)
+    item = np.int64(row) << 3 | kind
+    clock.events = push(agenda.events, clock.events, min(time, clock.latest), item)
 
 
 @inlined
-def next_cycle(agenda):
-    """Return the cycle of the first event of an agenda that has one."""
-    return agenda.heap[0] >> 32
+def first_time(agenda):
+    """Return the time of the first event of an agenda that has one."""
+    return record(agenda.events, 0).key
+
+
+@inlined
+def is_due(agenda, until):
+    """Whether something is to happen up to a time."""
+    return record(agenda.clock, 0).events > 0 and first_time(agenda) <= until
+
+
+@inlined
+def happen(agenda):
+    """Handle the first event of an agenda that has one. Return its time, its row and what it was.
+
+    That is SEND if its message is to enter the network, COMPLETE if it is, and MOVE. All else is
+    done with.
+    """
+    clock, event = record(agenda.clock, 0), record(agenda.events, 0)
+    time, row, kind = event.key, np.int64(event.item >> 3), event.item & 7
+    clock.events = pop(agenda.events, clock.events)
+    if kind == READY:
+        kind = begin(agenda, time, row)
+    if kind == SEND:
+        here = record(agenda.rows, row)
+        here.sent = time
+        if here.path < 0:
+            kind = ARRIVED
+    if kind == ARRIVED:
+        kind = arrive(agenda, time, row)
+    if kind == COMPLETE:
+        finish(agenda, time, row)
+    return time, row, kind
 
 
 @inlined
 def due(agenda, cycle):
     """Handle all events of a cycle. Return how many rows are sent, noted in ``agenda.sent``."""
-    clock = record(agenda.clock, 0)
     sent = 0
-    while clock.events > 0 and agenda.heap[0] >> 32 == cycle:
-        key = agenda.heap[0]
-        clock.events = pop(agenda.heap, clock.events)
-        row, kind = key >> 2 & ((ONE << 30) - 1), key & 3
-        if kind == READY:
-            kind = begin(agenda, cycle, row)
+    while is_due(agenda, cycle):
+        _, row, kind = happen(agenda)
         if kind == SEND:
-            here = record(agenda.rows, row)
-            here.sent = cycle
-            if here.flits == 0 or here.source == here.target:
-                kind = ARRIVED
-            else:
-                agenda.sent[unsigned(sent)] = row
-                sent += 1
-        if kind == ARRIVED:
-            kind = arrive(agenda, cycle, row)
-        if kind == COMPLETE:
-            finish(agenda, cycle, row)
+            agenda.sent[unsigned(sent)] = row
+            sent += 1
     return sent
 
 
 @inlined
-def begin(agenda, cycle, row):
+def begin(agenda, time, row):
     """Let a row that is ready have its processor. Return SEND if it is sent at once, else READY.
 
     A processor that is to go on with another context has begun to switch when it was free.
     """
     here = record(agenda.rows, row)
-    here.ready = cycle
+    here.ready = time
     if here.run == 0 and here.hold == 0 and here.context < 0:
         return SEND
-    node = record(agenda.nodes, here.source)
-    free = node.free
+    host = record(agenda.hosts, here.source)
+    free = host.free
     if here.context >= 0:
-        if node.context >= 0 and node.context != here.context:
-            free += record(agenda.clock, 0).switch_cycles
-        node.context = here.context
-    at = max(cycle, free) + here.run
-    node.free = at + here.hold
-    if at == cycle:
+        if host.context >= 0 and host.context != here.context:
+            free += record(agenda.clock, 0).switch
+        host.context = here.context
+    at = max(time, free) + here.run
+    host.free = at + here.hold
+    if at == time:
         return SEND
-    note(agenda, at, row, SEND)
+    plan(agenda, at, row, SEND)
     return READY
 
 
 @inlined
-def arrive(agenda, cycle, row):
+def arrive(agenda, time, row):
     """Let the processor of its target take a row. Return COMPLETE if it is so at once."""
     here = record(agenda.rows, row)
-    here.arrived = cycle
+    here.arrived = time
     if here.receive == 0:
         return COMPLETE
-    node = record(agenda.nodes, here.target)
-    node.free = max(cycle, node.free) + here.receive
-    note(agenda, node.free, row, COMPLETE)
+    host = record(agenda.hosts, here.target)
+    host.free = max(time, host.free) + here.receive
+    plan(agenda, host.free, row, COMPLETE)
     return ARRIVED
 
 
 @inlined
-def finish(agenda, cycle, row):
+def finish(agenda, time, row):
     """A row is complete: those that waited for it alone are ready after their delay."""
     clock, here = record(agenda.clock, 0), record(agenda.rows, row)
-    here.complete = cycle
+    here.complete = time
     clock.completed += 1
     edge = here.waiters
     while edge >= 0:
@@ -144,18 +124,17 @@ def finish(agenda, cycle, row):
         there.pending -= 1
         if there.pending == 0:
             there.last = row
-            note(agenda, max(cycle, there.start) + there.delay, waiter, READY)
+            plan(agenda, max(time, there.start) + there.delay, waiter, READY)
         edge = agenda.edge_next[unsigned(edge)]
 
 
 @kernel
 def link(agenda, first, offsets, after, first_edge):
     """Let new rows, from ``first`` on, wait for what is not complete yet of ``after``."""
-    clock = record(agenda.clock, 0)
-    edge = first_edge
+    clock, edge = record(agenda.clock, 0), first_edge
     for row in range(first, first + len(offsets) - 1):
         here = record(agenda.rows, row)
-        released, last = np.int64(0), np.int64(-1)
+        released, last = here.complete, np.int64(-1)
         for place in range(offsets[row - first], offsets[row - first + 1]):
             waited = after[place]
             there = record(agenda.rows, waited)
@@ -166,10 +145,9 @@ def link(agenda, first, offsets, after, first_edge):
                 there.waiters = edge
                 edge += 1
             elif there.complete > released or (there.complete == released and waited > last):
-                released = there.complete
-                last = waited
+                released, last = there.complete, waited
         if here.pending == 0:
             here.last = last
             at = max(released, here.start) + here.delay
-            note(agenda, max(at, clock.cycle), row, READY)
+            plan(agenda, max(at, clock.time), row, READY)
     return edge

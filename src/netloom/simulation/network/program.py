@@ -30,8 +30,7 @@ from netloom.routing.hosted import between_routers
 from netloom.routing.parse import ROUTINGS
 from netloom.routing.virtual_channel_tables import PATHS, RULES, VirtualChannelRouting, empty_tables
 from netloom.routing.virtual_channels import check_slots
-from netloom.simulation.agenda import CycleEngine
-from netloom.simulation.kernels.agenda import LAST_CYCLE
+from netloom.simulation.agenda import LAST_CYCLE, CycleEngine
 from netloom.simulation.network import layout
 from netloom.simulation.network.engine import Engine, deadlock
 from netloom.simulation.network.routers import end_channels
@@ -413,7 +412,7 @@ class NetworkProgram(CycleEngine):
                 sends = (messages.flits > 0) & (messages.source != messages.target)
                 ends = messages.source[sends], messages.target[sends]
                 aux[sends] = self.reservation.aux_of(*ends)
-        self._append(messages, np.asarray(aux, np.int32), 0)
+        self._append(messages, np.asarray(aux, np.int32) + 1, 0)
         self.rows["coin"][messages.first :] = coin
 
     def advance(self, until: int) -> None:

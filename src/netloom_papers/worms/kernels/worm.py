@@ -8,10 +8,10 @@ Cycles without a request are skipped.
 Twin: ``tests/reference/worm.py``.
 """
 
-import numpy as np
-
 from netloom.base.compilation import inlined, kernel
-from netloom.simulation.kernels.agenda import ARRIVED, LAST_CYCLE, due, next_cycle, note, pop, push
+from netloom.base.kernels.heap import pop, push
+from netloom.simulation.agenda import LAST_CYCLE
+from netloom.simulation.kernels.agenda import ARRIVED, due, first_time, plan
 from netloom.simulation.kernels.records import record, unsigned
 from netloom_papers.worms.kernels.arbitration import ask, wait, winner
 from netloom_papers.worms.layout import DONE, FULL, NEVER, STUCK
@@ -27,9 +27,9 @@ def enter(agenda, state, row, cycle):
     counts.free_worms -= 1
     counts.inside += 1
     worm.birth = cycle
-    worm.first = state.path_offsets[unsigned(here.route)]
+    worm.first = state.path_offsets[unsigned(here.path)]
     worm.row = row
-    worm.length = state.path_offsets[unsigned(here.route + 1)] - worm.first
+    worm.length = state.path_offsets[unsigned(here.path + 1)] - worm.first
     worm.moves = 0
     worm.released = 0
     worm.flits = here.flits
@@ -43,8 +43,7 @@ def enter(agenda, state, row, cycle):
 def wake(state, channel, free):
     """Note that a channel for which heads wait is idle from a cycle on."""
     counts = record(state.counts, 0)
-    key = np.int64(min(free, LAST_CYCLE)) << 32 | np.int64(channel)
-    counts.wakes = push(state.wakes, counts.wakes, key)
+    counts.wakes = push(state.wakes, counts.wakes, min(free, LAST_CYCLE), channel)
 
 
 @inlined
@@ -62,8 +61,8 @@ def contest(state, channel, contested, cycle):
 def request(setup, state, cycle):
     """Let heads ask for their next channels. Return how many idle ones are asked for."""
     counts, contested = record(state.counts, 0), 0
-    while counts.wakes > 0 and state.wakes[0] >> 32 == cycle:
-        channel = state.wakes[0] & 0xFFFFFFFF
+    while counts.wakes > 0 and record(state.wakes, 0).key == cycle:
+        channel = record(state.wakes, 0).item
         counts.wakes = pop(state.wakes, counts.wakes)
         contested = contest(state, channel, contested, cycle)
     for place in range(counts.asking):
@@ -115,7 +114,7 @@ def grant(setup, agenda, state, channel, cycle):
         return
     base = cycle + 1 + worm.length if setup.circuit else cycle + 1 - worm.length
     release(state, worm, worm.length, base + hold + worm.released)
-    note(agenda, base + worm.length + hold, worm.row, ARRIVED)
+    plan(agenda, base + worm.length + hold, worm.row, ARRIVED)
     counts.flit_hops += worm.flits * record(agenda.rows, worm.row).hops
     counts.inside -= 1
     worm.next = counts.free_worm
@@ -130,9 +129,9 @@ def next_event(agenda, state, cycle, until):
     if counts.asking > 0:
         return cycle
     if record(agenda.clock, 0).events > 0:
-        until = min(until, next_cycle(agenda))
+        until = min(until, first_time(agenda))
     if counts.wakes > 0:
-        until = min(until, state.wakes[0] >> 32)
+        until = min(until, record(state.wakes, 0).key)
     return until
 
 
@@ -140,22 +139,22 @@ def next_event(agenda, state, cycle, until):
 def run(setup, agenda, state, num_rows, until):
     """Run the cycles up to ``until``, or until all rows are complete. Return why it came back."""
     clock, counts = record(agenda.clock, 0), record(state.counts, 0)
-    while clock.completed < num_rows and clock.cycle < until:
+    while clock.completed < num_rows and clock.time < until:
         if clock.sent == 0:
             if counts.asking == 0 and clock.events == 0 and counts.wakes == 0:
                 return STUCK
-            clock.cycle = next_event(agenda, state, clock.cycle, until)
-            if clock.cycle == until:
+            clock.time = next_event(agenda, state, clock.time, until)
+            if clock.time == until:
                 break
-            clock.sent = due(agenda, clock.cycle)
+            clock.sent = due(agenda, clock.time)
         if counts.free_worms < clock.sent:
             return FULL
-        cycle = clock.cycle
+        cycle = clock.time
         for place in range(clock.sent):
             enter(agenda, state, agenda.sent[unsigned(place)], cycle)
         clock.sent = 0
         contested = request(setup, state, cycle)
         for place in range(contested):
             grant(setup, agenda, state, state.contested[unsigned(place)], cycle)
-        clock.cycle = cycle + 1
+        clock.time = cycle + 1
     return DONE

@@ -6,64 +6,8 @@ all its links while it is sent. A link takes messages while their rates fit.
 Judged by ``tests/phases/collectives/test_listed.py``: what it finds is judged.
 """
 
-from netloom.base.compilation import inlined, kernel, part
-
-
-@part
-def push(heap, count, value):
-    """Add a value to a heap of ``count``, the least first."""
-    place = count
-    while place > 0 and heap[(place - 1) // 2] > value:
-        heap[place] = heap[(place - 1) // 2]
-        place = (place - 1) // 2
-    heap[place] = value
-
-
-@part
-def pop(heap, count):
-    """Take the least value out of a heap of ``count``, and return it."""
-    found, value, place = heap[0], heap[count - 1], 0
-    while 2 * place + 1 < count - 1:
-        child = 2 * place + 1
-        if child + 1 < count - 1 and heap[child + 1] < heap[child]:
-            child += 1
-        if heap[child] >= value:
-            break
-        heap[place] = heap[child]
-        place = child
-    heap[place] = value
-    return found
-
-
-@part
-def push_event(times, codes, count, time, code):
-    """Add an event to a heap of ``count``: the earliest first, of those the least code."""
-    place = count
-    while place > 0:
-        above = (place - 1) // 2
-        if times[above] < time or (times[above] == time and codes[above] < code):
-            break
-        times[place], codes[place] = times[above], codes[above]
-        place = above
-    times[place], codes[place] = time, code
-
-
-@part
-def drop_event(times, codes, count):
-    """Take the first event out of a heap of ``count``."""
-    time, code, place = times[count - 1], codes[count - 1], 0
-    while 2 * place + 1 < count - 1:
-        child, other = 2 * place + 1, 2 * place + 2
-        if other < count - 1 and (
-            times[other] < times[child]
-            or (times[other] == times[child] and codes[other] < codes[child])
-        ):
-            child = other
-        if time < times[child] or (time == times[child] and code < codes[child]):
-            break
-        times[place], codes[place] = times[child], codes[child]
-        place = child
-    times[place], codes[place] = time, code
+from netloom.base.compilation import inlined, kernel
+from netloom.base.kernels.heap import pop, push
 
 
 @inlined
@@ -74,7 +18,7 @@ def best_route(link, routes, left, queues):
     found, least = -1, 0
     for place in range(link_offsets[link], link_offsets[link + 1]):
         route = link_routes[place]
-        if fill[route] == 0 or (found >= 0 and heap[offsets[route]] >= least):
+        if fill[route] == 0 or (found >= 0 and heap[offsets[route]].key >= least):
             continue
         fits = True
         for hop in range(route_offsets[route], route_offsets[route + 1]):
@@ -82,18 +26,18 @@ def best_route(link, routes, left, queues):
                 fits = False
                 break
         if fits:
-            found, least = route, heap[offsets[route]]
+            found, least = route, heap[offsets[route]].key
     return found
 
 
 @inlined
 def make_ready(message, jobs, routes, queues, touched, marks):
     """Queue a message by its route, and mark the first link of that."""
-    route_of, _, priority, _, _ = jobs
+    route_of, _, priority, _ = jobs
     offsets, heap, fill = queues
     route = route_of[message]
-    push(heap[offsets[route] : offsets[route + 1]], fill[route], priority[message])
-    fill[route] += 1
+    own = heap[offsets[route] : offsets[route + 1]]
+    fill[route] = push(own, fill[route], priority[message], message)
     return touch(routes[1][routes[0][route]], touched, marks)
 
 
@@ -122,17 +66,17 @@ def tell_followers(message, followers, jobs, routes, queues, touched, marks):
 def run_list(jobs, followers, routes, left, queues, events, marked, found):
     """Give every message its start and end. Return how many were sent, which should be all.
 
-    ``jobs``: of each message its route, the seconds that it takes its links, its priority (0 first,
-    none alike), what it still waits for, and by priority its number. ``followers``: the messages
+    ``jobs``: of each message its route, the seconds that it takes its links, its priority (the
+    least first), and what it still waits for. ``followers``: the messages
     that wait for each, as offsets and values. ``routes``: their links (offsets, values), rates and
     latencies, and the routes through each link (offsets, values). ``left``: float64[num_links],
-    room. ``queues``: a heap per route. ``events``: a heap of times and codes, 2 · message for what
-    frees its links and 1 more for what arrives. ``found``: float64[num_messages] starts and ends.
+    room. ``queues``: a heap per route, of priorities and messages. ``events``: a heap of times and
+    codes, 2 · message for what frees its links and 1 more for what arrives. ``found``:
+    float64[num_messages] starts and ends.
     """
-    route_of, seconds, _, waits, by_priority = jobs
+    route_of, seconds, _, waits = jobs
     route_offsets, route_links, rate, latency, _, _ = routes
     offsets, heap, fill = queues
-    times, codes = events
     touched, marks = marked
     start, end = found
     count, sent, now = 0, 0, 0.0
@@ -145,25 +89,24 @@ def run_list(jobs, followers, routes, left, queues, events, marked, found):
             marks[link] = 0
             route = best_route(link, routes, left, queues)
             while route >= 0:
-                message = by_priority[pop(heap[offsets[route] : offsets[route + 1]], fill[route])]
-                fill[route] -= 1
+                own = heap[offsets[route] : offsets[route + 1]]
+                message = own[0].item
+                fill[route] = pop(own, fill[route])
                 for hop in range(route_offsets[route], route_offsets[route + 1]):
                     left[route_links[hop]] -= rate[route]
                 start[message] = now
                 end[message] = now + seconds[message] + latency[route]
-                push_event(times, codes, count, now + seconds[message], 2 * message)
-                push_event(times, codes, count + 1, end[message], 2 * message + 1)
-                count += 2
+                count = push(events, count, now + seconds[message], 2 * message)
+                count = push(events, count, end[message], 2 * message + 1)
                 sent += 1
                 route = best_route(link, routes, left, queues)
         touched[-1] = 0
         if count == 0:
             return sent
-        now = times[0]
-        while count > 0 and times[0] == now:
-            message, arrives = codes[0] // 2, codes[0] % 2
-            drop_event(times, codes, count)
-            count -= 1
+        now = events[0].key
+        while count > 0 and events[0].key == now:
+            message, arrives = events[0].item // 2, events[0].item % 2
+            count = pop(events, count)
             if arrives == 0:
                 route = route_of[message]
                 for hop in range(route_offsets[route], route_offsets[route + 1]):

@@ -8,7 +8,7 @@ Twin: ``tests/reference/flow.py``.
 import numpy as np
 
 from netloom.base.compilation import part
-from netloom.simulation.flow.kernels.heaps import put, take
+from netloom.base.kernels.heap import put, take
 from netloom.simulation.kernels.records import record
 
 

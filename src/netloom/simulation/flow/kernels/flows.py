@@ -7,13 +7,14 @@ import numpy as np
 
 from netloom.base.compilation import inlined, kernel, part
 from netloom.base.held import held
+from netloom.base.kernels.heap import take
 from netloom.simulation.flow.kernels.ends import expect, forget, next_end
 from netloom.simulation.flow.kernels.filling import fill, refresh
-from netloom.simulation.flow.kernels.heaps import take
 from netloom.simulation.flow.kernels.levels import settle
 from netloom.simulation.flow.kernels.lossless import block
-from netloom.simulation.flow.kernels.rows import end_flows, happen
+from netloom.simulation.flow.kernels.rows import begin_flows, end_flows
 from netloom.simulation.flow.kernels.weighed import weigh
+from netloom.simulation.kernels.agenda import first_time
 from netloom.simulation.kernels.records import record
 
 FEW, EACH = 64, 8
@@ -35,7 +36,7 @@ def advance(arrays, until, batches):
     for batch in range(batches):
         time = next_end(state)
         if clock.events > 0:
-            time = min(time, record(state.events, 0).time)
+            time = min(time, first_time(state))
         if time > until or time == np.inf:
             return batch
         clock.time = time
@@ -47,7 +48,7 @@ def advance(arrays, until, batches):
             number = state.near[0]
             forget(state, number)
             end_flows(state, number, time)
-        happen(state, latest, time)
+        begin_flows(state, latest, time)
         if clock.moved > 0:
             clock.batches += 1
             share(state)

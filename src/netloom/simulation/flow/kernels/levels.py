@@ -14,7 +14,7 @@ Twin: ``tests/reference/flow.py``.
 import numpy as np
 
 from netloom.base.compilation import inlined, part
-from netloom.simulation.flow.kernels.heaps import put, take
+from netloom.base.kernels.heap import put, take
 from netloom.simulation.flow.layout import INFINITE
 from netloom.simulation.kernels.records import record
 

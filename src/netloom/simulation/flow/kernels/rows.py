@@ -1,91 +1,45 @@
-"""What rows wait for: one another, processors, and their turn to enter the network.
-
-The rules are those of ``simulation.kernels.agenda``, in continuous time.
+"""How rows become flows: their turn to enter the network, and the flows of a class.
 
 Twin: ``tests/reference/flow.py``.
 """
 
 import numpy as np
 
-from netloom.base.compilation import inlined, kernel, part
-from netloom.simulation.flow.kernels.heaps import drop, merged, note
+from netloom.base.compilation import inlined, part
 from netloom.simulation.flow.kernels.levels import join, mark
+from netloom.simulation.kernels.agenda import ARRIVED, COMPLETE, MOVE, SEND, happen, is_due, plan
 from netloom.simulation.kernels.records import record
 
-READY, SEND, MOVE, ARRIVED, COMPLETE = 0, 1, 2, 3, 4
-"""The kinds of events: a row's dependences are fulfilled, its message is sent, its bytes begin to
-move, they have moved, nothing of it is left to be done."""
-
-
-@part
-def plan(state, time, row, kind):
-    """Have something happen to a row at a time."""
-    clock = record(state.clock, 0)
-    clock.events = note(state.events, clock.events, time, np.int64(row) << 3 | kind)
-
 
 @inlined
-def happen(state, until, now):
+def begin_flows(state, until, now):
     """Handle all events up to a time. Flows that begin do so ``now``."""
     clock = record(state.clock, 0)
-    while clock.events > 0 and record(state.events, 0).time <= until:
-        event = record(state.events, 0)
-        time, row, kind = event.time, event.code >> 3, event.code & 7
-        clock.events = drop(state.events, clock.events)
-        if kind == READY:
-            kind = begin(state, time, row)
+    while is_due(state, until):
+        time, row, kind = happen(state)
         if kind == SEND:
-            kind = send(state, time, row)
-        if kind == MOVE:
+            wait(state, time, row)
+        elif kind == MOVE:
             move(state, now, time, row)
-        if kind == ARRIVED:
-            kind = arrive(state, time, row)
-        if kind == COMPLETE:
-            finish(state, time, row)
+        elif kind == COMPLETE and row >= clock.watch:
+            clock.seen = 1
 
 
 @inlined
-def begin(state, time, row):
-    """Let a row that is ready have its processor. Return SEND if it is sent at once, else READY."""
+def wait(state, time, row):
+    """Let a row that is sent wait for those before it in its queue, and for its latency."""
     here = record(state.rows, row)
-    here.ready = time
-    if here.run == 0 and here.hold == 0 and here.context < 0:
-        return SEND
-    host = record(state.hosts, here.source)
-    free = host.free
-    if here.context >= 0:
-        if host.context >= 0 and host.context != here.context:
-            free += record(state.clock, 0).switch
-        host.context = here.context
-    at = max(time, free) + here.run
-    host.free = at + here.hold
-    if at == time:
-        return SEND
-    plan(state, at, row, SEND)
-    return READY
-
-
-@inlined
-def send(state, time, row):
-    """Send a row: into its queue, or into the network. Return ARRIVED if it needs none."""
-    here = record(state.rows, row)
-    here.sent = time
-    if here.path < 0:
-        return ARRIVED
-    if here.queue < 0:
-        plan(state, time + here.latency, row, MOVE)
-        return SEND
-    queue = record(state.queues, here.queue)
-    if queue.busy != 0:
-        if queue.head < 0:
-            queue.head = row
-        else:
-            record(state.rows, queue.tail).right = row
-        queue.tail = row
-        return SEND
-    queue.busy = 1
+    if here.queue >= 0:
+        queue = record(state.queues, here.queue)
+        if queue.busy != 0:
+            if queue.head < 0:
+                queue.head = row
+            else:
+                record(state.rows, queue.tail).right = row
+            queue.tail = row
+            return
+        queue.busy = 1
     plan(state, time + here.latency, row, MOVE)
-    return SEND
 
 
 @inlined
@@ -97,10 +51,33 @@ def move(state, now, time, row):
     serve(owner, now)
     here.goal = owner.served + here.size / here.weight
     here.left, here.right = -1, -1
-    owner.flow = merged(state.rows, np.int64(owner.flow), np.int64(row))
+    owner.flow = merged(state.rows, np.int64(owner.flow), row)
     clock.moved += 1
     join(state, here.path, here.weight)
     mark(state, here.path, 2)
+
+
+@part
+def merged(rows, one, other):
+    """Join two skew heaps of rows by ``goal``, either perhaps empty (-1). Return the first row."""
+    first, parent = -1, -1
+    while one >= 0 and other >= 0:
+        left, right = record(rows, one).goal, record(rows, other).goal
+        if right < left or (right == left and other < one):
+            one, other = other, one
+        if parent < 0:
+            first = one
+        else:
+            record(rows, parent).left = one
+        parent = one
+        here = record(rows, one)
+        one = np.int64(here.right)
+        here.right = here.left
+    rest = one if one >= 0 else other
+    if parent < 0:
+        return rest
+    record(rows, parent).left = rest
+    return first
 
 
 @part
@@ -147,60 +124,3 @@ def next_of(state, number, time):
         here = record(state.rows, row)
         queue.head = here.right
         plan(state, max(time, here.sent + here.latency), row, MOVE)
-
-
-@inlined
-def arrive(state, time, row):
-    """Let the processor of its target take a row. Return COMPLETE if it is so at once."""
-    here = record(state.rows, row)
-    here.arrived = time
-    if here.receive == 0:
-        return COMPLETE
-    host = record(state.hosts, here.target)
-    host.free = max(time, host.free) + here.receive
-    plan(state, host.free, row, COMPLETE)
-    return ARRIVED
-
-
-@inlined
-def finish(state, time, row):
-    """A row is complete: those that waited for it alone are ready after their delay."""
-    clock, here = record(state.clock, 0), record(state.rows, row)
-    here.complete = time
-    clock.completed += 1
-    if row >= clock.watch:
-        clock.seen = 1
-    edge = np.int64(here.waiters)
-    while edge >= 0:
-        waiter = state.edge_row[np.uint64(edge)]
-        there = record(state.rows, waiter)
-        there.pending -= 1
-        if there.pending == 0:
-            there.last = row
-            plan(state, max(time, there.start) + there.delay, waiter, READY)
-        edge = state.edge_next[np.uint64(edge)]
-
-
-@kernel
-def link(state, first, offsets, after, first_edge):
-    """Let new rows, from ``first`` on, wait for what is not complete yet of ``after``."""
-    clock = record(state.clock, 0)
-    edge = first_edge
-    for row in range(first, first + len(offsets) - 1):
-        here = record(state.rows, row)
-        released, last = 0.0, np.int64(-1)
-        for place in range(offsets[row - first], offsets[row - first + 1]):
-            waited = after[place]
-            there = record(state.rows, waited)
-            if there.complete < 0:
-                here.pending += 1
-                state.edge_row[np.uint64(edge)] = row
-                state.edge_next[np.uint64(edge)] = there.waiters
-                there.waiters = edge
-                edge += 1
-            elif there.complete > released or (there.complete == released and waited > last):
-                released, last = there.complete, waited
-        if here.pending == 0:
-            here.last = last
-            plan(state, max(max(released, here.start) + here.delay, clock.time), row, READY)
-    return edge

@@ -5,7 +5,7 @@ Twin: ``tests/reference/network.py``.
 
 from netloom.base.compilation import inlined, kernel
 from netloom.base.held import held
-from netloom.simulation.kernels.agenda import ARRIVED, due, next_cycle, note
+from netloom.simulation.kernels.agenda import ARRIVED, due, first_time, plan
 from netloom.simulation.kernels.records import record, unsigned
 from netloom.simulation.network.kernels.network import deliver, go_on
 from netloom.simulation.network.kernels.sources import queue_packet
@@ -26,7 +26,7 @@ def enter(setup, tables, state, agenda, cycle, packet_flits):
         left = row.flits
         for _ in range(packets):
             packet = queue_packet(
-                setup, tables, state, row.source, row.target, row.coin, row.route, cycle
+                setup, tables, state, row.source, row.target, row.coin, row.path - 1, cycle
             )
             packet.flits = min(left, packet_flits)
             packet.row = index
@@ -49,7 +49,7 @@ def note_arrivals(state, agenda):
         if row.entered < 0 or entry.entry < row.entered:
             row.entered = entry.entry
         if row.packets == 0:
-            note(agenda, entry.arrival, entry.row, ARRIVED)
+            plan(agenda, entry.arrival, entry.row, ARRIVED)
     clock.logged = 0
 
 
@@ -61,7 +61,7 @@ def skip(setup, state, agenda, until):
     if empty and clock.cycle - clock.last_move > setup.wheel:
         after = until
         if record(agenda.clock, 0).events > 0:
-            after = min(until, next_cycle(agenda))
+            after = min(until, first_time(agenda))
         clock.cycle = max(clock.cycle, after)
     return clock.cycle
 
@@ -81,7 +81,7 @@ def compiled(kind):
         while clock.completed < num_rows and counts.cycle < until:
             if clock.sent == 0:
                 cycle = skip(setup, state, agenda, until)
-                clock.cycle = cycle
+                clock.time = cycle
                 if cycle == until:
                     break
                 clock.sent = due(agenda, cycle)
@@ -95,7 +95,7 @@ def compiled(kind):
             go_on(setup, state, cycle)
             note_arrivals(state, agenda)
             counts.cycle = cycle + 1
-            clock.cycle = cycle + 1
+            clock.time = cycle + 1
         return DONE
 
     return run

@@ -35,7 +35,7 @@ from netloom.questions.simulate.said import again, configuration, rough, setup_o
 from netloom.questions.simulate.timelines import nodes_timeline
 from netloom.questions.timelines import perfetto_output
 from netloom.routing import ShortestPath, paths
-from netloom.simulation.kernels.agenda import LAST_CYCLE
+from netloom.simulation.agenda import LAST_CYCLE
 from netloom.simulation.side_by_side import run_all
 from netloom.topology.measures import busy_shares
 from netloom.workload import ProcessGraph

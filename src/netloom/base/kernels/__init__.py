@@ -1,0 +1,1 @@
+"""Kernels that every package may call."""
