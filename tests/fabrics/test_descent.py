@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from netloom.contention import effective_bisection, shift_loads
 from netloom.fabrics.balancing import Rules, balanced, descended, judge_of, problem_of
 from netloom.fabrics.levels import Ways, shortest_ways, tree_ways, wiring_of
+from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.tables import ForwardingTable, exits
 from netloom.topology import Topology, topology
 from netloom.topology.core import attach_hosts
@@ -37,6 +38,11 @@ def joined_by(joined, hosts, rate):
 
 RING = joined_by([(0, 1), (1, 2), (2, 3), (3, 4), (0, 3), (1, 4)], [1, 2, 0, 1, 1], np.ones(6))
 """Router 2 has no hosts. If all hosts reach each other up and then down, it does not reach all."""
+
+HOUSE = joined_by(
+    [(0, 1), (1, 2), (2, 3), (0, 4), (3, 5), (3, 4), (2, 5)], [1, 0, 1, 0, 0, 2], np.ones(7)
+)
+"""A shortest path goes where fewer hops are left, but more if packets go up and then down."""
 
 
 def ends_of(net):
@@ -115,6 +121,22 @@ def test_every_pair_arrives_going_up_and_then_down(net, large, seed):
                 assert (path is None) == (ways.near[problem.row_of_exit[end], router] < 0)
                 if many:  # a router without hosts may have no way
                     load[path] += many
+        assert longest == (load / problem.bandwidth).max(initial=0.0)
+
+
+@settings(max_examples=40, deadline=None)
+@given(networks(), st.booleans())
+@example(HOUSE, True)
+def test_loads_are_those_of_the_table_whatever_it_began_with(net, large):
+    """Paths that go up after they went down are taken off, too, though the ways admit none."""
+    problem = problem_of(net, tree_ways(net, shortest_ways(net)))
+    count, start = net.num_hosts, ENGINES["minhop"](net).next_channel
+    rules = Rules(np.arange(count), np.arange(net.num_routers), 1.0, 1.0, rounds=2, large=large)
+    for table, longest in descended(problem, rules, start, np.arange(count) % 3 == 0):
+        load = np.zeros(net.num_network_channels)
+        for row, end in zip(table, exits(net).tolist(), strict=True):
+            for router in net.injection_router.tolist():
+                load[walked(net, row, router, end)] += 1
         assert longest == (load / problem.bandwidth).max(initial=0.0)
 
 

@@ -45,8 +45,7 @@ def reroute_large(turns, table, old, ends, sent, senders, ways, wiring, load, ba
         earlier[:] = row
         before[:] = old[destination] if rules[3] > 0 else row
         laid = (row, before, cost)
-        flow[:] = weights
-        lay(known, listed, laid, flow, target, load, rates, rules[3])
+        lay(known, listed, laid, weights, target, load, rates, rules[3])
         flow[:] = 0  # what comes to each router from others
         for turn in range(len(senders)):
             router = senders[(turn + destination) % len(senders)]
@@ -65,15 +64,18 @@ def reroute_large(turns, table, old, ends, sent, senders, ways, wiring, load, ba
 
 
 @kernel
-def lay(known, listed, laid, flow, target, load, rates, change):
+def lay(known, listed, laid, weights, target, load, rates, change):
     """Take a destination's paths off. Then let all routers choose, nearest first."""
     order, offsets, channels = listed
     row, before, cost = laid
-    for step in range(known - 1, 0, -1):
-        at = order[step]
-        if row[at] >= 0:
-            load[row[at]] -= flow[at]
-            flow[target[row[at]]] += flow[at]
+    for router in range(len(row)):
+        if weights[router] == 0 or row[router] < 0:
+            continue
+        at = router
+        while at != order[0]:
+            load[row[at]] -= weights[router]
+            at = target[row[at]]
+    row[:] = -1
     cost[order[0]] = 0.0
     for step in range(1, known):
         at = order[step]
