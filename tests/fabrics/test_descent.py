@@ -81,7 +81,10 @@ def test_rounds_are_those_of_the_twin(net, data):
     problem = problem_of(net, ways)
     order = data.draw(st.permutations(range(net.num_routers)))
     own, aim = data.draw(st.sampled_from([1.0, 2.0])), data.draw(st.integers(0, 8)) / 2
-    rules = Rules(np.arange(net.num_hosts), np.array(order), own, aim, rounds=4, free=2, price=0.5)
+    few = data.draw(st.booleans())
+    rules = Rules(
+        np.arange(net.num_hosts), np.array(order), own, aim, rounds=4, free=2, price=0.5, large=few
+    )  # fmt: skip
     height = None if ways.plain else dict(enumerate(ways.height.tolist()))
     sent = dict(enumerate(problem.sent[:, 0].tolist()))
     slow = Network(ends_of(net), net.channel_bandwidth.tolist(), exits(net).tolist(), sent, height)
@@ -91,7 +94,7 @@ def test_rounds_are_those_of_the_twin(net, data):
         if number == 3:  # a price of 0.65 would be rounded, and ties decided by that
             return
         price = 0.5 if number == 2 else 0.0
-        table = slow.reroute(table, senders, own, price, aim)
+        table = slow.reroute(table, senders, own, price, aim, few=few)
         rows = [{r: c for r, c in enumerate(row) if c >= 0} for row in found.tolist()]
         assert rows == table
         load, _ = slow.loads(table, None)
