@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from netloom.contention import effective_bisection, shift_loads
 from netloom.fabrics.balancing import Rules, balanced, descended, judge_of, problem_of
-from netloom.fabrics.levels import Ways, shortest_ways, tree_ways, wiring_of
+from netloom.fabrics.levels import Ways, leads, shortest_ways, tree_ways, wiring_of
 from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.tables import ForwardingTable, exits
 from netloom.topology import Topology, topology
@@ -71,6 +71,8 @@ def test_ways_are_those_of_the_twin(net, data):
         assert [hops[r] for r in order[:many].tolist()] == sorted(hops.values())
         for router in hops:
             assert channels[offsets[router] : offsets[router + 1]].tolist() == allowed[router]
+        led = np.flatnonzero(leads(net, Ways(high, routers, near, falls, 0, 0), end))
+        assert led.tolist() == sorted(sum(allowed.values(), []))
 
 
 @settings(max_examples=40, deadline=None)

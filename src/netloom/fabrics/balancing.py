@@ -475,8 +475,7 @@ def problem_of(topology: Topology, ways: Ways, order: Ints | None = None) -> Pro
     column = np.full(topology.num_routers, -1, np.int32)
     bearing = np.flatnonzero(sent.max(axis=1))
     column[bearing] = np.arange(len(bearing))
-    row_of_exit = np.empty(topology.num_routers, np.int32)
-    row_of_exit[ways.exits] = np.arange(len(ways.exits))
+    row_of_exit = np.argsort(ways.exits).astype(np.int32)
     return Problem(
         topology, ways, wiring_of(topology, order), exits(topology), row_of_exit,
         np.ascontiguousarray(sent), column,

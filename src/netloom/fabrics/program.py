@@ -10,7 +10,7 @@ import numpy as np
 from netloom.base.errors import InputError, NoRouteError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.fabrics.balancing import MOST_LANES, balanced
-from netloom.fabrics.levels import costs_nothing, shortest_ways, tree_ways
+from netloom.fabrics.levels import costs_nothing, leads, shortest_ways, tree_ways
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used, layered
 from netloom.routing.forwarding.tables import ForwardingTable, destinations, exits, forwarded_paths
 from netloom.routing.hosted import legs
@@ -200,23 +200,13 @@ def _busiest(topology: Topology, table: ForwardingTable, flows: Flows) -> float:
 
 
 def allowed_channels(topology: Topology, ways: Ways) -> Bools:
-    """Return by which channels packets may go to each destination.
+    """Return by which channels packets may go to each destination (``levels.leads``).
 
-    bool[num_destinations, num_network_channels]. Each leads one hop nearer, up first and then
-    down as ``ways`` say.
+    bool[num_destinations, num_network_channels].
     """
-    inside = topology.routers
-    source, target = inside.channel_source, inside.channel_target
-    down = ways.height[source] > ways.height[target]
-    place = np.empty(topology.num_routers, np.int64)
-    place[ways.exits] = np.arange(len(ways.exits))
-    known, row = np.unique(exits(topology), return_inverse=True)
-    found = np.empty((len(known), inside.num_channels), np.bool_)
-    for number, end in enumerate(place[known].tolist()):
-        near = ways.near[end]
-        nearer = (near[target] >= 0) & (near[target] == near[source] - 1)
-        found[number] = nearer & (ways.plain | (down == ways.falls[end][source]))
-    return found[row]
+    known, row = np.unique(np.argsort(ways.exits)[exits(topology)], return_inverse=True)
+    found: Bools = np.array([leads(topology, ways, place) for place in known.tolist()])[row]
+    return found
 
 
 def best_for_program(

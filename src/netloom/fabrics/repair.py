@@ -159,9 +159,7 @@ def repaired(
 
 def _missing(ends: Ints, shortest: Ways, table: Ints) -> Bools:
     """Return the entries that are missing though there is a way."""
-    place = np.empty(table.shape[1], np.int64)
-    place[shortest.exits] = np.arange(len(shortest.exits))
-    return (table < 0) & (shortest.near[place[ends]] > 0)
+    return (table < 0) & (shortest.near[np.argsort(shortest.exits)[ends]] > 0)
 
 
 def _prices(
