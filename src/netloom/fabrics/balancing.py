@@ -113,6 +113,8 @@ class Candidate:
         Largest load over bandwidth in a shift of the hosts: in the worst, and the mean of shifts.
     lanes
         How many lanes packets take.
+    front
+        Of the one that is chosen: all that no other surpasses, itself among them.
     """
 
     table: ForwardingTable
@@ -121,6 +123,7 @@ class Candidate:
     shift_max: float
     shift_mean: float
     lanes: int = 1
+    front: tuple[Candidate, ...] = ()
 
     def surpasses(self, other: Candidate) -> bool:
         """Whether this is as good as another in all respects but the mean of shifts."""
@@ -132,14 +135,6 @@ class Candidate:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Balanced:
-    """The best table for an objective, and all that no other surpasses."""
-
-    table: ForwardingTable
-    front: tuple[Candidate, ...]
-
-
 def balanced(
     topology: Topology,
     *,
@@ -149,8 +144,8 @@ def balanced(
     frozen: Bools | None = None,
     start: ForwardingTable | None = None,
     tries: int = MOST_TRIES,
-) -> Balanced:
-    """Return a table in which no cable carries more than it must.
+) -> Candidate:
+    """Return a table in which no cable carries more than it must, with its ``front``.
 
     Parameters
     ----------
@@ -176,7 +171,7 @@ def balanced(
     Examples
     --------
     >>> from netloom.topology import topology
-    >>> best = balanced(topology("fat-tree:4x2"), objective="shifts").front[0]
+    >>> best = balanced(topology("fat-tree:4x2"), objective="shifts")
     >>> best.all_to_all, best.shift_max
     (12.0, 1.0)
     """
@@ -214,7 +209,7 @@ def balanced(
         if not any(each.surpasses(new) for each in front):
             front.append(new)
     chosen = _chosen(front, objective, fresh.problem.least_shift())
-    return Balanced(chosen.table, tuple(front))
+    return replace(chosen, front=tuple(front))
 
 
 @dataclass(eq=False)
