@@ -1,13 +1,16 @@
 """Kernels of balanced tables against slow twins, and what must hold of every round."""
 
+from itertools import chain
+
 import networkx as nx
 import numpy as np
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from netloom.contention import effective_bisection, shift_loads
 from netloom.fabrics.balancing import Rules, balanced, descended, judge_of, problem_of
-from netloom.fabrics.levels import Ways, shortest_ways, tree_ways, wiring_of
+from netloom.fabrics.levels import Ways, leads, shortest_ways, tree_ways, wiring_of
+from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.tables import ForwardingTable, exits
 from netloom.topology import Topology, topology
 from netloom.topology.core import attach_hosts
@@ -23,12 +26,25 @@ def networks(draw, rates=(1.0, 2.0)):
     pair = st.tuples(st.integers(0, count - 1), st.integers(0, count - 1))
     joined += [each for each in draw(st.lists(pair, max_size=9)) if each[0] != each[1]]
     rate = draw(st.lists(st.sampled_from(rates), min_size=len(joined), max_size=len(joined)))
-    pairs = [end for a, b in joined for end in ((a, b), (b, a))]
-    source, target = np.array(pairs, np.int32).T
-    inside = Topology("net", count, source, target, channel_bandwidth=np.repeat(rate, 2))
     hosts = draw(st.lists(st.integers(0, 3), min_size=count, max_size=count))
     assume(np.count_nonzero(hosts) > 1)
-    return attach_hosts(inside, np.arange(count).repeat(hosts), name="net")
+    return joined_by(joined, hosts, rate)
+
+
+def joined_by(joined, hosts, rate):
+    """Routers with so many hosts each, on cables of these ends and bandwidths."""
+    source, target = np.array([end for a, b in joined for end in ((a, b), (b, a))], np.int32).T
+    inside = Topology("net", len(hosts), source, target, channel_bandwidth=np.repeat(rate, 2))
+    return attach_hosts(inside, np.arange(len(hosts)).repeat(hosts), name="net")
+
+
+RING = joined_by([(0, 1), (1, 2), (2, 3), (3, 4), (0, 3), (1, 4)], [1, 2, 0, 1, 1], np.ones(6))
+"""Router 2 has no hosts. If all hosts reach each other up and then down, it does not reach all."""
+
+HOUSE = joined_by(
+    [(0, 1), (1, 2), (2, 3), (0, 4), (3, 5), (3, 4), (2, 5)], [1, 0, 1, 0, 0, 2], np.ones(7)
+)
+"""A shortest path goes where fewer hops are left, but more if packets go up and then down."""
 
 
 def ends_of(net):
@@ -57,6 +73,8 @@ def test_ways_are_those_of_the_twin(net, data):
         assert [hops[r] for r in order[:many].tolist()] == sorted(hops.values())
         for router in hops:
             assert channels[offsets[router] : offsets[router + 1]].tolist() == allowed[router]
+        led = np.flatnonzero(leads(net, Ways(high, routers, near, falls, 0, 0), end))
+        assert led.tolist() == sorted(chain.from_iterable(allowed.values()))
 
 
 @settings(max_examples=40, deadline=None)
@@ -67,7 +85,10 @@ def test_rounds_are_those_of_the_twin(net, data):
     problem = problem_of(net, ways)
     order = data.draw(st.permutations(range(net.num_routers)))
     own, aim = data.draw(st.sampled_from([1.0, 2.0])), data.draw(st.integers(0, 8)) / 2
-    rules = Rules(np.arange(net.num_hosts), np.array(order), own, aim, rounds=4, free=2, price=0.5)
+    few = data.draw(st.booleans())
+    rules = Rules(
+        np.arange(net.num_hosts), np.array(order), own, aim, rounds=4, free=2, price=0.5, large=few
+    )  # fmt: skip
     height = None if ways.plain else dict(enumerate(ways.height.tolist()))
     sent = dict(enumerate(problem.sent[:, 0].tolist()))
     slow = Network(ends_of(net), net.channel_bandwidth.tolist(), exits(net).tolist(), sent, height)
@@ -77,7 +98,7 @@ def test_rounds_are_those_of_the_twin(net, data):
         if number == 3:  # a price of 0.65 would be rounded, and ties decided by that
             return
         price = 0.5 if number == 2 else 0.0
-        table = slow.reroute(table, senders, own, price, aim)
+        table = slow.reroute(table, senders, own, price, aim, few=few)
         rows = [{r: c for r, c in enumerate(row) if c >= 0} for row in found.tolist()]
         assert rows == table
         load, _ = slow.loads(table, None)
@@ -87,6 +108,8 @@ def test_rounds_are_those_of_the_twin(net, data):
 
 @settings(max_examples=150, deadline=None)
 @given(networks(), st.booleans(), st.integers(0, 99))
+@example(RING, False, 0)
+@example(RING, True, 0)
 def test_every_pair_arrives_going_up_and_then_down(net, large, seed):
     ways = tree_ways(net, shortest_ways(net))
     assert ways.unreached == 0  # a network in one piece has a root
@@ -102,8 +125,25 @@ def test_every_pair_arrives_going_up_and_then_down(net, large, seed):
         for row, end in zip(table, exits(net).tolist(), strict=True):
             for router, many in enumerate(problem.sent[:, 0].tolist()):
                 path = walked(net, row, router, end)
-                assert path is not None
-                load[path] += many
+                assert (path is None) == (ways.near[problem.row_of_exit[end], router] < 0)
+                if many:  # a router without hosts may have no way
+                    load[path] += many
+        assert longest == (load / problem.bandwidth).max(initial=0.0)
+
+
+@settings(max_examples=40, deadline=None)
+@given(networks(), st.booleans())
+@example(HOUSE, True)
+def test_loads_are_those_of_the_table_whatever_it_began_with(net, large):
+    """Paths that go up after they went down are taken off, too, though the ways admit none."""
+    problem = problem_of(net, tree_ways(net, shortest_ways(net)))
+    count, start = net.num_hosts, ENGINES["minhop"](net).next_channel
+    rules = Rules(np.arange(count), np.arange(net.num_routers), 1.0, 1.0, rounds=2, large=large)
+    for table, longest in descended(problem, rules, start, np.arange(count) % 3 == 0):
+        load = np.zeros(net.num_network_channels)
+        for row, end in zip(table, exits(net).tolist(), strict=True):
+            for router in net.injection_router.tolist():
+                load[walked(net, row, router, end)] += 1
         assert longest == (load / problem.bandwidth).max(initial=0.0)
 
 

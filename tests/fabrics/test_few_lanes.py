@@ -3,7 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from netloom.base.errors import InputError
@@ -86,6 +86,7 @@ def test_what_the_search_counts(seed, lanes):
 
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
+@example(seed=3000000)
 def test_a_row_is_found_as_defined(seed):
     """The kernel's row is that of its twin, given what others have taken and random costs."""
     rng = np.random.default_rng(seed)
@@ -101,6 +102,7 @@ def test_a_row_is_found_as_defined(seed):
         if asked >= 0:
             graph.uses[held, graph.slot[asked]] -= 1
     search.weight[:] = rng.integers(1, 4, len(search.weight)) * 8
+    search.room[:] = 2.0 ** rng.integers(0, 4, len(search.room))  # sums in any order are the same
     waits = nx.DiGraph()
     for held, slot in zip(*np.nonzero(graph.uses), strict=True):
         offset = graph.out_offsets[graph.channel_target[held]]
@@ -113,7 +115,7 @@ def test_a_row_is_found_as_defined(seed):
         assert (search.table[row] == -1).all()
         return
     entries, costs = expected
-    if len(set(np.round(list(costs.values()), 9))) == len(costs):  # sums in another order
+    if len(set(costs.values())) == len(costs):
         assert search.table[row].tolist() == entries.tolist()
         if row < search.rows:
             sent = search.sent[:, row % search.sent.shape[1]]

@@ -68,18 +68,22 @@ class Network:
                     of_host[channel, router] += 1
         return load, of_host
 
-    def reroute(self, table, order, own_share, strength, aim):
-        """Give every destination new paths, those of the table's routers in this order."""
+    def reroute(self, table, order, own_share, strength, aim, *, few):
+        """Give every destination new paths, those of the table's routers in this order.
+
+        Hosts choose among few ways or all.
+        """
         for destination, end in enumerate(self.exits):
-            turn = Turn(self, table, destination, (own_share, strength, aim))
+            kind = TurnOfFew if few else Turn
+            turn = kind(self, table, destination, (own_share, strength, aim))
             hops = self.ways[destination][0]
-            first = destination % len(order) if strength else 0
+            first = destination % len(order) if strength or few else 0
             for router in order[first:] + order[:first]:
                 if router in hops:
                     turn.lay(router, self.sent[router])
             for router in sorted(hops, key=lambda each: (hops[each], each)):
                 if router != end and router not in turn.chosen:
-                    turn.chosen[router] = turn.cheapest(router, 1, None)[1]
+                    turn.chosen[router] = turn.rest(router)
             table[destination] = turn.chosen
         return table
 
@@ -126,3 +130,57 @@ class Turn:
         self.chosen |= picks
         for channel in picks.values():
             self.own[channel] += weight
+
+    def rest(self, router):
+        """Return the channel of a router that no path touched."""
+        return self.cheapest(router, 1, None)[1]
+
+
+class TurnOfFew(Turn):
+    """The same where routers note a way each beforehand, and hosts choose the first channel."""
+
+    def __init__(self, network, table, destination, rules):
+        """Note the cheapest way of each router while nothing goes to the destination."""
+        super().__init__(network, table, destination, rules)
+        self.rules = (0.0, 0.0, 0.0)
+        priced = {each: self.cheapest(each, 1, None) for each in self.allowed}
+        self.rules = rules
+        self.cost = {router: cost for router, (cost, _) in priced.items()}
+        self.noted = {router: channel for router, (_, channel) in priced.items()}
+
+    def onward(self, channel):
+        """Return a channel and those that the routers behind it noted."""
+        path, at = [channel], self.network.ends[channel][1]
+        while at != self.end:
+            path.append(self.noted[at])
+            at = self.network.ends[path[-1]][1]
+        return path
+
+    def first_price(self, channel, weight):
+        """Return what a router pays that begins with a channel of its own."""
+        own_share, strength, aim = self.rules
+        rate, now = self.network.bandwidth, self.load + self.own
+        paid = now[channel] * (weight - own_share) / rate[channel]
+        paid += weight * self.cost[self.network.ends[channel][1]]
+        for each in self.onward(channel):
+            over = now[each] / rate[each] - aim
+            more = over + weight / rate[each]
+            paid += strength * (max(more, 0) ** 2 - max(over, 0) ** 2)
+        return paid
+
+    def lay(self, router, weight):
+        """Lay the paths of a router's hosts. It chooses unless a path leads through it."""
+        if router == self.end:
+            return
+        if router not in self.chosen:
+            self.noted[router] = min(
+                (self.first_price(each, weight), each != self.before.get(router), each)
+                for each in self.allowed[router]
+            )[2]
+        for channel in self.onward(self.noted[router]):
+            self.chosen[self.network.ends[channel][0]] = channel
+            self.own[channel] += weight
+
+    def rest(self, router):
+        """Return the channel of a router that no path touched."""
+        return self.noted[router]

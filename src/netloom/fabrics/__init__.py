@@ -1,18 +1,17 @@
 """Real subnets: how good their routing tables are, better ones, and the files that they go to."""
 
-from netloom.fabrics.balancing import Balanced, Candidate, balanced
+from netloom.fabrics.balancing import Candidate, balanced
 from netloom.fabrics.few_lanes import in_few_lanes
 from netloom.fabrics.figures import BusyChannel, TableFigures, table_figures
 from netloom.fabrics.program import (
     Flows,
-    ProgramTable,
     best_for_program,
     flows_of,
     for_program,
     program_times,
     tables_for_program,
 )
-from netloom.fabrics.repair import Changes, Repaired, repaired, table_changes, write_changes
+from netloom.fabrics.repair import Changes, repaired, table_changes, write_changes
 from netloom.fabrics.writing import (
     with_others,
     write_levels,
@@ -22,13 +21,10 @@ from netloom.fabrics.writing import (
 )
 
 __all__ = [
-    "Balanced",
     "BusyChannel",
     "Candidate",
     "Changes",
     "Flows",
-    "ProgramTable",
-    "Repaired",
     "TableFigures",
     "balanced",
     "best_for_program",

@@ -9,7 +9,7 @@ cost extra, more so round by round, until the busiest channel has come down.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -27,11 +27,11 @@ from netloom.topology.faults import working_nodes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
     from netloom.base.arrays import Bools, Floats, Ints
     from netloom.fabrics.levels import Ways, Wiring
     from netloom.topology import Topology
+
+    State = tuple[Ints, Ints, Ints, Floats, Floats]
 
 
 Objective = Literal["all-to-all", "shifts", "permutations"]
@@ -113,6 +113,8 @@ class Candidate:
         Largest load over bandwidth in a shift of the hosts: in the worst, and the mean of shifts.
     lanes
         How many lanes packets take.
+    front
+        Of the one that is chosen: all that no other surpasses, itself among them.
     """
 
     table: ForwardingTable
@@ -121,6 +123,7 @@ class Candidate:
     shift_max: float
     shift_mean: float
     lanes: int = 1
+    front: tuple[Candidate, ...] = ()
 
     def surpasses(self, other: Candidate) -> bool:
         """Whether this is as good as another in all respects but the mean of shifts."""
@@ -132,14 +135,6 @@ class Candidate:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Balanced:
-    """The best table for an objective, and all that no other surpasses."""
-
-    table: ForwardingTable
-    front: tuple[Candidate, ...]
-
-
 def balanced(
     topology: Topology,
     *,
@@ -149,8 +144,8 @@ def balanced(
     frozen: Bools | None = None,
     start: ForwardingTable | None = None,
     tries: int = MOST_TRIES,
-) -> Balanced:
-    """Return a table in which no cable carries more than it must.
+) -> Candidate:
+    """Return a table in which no cable carries more than it must, with its ``front``.
 
     Parameters
     ----------
@@ -176,7 +171,7 @@ def balanced(
     Examples
     --------
     >>> from netloom.topology import topology
-    >>> best = balanced(topology("fat-tree:4x2"), objective="shifts").front[0]
+    >>> best = balanced(topology("fat-tree:4x2"), objective="shifts")
     >>> best.all_to_all, best.shift_max
     (12.0, 1.0)
     """
@@ -214,7 +209,7 @@ def balanced(
         if not any(each.surpasses(new) for each in front):
             front.append(new)
     chosen = _chosen(front, objective, fresh.problem.least_shift())
-    return Balanced(chosen.table, tuple(front))
+    return replace(chosen, front=tuple(front))
 
 
 @dataclass(eq=False)
@@ -269,7 +264,7 @@ class Search:
     def add(self, table: ForwardingTable) -> None:
         """Judge a table from elsewhere, and keep it if no other surpasses it."""
         problem = self.judge.problem
-        load = problem.loads(table.next_channel.copy())[0]
+        load = problem.loads(table.next_channel.copy(), large=True)[0]
         longest = float((load / problem.bandwidth).max(initial=0.0))
         self.keep(self.judge.judged(table, longest, lanes_used(table)))
 
@@ -383,20 +378,20 @@ class Problem:
         """Destinations × channels."""
         return max(len(self.ends) * len(self.bandwidth), 1)
 
-    def loads(self, table: Ints) -> tuple[Ints, Ints]:
-        """Return the paths on each channel, and how many go over it from a host of each router.
+    def loads(self, table: Ints, *, large: bool = False) -> State:
+        """Return what ``kernels.rerouting`` calls the state, given a table.
 
         Entries that lead nowhere are taken out of the table.
         """
         from netloom.fabrics.kernels.rerouting import count_paths
 
+        columns = 0 if large else max(int(self.column.max()) + 1, 1)
         load = np.zeros(len(self.bandwidth), np.int64)
-        of_router = np.zeros((len(load), max(int(self.column.max()) + 1, 1)), np.int32)
-        count_paths(
-            table, self.ends, self.sent, self.column, self.wiring[1], np.zeros_like(load),
-            of_router, load,
-        )  # fmt: skip
-        return load, of_router
+        of_router = np.zeros((len(load), columns), np.int32)
+        own = load if large else np.zeros_like(load)
+        state = load, own, of_router, self.bandwidth, 1.0 / self.bandwidth
+        count_paths(table, self.ends, self.sent, self.column, self.wiring[1], state)
+        return state
 
     def least_longest(self) -> float:
         """Return a lower bound on the busiest channel's time.
@@ -475,8 +470,7 @@ def problem_of(topology: Topology, ways: Ways, order: Ints | None = None) -> Pro
     column = np.full(topology.num_routers, -1, np.int32)
     bearing = np.flatnonzero(sent.max(axis=1))
     column[bearing] = np.arange(len(bearing))
-    row_of_exit = np.empty(topology.num_routers, np.int32)
-    row_of_exit[ways.exits] = np.arange(len(ways.exits))
+    row_of_exit = np.argsort(ways.exits).astype(np.int32)
     return Problem(
         topology, ways, wiring_of(topology, order), exits(topology), row_of_exit,
         np.ascontiguousarray(sent), column,
@@ -532,7 +526,7 @@ class Rules:
     change
         Price of an entry that is not that of the table to start with.
     large
-        Whether hosts choose among few ways, for large networks (``rerouting_large``).
+        Whether hosts choose among few ways, for large networks (``kernels.rerouting``).
     """
 
     turns: Ints
@@ -555,7 +549,6 @@ def descended(
     one changes nothing. Paths take all ways from each router, or few in large networks.
     """
     from netloom.fabrics.kernels.rerouting import reroute
-    from netloom.fabrics.kernels.rerouting_large import count_flows, reroute_large
 
     table = np.full((len(problem.ends), problem.topology.num_routers), -1, np.int32)
     if start is not None:
@@ -565,27 +558,15 @@ def descended(
     ways, strength = problem.ways, 0.0
     near = (ways.near, ways.falls, ways.height, problem.row_of_exit)
     order = rules.order[problem.column[rules.order] >= 0].astype(np.int32)
-    load: NDArray[Any] = np.zeros(len(problem.bandwidth))
-    if rules.large:
-        count_flows(table, problem.ends, problem.sent, problem.wiring[1], load)
-    else:
-        load, of_router = problem.loads(table)
-        own = np.zeros_like(load)
+    state = problem.loads(table, large=rules.large)
     for number in range(rules.rounds):
         if number >= rules.free:
             strength = max(strength * GROWTH, rules.price)
-        prices = rules.own, strength, rules.aim, rules.change
-        if rules.large:
-            moved = reroute_large(
-                turns, table, old, problem.ends, problem.sent, order, near, problem.wiring, load,
-                problem.bandwidth, prices,
-            )  # fmt: skip
-        else:
-            moved = reroute(
-                turns, table, old, problem.ends, problem.sent, problem.column, order, near,
-                problem.wiring, (load, own, of_router, problem.bandwidth), prices,
-            )  # fmt: skip
-        longest = float((load / problem.bandwidth).max(initial=0.0))
+        moved = reroute(
+            turns, table, old, problem.ends, problem.sent, problem.column, order, near,
+            problem.wiring, state, (rules.own, strength, rules.aim, rules.change),
+        )  # fmt: skip
+        longest = float((state[0] / problem.bandwidth).max(initial=0.0))
         yield table, longest
         if not moved and (longest <= rules.aim or number > rules.free + PATIENCE):
             return

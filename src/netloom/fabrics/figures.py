@@ -295,11 +295,8 @@ def ways_of(
 
     chosen: Any = slice(None) if rows is None else list(rows)
     takes = np.isin(np.arange(topology.num_hosts), taking)
-    own = np.arange(topology.num_hosts, dtype=np.int32)
-    sent, wanted = senders(topology, taking), takes
-    if not topology.direct:
-        wanted = takes[topology.port_host]
-        own = np.where(sent.shape[1] == 1, topology.injection_router, -1).astype(np.int32)
+    sent, wanted = senders(topology, taking), takes[topology.port_host]
+    own = np.where(sent.shape[1] == 1, topology.injection_router, -1).astype(np.int32)
     leaves = exits(topology)
     if table.undelivered is not None:
         leaves = np.where(table.undelivered, -1, leaves).astype(np.int32)
@@ -357,7 +354,7 @@ def on_several_switches(topology: Topology) -> int:
     >>> on_several_switches(topology("leaf-spine:2x1x3"))
     0
     """
-    if topology.direct or topology.num_ports == topology.num_hosts:
+    if topology.num_ports == topology.num_hosts:
         return 0
     ends = np.unique(np.stack([topology.port_host, topology.injection_router]), axis=1)
     return int((np.bincount(ends[0]) > 1).sum())
@@ -516,8 +513,7 @@ def busiest_destinations(
     hosts, paths = np.zeros((2, many, few + 1), np.int64)
     if table.next_channel.size * many > MOST_LISTED * topology.num_routers:
         return hosts[:0, :few], paths[:0, :few]
-    owner = np.arange(topology.num_hosts) if topology.direct else topology.port_host
-    each = np.arange(many)
+    owner, each = topology.port_host, np.arange(many)
     for host in taking.tolist():
         rows = np.flatnonzero(owner == host)
         found = sum(ways_of(topology, table, taking, (int(row),)).paths for row in rows)
@@ -535,7 +531,7 @@ def _destinations(
     """Return the hosts that the paths on a channel lead to, and how many to each, most first."""
     router = topology.routers.channel_source[channel]
     rows = np.flatnonzero(table.next_channel[:, router] == channel)
-    owner = np.arange(topology.num_hosts) if topology.direct else topology.port_host
+    owner = topology.port_host
     rows = rows[np.isin(owner[rows], figures.taking)]
     if len(rows) * topology.num_routers > MOST_FOLLOWED:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)

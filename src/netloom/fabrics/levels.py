@@ -131,18 +131,23 @@ def tree_ways(topology: Topology, shortest: Ways, installed: Ints | None = None)
 
 def admitted(topology: Topology, ways: Ways, installed: Ints) -> int:
     """Return how many entries of a table to the routers, its last rows, are such ways."""
-    inside = topology.routers
-    rows = installed[-inside.num_routers :]
-    end, router = np.nonzero(rows >= 0)
-    channel = rows[end, router]
-    place = np.empty(inside.num_routers, np.int64)
-    place[ways.exits] = np.arange(len(ways.exits))
-    near, falls = ways.near[place[end]], ways.falls[place[end]]
-    each, after = np.arange(len(end)), inside.channel_target[channel]
-    down = ways.height[router] > ways.height[after]
-    fits = (near[each, after] == near[each, router] - 1) & (near[each, after] >= 0)
-    stays = (down == falls[each, router]) & (falls[each, after] | ~down)
-    return int((fits & (ways.plain | stays)).sum())
+    rows, place = installed[-topology.num_routers :], np.argsort(ways.exits)
+    return sum(
+        int(leads(topology, ways, place[end])[row[row >= 0]].sum()) for end, row in enumerate(rows)
+    )
+
+
+def leads(topology: Topology, ways: Ways, place: int) -> Bools:
+    """Return by which channels between routers packets may go to an exit, by its place.
+
+    bool[num_network_channels]. Each leads one hop nearer, up first and then down.
+    """
+    inside, near, falls = topology.routers, ways.near[place], ways.falls[place]
+    source, target = inside.channel_source, inside.channel_target
+    down = ways.height[source] > ways.height[target]
+    stays = (down == falls[source]) & (falls[target] | ~down)
+    found: Bools = (near[target] == near[source] - 1) & (near[target] >= 0) & (ways.plain | stays)
+    return found
 
 
 def costs_nothing(topology: Topology, tree: Ways, shortest: Ways) -> bool:
@@ -154,9 +159,8 @@ def costs_nothing(topology: Topology, tree: Ways, shortest: Ways) -> bool:
 
 def bearing_routers(topology: Topology) -> tuple[Ints, Ints]:
     """Return the routers with hosts, and how many ports of hosts each router of all has."""
-    weight = senders(topology).max(axis=1)
-    if not topology.direct:
-        weight = np.maximum(weight, np.bincount(exits(topology), minlength=topology.num_routers))
+    ports = np.bincount(exits(topology), minlength=topology.num_routers)
+    weight = np.maximum(senders(topology).max(axis=1), ports * topology.routers.vertex_up)
     return np.flatnonzero(weight).astype(np.int32), weight
 
 
@@ -265,18 +269,11 @@ def _turned(root: int, beside: list[list[int]], high: list[int]) -> Ints:
 
 def _choices(topology: Topology, ways: Ways) -> float:
     """Return how many ways there are between routers with hosts: the sum of their logarithms."""
-    inside = topology.routers
-    source, target = inside.channel_source, inside.channel_target
-    down = ways.height[source] > ways.height[target]
-    if ways.plain:
-        down = np.ones(len(source), np.bool_)
+    source, target = topology.routers.channel_source, topology.routers.channel_target
     bearing, _ = bearing_routers(topology)
     total = 0.0
     for row in range(len(bearing)):
-        near = ways.near[row]
-        led = (near[target] == near[source] - 1) & (near[target] >= 0)
-        falls = ways.falls[row]
-        led &= (down == falls[source]) & (falls[target] | ~down)
+        near, led = ways.near[row], leads(topology, ways, row)
         count = np.zeros(len(near))
         count[ways.exits[row]] = 1.0
         for hops in range(1, int(near.max()) + 1):

@@ -10,7 +10,7 @@ import numpy as np
 from netloom.base.errors import InputError, NoRouteError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.fabrics.balancing import MOST_LANES, balanced
-from netloom.fabrics.levels import costs_nothing, shortest_ways, tree_ways
+from netloom.fabrics.levels import costs_nothing, leads, shortest_ways, tree_ways
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used, layered
 from netloom.routing.forwarding.tables import ForwardingTable, destinations, exits, forwarded_paths
 from netloom.routing.hosted import legs
@@ -99,27 +99,6 @@ def program_times(topology: Topology, table: ForwardingTable, flows: Flows) -> F
     return np.asarray(load / topology.channel_bandwidth)
 
 
-@dataclass(frozen=True, eq=False)
-class ProgramTable:
-    """A table for a program.
-
-    Attributes
-    ----------
-    table
-        The table: that given, but for the rows of the program's destinations.
-    rows
-        bool[num_destinations], those rows.
-    before, after
-        How long the busiest channel between routers works for the program, in bytes over
-        bandwidth, by the table given and by this one.
-    """
-
-    table: ForwardingTable
-    rows: Bools
-    before: float
-    after: float
-
-
 def for_program(
     topology: Topology,
     start: ForwardingTable,
@@ -128,7 +107,7 @@ def for_program(
     *,
     seed: int = DEFAULT_SEED,
     tries: int = 4,
-) -> ProgramTable:
+) -> ForwardingTable:
     """Return a table by which a program's busiest channel works as shortly as could be found.
 
     Destination by destination, the program's flows to it take the cheapest paths, largest first,
@@ -157,8 +136,7 @@ def for_program(
     speed = np.ascontiguousarray(inside.channel_bandwidth)
     rng = np.random.default_rng(seed)
     powers = np.repeat(POWERS, ROUNDS // len(POWERS))
-    best, before = start, _busiest(topology, start, flows)
-    after = before
+    best, least = start, _busiest(topology, start, flows)
     for number in range(tries if len(known) else 0):
         turns = np.array([rng.permutation(len(known)) for _ in powers])
         if number == 0:
@@ -171,11 +149,9 @@ def for_program(
         table[known] = rows
         found = replace(start, next_channel=table)
         time = _busiest(topology, found, flows)
-        if time < after * (1 - 1e-9):
-            best, after = found, time
-    touched = np.zeros(len(start.next_channel), np.bool_)
-    touched[known] = True
-    return ProgramTable(best, touched, before, after)
+        if time < least * (1 - 1e-9):
+            best, least = found, time
+    return best
 
 
 def _by_destination(
@@ -200,23 +176,13 @@ def _busiest(topology: Topology, table: ForwardingTable, flows: Flows) -> float:
 
 
 def allowed_channels(topology: Topology, ways: Ways) -> Bools:
-    """Return by which channels packets may go to each destination.
+    """Return by which channels packets may go to each destination (``levels.leads``).
 
-    bool[num_destinations, num_network_channels]. Each leads one hop nearer, up first and then
-    down as ``ways`` say.
+    bool[num_destinations, num_network_channels].
     """
-    inside = topology.routers
-    source, target = inside.channel_source, inside.channel_target
-    down = ways.height[source] > ways.height[target]
-    place = np.empty(topology.num_routers, np.int64)
-    place[ways.exits] = np.arange(len(ways.exits))
-    known, row = np.unique(exits(topology), return_inverse=True)
-    found = np.empty((len(known), inside.num_channels), np.bool_)
-    for number, end in enumerate(place[known].tolist()):
-        near = ways.near[end]
-        nearer = (near[target] >= 0) & (near[target] == near[source] - 1)
-        found[number] = nearer & (ways.plain | (down == ways.falls[end][source]))
-    return found[row]
+    known, row = np.unique(np.argsort(ways.exits)[exits(topology)], return_inverse=True)
+    found: Bools = np.array([leads(topology, ways, place) for place in known.tolist()])[row]
+    return found
 
 
 def best_for_program(
@@ -227,7 +193,7 @@ def best_for_program(
     ways: Ways,
     *,
     seed: int = DEFAULT_SEED,
-) -> ProgramTable:
+) -> ForwardingTable:
     """Return a table for a program: ``for_program`` from each of two tables, the better one.
 
     ``start`` follows ``ways``. Of the installed table those entries are taken that do, too.
@@ -240,7 +206,7 @@ def best_for_program(
         table[known] = fitting(topology, each.next_channel[known], allowed[known])
         starts.append(replace(start, next_channel=table))
     found = [for_program(topology, each, flows, allowed, seed=seed) for each in starts]
-    return min(found, key=lambda each: each.after)
+    return min(found, key=lambda each: _busiest(topology, each, flows))
 
 
 def fitting(topology: Topology, rows: Ints, allowed: Bools) -> Ints:
@@ -322,13 +288,14 @@ def tables_for_program(
     >>> busiest_time(net, tables_for_program(net, ENGINES["minhop"](net), flows), flows)
     5.0
     """
-    most = lanes or MOST_LANES
+    most, rows = lanes or MOST_LANES, np.zeros(len(installed.next_channel), np.bool_)
+    rows[_sent_to(topology, flows)] = True
     general = balanced(topology, lanes=lanes, objective=objective, seed=seed, tries=FEW).table
     shortest = shortest_ways(topology)
     tree = tree_ways(topology, shortest)
 
-    def around(start: ForwardingTable, rows: Bools) -> ForwardingTable | None:
-        """Return a table with these rows of another, the rest balanced, in few enough lanes."""
+    def around(start: ForwardingTable) -> ForwardingTable | None:
+        """Return a table with the program's rows of another, the rest balanced, in few lanes."""
         try:
             found = balanced(
                 topology, lanes=lanes, objective=objective, seed=seed, frozen=rows, start=start
@@ -348,19 +315,17 @@ def tables_for_program(
         if ways is tree and tree.unreached:
             continue
         best = best_for_program(topology, general, installed, flows, ways, seed=seed)
-        table = around(best.table, best.rows)
+        table = around(best)
         if table is not None:
             found.insert(0, table)
             break
     least, kept = min(map(time, found)), time(installed)
     if kept * SAME < least:
-        rows = np.zeros(len(general.next_channel), np.bool_)
-        rows[_sent_to(topology, flows)] = True
         mixed = np.where(rows[:, None], installed.next_channel, general.next_channel)
         whole = _lost(topology, general)
         kept_rows = replace(general, next_channel=mixed, lanes=None)
         if _lost(topology, kept_rows) <= whole:
-            found += [each for each in (around(kept_rows, rows),) if each is not None]
+            found += [each for each in (around(kept_rows),) if each is not None]
         if _lost(topology, installed) <= whole:
             found += [each for each in (in_lanes(topology, installed, most),) if each is not None]
         least = min(map(time, found))

@@ -91,11 +91,12 @@ def with_others(topology: Topology, table: ForwardingTable) -> ForwardingTable:
     >>> with_others(net, minhop(net)).others.tolist()
     [[-1, 2, 4, 6], [0, -1, 5, 7], [0, 2, -1, 6], [1, 3, 4, -1]]
     """
-    if table.others is not None or topology.direct:
+    every = addresses(topology)
+    if table.others is not None or len(table.next_channel) == len(every):
         return table
     from netloom.fabrics.kernels.other_ends import fill_ways, keep_crossed, use_ways
 
-    every, graph = addresses(topology), dependency_graph(topology)
+    graph = dependency_graph(topology)
     enters = topology.routers.channel_target
     hosts, ends = np.zeros((2, topology.num_routers), np.bool_)
     hosts[topology.injection_router] = True

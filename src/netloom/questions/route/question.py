@@ -618,7 +618,7 @@ def routed(
     if question.repair:
         from netloom.fabrics.repair import repaired
 
-        return repaired(network, ready.installed, seed=seed).table, ()
+        return repaired(network, ready.installed, seed=seed), ()
     if asked.programs:
         with patience("Making tables for the program"):
             table = tables_for_program(
