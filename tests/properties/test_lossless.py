@@ -17,8 +17,8 @@ CLOSE = 1e-6
 
 
 def plain(case):
-    """The case without rates of flows of their own, which lossless networks do not have here."""
-    return replace(case, caps=np.inf, latency=0.0)
+    """The case without latencies."""
+    return replace(case, latency=0.0)
 
 
 def begun(case):
@@ -35,7 +35,8 @@ def begun(case):
     engine = FlowEngine(network, in_order=case.injection == "in-order", circles=round_)
     path = np.full(len(table), -1)
     path[moving] = np.arange(len(moving))
-    engine.append(table, ways, path, weight=case.weights)
+    engine.add_ways(ways)
+    engine.append(table, path, weight=case.weights)
     return engine, ways, round_
 
 
