@@ -543,7 +543,7 @@ def fastest_timeline(answer: CollectiveTimes) -> Timeline:
     what += f" of {units.size(best.size)}" if best.size else ""
     return timeline_of(
         happened, program=f"{what} on {answer.topology.name}", unit="seconds", size="bytes",
-        unit_us=1e6, crossed=crossed_links(answer.network.links, found_run, happened.moved),
+        unit_us=1e6, crossed=crossed_links(found_run, happened.moved),
     )  # fmt: skip
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from netloom.questions.fields import Clock
     from netloom.questions.simulate.engines import PreparedFlows, PreparedNetwork
     from netloom.simulation.flow import FlowNetwork
+    from netloom.simulation.traces import TraceRun
     from netloom.topology import Topology
 
 OWN_FIELDS = ("flit_bytes", "packet_flits", "router")
@@ -155,9 +156,9 @@ class CycleRunner(Runner):
             what = f"more than {MOST_CYCLES:,} cycles of {algorithm.name}"
             raise InputError("size", what, "smaller sizes, larger flit_bytes, or engine flow")
         flits = _crossed(found, network)
-        times = flits / np.append(
-            network.topology.channel_bandwidth, np.ones(len(flits) - network.topology.num_channels)
-        )
+        topology = network.topology
+        ends = np.ones(len(flits) - topology.num_channels)
+        times = flits / np.append(topology.channel_bandwidth, ends)
         link = int(np.argmax(times))
         return Timed(
             found.finish * network.cycle_seconds,
@@ -168,17 +169,14 @@ class CycleRunner(Runner):
         )
 
 
-def _crossed(found: Any, network: InCycles) -> Ints:
+def _crossed(run: TraceRun, network: InCycles) -> Ints:
     """Return int64[num_links], the flits of each link, those of hosts of direct networks too."""
-    inside = np.concatenate([found.channel_flits, found.host_channel_flits])
-    if not network.links.end_channels:
-        return inside
-    rows, hosts = found.rows, network.topology.num_hosts
-    sent = (rows["flits"] > 0) & (rows["source"] != rows["target"])
-    ends = [np.zeros(hosts, np.int64) for _ in range(2)]
-    for end, name in zip(ends, ("source", "target"), strict=True):
-        np.add.at(end, rows[name][sent], rows["flits"][sent])
-    return np.concatenate([inside, *ends])
+    rows = run.rows[(run.rows["flits"] > 0) & (run.rows["source"] != run.rows["target"])]
+    ends = [
+        np.bincount(rows[end], rows["flits"], network.topology.num_hosts).astype(np.int64)
+        for end in ("source", "target")
+    ]
+    return np.concatenate([run.link_sizes, *(ends if network.links.end_channels else [])])
 
 
 def prepare_cycles(

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from netloom.drawing.timelines import Timeline
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.simulation.agenda import Records
-    from netloom.simulation.flow import FlowNetwork, FlowRun
+    from netloom.simulation.flow import FlowRun
     from netloom.simulation.loops import KeptRows
-    from netloom.simulation.traces import TimedRun
+    from netloom.simulation.traces import TraceRun
     from netloom.topology import Topology
     from netloom.workload.programs.traces import Trace
 
@@ -30,7 +30,7 @@ TIMES = ("ready", "sent", "entered", "arrived", "complete")
 
 
 def trace_timeline(
-    run: TimedRun, trace: Trace, topology: Topology, *, unit: str, size: str,
+    run: TraceRun, trace: Trace, topology: Topology, *, unit: str, size: str,
     unit_us: float | None, crossed: Crossed | None,
 ) -> Timeline:  # fmt: skip
     """Return the timeline of a trace, on tracks of its tasks.
@@ -97,9 +97,9 @@ def nodes_timeline(
     )  # fmt: skip
 
 
-def crossed_links(links: FlowNetwork, flows: FlowRun, moved: Bools) -> Crossed:
+def crossed_links(flows: FlowRun, moved: Bools) -> Crossed:
     """Return the links of those flows that have moved, as ``Happened`` has it."""
-    ways = flows.ways
+    ways, links = flows.ways, flows.network
     hops = Lists(ways.offsets, np.arange(len(ways.links))).taken(flows.way[moved])
     taken = Lists(hops.offsets, ways.links[hops.values])
     return Crossed(taken, ways.shares[hops.values] / ways.whole, links.capacity, links.link_name)

@@ -82,6 +82,13 @@ class FlowRun:
     last = _of_rows("last", "the row that released it; -1: none")
 
     @property
+    def records(self) -> Records:
+        """The rows as other engines have them: the length of each is called ``flits``."""
+        from numpy.lib.recfunctions import rename_fields
+
+        return np.asarray(rename_fields(self.rows, {"size": "flits"}))
+
+    @property
     def way(self) -> Ints:
         """int64[num_rows], the way of each; -1: it does not use the network."""
         return self.rows["path"].astype(np.int64)
