@@ -17,7 +17,7 @@ no link beyond its capacity, and are found after as many steps as there are clas
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -161,16 +161,3 @@ def number_inputs(hops: Records, links: Ints, num_links: int) -> int:
     pairs, number = np.unique(key, return_inverse=True)
     hops["input"][later] = number
     return len(pairs)
-
-
-def empty() -> dict[str, Any]:
-    """Return the arrays of a state where links do not share by turns."""
-    none = np.zeros(0, np.int32)
-    return {
-        "hops": np.zeros(0, layout.HOP),
-        "gates": np.zeros(0, layout.GATE),
-        "tries": np.zeros(0, layout.TRY),
-        "inputs": np.zeros(0),
-        "unsettled": none,
-        "crowd": none,
-    }

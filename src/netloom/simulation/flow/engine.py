@@ -208,12 +208,14 @@ class FlowEngine:
             changed=none,
             ties=np.zeros(network.num_links, np.int32),
             fills=np.zeros(network.num_links if by_latency else 0, layout.FILL),
-            **blocking.empty(),
+            hops=np.zeros(0, layout.HOP),
+            gates=np.zeros(network.num_links if self.lossless else 0, layout.GATE),
+            tries=np.zeros(0, layout.TRY),
+            inputs=np.zeros(0),
+            unsettled=none,
+            crowd=none,
         )
-        if circles is not None:
-            gates = np.zeros(network.num_links, layout.GATE)
-            gates["circle"] = circles
-            self.state = self.state._replace(gates=gates)
+        self.state.gates["circle"] = circles if self.lossless else 0
         self.state.fills["place"] = -1
         self.state.links["place"], self.state.links["level"] = -1, INFINITE
 
@@ -289,6 +291,9 @@ class FlowEngine:
         All flows count in shares that say how each is spread. If these would be too many, the new
         ones are rounded to as many as there may be.
         """
+        first = len(self.state.classes)
+        if not len(ways):
+            return first
         whole = lcm(max(self._whole, 1), ways.whole)
         if whole > WHOLE:
             whole = self._whole * (WHOLE // self._whole)
@@ -296,7 +301,7 @@ class FlowEngine:
         ways = ways if ways.whole == whole else ways.in_shares(whole)
         self.latency = _joined(self.latency, ways.latency)
         self.queue = _joined(self.queue, ways.queue)
-        first, state = len(self.state.classes), self.state
+        state = self.state  # perhaps in other shares
         more = np.zeros(len(ways), layout.CLASS)
         more["first"] = ways.offsets[:-1] + len(state.hop_link)
         more["hops"] = np.diff(ways.offsets)

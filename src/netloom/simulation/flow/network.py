@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from netloom.routing import Paths, Routing
     from netloom.simulation.flow.layout import Records
     from netloom.topology import Topology
+    from netloom.workload.programs.messages import Messages
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,6 +229,34 @@ def ways_of(network: FlowNetwork, routing: Routing, sources: Ints, targets: Ints
     return _over(network, paths(network.topology, routing, sources, targets), sources, targets)
 
 
+class WaysOfPairs:
+    """The ways of pairs of hosts under a routing, found once rows need them."""
+
+    def __init__(self, network: FlowNetwork, routing: Routing) -> None:
+        self._network, self._routing = network, routing
+        self._pairs = np.zeros(0, np.int64)  # rising
+        self._way = np.zeros(0, np.int64)  # of each of them
+
+    def of(self, messages: Messages) -> tuple[Ways, Ints]:
+        """Return the ways that are new, and int64[num_rows], the way of each row by its number.
+
+        Ways are numbered as they are found. A row that does not use the network has -1.
+        """
+        moving = (messages.flits > 0) & (messages.source != messages.target)
+        hosts = np.int64(self._network.topology.num_hosts)
+        key = messages.source[moving] * hosts + messages.target[moving]
+        new = np.setdiff1d(key, self._pairs)
+        ends = (each.astype(np.int32) for each in np.divmod(new, hosts))
+        found = ways_of(self._network, self._routing, *ends)
+        pairs = np.append(self._pairs, new)
+        order = np.argsort(pairs, kind="stable")
+        self._way = np.append(self._way, len(self._pairs) + np.arange(len(new)))[order]
+        self._pairs = pairs[order]
+        path = np.full(len(messages), -1, np.int64)
+        path[moving] = self._way[np.searchsorted(self._pairs, key)]
+        return found, path
+
+
 @dataclass(frozen=True, eq=False)
 class GivenPaths:
     """A path of each message, where a routing would give one to each pair of hosts.
@@ -249,14 +278,15 @@ class GivenPaths:
     def __str__(self) -> str:
         return self.name
 
-    def ways(self, network: FlowNetwork) -> Ways:
-        """Return the ways of the paths, with the channels of their hosts."""
+    def of(self, network: FlowNetwork, messages: Messages) -> tuple[Ways, Ints]:
+        """Return the ways of the paths, with the channels of their hosts, and that of each row."""
         found, routers = self.paths, network.topology.routers
         hosts = np.zeros((2, len(found)), np.int32)
         if network.end_channels:  # hosts are routers, which paths begin and end at
             hosts[0] = routers.channel_source[found.channels[found.offsets[:-1]]]
             hosts[1] = routers.channel_target[found.channels[found.offsets[1:] - 1]]
-        return _over(network, found, *hosts)
+        moving = (messages.flits > 0) & (messages.source != messages.target)
+        return _over(network, found, *hosts), np.where(moving, self.path, -1)
 
 
 def _over(network: FlowNetwork, found: Paths, sources: Ints, targets: Ints) -> Ways:

@@ -11,7 +11,7 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.simulation.agenda import ProgramEngine
 from netloom.simulation.flow.engine import FlowEngine
-from netloom.simulation.flow.network import flow_network, ports_have_speeds, ways_of
+from netloom.simulation.flow.network import WaysOfPairs, flow_network, ports_have_speeds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -72,12 +72,10 @@ class FlowProgram(ProgramEngine):
         switch_cycles: int = 0,
     ) -> None:
         self.topology, self.num_rows, self._cycle = links.topology, 0, 0
-        self._links, self._routing = links, routing
+        self._links, self._ways = links, WaysOfPairs(links, routing)
         self._engine = FlowEngine(
             links, in_order=injection == "in-order", switch=float(switch_cycles)
         )
-        self._pairs = np.zeros(0, np.int64)  # of hosts, rising
-        self._way = np.zeros(0, np.int64)  # of each of them
         self._rows: Records | None = None  # as they are now
 
     @property
@@ -128,11 +126,11 @@ class FlowProgram(ProgramEngine):
 
     def append(self, messages: Messages) -> None:
         """Append rows to the program. See ``ProgramEngine``."""
-        sends = (messages.flits > 0) & (messages.source != messages.target)
-        key = messages.source.astype(np.int64) * self.topology.num_hosts + messages.target
-        self._add_pairs(np.setdiff1d(key[sends], self._pairs))
-        path = np.full(len(messages), -1, np.int64)
-        path[sends] = self._way[np.searchsorted(self._pairs, key[sends])]
+        ways, path = self._ways.of(messages)
+        if (ways.capacity(self._links.capacity) > 1).any():
+            wanted = "at most 1, which loops are made for; or engine network"
+            raise InputError(self.topology.name, "paths of more than a flit per cycle", wanted)
+        self._engine.add_ways(ways)
         self._engine.append(messages, path)
         self.num_rows, self._rows = self._engine.num_rows, None
 
@@ -142,23 +140,6 @@ class FlowProgram(ProgramEngine):
         done = self._engine.completed == self.num_rows
         self._cycle = max(self._cycle, ceil(self._engine.time)) if done else until
         self._rows = None
-
-    def _add_pairs(self, new: Ints) -> None:
-        """Find the ways of pairs of hosts that have none yet."""
-        if not len(new):
-            return
-        source, target = np.divmod(new, self.topology.num_hosts)
-        found = ways_of(
-            self._links, self._routing, source.astype(np.int32), target.astype(np.int32)
-        )
-        if (found.capacity(self._links.capacity) > 1).any():
-            wanted = "at most 1, which loops are made for; or engine network"
-            raise InputError(self.topology.name, "paths of more than a flit per cycle", wanted)
-        first = self._engine.add_ways(found)
-        keys = np.append(self._pairs, new)
-        order = np.argsort(keys)
-        self._pairs = keys[order]
-        self._way = np.append(self._way, first + np.arange(len(new)))[order]
 
 
 @dataclass(frozen=True)

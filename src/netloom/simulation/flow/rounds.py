@@ -17,7 +17,7 @@ times precise however long a run is, and two moments can be compared.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from math import inf, lcm
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -577,11 +577,8 @@ def _name(one: Round) -> bytes:
     """Return what a round has in common with those alone that are equal to it."""
     from hashlib import blake2b
 
-    name = blake2b(digest_size=16)
-    for each in fields(one):
-        if each.name != "count":
-            name.update(getattr(one, each.name).tobytes())
-    return name.digest()
+    content = b"".join(each.tobytes() for each in (one.source, one.target, one.bytes))
+    return blake2b(content, digest_size=16).digest()
 
 
 def _alone(network: FlowNetwork, one: Round, found: Survey, overhead: float) -> float:

@@ -22,7 +22,13 @@ from netloom.base.errors import InputError
 from netloom.base.words import rounded
 from netloom.simulation.flow import blocking
 from netloom.simulation.flow.engine import ROUNDING, FlowEngine, FlowRun
-from netloom.simulation.flow.network import GivenPaths, Ways, latency_weights, made_ways, ways_of
+from netloom.simulation.flow.network import (
+    GivenPaths,
+    Ways,
+    WaysOfPairs,
+    latency_weights,
+    made_ways,
+)
 from netloom.workload.programs.messages import messages
 
 if TYPE_CHECKING:
@@ -126,7 +132,10 @@ def run_flows(
     if injection not in ("in-order", "shared"):
         raise InputError("injection", f"'{injection}'", "in-order or shared")
     assert messages.num_nodes == network.topology.num_hosts
-    ways, path = _ways_of_rows(network, routing, messages)
+    if isinstance(routing, GivenPaths):
+        ways, path = routing.of(network, messages)
+    else:
+        ways, path = WaysOfPairs(network, routing).of(messages)
     by_latency = False
     if sharing == "by-latency":
         more = _weights(ways, path)
@@ -149,23 +158,6 @@ def run_flows(
         by_latency=by_latency,
     )
     return _run(engine, messages, ways, path, weights, most_seconds, stopped, tell)
-
-
-def _ways_of_rows(
-    network: FlowNetwork, routing: Routing | GivenPaths, messages: Messages
-) -> tuple[Ways, Ints]:
-    """Return ways, and int64[num_rows], the way of each row, or -1 for one that does not move."""
-    moving = (messages.flits > 0) & (messages.source != messages.target)
-    if isinstance(routing, GivenPaths):
-        return routing.ways(network), np.where(moving, routing.path, -1)
-    hosts = np.int64(network.topology.num_hosts)
-    key = messages.source[moving] * hosts + messages.target[moving]
-    pairs, number = np.unique(key, return_inverse=True)
-    source, target = np.divmod(pairs, hosts)
-    path = np.full(len(messages), -1, np.int64)
-    path[moving] = number
-    ends = source.astype(np.int32), target.astype(np.int32)
-    return ways_of(network, routing, *ends), path
 
 
 def run_paths(
@@ -258,38 +250,34 @@ class TooMuchWorkError(InputError):
     """A run that would take too long."""
 
 
-class _Seen(NamedTuple):
-    """Rows that are complete, and seconds of work so far."""
-
-    completed: int
-    seconds: float
-
-
-def _seen(engine: FlowEngine) -> _Seen:
+def _seen(engine: FlowEngine) -> tuple[int, float]:
+    """Return the rows that are complete, and seconds of work so far."""
     clock = engine.state.clock
     seconds = CLASS_SECONDS * clock["work"][0] + BATCH_SECONDS * clock["batches"][0]
-    return _Seen(engine.completed, float(seconds))
+    return engine.completed, float(seconds)
 
 
-def _check_work(engine: FlowEngine, before: _Seen, most_seconds: float) -> _Seen:
+def _check_work(
+    engine: FlowEngine, before: tuple[int, float], most_seconds: float
+) -> tuple[int, float]:
     """Refuse what would take too long, told from the work since a look before, or return this look.
 
     A flow that ends costs the more, the more are active: half as much on average if all are.
     """
-    now = _seen(engine)
-    done, left = now.completed - before.completed, engine.num_rows - now.completed
+    completed, seconds = _seen(engine)
+    done, left = completed - before[0], engine.num_rows - completed
     if done < TELLING:
         return before
-    each = (now.seconds - before.seconds) / done
+    each = (seconds - before[1]) / done
     active = min(engine.active / max(left, 1), 1.0)
-    more = now.seconds + each * left * (1 - active / 2)
+    more = seconds + each * left * (1 - active / 2)
     if more > most_seconds:
         tolerance = float(engine.state.clock["tolerance"][0])
         given = f"{tolerance:g}" if tolerance > ROUNDING else "0"
         wanted = "1e-3 or more: flows that share their hosts' channels then end within "
         wanted += f"{100 * TOLERATED * 1e-3:g} % of exact"
         raise TooMuchWorkError("tolerance", f"{given}, with which it takes {_long(more)}", wanted)
-    return now
+    return completed, seconds
 
 
 def _long(seconds: float) -> str:
@@ -330,10 +318,6 @@ class Trust(NamedTuple):
 
     within: float | None
     why: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        return self._asdict()
 
 
 def trust(
@@ -392,6 +376,19 @@ def trust(
             within, f"The order in which messages are sent makes a factor of {rounded(order)}."
         )
     return _by_turns(in_order_finish, bound, lossless_finish)
+
+
+def expected_error(found: Trust | None, *, done: bool) -> dict[str, Any]:
+    """Return how far the end of a program can be trusted, or why that is not known, as plain data.
+
+    ``done``: whether the program ended.
+    """
+    if found is not None:
+        return found._asdict()
+    why = "The run was interrupted."
+    if done:
+        why = "Whether the order in which messages are sent matters would take long to find."
+    return {"within": None, "why": why}
 
 
 def _by_turns(finish: float, bound: float, lossless_finish: float | None) -> Trust:

@@ -14,7 +14,7 @@ from netloom.questions.columns import INSIDE, Column, Columns, table
 from netloom.questions.register import Answer
 from netloom.questions.simulate.engines import FLOWS
 from netloom.simulation.flow import trust
-from netloom.simulation.flow.run import TOLERATED
+from netloom.simulation.flow.run import TOLERATED, expected_error
 
 if TYPE_CHECKING:
     import polars as pl
@@ -194,13 +194,7 @@ class FlowsAnswer(Answer):
     @property
     def expected_error(self) -> dict[str, Any]:
         """How far the finish in order can be trusted, as plain data."""
-        found = self.trust
-        if found is not None:
-            return found.to_dict()
-        why = "The run was interrupted."
-        if self.found.done:
-            why = "Whether the order in which messages are sent matters would take long to find."
-        return {"within": None, "why": why}
+        return expected_error(self.trust, done=self.found.done)
 
     @property
     def tolerance_error(self) -> float | None:

@@ -27,6 +27,7 @@ from netloom.questions.simulate.trace.replayed import (
     spread_of,
     whole,
 )
+from netloom.simulation.flow.run import expected_error
 from netloom.simulation.traces import FlowTraceRun, MessageTimes, Parts
 
 if TYPE_CHECKING:
@@ -151,13 +152,7 @@ class FlowReplay(FlowTraceRun, Replayed):
         if self.network.sharing != "max-min":
             why = "Flits were compared with flows that share max-min only."
             return {"within": None, "why": why}
-        found = self.trust
-        if found is not None:
-            return found.to_dict()
-        why = "The run was interrupted."
-        if not self.interrupted:
-            why = "Whether the order in which messages are sent matters would take long to find."
-        return {"within": None, "why": why}
+        return expected_error(self.trust, done=not self.interrupted)
 
     @cached_property
     def slowdowns(self) -> dict[str, float | None]:
