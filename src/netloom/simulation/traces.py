@@ -234,23 +234,14 @@ class CriticalPath:
     finish: Any
     ideal_finish: Any
 
-    @property
-    def waited(self) -> Ints:
-        """The rows of the chain that had to wait for a processor."""
-        return self.rows[self.parts.processor_wait > 0]
-
     def totals(self) -> dict[str, Any]:
         """Return what the parts come to, by their names."""
         return {name: part.sum().item() for name, part in self.parts._asdict().items()}
 
     def to_dict(self, unit: str = "cycles") -> dict[str, Any]:
-        """Return what the finish time is made of, and the rows of the chain."""
+        """Return what the finish time is made of."""
         ends = {name: getattr(self, name) for name in ("finish", "ideal_finish", "start")}
-        return {
-            **{f"{name}_{unit}": value for name, value in (ends | self.totals()).items()},
-            "rows": self.rows.tolist(),
-            "rows_that_waited_for_a_processor": self.waited.tolist(),
-        }
+        return {f"{name}_{unit}": value for name, value in (ends | self.totals()).items()}
 
     def __repr__(self) -> str:
         made_of = ", ".join(f"{name} {time:.6g}" for name, time in self.totals().items() if time)

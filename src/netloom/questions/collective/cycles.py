@@ -112,10 +112,6 @@ class CycleRunner(Runner):
         ends = np.ones(2 * network.topology.num_ports * network.links.end_channels)
         self.capacity = np.append(network.topology.channel_bandwidth, ends)
 
-    def on(self, host_of: Ints) -> CycleRunner:
-        """Return the runner of the same ranks on other hosts."""
-        return CycleRunner(self.flows, host_of, self.node_of_host, self.network)
-
     def most_chunks(self, algorithm: Algorithm) -> int:
         """Return the most chunks of a pipelined algorithm that are run."""
         return max(MOST_PIPED // max(algorithm.outline(1).num_messages, 1), 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -167,7 +168,9 @@ class Runner:
 
     def on(self, host_of: Ints) -> Runner:
         """Return the runner of the same ranks on other hosts."""
-        return Runner(self.flows, host_of, self.node_of_host)
+        other = copy(self)
+        other.host_of = host_of
+        return other
 
     def inside(self, source: Ints, target: Ints) -> Bools:
         """Return which messages between ranks do not use the network, bool[n]."""

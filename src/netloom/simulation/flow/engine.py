@@ -59,8 +59,9 @@ class FlowRun:
     link_sizes
         float64[num_links], what has crossed each link.
     held
-        float64[hops of all ways], how long each link held back the flows of a way, in flows times
-        time. See ``FlowEngine.held``. None where that was not noted.
+        float64[hops of all ways], how long each link held back the flows of a way: how long these
+        had the level of that link, and would have been faster alone. In flows (their weights) times
+        time. Of several links at that level it is the first. None where that was not noted.
     batches, work
         How often rates were found anew, and how many classes of flows were looked at for it.
     """
@@ -142,7 +143,7 @@ class FlowEngine:
     switch
         Time that a processor takes to go from one context to another.
     noting
-        Whether to note for how long each link holds flows back. See ``held``.
+        Whether to note for how long each link holds flows back.
     circles
         bool[num_links]: links share by turns, and what waits blocks all but these, as ``blocking``
         says. Without it they share max-min fairly.
@@ -248,7 +249,7 @@ class FlowEngine:
             self.rows,
             self.ways,
             self.link_sizes(),
-            self.held() if self.noting else None,
+            self.state.hop_held if self.noting else None,
             int(clock["batches"][0]),
             int(clock["work"][0]),
         )
@@ -262,11 +263,6 @@ class FlowEngine:
             offsets, state.hop_link, state.hop_share, max(self._whole, 1), self.latency, self.queue
         )
 
-    def rates(self) -> Floats:
-        """Return the rate of a flow of weight 1 of each class at this time, or 0 if none runs."""
-        classes = self.state.classes
-        return np.asarray(np.where(classes["weight"] > 0, classes["speed"], 0.0))
-
     def link_sizes(self) -> Floats:
         """Return what has crossed each link of rows that have arrived, float64[num_links]."""
         from netloom.simulation.flow.kernels.ways import add_sizes
@@ -274,16 +270,6 @@ class FlowEngine:
         crossed = np.zeros(self.network.num_links)
         add_sizes(self.state, 0, self.num_rows, max(self._whole, 1), crossed)
         return crossed
-
-    def held(self) -> Floats:
-        """Return float64[hops of all classes], for how long each of their links held them back.
-
-        That is, how long their flows had the level of that link, and would have been faster alone:
-        flows (their weights) times time. Of several links at that level it is the first. Only if
-        the engine is ``noting``.
-        """
-        assert self.noting
-        return self.state.hop_held
 
     def add_ways(self, ways: Ways) -> int:
         """Add classes of flows. Return the number of the first.
@@ -330,13 +316,7 @@ class FlowEngine:
         self._make_lists(first)
         return first
 
-    def append(
-        self,
-        table: Messages,
-        path: Ints,
-        *,
-        weight: Floats | Ints | int = 1,
-    ) -> None:
+    def append(self, table: Messages, path: Ints, *, weight: Floats | Ints | int = 1) -> None:
         """Append rows to the program.
 
         Parameters

@@ -293,17 +293,14 @@ class FlowsAnswer(Answer):
         ).gather(place)
 
     def _links(self, chosen: Ints) -> dict[str, Any]:
-        found = self.found
-        flows, held_flows, held_time = found.of_links()
-        columns = {
-            "bytes": found.link_sizes,
+        flows, held_flows, held_time = (each[chosen] for each in self.found.of_links())
+        return {
+            "name": self._names(chosen),
+            "bytes": self.found.link_sizes[chosen],
             "flows": flows,
-            "utilisation": found.utilisation,
+            "utilisation": self.found.utilisation[chosen],
             "held_flows": held_flows,
             "held_seconds": held_time,
-        }
-        return {"name": self._names(chosen)} | {
-            name: values[chosen] for name, values in columns.items()
         }
 
     @table(CHANNELS)

@@ -165,7 +165,6 @@ class Replayed(TraceRun, Answer):
         if not self.critical_path:
             return {}
         found = self.critical_path.to_dict(self.unit)
-        del found["rows"], found["rows_that_waited_for_a_processor"]
         links = self.critical_entries()
         return found | {"length": len(links), "entries": links.tail(MOST_ENTRIES).to_dicts()}
 
