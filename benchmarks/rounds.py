@@ -100,13 +100,14 @@ def child(case: str) -> None:
             answer("xgft:2x2/1x2", ring(4, order, 8), overhead)
     spec, make, overhead = CASES[case]
     start = time.perf_counter()
-    found = answer(spec, make(), overhead)
+    program = make()
+    found = answer(spec, program, overhead)
     print(json.dumps({
         "seconds": time.perf_counter() - start,
         "gigabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
         "rounds": found.num_rounds,
-        "run": len(found.number),
-        "messages": found.num_messages,
+        "run": found.num_run,
+        "messages": program.num_messages,
         "finish": found.finish,
     }))  # fmt: skip
 

@@ -46,15 +46,12 @@ class Case:
     topology: Topology
     routing: Routing
     messages: Messages
-    cycle: float = 1.0
-    flit: float = 1.0
     bandwidth: float = 1.0
     latency: float = 1.0
     end_channels: int = 1
     injection: str = "in-order"
     switch: float = 0.0
     weights: np.ndarray | int = 1
-    caps: np.ndarray | float = np.inf
 
 
 def links(case):
@@ -100,9 +97,9 @@ def readable(case, table=None):
         used = {link for _, way in listed[row] for link in way if link in into}
         return ("row", row) if case.injection == "shared" or not used else ("channel", min(used))
 
-    each = (np.broadcast_to(one, len(table)) for one in (case.weights, case.caps))
-    network = FlowNetwork(*links(case), listed.__getitem__, queue, *each)
-    return network, network.run(table, cycle=case.cycle, flit=case.flit, switch=case.switch)
+    weights = np.broadcast_to(case.weights, len(table))
+    network = FlowNetwork(*links(case), listed.__getitem__, queue, weights)
+    return network, network.run(table, switch=case.switch)
 
 
 def played(case, table=None, **options):
@@ -117,12 +114,9 @@ def played(case, table=None, **options):
         network,
         case.routing,
         case.messages if table is None else table,
-        cycle=case.cycle,
-        flit=case.flit,
         injection=case.injection,
         switch=case.switch,
         weights=case.weights,
-        caps=case.caps,
         **options,
     )
 
@@ -175,7 +169,8 @@ def engine_of(case, **options):
     path = np.full(len(table), -1)
     path[moving] = np.arange(len(moving))
     engine = FlowEngine(network, in_order=case.injection == "in-order", **options)
-    engine.append(table, found, path, weight=case.weights)
+    engine.add_ways(found)
+    engine.append(table, path, weight=case.weights)
     return engine, found
 
 
@@ -239,6 +234,13 @@ def table(num_hosts, rows, after):
     return replace(shape, **{name: np.array(values, float) for name, values in rows.items()})
 
 
+def in_units(program, cycle, flit):
+    """Return a program with all times so many times as long, and all lengths."""
+    times = {name: getattr(program, name) * cycle
+             for name in ("start", "delay", "run", "hold", "receive")}  # fmt: skip
+    return replace(program, **times, flits=program.flits * flit)
+
+
 @st.composite
 def cases(draw, most=14, *, plain=False):
     """Return a case; a ``plain`` one has neither processors nor dependences."""
@@ -247,21 +249,17 @@ def cases(draw, most=14, *, plain=False):
     program = draw(programs(net.num_hosts, most, plain=plain))
     each = {"min_size": len(program), "max_size": len(program)}
     weights = draw(st.one_of(st.just([1]), st.lists(st.integers(1, 4), **each)))
-    caps = draw(st.one_of(st.just([np.inf]), st.lists(st.sampled_from([np.inf, 0.3, 1.5]), **each)))
     cycle, flit = draw(st.sampled_from([(1.0, 1.0), (1e-9, 16.0), (0.3, 7.0)]))
     case = Case(
         net,
         routing,
-        program,
-        cycle=cycle,
-        flit=flit,
+        in_units(program, cycle, flit),
         bandwidth=flit / cycle * draw(st.sampled_from([1.0, 3.3])),
         latency=cycle * draw(st.sampled_from([1.0, 0.0, 0.7])),
         end_channels=draw(st.integers(0, 1)) if net.direct else 1,
         injection=draw(st.sampled_from(["in-order", "shared"])),
         switch=cycle * draw(st.sampled_from([0.0, 2.5])),
         weights=np.array(weights * (len(program) // len(weights))),
-        caps=np.array(caps * (len(program) // len(caps))) * flit / cycle,
     )
     try:
         ways(case)

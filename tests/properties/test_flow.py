@@ -17,6 +17,7 @@ from tests.properties.flow_runs import (
     columns,
     crowds,
     engine_of,
+    in_units,
     links,
     played,
     programs,
@@ -43,7 +44,7 @@ def equal(case):
     carried = [float(size) for size in network.carried]
     scale = max(carried, default=0.0)
     assert np.abs(found.link_sizes - carried).max(initial=0) <= CLOSE * scale
-    if close(vars(found), wanted, CLOSE):
+    if close(found.rows, wanted, CLOSE):
         return found, rows
     assert not settled(case, rows), {name: (getattr(found, name), wanted[name]) for name in TIMES}
     return None
@@ -90,7 +91,7 @@ def test_shared_by_latency_is_shared_by_weights(case, injection):
     inside = hops - 2 * case.end_channels if case.topology.direct else hops
     rows = readable(replace(case, weights=1 / np.maximum(inside, 1)))[1]
     found = played(case, sharing="by-latency")
-    assert close(vars(found), columns(rows), CLOSE)
+    assert close(found.rows, columns(rows), CLOSE)
 
 
 @settings(max_examples=40)
@@ -159,11 +160,10 @@ def test_the_order_of_rows_changes_no_bit(case, seed):
 def test_other_units_give_the_same_run(case):
     """Twice the sizes at twice the rates: the same bits. Half of all times: half of all bits."""
     found = played(case)
-    twice = {"flit": 2 * case.flit, "bandwidth": 2 * case.bandwidth, "caps": 2 * case.caps}
-    assert same(found, played(replace(case, **twice)))
-    half = {"bandwidth": 2 * case.bandwidth, "latency": case.latency / 2, "cycle": case.cycle / 2}
-    half |= {"switch": case.switch / 2, "caps": 2 * case.caps}
-    faster = played(replace(case, **half))
+    twice = replace(case, bandwidth=2 * case.bandwidth)
+    assert same(found, played(twice, in_units(case.messages, 1, 2)))
+    half = replace(twice, latency=case.latency / 2, switch=case.switch / 2)
+    faster = played(half, in_units(case.messages, 0.5, 1))
     for name in TIMES:
         times = getattr(found, name)
         assert np.array_equal(getattr(faster, name), np.where(times < 0, times, times / 2))

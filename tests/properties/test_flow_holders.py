@@ -2,14 +2,12 @@
 
 from collections import defaultdict
 from dataclasses import replace
-from math import inf
 
 import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given, settings
 
 from tests.properties.flow_runs import (
-    TIMES,
     cases,
     close,
     columns,
@@ -55,7 +53,7 @@ def watched(case):
 
     weights = np.broadcast_to(case.weights, len(case.messages))
     network = Watched(*links(case), listed.__getitem__, queue, weights)
-    return network, network.run(case.messages, cycle=case.cycle, flit=case.flit, switch=case.switch)
+    return network, network.run(case.messages, switch=case.switch)
 
 
 @settings(max_examples=60, deadline=None)
@@ -63,10 +61,10 @@ def watched(case):
 def test_a_flow_is_held_by_full_links_for_as_long_as_it_is_slowed_down(case):
     table = case.messages  # flows between the same hosts have the same weight
     weights = 1 + (7 * table.source + table.target) % 4
-    case = replace(case, caps=inf, weights=weights if np.any(case.weights > 1) else 1)
+    case = replace(case, weights=weights if np.any(case.weights > 1) else 1)
     network, rows = watched(case)
     found, wanted = played(case, noting=True), columns(rows)
-    if not close({name: getattr(found, name) for name in TIMES}, wanted, 1e-9):
+    if not close(found.rows, wanted, 1e-9):
         return  # it hangs on a tie, which is what test_flow looks at
     weight = np.broadcast_to(case.weights, len(rows))
     offsets, slack = found.ways.offsets, 1e-6 * (found.finish + 1) * max(weight.sum(), 1)

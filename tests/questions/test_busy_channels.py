@@ -5,8 +5,8 @@ import pytest
 
 from netloom.drawing.frame import narrow_page
 from netloom.questions.register import parts_of, record
-from netloom.questions.simulate.trace.entries import PARTS
 from netloom.questions.simulate.trace.question import replay
+from netloom.questions.simulate.trace.replayed import PARTS
 
 HALO = {"on": "torus:4x4x4", "trace": "examples/halo.csv"}
 FLOWS = {"engine": "flow", "bandwidth": "25GB/s", "flit_bytes": 16, "latency": "100ns"}

@@ -67,8 +67,6 @@ def test_a_chain_of_everything_worked_out_by_hand():
         "message_cycles": 50,
         "contention_cycles": 3,
         "receive_cycles": 6,
-        "rows": [0, 1],
-        "rows_that_waited_for_a_processor": [],
     }
 
 
@@ -79,7 +77,7 @@ def test_a_row_that_waits_for_a_processor_says_so():
     rows = finished(table, [9, 9, 0])
     path = critical_path(table, rows, lambda some: np.full(len(some), 9))
     # Row 1: sent at 40, arrived at 49, and node 1 computes until 100.
-    assert path.rows.tolist() == path.waited.tolist() == [1]
+    assert path.rows.tolist() == [1]
     assert total(path) == {
         "compute": 10, "processor_wait": 30 + 51, "source_wait": 0, "message": 9,
         "contention": 0, "receive": 5,
@@ -103,7 +101,6 @@ def test_a_switch_of_contexts_is_a_wait_for_the_processor():
     table = messages(1, source=[0, 0], target=0, flits=0, run=10, context=[0, 1], after=[[], [0]])
     path = critical_path(table, finished(table, [0, 0], switch_cycles=3), lambda some: some)
     assert path.rows.tolist() == [0, 1]
-    assert path.waited.tolist() == [1]
     assert (path.finish, path.ideal_finish) == (23, 20)
 
 

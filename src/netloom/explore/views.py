@@ -500,7 +500,7 @@ def collective_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     topology, moved = found.topology, run.way >= 0
     sent = Sent(
         table.source[moved], table.target[moved], table.flits[moved], run.entered[moved],
-        run.arrived[moved], crossed=crossed_links(found.network.links, run, moved),
+        run.arrived[moved], crossed=crossed_links(run, moved),
     )  # fmt: skip
     known = np.asarray(run.link_sizes[: topology.num_network_channels], np.float64)
     yield sent_view(record, found.network, sent, name=best.algorithm, unit="bytes", known=known)

@@ -118,9 +118,7 @@ class Agenda(NamedTuple):
 Arrays = TypeVar("Arrays", bound=Any)
 
 
-def with_rows(
-    arrays: Arrays, messages: Messages, path: Ints, num_edges: int, *, cycle: float = 1
-) -> tuple[Arrays, int]:
+def with_rows(arrays: Arrays, messages: Messages, path: Ints, num_edges: int) -> tuple[Arrays, int]:
     """Append rows to the arrays of an engine. Return them, longer, and how many edges there are.
 
     Parameters
@@ -128,7 +126,7 @@ def with_rows(
     arrays
         A named tuple with the fields of ``Agenda``, perhaps without ``sent``.
     messages
-        The rows, whose times are multiplied by ``cycle``.
+        The rows, in the units of the engine.
     path
         int[len(messages)], what the engine knows their paths by; -1: they do not use the network.
     num_edges
@@ -144,7 +142,7 @@ def with_rows(
     })  # fmt: skip
     rows = arrays.rows[first:last]
     for name in ("start", *SPANS):
-        rows[name] = getattr(messages, name) * cycle
+        rows[name] = getattr(messages, name)
     for name in ("source", "target", "context"):
         rows[name] = getattr(messages, name)
     for name in (*TIMES, "last", "waiters"):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Bools, Floats, Ints
     from netloom.routing import Routing
-    from netloom.simulation.agenda import Ending, Records
+    from netloom.simulation.agenda import Records
     from netloom.simulation.flow import FlowRun, GivenPaths, Trust
     from netloom.simulation.program_network import ProgramNetwork
     from netloom.workload.programs.messages import Messages
@@ -54,7 +54,7 @@ class MessageTimes(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class TimedRun:
+class TraceRun:
     """When the rows of a trace were complete on any engine, and what decided it.
 
     Attributes
@@ -64,17 +64,30 @@ class TimedRun:
     rows
         Records of all rows, with the fields that ``critical_path`` takes, ``source``, ``target``
         and ``flits``.
+    hops
+        int64[num_rows], or float64[num_rows] as means over several paths, the channels between
+        routers that each message crosses. -1 if the engine says it of those that have arrived.
     unhindered
         Time[num_rows], latency of each message had nothing been in its way; -1 for rows that send
         none, or whose message has not arrived.
     critical_path
         The chain of rows that determined the finish. None where the trace did not finish.
+    link_sizes
+        What crossed each channel, those between routers first.
+    until
+        The time that the run came to.
+    interrupted
+        Whether it was stopped from outside.
     """
 
     program: Replay
     rows: Records
+    hops: Times
     unhindered: Times
     critical_path: CriticalPath | None
+    link_sizes: Times
+    until: Any
+    interrupted: bool
 
     @property
     def finish(self) -> Any:
@@ -82,9 +95,19 @@ class TimedRun:
         return self.critical_path.finish if self.critical_path else None
 
     @property
+    def ended(self) -> Any:
+        """When it finished, or the time that it came to."""
+        return self.finish or self.until
+
+    @property
     def ideal_finish(self) -> Any:
         """When it would have finished had no row waited: for channels, or for a processor."""
         return self.critical_path.ideal_finish if self.critical_path else None
+
+    @property
+    def rows_complete(self) -> int:
+        """How many rows were complete when the run ended."""
+        return int(np.count_nonzero(self.rows["complete"] >= 0))
 
     @property
     def contention_share(self) -> float | None:
@@ -93,6 +116,12 @@ class TimedRun:
             return None
         lost = self.critical_path.parts.contention.sum().item()
         return float(lost / self.critical_path.finish)
+
+    @property
+    def sends(self) -> Ints:
+        """The rows that send a message, in the order of the trace."""
+        sends = np.flatnonzero(self.rows["flits"] > 0)
+        return sends[np.argsort(self.program.entry[sends], kind="stable")]
 
     def message_times(self, chosen: Ints) -> MessageTimes:
         """Return what the latency of some rows, which send messages, is made of."""
@@ -109,24 +138,17 @@ class TimedRun:
             contention=np.where(arrived, np.maximum(met, 0), -1),
         )
 
+    def slowdown(self, chosen: Ints) -> Floats:
+        """Return the time of messages in the network over that alone; -1 if one has not arrived.
 
-@dataclass(frozen=True, eq=False)
-class TraceRun(TimedRun):
-    """What a run of a trace found on an engine of cycles.
-
-    Attributes
-    ----------
-    ending
-        How the run ended.
-    channel_flits
-        int64[num_network_channels], flits that crossed each channel.
-    host_channel_flits
-        int64[2 * num_ports], the same of the channels of hosts that hang on routers.
-    """
-
-    ending: Ending
-    channel_flits: Ints
-    host_channel_flits: Ints
+        What a message waits for others of its own node, before it enters, does not count.
+        """
+        times = self.message_times(chosen)
+        alone = np.where(times.unhindered > 0, times.unhindered, 1)
+        crossed = self.rows["source"][chosen] != self.rows["target"][chosen]
+        inside = times.latency - times.source_wait
+        found = np.where(crossed, np.maximum(inside / alone, 1), 1.0)
+        return np.where(times.latency >= 0, found, -1)
 
 
 def run_trace(
@@ -151,8 +173,16 @@ def run_trace(
     path = None
     if ending.enough:
         path = critical_path(program.messages, rows, lambda some: alone[some])
-    crossed = engine.channel_flits(), engine.host_channel_flits()
-    return TraceRun(program, rows, alone, path, ending, *crossed)
+    return TraceRun(
+        program=program,
+        rows=rows,
+        hops=np.where(rows["arrived"] >= 0, rows["hops"], -1),
+        unhindered=alone,
+        critical_path=path,
+        link_sizes=np.concatenate([engine.channel_flits(), engine.host_channel_flits()]),
+        until=ending.cycle,
+        interrupted=ending.interrupted,
+    )
 
 
 class Parts(NamedTuple):
@@ -172,6 +202,10 @@ class Parts(NamedTuple):
     message: Times
     contention: Times
     receive: Times
+
+
+WAITS = ("processor_wait", "source_wait", "contention")
+"""The parts that are waits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,23 +234,14 @@ class CriticalPath:
     finish: Any
     ideal_finish: Any
 
-    @property
-    def waited(self) -> Ints:
-        """The rows of the chain that had to wait for a processor."""
-        return self.rows[self.parts.processor_wait > 0]
-
     def totals(self) -> dict[str, Any]:
         """Return what the parts come to, by their names."""
         return {name: part.sum().item() for name, part in self.parts._asdict().items()}
 
     def to_dict(self, unit: str = "cycles") -> dict[str, Any]:
-        """Return what the finish time is made of, and the rows of the chain."""
+        """Return what the finish time is made of."""
         ends = {name: getattr(self, name) for name in ("finish", "ideal_finish", "start")}
-        return {
-            **{f"{name}_{unit}": value for name, value in (ends | self.totals()).items()},
-            "rows": self.rows.tolist(),
-            "rows_that_waited_for_a_processor": self.waited.tolist(),
-        }
+        return {f"{name}_{unit}": value for name, value in (ends | self.totals()).items()}
 
     def __repr__(self) -> str:
         made_of = ", ".join(f"{name} {time:.6g}" for name, time in self.totals().items() if time)
@@ -316,15 +341,6 @@ def _chain(table: Messages, rows: NDArray[Any]) -> Ints:
 
 Injection: TypeAlias = Literal["in-order", "shared"]
 
-ROW = np.dtype(
-    [
-        *((name, "f8") for name in ("ready", "sent", "entered", "arrived", "complete", "flits")),
-        ("last", "i8"),
-        *((name, "i4") for name in ("source", "target")),
-    ]
-)
-"""One record a row, as ``traces.TimedRun`` takes them."""
-
 SLACK = 20.0
 """How many times the tolerance a message may seem too early."""
 
@@ -332,18 +348,14 @@ CHEAP_SECONDS = 5.0
 """Work of the run with the other kind of injection above which it is left out."""
 
 
-@dataclass(frozen=True, eq=False)
-class FlowTraceRun(TimedRun):
+@dataclass(frozen=True, eq=False, repr=False)
+class FlowTraceRun(TraceRun):
     """What a run of a trace found on the flow engine.
 
     Attributes
     ----------
     flows
         What the engine returned.
-    links
-        The network that it ran on.
-    interrupted
-        Whether it was stopped before it was complete.
     alone_finish
         When it would have finished had no message met another, and each entered the network when
         it was sent. None if the trace did not finish.
@@ -356,8 +368,6 @@ class FlowTraceRun(TimedRun):
     """
 
     flows: FlowRun
-    links: FlowNetwork
-    interrupted: bool
     alone_finish: float | None
     injection: Injection
     other_finish: float | None
@@ -375,38 +385,21 @@ class FlowTraceRun(TimedRun):
         ends, bound = self.finish_by_injection, self.bound
         if ends["in-order"] is None or ends["shared"] is None or bound is None:
             return None
-        moved = np.flatnonzero(self.flows.way >= 0)
-        latency = self.flows.ways.latency[self.flows.way[moved]]
+        moved = self.flows.way >= 0
+        latency = self.flows.rows["latency"][moved]
         short = latency > self.flows.alone[moved] - latency
-        part = float(short.mean()) if len(moved) else 0.0
+        part = float(short.mean()) if len(short) else 0.0
         return trust(
             ends["in-order"], ends["shared"], bound,
             lossless_finish=self.by_turns_finish, short=part,
         )  # fmt: skip
 
     @property
-    def link_times(self) -> Floats:
-        """What has crossed each link over its bandwidth: the time that it is busy at least."""
-        return self.flows.link_sizes / self.links.capacity
-
-    @property
     def bound(self) -> float | None:
         """The earliest possible finish: of the busiest link, and of the longest chain of rows."""
         if self.ideal_finish is None:
             return None
-        return float(max(self.link_times.max(initial=0.0), self.ideal_finish))
-
-    def slowdown(self, chosen: Ints) -> Floats:
-        """Return the time of messages in the network over that alone; -1 if one has not arrived.
-
-        What a message waits for others of its own node, before it enters, does not count.
-        """
-        times = self.message_times(chosen)
-        alone = np.where(times.unhindered > 0, times.unhindered, 1)
-        crossed = self.rows["source"][chosen] != self.rows["target"][chosen]
-        inside = times.latency - times.source_wait
-        found = np.where(crossed, np.maximum(inside / alone, 1), 1.0)
-        return np.where(times.latency >= 0, found, -1)
+        return float(max(self.flows.bound, self.ideal_finish))
 
 
 def run_flow_trace(
@@ -446,9 +439,7 @@ def run_flow_trace(
     table = program.messages
     run = partial(run_flows, links, routing, table, sharing=sharing, stopped=stopped)
     found = run(injection=injection, tolerance=tolerance, tell=tell)
-    rows = np.zeros(len(table), ROW)
-    for name in ROW.names or ():
-        rows[name] = getattr(table if name in ("source", "target", "flits") else found, name)
+    rows = found.records
     sends = (table.flits > 0) & (table.source != table.target)
     alone = np.where(sends & (found.arrived >= 0), found.alone, -1.0)
     path = alone_finish = other = by_turns = None
@@ -465,9 +456,20 @@ def run_flow_trace(
         if sharing == "max-min":
             by_turns = _cheap_finish(run, sharing="lossless")
     return FlowTraceRun(
-        program, rows, alone, path, found, links, not found.done, alone_finish, injection, other,
-        by_turns,
-    )  # fmt: skip
+        program=program,
+        rows=rows,
+        hops=found.hops,
+        unhindered=alone,
+        critical_path=path,
+        link_sizes=found.link_sizes,
+        until=float(max(rows["complete"].max(initial=0), rows["arrived"].max(initial=0))),
+        interrupted=not found.done,
+        flows=found,
+        alone_finish=alone_finish,
+        injection=injection,
+        other_finish=other,
+        by_turns_finish=by_turns,
+    )
 
 
 def _cheap_finish(run: Callable[..., FlowRun], **options: Any) -> float | None:

@@ -39,7 +39,7 @@ def test_a_ring_on_a_full_fat_tree_is_rounds_of_its_longest_message(spec, hops, 
     one = hops * LATENCY + 2 * overhead + SIZE / hosts / BANDWIDTH
     assert found.num_rounds == 2 * (hosts - 1)
     assert found.finish == pytest.approx(2 * (hosts - 1) * one, rel=1e-12)
-    assert len(found.number) < found.num_rounds
+    assert found.num_run < found.num_rounds
     into = network.topology.num_network_channels + np.arange(hosts)
     assert found.link_sizes[into] == pytest.approx(2 * (hosts - 1) * SIZE / hosts)
 
@@ -49,7 +49,7 @@ def test_a_ring_of_neighbours_on_a_torus_takes_a_hop_each(order):
     network, routing = fabric("torus:32", end_channels=False)
     found = run_rounds(network, routing, ring(32, order))
     assert found.finish == pytest.approx(62 * (LATENCY + SIZE / 32 / BANDWIDTH), rel=1e-12)
-    assert len(found.number) == 1
+    assert found.num_run == 1
 
 
 def test_opposite_hosts_of_a_ring_share_its_channels():
@@ -61,20 +61,19 @@ def test_opposite_hosts_of_a_ring_share_its_channels():
     most = found.link_sizes.max() / 100 / 1e6
     assert found.finish == pytest.approx(100 * (4 * LATENCY + most * 1e6 / BANDWIDTH), rel=1e-12)
     assert found.link_sizes.sum() == pytest.approx(100 * 8 * 4 * 1e6)
-    assert list(found.link_sizes[found.busiest(4)]) == [found.link_sizes.max()] * 4
+    assert (found.link_sizes == found.link_sizes.max()).sum() >= 4
 
 
 def test_recursive_doubling_is_a_round_of_each_distance():
     network, routing = fabric("leaf-spine:4x4x4", "d-mod-k")
     host = np.arange(16)
     rounds = [exchange(host, host ^ 2**step, 1e6 * 2**step) for step in range(4)]
-    found = run_rounds(network, routing, round_program(16, rounds))
     inside, across = 2 * LATENCY, 4 * LATENCY
     spans = [inside, inside, across, across]
     sizes = np.array([each.bytes[0] for each in rounds])
     ends = np.cumsum(spans + sizes / BANDWIDTH)
-    assert found.ended == pytest.approx(ends, rel=1e-12)
-    assert found.began[1:] == pytest.approx(ends[:-1], rel=1e-12)
+    found = [run_rounds(network, routing, round_program(16, rounds[: n + 1])) for n in range(4)]
+    assert [each.finish for each in found] == pytest.approx(ends, rel=1e-12)
 
 
 def test_equal_rounds_are_run_once_wherever_they_are(monkeypatch):
@@ -86,7 +85,7 @@ def test_equal_rounds_are_run_once_wherever_they_are(monkeypatch):
     one, two = (lambda: exchange(host, host[::-1], 5)), (lambda: exchange(host, host[::-1], 6))
     found = run_rounds(network, routing, round_program(4, [one(), two(), one(), one()]))
     assert len(runs) == 2
-    assert found.number.tolist() == [0, 1, 2, 3]
+    assert found.num_run == found.num_rounds == 4
 
 
 @pytest.mark.parametrize("overhead", [0.0, 3e-6])
@@ -107,7 +106,6 @@ def test_unequal_rounds_of_neighbours_need_no_more_memory_than_overlaps(monkeypa
     found = run_rounds(network, routing, program, overhead=overhead)
     wanted = run_flows(network, routing, as_messages(program, overhead=overhead))
     assert found.finish == pytest.approx(wanted.finish, rel=1e-12)
-    assert found.ended == pytest.approx(wanted.complete.reshape(-1, 16).max(axis=1), rel=1e-12)
     assert 0 < max(most) <= 40 * 16
 
 
@@ -118,9 +116,8 @@ def test_rounds_whose_messages_never_meet_need_no_engine(monkeypatch):
     # another round that meets itself and the last of these: the engine runs all
     host = np.arange(64)
     more = replace(program, rounds=[*program.rounds, exchange(host, host * 0, 1.0)])
-    engine = run_rounds(network, routing, more)
-    for number in range(400):
-        assert engine.when(number) == pytest.approx(found.when(number), rel=1e-12)
+    last = (64 * 1.0 - 1) / BANDWIDTH + 6 * LATENCY
+    assert run_rounds(network, routing, more).finish == pytest.approx(found.finish + last, rel=1e-6)
     monkeypatch.setattr(Window, "advance", None)
     assert run_rounds(network, routing, program).finish == found.finish
 
@@ -136,8 +133,7 @@ def test_a_host_that_skips_rounds_does_not_wait():
     )  # fmt: skip
     one = 2 * LATENCY + 1e6 / BANDWIDTH
     found = run_rounds(network, routing, program)
-    assert found.when(41)[0] == 0.0
-    assert found.when(41)[1] == pytest.approx(42 * one)
+    assert found.finish == pytest.approx(42 * one)
     last = run_flows(network, routing, as_messages(program)).complete[-3:]
     assert last == pytest.approx([one, 2 * one, 42 * one])
 
@@ -178,7 +174,6 @@ def test_what_cannot_be_run_is_refused():
         (lambda: run_rounds(network, routing, program, overhead=-1), "overhead"),
         (lambda: run_rounds(network, routing, program, injection="some"), "injection"),
         (lambda: run_rounds(network, routing, ring(5, "barrier")), "5 hosts on 4"),
-        (lambda: run_rounds(network, routing, program).when(6), "0 to 5"),
     ):
         with pytest.raises(InputError, match=word):
             wrong()

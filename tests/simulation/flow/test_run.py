@@ -49,11 +49,9 @@ class TestRefused:
     @pytest.mark.parametrize(
         ("option", "value"),
         [
-            *[(unit, value) for unit in ("cycle", "flit") for value in (NAN, INF, 0.0, -1.0)],
             *[("tolerance", value) for value in (NAN, -0.1, 1.0)],
             *[("switch", value) for value in (NAN, INF, -1.0)],
             *[("weights", value) for value in (NAN, 0, 1.5, -1, 2.0**31, [1, 2, 3])],
-            *[("caps", value) for value in (NAN, 0, -1, [1, 2, 3])],
             *[("bandwidth", value) for value in (NAN, INF, 0.0, -1.0)],
             *[("latency", value) for value in (NAN, INF, -1.0)],
             ("injection", "fair"),
@@ -147,13 +145,6 @@ class TestClosedForms:
         table = program(3, source=[0, 0, 1], target=[2, 1, 2], flits=[1, 100, 3])
         found = run(wide, table, latency=0.0, end_channels=False, injection="shared")
         assert found.complete[[0, 2]] == pytest.approx([2, 2])
-
-    def test_caps(self):
-        table = program(4, source=[0, 1, 3], target=2, flits=[2, 8, 8])
-        found = run("leaf-spine:2x2x2", table, latency=0.0, caps=[0.1, 5, INF])
-        assert found.complete == pytest.approx([20, 8 / 0.45, 8 / 0.45])
-        assert found.alone == pytest.approx([20, 8, 8])
-        assert len(found.link_sizes) == flow_network(topology("leaf-spine:2x2x2")).num_links
 
     def test_a_flow_over_several_paths_is_spread_over_them(self):
         """Two spines: each uplink takes half of the rate, at half the bandwidth."""

@@ -104,7 +104,7 @@ class TestSimGridNow:
     @pytest.mark.parametrize("seed", range(3))
     @pytest.mark.parametrize("spec", recorded.NETWORKS)
     def test_a_program_on_a_network(self, spec, seed):
-        """Through its routing, with and without links of a host's own, and with rate limits."""
+        """Through its routing, with and without links of a host's own."""
         rng = np.random.default_rng(1000 * seed)
         net, flows = topology(spec), int(rng.integers(2, 200))
         routing = parse_routing("default", net)
@@ -117,11 +117,8 @@ class TestSimGridNow:
         size = np.ceil(rng.lognormal(9, 3, flows))
         start = rng.choice([0.0, size.sum() / network.capacity.sum()]) * rng.random(flows)
         table = messages(net.num_hosts, source=source, target=target, flits=size)
-        limit = np.floor(network.capacity.max() * rng.uniform(0.01, 0.9, flows))
-        rate = limit * (rng.random(flows) < 0.5) * (seed == 2)
-        caps = np.where(rate > 0, rate, np.inf)
         table = replace(table, start=start)
-        found = run_flows(network, routing, table, injection="shared", caps=caps).arrived
+        found = run_flows(network, routing, table, injection="shared").arrived
         routes = paths(net, routing, source, target)
         taken = [routes[i] for i in range(flows)]
         if network.end_channels:
@@ -130,7 +127,7 @@ class TestSimGridNow:
             taken = [[a, *path, b] for path, (a, b) in zip(taken, ends, strict=True)]
         offsets = np.cumsum([0, *map(len, taken)])
         theirs = finish_times(network.capacity, network.latency, (offsets, np.concatenate(taken)),
-                              start, np.arange(flows), size, rate=rate)  # fmt: skip
+                              start, np.arange(flows), size)  # fmt: skip
         assert found == pytest.approx(theirs, rel=WITHIN)
 
     @pytest.mark.parametrize("spec", recorded.NETWORKS)

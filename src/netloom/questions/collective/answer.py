@@ -20,8 +20,8 @@ from netloom.questions.fields import ASSUMED, assumed
 from netloom.questions.register import Answer, by_verb
 from netloom.questions.shown import percent
 from netloom.questions.simulate.engines import FLOWS, PreparedFlows
-from netloom.questions.simulate.timelines import crossed_links
-from netloom.questions.timelines import Happened, timeline_of
+from netloom.questions.simulate.timelines import crossed_links, happened_to
+from netloom.questions.timelines import timeline_of
 from netloom.workload.programs.collectives.costs import bus_factor, least_steps
 from netloom.workload.programs.collectives.sent import rounds_of
 
@@ -161,7 +161,7 @@ def _run(name: str) -> Callable[[Any], Any]:
 
 def _in_cycles(name: str) -> Callable[[Any], Any]:
     """Return what tells of a network in cycles. None of one for flows."""
-    return lambda found: getattr(getattr(found.network, "program", None), name, None)
+    return lambda found: getattr(found.network, name, None)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -518,32 +518,23 @@ def fastest_timeline(answer: CollectiveTimes) -> Timeline:
     InputError
         If they are so many that they were not run one by one.
     """
-    best, table, found_run = fastest_run(answer, "perfetto")
+    best, _, run = fastest_run(answer, "perfetto")
     outline = answer.known[best.algorithm].outline(best.run.chunks)
     assert isinstance(answer.network, PreparedFlows)
     ranks = rounds_of(outline, best.size, np.arange(answer.num_ranks))
     rounds = [each for each in ranks for _ in range(each.count)] or [*ranks]
     none = np.zeros(0, np.int32)
-    awaited = np.zeros(len(table), np.bool_)
-    awaited[found_run.last[found_run.last >= 0]] = True
-    happened = Happened(
+    happened = happened_to(
+        run.records,
         names=[f"rank {rank}" for rank in range(answer.num_ranks)],
         source=np.concatenate([none, *(each.source for each in rounds)]),
         target=np.concatenate([none, *(each.target for each in rounds)]),
-        **{
-            name: getattr(found_run, name)
-            for name in ("ready", "sent", "entered", "arrived", "complete")
-        },
-        **{name: getattr(table, name) for name in ("delay", "run", "hold", "receive")},
-        size=table.flits,
-        moved=found_run.way >= 0,
-        awaited=awaited,
     )
     what = f"{best.algorithm} {answer.collective}"
     what += f" of {units.size(best.size)}" if best.size else ""
     return timeline_of(
         happened, program=f"{what} on {answer.topology.name}", unit="seconds", size="bytes",
-        unit_us=1e6, crossed=crossed_links(answer.network.links, found_run, happened.moved),
+        unit_us=1e6, crossed=crossed_links(run, happened.moved),
     )  # fmt: skip
 
 

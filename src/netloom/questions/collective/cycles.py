@@ -11,11 +11,16 @@ from netloom.base.errors import InputError
 from netloom.base.units import seconds as seconds_words
 from netloom.base.units import size as size_words
 from netloom.machines.links import with_channels
-from netloom.questions.collective.runs import Runner, Timed, graph_of
+from netloom.questions.collective.runs import Runner, graph_of
 from netloom.questions.fields import ASSUMED, refuse
-from netloom.questions.simulate.engines import prepare_program, refuse_packets
+from netloom.questions.simulate.engines import (
+    PreparedNetwork,
+    prepare_program,
+    refuse_packets,
+)
 from netloom.questions.simulate.fields import AnyProgramQuestion
 from netloom.routing import paths
+from netloom.simulation.flow.network import ports_have_speeds
 from netloom.simulation.network.routers import Router
 from netloom.simulation.traces import run_trace
 from netloom.workload.programs.collectives.sent import trace_of
@@ -28,8 +33,9 @@ if TYPE_CHECKING:
     from netloom.machines import Machine
     from netloom.questions.collective.runs import Algorithm
     from netloom.questions.fields import Clock
-    from netloom.questions.simulate.engines import PreparedFlows, PreparedNetwork
+    from netloom.questions.simulate.engines import PreparedFlows
     from netloom.simulation.flow import FlowNetwork
+    from netloom.simulation.traces import TraceRun
     from netloom.topology import Topology
 
 OWN_FIELDS = ("flit_bytes", "packet_flits", "router")
@@ -54,13 +60,11 @@ MOST_CYCLES = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class InCycles:
+class InCycles(PreparedNetwork):
     """A network whose collectives are run in cycles, as answers describe it.
 
     Attributes
     ----------
-    program
-        What runs a trace.
     clock
         Bytes and seconds. Its latencies are those of a header that nothing delays.
     links
@@ -69,7 +73,6 @@ class InCycles:
         Who says how many bytes a flit has.
     """
 
-    program: PreparedNetwork
     clock: Clock
     links: FlowNetwork
     flit_source: str
@@ -78,47 +81,21 @@ class InCycles:
     sharing = tolerance = None
 
     @property
-    def topology(self) -> Topology:
-        """The network."""
-        return self.program.topology
-
-    @property
-    def flit_bytes(self) -> float:
-        """Bytes of a flit."""
-        assert self.program.flit_bytes is not None
-        return self.program.flit_bytes
-
-    @property
     def cycle_seconds(self) -> float:
         """Seconds of a cycle."""
-        assert self.program.cycle_us is not None
-        return self.program.cycle_us * 1e-6
+        assert self.cycle_us is not None
+        return self.cycle_us * 1e-6
 
     @property
-    def engine_name(self) -> str:
-        """What ``--engine`` calls it."""
-        return self.program.engine_name
-
-    @property
-    def routing_name(self) -> str:
-        """The routing, as a person calls it."""
-        return self.program.routing_name
-
-    @property
-    def router_name(self) -> str:
-        """What switches, and how long flits and cycles are, as a person says it."""
+    def units(self) -> str:
+        """How long flits and cycles are, as a person says it."""
         cycle = f"flits of {self.flit_bytes:g} bytes, cycles of {seconds_words(self.cycle_seconds)}"
-        return f"{self.program.router_name}; {cycle}; {self.clock.words(self.topology)}"
+        return f"{cycle}; {self.clock.words(self.topology)}"
 
     @property
     def clock_dict(self) -> dict[str, Any]:
         """The clock as plain data."""
         return self.clock.to_dict()
-
-    @property
-    def seed(self) -> int:
-        """Of all chance."""
-        return self.program.seed
 
 
 class CycleRunner(Runner):
@@ -129,56 +106,42 @@ class CycleRunner(Runner):
         node_of_host: Ints | None, network: InCycles,
     ) -> None:  # fmt: skip
         super().__init__(flows, host_of, node_of_host)
+        assert network.flit_bytes is not None
         self.network, self.smallest = network, network.flit_bytes
-
-    def on(self, host_of: Ints) -> CycleRunner:
-        """Return the runner of the same ranks on other hosts."""
-        return CycleRunner(self.flows, host_of, self.node_of_host, self.network)
+        self.time_seconds, self.size_bytes = network.cycle_seconds, network.flit_bytes
+        ends = np.ones(2 * network.topology.num_ports * network.links.end_channels)
+        self.capacity = np.append(network.topology.channel_bandwidth, ends)
 
     def most_chunks(self, algorithm: Algorithm) -> int:
         """Return the most chunks of a pipelined algorithm that are run."""
         return max(MOST_PIPED // max(algorithm.outline(1).num_messages, 1), 1)
 
-    def run(self, algorithm: Algorithm, chunks: int | None, size: float) -> Timed:
-        """Return what an algorithm takes in some chunks."""
+    def found(self, algorithm: Algorithm, chunks: int | None, size: float) -> tuple[float, Ints]:
+        """Return when some chunks are through, in cycles, and the flits that crossed each link."""
         network, program = self.network, algorithm.program(chunks)
         trace = trace_of(program, size, overhead_seconds=self.overhead)
         sent = ~self.inside(program.source, program.target)
         trace = replace(
             trace, run=trace.run * sent, receive=trace.receive * sent, flits=trace.flits * sent
         )
-        rows = trace.in_cycles(network.cycle_seconds, network.flit_bytes).placed(
+        rows = trace.in_cycles(self.time_seconds, self.size_bytes).placed(
             network.topology, self.host_of
         )
-        found = run_trace(network.program, rows, MOST_CYCLES, lambda _: None, lambda: False)
-        if found.finish is None:
+        run = run_trace(network, rows, MOST_CYCLES, lambda _: None, lambda: False)
+        if run.finish is None:
             what = f"more than {MOST_CYCLES:,} cycles of {algorithm.name}"
             raise InputError("size", what, "smaller sizes, larger flit_bytes, or engine flow")
-        flits = _crossed(found, network)
-        times = flits / np.append(
-            network.topology.channel_bandwidth, np.ones(len(flits) - network.topology.num_channels)
-        )
-        link = int(np.argmax(times))
-        return Timed(
-            found.finish * network.cycle_seconds,
-            chunks or algorithm.chunks or 1,
-            link,
-            float(flits[link]) * network.flit_bytes,
-            float(times[link]) * network.cycle_seconds,
-        )
+        return run.finish, _crossed(run, network)
 
 
-def _crossed(found: Any, network: InCycles) -> Ints:
+def _crossed(run: TraceRun, network: InCycles) -> Ints:
     """Return int64[num_links], the flits of each link, those of hosts of direct networks too."""
-    inside = np.concatenate([found.channel_flits, found.host_channel_flits])
-    if not network.links.end_channels:
-        return inside
-    rows, hosts = found.rows, network.topology.num_hosts
-    sent = (rows["flits"] > 0) & (rows["source"] != rows["target"])
-    ends = [np.zeros(hosts, np.int64) for _ in range(2)]
-    for end, name in zip(ends, ("source", "target"), strict=True):
-        np.add.at(end, rows[name][sent], rows["flits"][sent])
-    return np.concatenate([inside, *ends])
+    rows = run.rows[(run.rows["flits"] > 0) & (run.rows["source"] != run.rows["target"])]
+    ends = [
+        np.bincount(rows[end], rows["flits"], network.topology.num_hosts).astype(np.int64)
+        for end in ("source", "target")
+    ]
+    return np.concatenate([run.link_sizes, *(ends if network.links.end_channels else [])])
 
 
 def prepare_cycles(
@@ -203,7 +166,7 @@ def prepare_cycles(
         wanted = "none, since the machine has its own; or engine flow"
         refuse(question, ("bandwidth", "latency"), wanted)
     refuse(question, ("injection",), "engine flow, of whose flows this says something")
-    flits, direct = question.engine == "network", topology.direct
+    flits, limited = question.engine == "network", not ports_have_speeds(topology)
     if not flits:
         wanted = f"engine network or flow: a {question.engine} takes a cycle per channel"
         refuse(question, ("latency",), wanted)
@@ -216,9 +179,9 @@ def prepare_cycles(
     asked = AnyProgramQuestion(
         on=question.on, routing=question.routing, engine=question.engine, router=question.router,
         packet_flits=question.packet_flits, seed=question.seed,
-        end_channels=question.end_channels if direct and not flits else None,
+        end_channels=question.end_channels if limited and not flits else None,
     )  # fmt: skip
-    if flits and direct:
+    if flits and limited:
         ends = {"injection_channels": question.end_channels}
         asked = asked.model_copy(update=ends | {"ejection_channels": question.end_channels})
     own = clock.latency_source not in ("", ASSUMED) and machine is None and flits
@@ -237,9 +200,11 @@ def prepare_cycles(
         bytes_per_second=None if machine is not None else clock.bytes_per_second,
         found=(topology, machine),
     )
-    source = "" if given else ASSUMED
     return InCycles(
-        program=program, clock=_clock(program, clock), links=flows.links, flit_source=source
+        **vars(program),
+        clock=_clock(program, clock),
+        links=flows.links,
+        flit_source="" if given else ASSUMED,
     )
 
 
@@ -313,8 +278,7 @@ def _with_latencies(topology: Topology, clock: Clock, cycle: float, router: Rout
     """
     whole = topology.whole
     taken = np.rint(clock.latency_seconds * topology.channel_cycles / cycle)
-    injects = topology.source_end < (0 if topology.direct else topology.num_hosts)
-    cycles = taken - np.where(injects, 0, router.router_cycles)
+    cycles = taken - _cycles_of_routers(topology, router)
     least, most = int(cycles.min(initial=1)), int(cycles.max(initial=1))
     if least < 1 or most > MOST_LATENCY:
         odd = int(np.argmin(cycles) if least < 1 else np.argmax(cycles))
@@ -328,6 +292,12 @@ def _with_latencies(topology: Topology, clock: Clock, cycle: float, router: Rout
     return with_channels(topology, whole.channel_bandwidth, full)
 
 
+def _cycles_of_routers(topology: Topology, router: Router) -> Ints:
+    """Return int64[num_channels], cycles in the router that each leaves. Hosts take none."""
+    port = np.arange(topology.num_channels) - topology.num_network_channels
+    return np.where((port >= 0) & (port < topology.num_ports), 0, router.router_cycles)
+
+
 def _clock(network: PreparedNetwork, clock: Clock) -> Clock:
     """Return a clock with what a header takes for each channel in the engine, and the router."""
     topology, router = network.topology, network.router
@@ -336,8 +306,7 @@ def _clock(network: PreparedNetwork, clock: Clock) -> Clock:
     cycles = topology.channel_cycles.astype(np.float64)
     if isinstance(router, Router):
         cycles[: topology.num_network_channels] *= router.channel_cycles
-        injects = topology.source_end < (0 if topology.direct else topology.num_hosts)
-        cycles += np.where(injects, 0, router.router_cycles)
+        cycles += _cycles_of_routers(topology, router)
     latency = cycles * cycle / np.maximum(topology.channel_cycles, 1)
     given = clock.latency_source not in ("", ASSUMED)
     source = clock.latency_source if given else f"engine {network.engine_name}"

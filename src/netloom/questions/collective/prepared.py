@@ -29,9 +29,12 @@ from netloom.questions.collective.runs import (
 )
 from netloom.questions.fields import assumed_clock, refuse
 from netloom.questions.named import computing, find_network
-from netloom.questions.simulate.engines import IN_CYCLES, PreparedFlows
-from netloom.routing import VirtualChannelRouting, parse_routing
-from netloom.simulation.flow import flow_network
+from netloom.questions.simulate.engines import (
+    IN_CYCLES,
+    PreparedFlows,
+    flow_routing,
+    timed_links,
+)
 from netloom.topology import Cube, Topology
 from netloom.topology.alike import check_alike
 from netloom.workload import process_graph, ring
@@ -451,21 +454,13 @@ def _flows(question: CollectiveQuestion) -> tuple[PreparedFlows, Machine | None]
         switches=True,
         count_inside_nodes=question.count_inside_nodes,
     )
-    if isinstance(question.routing, VirtualChannelRouting):
-        found = f"the table {question.routing.name}"
-        raise InputError("routing", found, "paths for each pair of nodes")
+    routing = flow_routing(question.routing, topology)
     clock = assumed_clock(question, topology, machine)
-    routing = question.routing
     at_once = all((question.collective, name) in AT_ONCE for name in names_of(question.algorithm))
     flows = PreparedFlows(
         topology=topology,
-        routing=parse_routing(routing, topology) if isinstance(routing, str) else routing,
-        links=flow_network(
-            topology,
-            bandwidth=clock.bytes_per_second,
-            latency=clock.latency_seconds,
-            end_channels=question.end_channels == 1,
-        ),
+        routing=routing,
+        links=timed_links(topology, clock, end_channels=question.end_channels == 1),
         clock=clock,
         injection=question.injection or ("shared" if at_once else "in-order"),
         sharing="max-min",
@@ -531,7 +526,7 @@ def _algorithms(
 def _torus(topology: Topology, host_of: Ints) -> tuple[int, ...] | None:
     """Return the sides of the torus on which ranks are numbered row by row. None if not so."""
     sides, wraps = getattr(topology.whole, "sides", None), getattr(topology.whole, "wraps", ())
-    if sides is None or not topology.direct or len(host_of) != topology.num_hosts:
+    if sides is None or len(host_of) != topology.num_hosts:
         return None
     whole = all(wrap or side <= 2 for side, wrap in zip(sides, wraps, strict=True))
     in_order = (host_of == np.arange(len(host_of))).all()

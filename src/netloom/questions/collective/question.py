@@ -123,29 +123,25 @@ def _answered(
     """Return what each algorithm takes. ``whole``: on the network without its failures."""
     bound = ready.bound(question.collective, question.root, ready.host_of)
     runner = ready.runner(ready.host_of)
+    named = {each.name: each for each in ready.algorithms}
     stuck = None if question.algorithm != "all" else dict[str, str]()
     points = _timed(runner, ready, ready.algorithms, bound, "given", stuck)
     if ready.exchange is not None:
         points += _phased(question, ready, runner, bound)
     better: Reordered | None = None
     if question.reorder:
-        size = ready.sizes[-1]
-        run = [each for each in points if each.size == size and each.algorithm != PHASES]
-        best = min(run, key=lambda each: each.seconds)
-        algorithm = next(each for each in ready.algorithms if each.name == best.algorithm)
-        better = reordered(algorithm, runner, size, best.seconds, seed=question.seed)
+        best = _best(points, ready.sizes[-1])
+        algorithm = named[best.algorithm]
+        better = reordered(algorithm, runner, best.size, best.seconds, seed=question.seed)
         if better.better:
             other = ready.runner(better.node_of)
             least = ready.bound(question.collective, question.root, better.node_of)
             points += _timed(other, ready, (algorithm,), least, "found")
     same: float | None = None
     if ready.whole is not None:
-        best = min(
-            (each for each in points if each.size == ready.sizes[-1] and each.algorithm != PHASES),
-            key=lambda each: each.seconds,
-        )
-        algorithm = next(each for each in ready.algorithms if each.name == best.algorithm)
-        same = ready.whole.runner(ready.host_of).timed(algorithm, best.size).seconds
+        best = _best(points, ready.sizes[-1])
+        runner = ready.whole.runner(ready.host_of)
+        same = runner.timed(named[best.algorithm], best.size).seconds
     return CollectiveTimes(
         network=ready.shown,
         collective=question.collective,
@@ -157,11 +153,17 @@ def _answered(
         reordered=better,
         left_out=ready.left_out | (stuck or {}),
         graph=ring(len(ready.host_of)),
-        known={each.name: each for each in ready.algorithms},
+        known=named,
         provenance=provenance_of(question, "compare_collectives", ready.network),
         whole=whole,
         same_seconds=same,
     )
+
+
+def _best(points: list[Point], size: float) -> Point:
+    """Return the fastest algorithm of messages at a size. Of equal ones the first."""
+    some = (each for each in points if each.size == size and each.algorithm != PHASES)
+    return min(some, key=lambda each: each.seconds)
 
 
 def _timed(

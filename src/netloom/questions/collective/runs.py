@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -22,9 +23,11 @@ from netloom.workload.programs.rounds import as_messages
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from netloom.base.arrays import Bools, Ints
     from netloom.questions.simulate.engines import PreparedFlows
-    from netloom.simulation.flow import FlowRun
+    from netloom.simulation.flow import FlowRun, RoundsRun
     from netloom.workload.programs.collectives.program import CollectiveProgram, Outline
     from netloom.workload.programs.messages import Messages
     from netloom.workload.programs.rounds import RoundProgram
@@ -114,10 +117,11 @@ class Runner:
     """Runs algorithms with ranks on some hosts, as flows.
 
     ``node_of_host``: the node of each host, if messages inside nodes do not use the network.
-    ``smallest``: the least bytes into which a pipelined algorithm is cut.
+    ``smallest``: the least bytes into which a pipelined algorithm is cut. ``time_seconds`` and
+    ``size_bytes``: the units of what ``found`` returns.
     """
 
-    smallest = 1.0
+    smallest = time_seconds = size_bytes = 1.0
 
     def __init__(
         self, flows: PreparedFlows, host_of: Ints,
@@ -125,7 +129,7 @@ class Runner:
     ) -> None:  # fmt: skip
         assert flows.clock is not None
         self.flows, self.host_of, self.node_of_host = flows, host_of, node_of_host
-        self.overhead = flows.clock.overhead_seconds
+        self.overhead, self.capacity = flows.clock.overhead_seconds, flows.links.capacity
 
     def timed(self, algorithm: Algorithm, size: float, empty: float | None = None) -> Timed:
         """Return what an algorithm takes. A pipelined one in the chunks that suit the size.
@@ -164,7 +168,9 @@ class Runner:
 
     def on(self, host_of: Ints) -> Runner:
         """Return the runner of the same ranks on other hosts."""
-        return Runner(self.flows, host_of, self.node_of_host)
+        other = copy(self)
+        other.host_of = host_of
+        return other
 
     def inside(self, source: Ints, target: Ints) -> Bools:
         """Return which messages between ranks do not use the network, bool[n]."""
@@ -208,29 +214,35 @@ class Runner:
 
     def run(self, algorithm: Algorithm, chunks: int | None, size: float) -> Timed:
         """Return what an algorithm takes in some chunks. As many as were asked for by default."""
-        found = self._found(algorithm, chunks, size)
-        times = found.link_sizes / self.flows.links.capacity
+        finish, sizes = self.found(algorithm, chunks, size)
+        times = sizes / self.capacity
         link = int(np.argmax(times))
         return Timed(
-            float(found.finish), chunks or algorithm.chunks or 1, link,
-            float(found.link_sizes[link]), float(times[link]),
+            finish * self.time_seconds, chunks or algorithm.chunks or 1, link,
+            float(sizes[link]) * self.size_bytes, float(times[link]) * self.time_seconds,
         )  # fmt: skip
 
-    def _found(self, algorithm: Algorithm, chunks: int | None, size: float) -> Any:
+    def found(
+        self, algorithm: Algorithm, chunks: int | None, size: float
+    ) -> tuple[float, NDArray[Any]]:
+        """Return when some chunks are through, and what crossed each link."""
         flows, program = self.flows, algorithm.outline(chunks)
+        run: FlowRun | RoundsRun
         if program.num_messages <= MOST_LISTED or len(program.steps) > MOST_DIFFERENT:
-            return self.listed(algorithm, chunks, size)[1]
-        return run_rounds(
-            flows.links, flows.routing, self._rounds(program, size),
-            overhead=self.overhead, injection=algorithm.injection,
-        )  # fmt: skip
+            run = self.listed(algorithm, chunks, size)[1]
+        else:
+            run = run_rounds(
+                flows.links, flows.routing, self._rounds(program, size),
+                overhead=self.overhead, injection=algorithm.injection,
+            )  # fmt: skip
+        return run.finish, run.link_sizes
 
     def _slowest(self, algorithm: Algorithm) -> float:
         """Return the bandwidth of the slowest channel that a pipelined algorithm uses."""
         capacity = self.flows.links.capacity
         if capacity.min() == capacity.max():
             return float(capacity.min())
-        used = self._found(algorithm, 1, 1.0).link_sizes > 0
+        used = Runner.found(self, algorithm, 1, 1.0)[1] > 0
         return float(capacity[used].min(initial=capacity.max()))
 
     def _rounds(self, program: Outline, size: float) -> RoundProgram:

@@ -9,6 +9,7 @@ from rich.markup import escape
 from netloom.base import units
 from netloom.base.words import counted, listed, number
 from netloom.phases.collectives.synthesis import SYNTHESISED
+from netloom.questions.collective.cycles import InCycles
 from netloom.questions.collective.prepared import PHASES
 from netloom.questions.register import command_line, kind_of
 from netloom.questions.shown import Verdict, arrow, ended, percent, plain_table, size_of, subject
@@ -224,6 +225,8 @@ def lines(result: CollectiveTimes) -> list[Any]:
         ranks += f" on {counted(len(result.ranks_of_place), 'node', ',')}"
     head = f"{ranks}; {size_of(topology)}; {result.network.routing_name}"
     how, posted = result.network.router_name, [each for each in result.points if each.at_once]
+    if isinstance(result.network, InCycles):
+        how += f"; {result.network.units}"
     if posted and result.network.injection == "in-order":
         how += f"; {posted[0].algorithm} posts all at once"
     said: list[Any] = [escape(head), escape(how)]

@@ -18,6 +18,7 @@ from netloom.questions.fields import ROUTER_FIELDS, asked_router, refuse
 from netloom.questions.named import network_of
 from netloom.routing import VirtualChannelRouting, parse_routing, virtual_channel_routing
 from netloom.simulation.flow import FlowNetwork, flow_network
+from netloom.simulation.flow.network import ports_have_speeds
 from netloom.simulation.flow.program import FlowRules
 from netloom.simulation.network.arrays import MOST_NODES
 from netloom.simulation.network.routers import Router, end_channels
@@ -221,29 +222,43 @@ def prepare_flows(question: Any, topology: Topology, clock: Clock | None) -> Pre
     wanted = f"{IN_CYCLES}: flows have no routers, packets or cycles"
     routers = ("router", "switching", *ROUTER_FIELDS, *others, "packet_flits", "most_cycles")
     refuse(question, [each for each in routers if each in type(question).model_fields], wanted)
-    asked = question.routing
-    if isinstance(asked, VirtualChannelRouting):
-        raise InputError("routing", f"the table {asked.name}", "paths for each pair of nodes")
+    routing = flow_routing(question.routing, topology)
     if question.tolerance and question.injection == "in-order":
         found = f"{question.tolerance:g} with injection in-order"
         raise InputError("tolerance", found, "0, or injection shared, whose errors do not grow")
-    ends = question.end_channels
-    if ends == 0 and not topology.direct:
-        wanted = "1: hosts that hang on routers have channels of their own"
-        raise InputError("end_channels", "0", wanted)
-    rates: dict[str, Any] = {}
-    if clock is not None:
-        rates = {"bandwidth": clock.bytes_per_second, "latency": clock.latency_seconds}
     return PreparedFlows(
         topology=topology,
-        routing=parse_routing(asked, topology) if isinstance(asked, str) else asked,
-        links=flow_network(topology, end_channels=ends != 0, **rates),
+        routing=routing,
+        links=timed_links(topology, clock, end_channels=_limited(question, topology)),
         clock=clock,
         injection=question.injection,
         sharing=question.sharing,
         tolerance=question.tolerance,
         seed=question.seed,
     )
+
+
+def timed_links(topology: Topology, clock: Clock | None, *, end_channels: bool) -> FlowNetwork:
+    """Return a network as flows share it: by its clock, or in flits and cycles if it has none."""
+    rates: dict[str, Any] = {}
+    if clock is not None:
+        rates = {"bandwidth": clock.bytes_per_second, "latency": clock.latency_seconds}
+    return flow_network(topology, end_channels=end_channels, **rates)
+
+
+def flow_routing(asked: Any, topology: Topology) -> Routing:
+    """Return the routing whose paths flows take. InputError if it is a table of routers."""
+    if isinstance(asked, VirtualChannelRouting):
+        raise InputError("routing", f"the table {asked.name}", "paths for each pair of nodes")
+    return parse_routing(asked, topology) if isinstance(asked, str) else asked
+
+
+def _limited(question: Any, topology: Topology) -> bool:
+    """Return whether hosts send at the rate of a channel if nothing says how fast they are."""
+    if question.end_channels == 0 and ports_have_speeds(topology):
+        wanted = "1: hosts that hang on routers have channels of their own"
+        raise InputError("end_channels", "0", wanted)
+    return bool(question.end_channels != 0)
 
 
 def refuse_flow_fields(question: Any) -> None:
@@ -297,7 +312,7 @@ def prepare_program(
     router: Router | Rules
     routing: VirtualChannelRouting | Routing
     if question.engine == "flow":
-        router, routing = _flows(question, topology), _flow_routing(question, topology)
+        router, routing = _flows(question, topology), flow_routing(question.routing, topology)
     elif question.engine != "network":
         wanted = "engine network, whose routers this says something of"
         refuse(question, ("router", *ROUTER_FIELDS), wanted)
@@ -337,18 +352,8 @@ def _flows(question: Any, topology: Topology) -> FlowRules:
     if question.packet_flits is not None and getattr(question, "gap_cycles", None) is None:
         wanted = "engine network: flows are not cut into packets"
         raise InputError("packet_flits", f"{question.packet_flits}", wanted)
-    ends = question.end_channels
-    if ends == 0 and not topology.direct:
-        found = "0, where hosts that hang on routers have channels of their own"
-        raise InputError("end_channels", found, "1")
-    return FlowRules(getattr(question, "injection", "in-order"), end_channels=ends != 0)
-
-
-def _flow_routing(question: Any, topology: Topology) -> Routing:
-    asked = question.routing
-    if isinstance(asked, VirtualChannelRouting):
-        raise InputError("routing", f"the table {asked.name}", "paths for each pair of nodes")
-    return parse_routing(asked, topology) if isinstance(asked, str) else asked
+    injection: Any = getattr(question, "injection", "in-order")
+    return FlowRules(injection, end_channels=_limited(question, topology))
 
 
 def _router(question: Any, on_machine: Machine | None) -> Router:

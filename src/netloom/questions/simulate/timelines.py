@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from netloom.drawing.timelines import Timeline
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.simulation.agenda import Records
-    from netloom.simulation.flow import FlowNetwork, FlowRun
+    from netloom.simulation.flow import FlowRun
     from netloom.simulation.loops import KeptRows
-    from netloom.simulation.traces import TimedRun
+    from netloom.simulation.traces import TraceRun
     from netloom.topology import Topology
     from netloom.workload.programs.traces import Trace
 
 
 def trace_timeline(
-    run: TimedRun, trace: Trace, topology: Topology, *, unit: str, size: str,
+    run: TraceRun, trace: Trace, topology: Topology, *, unit: str, size: str,
     unit_us: float | None, crossed: Crossed | None,
 ) -> Timeline:  # fmt: skip
     """Return the timeline of a trace, on tracks of its tasks.
@@ -47,18 +47,14 @@ def trace_timeline(
     on_node[table.target[told][::-1]] = chosen[told][::-1]
     empty = np.flatnonzero(on_node < 0)
     on_node[empty] = trace.num_tasks + np.arange(len(empty))
-    happened = Happened(
+    happened = happened_to(
+        rows,
         names=[
             *(f"rank {task}" for task in range(trace.num_tasks)),
             *(f"node {topology.name_of(node)}" for node in empty.tolist()),
         ],
         source=np.where(head, trace.source[entry], on_node[table.source]),
         target=np.where(told, chosen, on_node[table.target]),
-        **{name: rows[name] for name in TIMES},
-        **{name: getattr(table, name) for name in SPANS},
-        size=rows["flits"],
-        moved=moved_rows(rows),
-        awaited=_awaited(rows),
         ids=[trace.ids[each] for each in entry.tolist()],
         computing=(trace.run[entry] > 0) & (table.run == 0),  # ranks that share a host
     )
@@ -68,24 +64,35 @@ def trace_timeline(
     )  # fmt: skip
 
 
+def happened_to(rows: Records, *, source: Ints, target: Ints, **more: Any) -> Happened:
+    """Return what happened to rows of an engine, from and to which tracks. ``more``: its fields."""
+    known, none = rows.dtype.names or (), np.zeros(len(rows), np.int64)
+    awaited = np.zeros(len(rows), np.bool_)  # those that released others, by being complete last
+    awaited[rows["last"][rows["last"] >= 0]] = True
+    times: dict[str, Any] = {
+        name: rows[name] if name in known else none for name in (*TIMES, *SPANS)
+    }
+    return Happened(
+        source=source,
+        target=target,
+        **times,
+        size=rows["flits"],
+        moved=moved_rows(rows),
+        awaited=awaited,
+        **more,
+    )
+
+
 def nodes_timeline(
     network: PreparedNetwork, kept: KeptRows, program: str, **about: Any
 ) -> Timeline:
     """Return the timeline of a program whose rows do not name their tasks, on tracks of nodes."""
     rows, topology = kept.rows, network.topology
-    none = np.zeros(len(rows), np.int64)
-    times: dict[str, Any] = {name: rows[name] for name in TIMES}
-    known = rows.dtype.names or ()
-    work: dict[str, Any] = {name: rows[name] if name in known else none for name in SPANS}
-    happened = Happened(
+    happened = happened_to(
+        rows,
         names=[f"node {topology.name_of(node)}" for node in range(topology.num_hosts)],
         source=rows["source"],
         target=rows["target"],
-        **times,
-        **work,
-        size=rows["flits"],
-        moved=moved_rows(rows),
-        awaited=_awaited(rows),
         computing=kept.computing,
     )
     return timeline_of(
@@ -95,9 +102,9 @@ def nodes_timeline(
     )  # fmt: skip
 
 
-def crossed_links(links: FlowNetwork, flows: FlowRun, moved: Bools) -> Crossed:
+def crossed_links(flows: FlowRun, moved: Bools) -> Crossed:
     """Return the links of those flows that have moved, as ``Happened`` has it."""
-    ways = flows.ways
+    ways, links = flows.ways, flows.network
     hops = Lists(ways.offsets, np.arange(len(ways.links))).taken(flows.way[moved])
     taken = Lists(hops.offsets, ways.links[hops.values])
     return Crossed(taken, ways.shares[hops.values] / ways.whole, links.capacity, links.link_name)
@@ -196,12 +203,4 @@ def moved_rows(rows: Records) -> Bools:
         (rows["arrived"] >= 0) & (rows["flits"] > 0) & (rows["source"] != rows["target"])
         & (rows["entered"] >= 0)
     )  # fmt: skip
-    return found
-
-
-def _awaited(rows: Records) -> Bools:
-    """Return which rows released others, by being complete last of those that they waited for."""
-    found = np.zeros(len(rows), np.bool_)
-    last = rows["last"]
-    found[last[last >= 0]] = True
     return found

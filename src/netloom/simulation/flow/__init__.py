@@ -1,5 +1,6 @@
 """Flows that share channels max-min fairly, event by event: bytes and seconds."""
 
+from netloom.simulation.flow.engine import FlowRun
 from netloom.simulation.flow.network import (
     FlowNetwork,
     GivenPaths,
@@ -9,7 +10,7 @@ from netloom.simulation.flow.network import (
     ways_of,
 )
 from netloom.simulation.flow.rounds import RoundsRun, run_rounds
-from netloom.simulation.flow.run import FlowRun, Trust, run_flows, run_paths, trust
+from netloom.simulation.flow.run import Trust, run_flows, run_paths, trust
 
 __all__ = [
     "FlowNetwork", "FlowRun", "GivenPaths", "RoundsRun", "Trust", "Ways", "flow_network",

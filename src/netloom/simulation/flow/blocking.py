@@ -17,7 +17,7 @@ no link beyond its capacity, and are found after as many steps as there are clas
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -62,7 +62,7 @@ def hops_before(network: FlowNetwork, ways: Ways) -> Ints:
     Of several, the one that most of the flow takes: the first of these.
     """
     source, target = _ends(network)
-    vertices = np.int64(network.topology.num_ends)
+    vertices = np.int64(network.topology.num_routers)
     way = np.repeat(np.arange(len(ways), dtype=np.int64), np.diff(ways.offsets))
     links = ways.links
     reached = np.flatnonzero(target[links] >= 0)
@@ -79,14 +79,12 @@ def hops_before(network: FlowNetwork, ways: Ways) -> Ints:
 
 
 def _ends(network: FlowNetwork) -> tuple[Ints, Ints]:
-    """Return from and to which vertex each link leads; -1 for a host behind its vertex."""
-    topology = network.topology
-    source, target = (each.astype(np.int64) for each in (topology.source_end, topology.target_end))
-    if network.end_channels:
-        hosts = np.arange(topology.num_hosts)
-        source = np.concatenate([source, np.full(len(hosts), -1), hosts])
-        target = np.concatenate([target, hosts, np.full(len(hosts), -1)])
-    return source, target
+    """Return from and to which router each link leads; -1 for a host behind it."""
+    topology, links = network.topology, network.num_links
+    routers, hosts = topology.routers, np.full(topology.num_ports, -1, np.int64)
+    source = np.concatenate([routers.channel_source, hosts, topology.ejection_router])
+    target = np.concatenate([routers.channel_target, topology.injection_router, hosts])
+    return source[:links], target[:links]
 
 
 def circles(network: FlowNetwork, routing: Routing | None, ways: Ways) -> Bools:
@@ -127,15 +125,13 @@ def _between_routers(network: FlowNetwork, routing: Routing) -> tuple[Ints, Ints
     """Return what follows what on the paths between the first hosts of all routers."""
     topology = network.topology
     none = np.zeros(0, np.int64)
-    hosts: Ints = np.arange(topology.num_hosts, dtype=np.int64)
-    if not topology.direct:
-        port = np.unique(topology.injection_router, return_index=True)[1]
-        hosts = np.unique(topology.port_host[port].astype(np.int64))
+    first = np.unique(topology.injection_router, return_index=True)[1]
+    hosts = np.unique(topology.port_host[first])
     if len(hosts) > MOST_ROUTERS:
         return none, none
     source, target = (each.ravel() for each in np.meshgrid(hosts, hosts, indexing="ij"))
     other = source != target
-    found = paths(topology, routing, source[other].astype(np.int32), target[other].astype(np.int32))
+    found = paths(topology, routing, source[other], target[other])
     channels = found.channels.astype(np.int64)
     inside = np.ones(len(channels), np.bool_)
     inside[found.offsets[:-1][np.diff(found.offsets) > 0]] = False  # the first of each path
@@ -165,16 +161,3 @@ def number_inputs(hops: Records, links: Ints, num_links: int) -> int:
     pairs, number = np.unique(key, return_inverse=True)
     hops["input"][later] = number
     return len(pairs)
-
-
-def empty() -> dict[str, Any]:
-    """Return the arrays of a state where links do not share by turns."""
-    none = np.zeros(0, np.int32)
-    return {
-        "hops": np.zeros(0, layout.HOP),
-        "gates": np.zeros(0, layout.GATE),
-        "tries": np.zeros(0, layout.TRY),
-        "inputs": np.zeros(0),
-        "unsettled": none,
-        "crowd": none,
-    }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from math import inf
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf, lcm
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,11 +13,12 @@ from netloom.base.errors import InputError
 from netloom.simulation.agenda import SPANS, idle_hosts, longer, with_rows
 from netloom.simulation.flow import blocking, layout
 from netloom.simulation.flow.layout import INFINITE, State
+from netloom.simulation.flow.network import WHOLE, Ways
 
 if TYPE_CHECKING:
     from netloom.base.arrays import Bools, Floats, Ints
     from netloom.simulation.flow.layout import Records
-    from netloom.simulation.flow.network import FlowNetwork, Ways
+    from netloom.simulation.flow.network import FlowNetwork
     from netloom.workload.programs.messages import Messages
 
 MOST_BITS, ROOM_BITS = 48, 61
@@ -33,6 +36,97 @@ LEAST = 2**10
 MOST_ROWS = 2**31 - 1
 
 
+def _of_rows(name: str, doc: str) -> Any:
+    return property(lambda self: self.rows[name], doc=f"float64[num_rows], {doc}")
+
+
+@dataclass(frozen=True, eq=False)
+class FlowRun:
+    """When the rows of a program were ready, sent, entered the network, arrived and were complete.
+
+    All is in the units of the network; -1 stands for times of what has not happened.
+
+    Attributes
+    ----------
+    network
+        The links.
+    rows
+        One record a row. See ``layout.ROW``.
+    ways
+        The ways of rows.
+    link_sizes
+        float64[num_links], what has crossed each link.
+    held
+        float64[hops of all ways], how long each link held back the flows of a way: how long these
+        had the level of that link, and would have been faster alone. In flows (their weights) times
+        time. Of several links at that level it is the first. None where that was not noted.
+    batches, work
+        How often rates were found anew, and how many classes of flows were looked at for it.
+    """
+
+    network: FlowNetwork
+    rows: Records
+    ways: Ways
+    link_sizes: Floats
+    held: Floats | None
+    batches: int
+    work: int
+
+    ready = _of_rows("ready", "when nothing was left to wait for")
+    sent = _of_rows("sent", "when its processor had sent it")
+    entered = _of_rows("entered", "when the bytes of a message began to leave its host")
+    arrived = _of_rows("arrived", "when all of its bytes had")
+    complete = _of_rows("complete", "when it was received")
+
+    last = _of_rows("last", "the row that released it; -1: none")
+
+    @property
+    def records(self) -> Records:
+        """The rows as other engines have them: the length of each is called ``flits``."""
+        from numpy.lib.recfunctions import rename_fields
+
+        return np.asarray(rename_fields(self.rows, {"size": "flits"}))
+
+    @property
+    def way(self) -> Ints:
+        """int64[num_rows], the way of each; -1: it does not use the network."""
+        return self.rows["path"].astype(np.int64)
+
+    @property
+    def done(self) -> bool:
+        """Whether all rows are complete."""
+        return bool((self.complete >= 0).all())
+
+    @property
+    def finish(self) -> float:
+        """When the last row was complete."""
+        return float(self.complete.max(initial=0.0))
+
+    @cached_property
+    def alone(self) -> Floats:
+        """float64[num_rows], time through an idle network. 0 for what does not use it."""
+        return self.ways.alone(self.network, self.rows)
+
+    @cached_property
+    def hops(self) -> Floats:
+        """float64[num_rows], channels between routers that each crosses: a mean over its paths."""
+        return np.append(self.ways.hops(self.network), 0.0)[self.way]  # the last: it needs none
+
+    @property
+    def link_times(self) -> Floats:
+        """float64[num_links], what crossed each over its capacity: it was busy so long at least."""
+        return self.link_sizes / self.network.capacity
+
+    @property
+    def bound(self) -> float:
+        """The time of the busiest link. No sharing is quicker if all rows are complete."""
+        return float(self.link_times.max(initial=0.0))
+
+    def __repr__(self) -> str:
+        rows = f"{len(self.rows)} rows, {self.batches} times of change"
+        return f"<flows: {rows}, finished at {self.finish:.6g}>"
+
+
 class FlowEngine:
     """Links, the flows on them, and the rows of a program, at a time.
 
@@ -47,7 +141,7 @@ class FlowEngine:
     switch
         Time that a processor takes to go from one context to another.
     noting
-        Whether to note for how long each link holds flows back. See ``held``.
+        Whether to note for how long each link holds flows back.
     circles
         bool[num_links]: links share by turns, and what waits blocks all but these, as ``blocking``
         says. Without it they share max-min fairly.
@@ -74,7 +168,8 @@ class FlowEngine:
             raise InputError("bandwidth", "a link of bandwidth 0", "rates above 0")
         self.network, self.in_order, self.noting = network, in_order, noting
         self.num_rows, self._num_edges, self._room = 0, 0, 0.0
-        self._whole = 0
+        self._whole = 0  # the shares of a flow
+        self.latency, self.queue = np.zeros(0), np.zeros(0, np.int32)  # of classes, as of ``Ways``
         self._bound = 0.0  # at least the weight that may be on a link at once, in shares
         clock = np.zeros(1, layout.CLOCK)
         clock["tolerance"], clock["switch"] = max(tolerance, ROUNDING), switch
@@ -111,12 +206,14 @@ class FlowEngine:
             changed=none,
             ties=np.zeros(network.num_links, np.int32),
             fills=np.zeros(network.num_links if by_latency else 0, layout.FILL),
-            **blocking.empty(),
+            hops=np.zeros(0, layout.HOP),
+            gates=np.zeros(network.num_links if self.lossless else 0, layout.GATE),
+            tries=np.zeros(0, layout.TRY),
+            inputs=np.zeros(0),
+            unsettled=none,
+            crowd=none,
         )
-        if circles is not None:
-            gates = np.zeros(network.num_links, layout.GATE)
-            gates["circle"] = circles
-            self.state = self.state._replace(gates=gates)
+        self.state.gates["circle"] = circles if self.lossless else 0
         self.state.fills["place"] = -1
         self.state.links["place"], self.state.links["level"] = -1, INFINITE
 
@@ -141,15 +238,27 @@ class FlowEngine:
         clock = self.state.clock
         return int(clock["near"][0] + clock["far"][0])
 
-    @property
-    def num_classes(self) -> int:
-        """How many different ways flows have."""
-        return len(self.state.classes)
+    def found(self) -> FlowRun:
+        """Return what came of all rows so far."""
+        clock = self.state.clock
+        return FlowRun(
+            self.network,
+            self.rows,
+            self.ways,
+            self.link_sizes(),
+            self.state.hop_held if self.noting else None,
+            int(clock["batches"][0]),
+            int(clock["work"][0]),
+        )
 
-    def rates(self) -> Floats:
-        """Return the rate of a flow of weight 1 of each class at this time, or 0 if none runs."""
-        classes = self.state.classes
-        return np.asarray(np.where(classes["weight"] > 0, classes["speed"], 0.0))
+    @property
+    def ways(self) -> Ways:
+        """The ways of all classes."""
+        state = self.state
+        offsets = np.append(state.classes["first"], len(state.hop_link))
+        return Ways(
+            offsets, state.hop_link, state.hop_share, max(self._whole, 1), self.latency, self.queue
+        )
 
     def link_sizes(self) -> Floats:
         """Return what has crossed each link of rows that have arrived, float64[num_links]."""
@@ -159,26 +268,23 @@ class FlowEngine:
         add_sizes(self.state, 0, self.num_rows, max(self._whole, 1), crossed)
         return crossed
 
-    def held(self) -> Floats:
-        """Return float64[hops of all classes], for how long each of their links held them back.
-
-        That is, how long their flows had the level of that link, and would have been faster alone:
-        flows (their weights) times time. Of several links at that level it is the first. Only if
-        the engine is ``noting``.
-        """
-        assert self.noting
-        return self.state.hop_held
-
     def add_ways(self, ways: Ways) -> int:
         """Add classes of flows. Return the number of the first.
 
-        Raises
-        ------
-        InputError
-            If flows are spread in another way than those that are there.
+        All flows count in shares that say how each is spread. If these would be too many, the new
+        ones are rounded to as many as there may be.
         """
-        self._share_out(ways.whole)
-        first, state = len(self.state.classes), self.state
+        first = len(self.state.classes)
+        if not len(ways):
+            return first
+        whole = lcm(max(self._whole, 1), ways.whole)
+        if whole > WHOLE:
+            whole = self._whole * (WHOLE // self._whole)
+        self._share_out(whole)
+        ways = ways if ways.whole == whole else ways.in_shares(whole)
+        self.latency = _joined(self.latency, ways.latency)
+        self.queue = _joined(self.queue, ways.queue)
+        state = self.state  # perhaps in other shares
         more = np.zeros(len(ways), layout.CLASS)
         more["first"] = ways.offsets[:-1] + len(state.hop_link)
         more["hops"] = np.diff(ways.offsets)
@@ -207,31 +313,17 @@ class FlowEngine:
         self._make_lists(first)
         return first
 
-    def append(
-        self,
-        table: Messages,
-        ways: Ways,
-        path: Ints,
-        *,
-        cycle: float = 1.0,
-        flit: float = 1.0,
-        weight: Floats | Ints | int = 1,
-        base: int = 0,
-    ) -> None:
+    def append(self, table: Messages, path: Ints, *, weight: Floats | Ints | int = 1) -> None:
         """Append rows to the program.
 
         Parameters
         ----------
         table
-            The rows. Their times are multiplied by ``cycle``, their lengths by ``flit``.
-        ways
-            The ways that ``path`` names. All that the engine has, or more.
+            The rows, in the units of the network.
         path
-            int[len(table)], the way of each row, or -1 for one that does not use the network.
+            int[len(table)], the class of each row, or -1 for one that does not use the network.
         weight
             Of each flow, a whole number.
-        base
-            The class of the first of the ways.
 
         Raises
         ------
@@ -241,23 +333,18 @@ class FlowEngine:
         """
         first, count = self.num_rows, len(table)
         assert table.first == first
-        _check(table, cycle=cycle, flit=flit)
+        _check(table)
         if first + count > MOST_ROWS:
             raise InputError("program", f"{first + count} messages", f"at most {MOST_ROWS}")
-        old = self.num_classes - base
-        if len(ways) > old:
-            self.add_ways(_rest(ways, old))
         uses = np.asarray(path) >= 0
-        self.state, self._num_edges = with_rows(
-            self.state, table, np.where(uses, path + base, -1), self._num_edges, cycle=cycle
-        )
+        self.state, self._num_edges = with_rows(self.state, table, path, self._num_edges)
         self.num_rows += count
         rows = self.rows[first:]
-        rows["size"], rows["weight"] = table.flits * flit, weight
+        rows["size"], rows["weight"] = table.flits, weight
         rows["left"], rows["right"], rows["queue"], rows["latency"] = -1, -1, -1, 0.0
-        rows["latency"][uses] = ways.latency[path[uses]]
+        rows["latency"][uses] = self.latency[path[uses]]
         if self.in_order:
-            rows["queue"][uses] = ways.queue[path[uses]]
+            rows["queue"][uses] = self.queue[path[uses]]
         self._bound += float(rows["weight"][uses].sum()) * self._whole
         if self._bound > self._room:
             self._set_units()
@@ -279,8 +366,6 @@ class FlowEngine:
         if self._whole in (0, whole):
             self._whole = whole
             return
-        if whole % self._whole:
-            raise InputError("path", f"shares of {whole}", f"a multiple of {self._whole}")
         times, self._whole = whole // self._whole, whole
         self.state = self.state._replace(hop_share=self.state.hop_share * np.int32(times))
         for records in (self.state.entries, self.state.links):
@@ -371,32 +456,14 @@ class FlowEngine:
             classes["most"] = np.minimum.reduceat(most, classes["first"] - begin)
 
 
-def _check(table: Messages, **units: float) -> None:
+def _check(table: Messages) -> None:
     """Refuse times and lengths that are none."""
-    for name, one in units.items():
-        if not 0 < one < inf:
-            raise InputError(name, f"{one:g}", "a number above 0")
     for name in ("start", *SPANS, "flits"):
         values = getattr(table, name)
         fine = (values >= 0) & (values < inf)
         if not fine.all():
             found = f"{values[~fine][0]:g} of row {table.first + np.argmin(fine)}"
             raise InputError(name, found, "a number of at least 0")
-
-
-def _rest(ways: Ways, first: int) -> Ways:
-    """Return the ways from one on."""
-    from dataclasses import replace
-
-    begin = ways.offsets[first]
-    return replace(
-        ways,
-        offsets=ways.offsets[first:] - begin,
-        links=ways.links[begin:],
-        shares=ways.shares[begin:],
-        latency=ways.latency[first:],
-        queue=ways.queue[first:],
-    )
 
 
 def _joined(array: Any, more: Any) -> Any:

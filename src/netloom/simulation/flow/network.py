@@ -18,15 +18,18 @@ from netloom.routing import paths
 if TYPE_CHECKING:
     from netloom.base.arrays import Floats, Ints
     from netloom.routing import Paths, Routing
+    from netloom.simulation.flow.layout import Records
     from netloom.topology import Topology
+    from netloom.workload.programs.messages import Messages
 
 
 @dataclass(frozen=True, eq=False)
 class FlowNetwork:
     """Links that flows share. A link is a channel of the network, by its number.
 
-    In a direct network with ``end_channels`` each host has two more: the injection links of all
-    hosts come after the channels, then their ejection links.
+    Those of hosts' ports come after those between routers: port p injects by link
+    ``num_network_channels + p``, and receives by the link ``num_ports`` behind that. If the network
+    does not say how fast they are, they are there with ``end_channels`` only.
 
     Attributes
     ----------
@@ -38,7 +41,8 @@ class FlowNetwork:
     latency
         float64[num_links], in the same unit of time.
     end_channels
-        Whether hosts of a direct network send and receive through links of their own.
+        Whether hosts send and receive through links as fast as the reference, since the network
+        does not say how fast these are.
     """
 
     topology: Topology
@@ -61,10 +65,13 @@ class FlowNetwork:
         >>> network.link_name(0), network.link_name(8), network.link_name(12)
         ('(0,0) -> (1,0)', 'into (0,0)', 'out of (0,0)')
         """
-        if link < self.topology.num_channels:
-            return self.topology.channel_name(link)
-        way, host = divmod(link - self.topology.num_channels, self.topology.num_hosts)
-        return f"{'out of' if way else 'into'} {self.topology.name_of(host)}"
+        topology = self.topology
+        port = link - topology.num_network_channels
+        if port < 0 or not self.end_channels:
+            return topology.channel_name(link)
+        way, place = divmod(port, topology.num_ports)
+        host = topology.name_of(int(topology.port_host[place]))
+        return f"{'out of' if way else 'into'} {host}"
 
     def __repr__(self) -> str:
         return f"<flows on {self.topology.name}: {self.num_links} links>"
@@ -88,8 +95,8 @@ def flow_network(
     latency
         Time over a channel whose latency is a cycle: seconds, or cycles.
     end_channels
-        In a direct network: whether each host sends by one channel of bandwidth 1, and receives by
-        one. Hosts that hang on routers have channels of their own anyway.
+        Whether each port of a host sends by one channel of bandwidth 1, and receives by one, if the
+        network does not say how fast they are. Otherwise they are as fast as it says anyway.
 
     Raises
     ------
@@ -108,13 +115,16 @@ def flow_network(
     delay = np.asarray(latency, np.float64)
     if not ((delay >= 0) & (delay < inf)).all():
         raise InputError("latency", f"{latency}", "times of at least 0")
-    capacity = topology.channel_bandwidth * bandwidth
-    delays = topology.channel_cycles * delay
-    ends = bool(end_channels) and topology.direct
-    if ends:
-        capacity = np.append(capacity, np.full(2 * topology.num_hosts, bandwidth))
-        delays = np.append(delays, np.zeros(2 * topology.num_hosts))
+    ends = bool(end_channels) and not ports_have_speeds(topology)
+    more = 2 * topology.num_ports if ends else 0
+    capacity = np.append(topology.channel_bandwidth, np.ones(more)) * bandwidth
+    delays = np.append(topology.channel_cycles * delay, np.zeros(more))
     return FlowNetwork(topology, capacity, delays, ends)
+
+
+def ports_have_speeds(topology: Topology) -> bool:
+    """Return whether a network says how fast its hosts send and receive."""
+    return not np.isinf(topology.port_bandwidth[:1]).any()
 
 
 WHOLE = 2**20
@@ -163,6 +173,16 @@ class Ways:
         most = capacity[self.links] * self.whole / self.shares
         return np.asarray(np.minimum.reduceat(most, self.offsets[:-1]) if len(self) else most)
 
+    def alone(self, network: FlowNetwork, rows: Records) -> Floats:
+        """Return float64[num_rows], the time of each through an idle network: latency and bytes.
+
+        The bytes pass as fast as the narrowest link does. 0 for rows that do not use the network.
+        """
+        found, uses = np.zeros(len(rows)), rows["path"] >= 0
+        rate = self.capacity(network.capacity)
+        found[uses] = rows["latency"][uses] + rows["size"][uses] / rate[rows["path"][uses]]
+        return found
+
     def in_shares(self, whole: int) -> Ways:
         """Return the same ways in shares out of another number. Exact for a multiple of ``whole``.
 
@@ -209,6 +229,34 @@ def ways_of(network: FlowNetwork, routing: Routing, sources: Ints, targets: Ints
     return _over(network, paths(network.topology, routing, sources, targets), sources, targets)
 
 
+class WaysOfPairs:
+    """The ways of pairs of hosts under a routing, found once rows need them."""
+
+    def __init__(self, network: FlowNetwork, routing: Routing) -> None:
+        self._network, self._routing = network, routing
+        self._pairs = np.zeros(0, np.int64)  # rising
+        self._way = np.zeros(0, np.int64)  # of each of them
+
+    def of(self, messages: Messages) -> tuple[Ways, Ints]:
+        """Return the ways that are new, and int64[num_rows], the way of each row by its number.
+
+        Ways are numbered as they are found. A row that does not use the network has -1.
+        """
+        moving = (messages.flits > 0) & (messages.source != messages.target)
+        hosts = np.int64(self._network.topology.num_hosts)
+        key = messages.source[moving] * hosts + messages.target[moving]
+        new = np.setdiff1d(key, self._pairs)
+        ends = (each.astype(np.int32) for each in np.divmod(new, hosts))
+        found = ways_of(self._network, self._routing, *ends)
+        pairs = np.append(self._pairs, new)
+        order = np.argsort(pairs, kind="stable")
+        self._way = np.append(self._way, len(self._pairs) + np.arange(len(new)))[order]
+        self._pairs = pairs[order]
+        path = np.full(len(messages), -1, np.int64)
+        path[moving] = self._way[np.searchsorted(self._pairs, key)]
+        return found, path
+
+
 @dataclass(frozen=True, eq=False)
 class GivenPaths:
     """A path of each message, where a routing would give one to each pair of hosts.
@@ -230,12 +278,15 @@ class GivenPaths:
     def __str__(self) -> str:
         return self.name
 
-    def ways(self, network: FlowNetwork) -> Ways:
-        """Return the ways of the paths, with the channels of their hosts."""
-        found, topology = self.paths, network.topology
-        sources = topology.source_end[found.channels[found.offsets[:-1]]]
-        targets = topology.target_end[found.channels[found.offsets[1:] - 1]]
-        return _over(network, found, sources, targets)
+    def of(self, network: FlowNetwork, messages: Messages) -> tuple[Ways, Ints]:
+        """Return the ways of the paths, with the channels of their hosts, and that of each row."""
+        found, routers = self.paths, network.topology.routers
+        hosts = np.zeros((2, len(found)), np.int32)
+        if network.end_channels:  # hosts are routers, which paths begin and end at
+            hosts[0] = routers.channel_source[found.channels[found.offsets[:-1]]]
+            hosts[1] = routers.channel_target[found.channels[found.offsets[1:] - 1]]
+        moving = (messages.flits > 0) & (messages.source != messages.target)
+        return _over(network, found, *hosts), np.where(moving, self.path, -1)
 
 
 def _over(network: FlowNetwork, found: Paths, sources: Ints, targets: Ints) -> Ways:
@@ -250,9 +301,9 @@ def _over(network: FlowNetwork, found: Paths, sources: Ints, targets: Ints) -> W
     share = np.repeat(part, lengths)
     links = found.channels
     if network.end_channels:
-        number = np.arange(len(sources))
-        first = topology.num_channels
-        ends = first + sources, first + topology.num_hosts + targets
+        number, first = np.arange(len(sources)), topology.num_network_channels
+        into, out_of = (topology.port_offsets[ends] for ends in (sources, targets))
+        ends = first + into, first + topology.num_ports + out_of
         owner = np.concatenate([owner, number, number])
         links = np.concatenate([links, *ends]).astype(np.int32)
         share = np.concatenate([share, np.ones(2 * len(sources))])
@@ -273,17 +324,10 @@ def _one_path_each(network: FlowNetwork, found: Paths) -> Ways:
     latency = np.zeros(len(found))
     add_latencies(found.offsets, found.channels, network.latency, latency)
     _check_ways(np.diff(found.offsets))
-    queue = np.full(len(found), -1, np.int32)
-    if len(found) and not network.topology.direct:
-        queue = found.channels[found.offsets[:-1]] - np.int32(network.topology.num_network_channels)
-    return Ways(
-        found.offsets,
-        found.channels,
-        np.ones(len(found.channels), np.int32),
-        1,
-        latency,
-        queue,
-    )
+    first = np.int32(network.topology.num_network_channels)
+    queue = np.maximum(found.channels[found.offsets[:-1]] - first, np.int32(-1))
+    shares = np.ones(len(found.channels), np.int32)
+    return Ways(found.offsets, found.channels, shares, 1, latency, queue)
 
 
 def made_ways(
@@ -341,58 +385,10 @@ def _shares(part: Floats) -> int:
 def _queues(network: FlowNetwork, way: Ints, link: Ints, count: int) -> Ints:
     """Return the first injection channel of each way; -1 where it has none."""
     topology, found = network.topology, np.full(count, -1, np.int32)
-    first = topology.num_channels if topology.direct else topology.num_network_channels
-    ports = topology.num_hosts if topology.direct else topology.num_ports
-    into = np.flatnonzero((link >= first) & (link < first + ports))[::-1]
-    found[way[into]] = link[into] - first
+    port = link - topology.num_network_channels
+    into = np.flatnonzero((port >= 0) & (port < topology.num_ports))[::-1]
+    found[way[into]] = port[into]
     return found
-
-
-def capped(
-    network: FlowNetwork, ways: Ways, path: Ints, caps: Floats
-) -> tuple[FlowNetwork, Ways, Ints]:
-    """Return a network in which flows with a rate of their own at most have a link of their own.
-
-    ``caps``: float64[num_rows], the highest rate of each. Infinite for none. Such rows get ways of
-    their own. The links come last.
-
-    Raises
-    ------
-    InputError
-        If a cap is not above 0.
-    """
-    if not (caps > 0).all():
-        raise InputError("caps", f"{caps[~(caps > 0)][0]:g}", "rates above 0")
-    rows = np.flatnonzero((path >= 0) & (caps < inf))
-    rows = rows[caps[rows] < ways.capacity(network.capacity)[path[rows]]]
-    if not len(rows):
-        return network, ways, path
-    old = path[rows]
-    lengths = np.diff(ways.offsets)[old]
-    offsets = np.append(0, np.cumsum(lengths + 1))
-    place = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    hops = np.repeat(ways.offsets[old], lengths) + place
-    here = np.repeat(offsets[:-1], lengths) + place
-    links = np.empty(offsets[-1], np.int32)
-    shares = np.full(offsets[-1], ways.whole, np.int32)
-    links[offsets[1:] - 1] = network.num_links + np.arange(len(rows))
-    links[here], shares[here] = ways.links[hops], ways.shares[hops]
-    more = Ways(
-        np.append(ways.offsets, ways.offsets[-1] + offsets[1:]),
-        np.append(ways.links, links),
-        np.append(ways.shares, shares),
-        ways.whole,
-        np.append(ways.latency, ways.latency[old]),
-        np.append(ways.queue, ways.queue[old]),
-    )
-    longer = replace(
-        network,
-        capacity=np.append(network.capacity, caps[rows]),
-        latency=np.append(network.latency, np.zeros(len(rows))),
-    )
-    numbers = path.copy()
-    numbers[rows] = len(ways) + np.arange(len(rows))
-    return longer, more, numbers
 
 
 EXACT = 1e-12

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from math import ceil, lcm
+from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.simulation.agenda import TIMES, ProgramEngine
 from netloom.simulation.flow.engine import FlowEngine
-from netloom.simulation.flow.network import WHOLE, Ways, flow_network, ways_of
+from netloom.simulation.flow.network import WaysOfPairs, flow_network, ports_have_speeds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,28 +69,26 @@ class FlowProgram(ProgramEngine):
         injection: Literal["in-order", "shared"] = "in-order",
         switch_cycles: int = 0,
     ) -> None:
-        self.topology, self.num_rows = links.topology, 0
-        self._links, self._routing = links, routing
+        self.topology, self.num_rows, self._cycle = links.topology, 0, 0
+        self._links, self._ways = links, WaysOfPairs(links, routing)
         self._engine = FlowEngine(
             links, in_order=injection == "in-order", switch=float(switch_cycles)
         )
-        self._ways: Ways | None = None
-        self._pairs = np.zeros(0, np.int64)  # of hosts, rising
-        self._way = np.zeros(0, np.int64)  # of each of them
-        self._records, self._open = np.zeros(0, ROW), np.zeros(0, np.int64)
-        self._fresh, self._cycle = True, 0
+        self._rows: Records | None = None  # as they are now
 
     @property
     def rows(self) -> Records:
         """The records of all rows so far. See ``ROW``."""
-        if not self._fresh:
-            here = self._engine.rows[self._open]
+        if self._rows is None:
+            found = self._engine.found()
+            self._rows = np.zeros(self.num_rows, ROW)
             for name in TIMES:
-                self._records[name][self._open] = np.rint(here[name])
-            self._records["last"][self._open] = here["last"]
-            self._open = self._open[here["complete"] < 0]
-            self._fresh = True
-        return self._records
+                self._rows[name] = np.rint(found.rows[name])
+            for name in ("last", "source", "target", "delay", "run"):
+                self._rows[name] = found.rows[name]
+            self._rows["flits"] = found.rows["size"]
+            self._rows["alone"], self._rows["hops"] = found.alone, found.hops
+        return self._rows
 
     @property
     def complete(self) -> Ints:
@@ -126,52 +124,20 @@ class FlowProgram(ProgramEngine):
 
     def append(self, messages: Messages) -> None:
         """Append rows to the program. See ``ProgramEngine``."""
-        sends = (messages.flits > 0) & (messages.source != messages.target)
-        key = messages.source.astype(np.int64) * self.topology.num_hosts + messages.target
-        self._add_pairs(np.unique(key[sends]))
-        ways = self._ways
-        assert ways is not None
-        path = np.full(len(messages), -1, np.int64)
-        path[sends] = self._way[np.searchsorted(self._pairs, key[sends])]
-        self._engine.append(messages, ways, path)
-        more = np.zeros(len(messages), ROW)
-        for name in ("source", "target", "flits", "delay", "run"):
-            more[name] = getattr(messages, name)
-        for name in (*TIMES, "last"):
-            more[name] = -1
-        used = path[sends]
-        rate = ways.capacity(self._links.capacity)
-        more["alone"][sends] = ways.latency[used] + messages.flits[sends] / rate[used]
-        more["hops"][sends] = ways.hops(self._links)[used]
-        self._records = np.concatenate([self._records, more])
-        self._open = np.append(self._open, np.arange(self.num_rows, len(self._records)))
-        self.num_rows, self._fresh = len(self._records), False
+        ways, path = self._ways.of(messages)
+        if (ways.capacity(self._links.capacity) > 1).any():
+            wanted = "at most 1, which loops are made for; or engine network"
+            raise InputError(self.topology.name, "paths of more than a flit per cycle", wanted)
+        self._engine.add_ways(ways)
+        self._engine.append(messages, path)
+        self.num_rows, self._rows = self._engine.num_rows, None
 
     def advance(self, until: int) -> None:
         """Run up to, and without, a cycle. See ``ProgramEngine``."""
         self._engine.advance(float(np.nextafter(until, 0)))
         done = self._engine.completed == self.num_rows
         self._cycle = max(self._cycle, ceil(self._engine.time)) if done else until
-        self._fresh = False
-
-    def _add_pairs(self, pairs: Ints) -> None:
-        """Find the ways of pairs of hosts that have none yet."""
-        new = np.setdiff1d(pairs, self._pairs, assume_unique=True)
-        if self._ways is not None and not len(new):
-            return
-        source, target = np.divmod(new, self.topology.num_hosts)
-        found = ways_of(
-            self._links, self._routing, source.astype(np.int32), target.astype(np.int32)
-        )
-        if (found.capacity(self._links.capacity) > 1).any():
-            wanted = "at most 1, which loops are made for; or engine network"
-            raise InputError(self.topology.name, "paths of more than a flit per cycle", wanted)
-        first = 0 if self._ways is None else len(self._ways)
-        self._ways = found if self._ways is None else _joined(self._ways, found)
-        keys = np.append(self._pairs, new)
-        order = np.argsort(keys)
-        self._pairs = keys[order]
-        self._way = np.append(self._way, first + np.arange(len(new)))[order]
+        self._rows = None
 
 
 @dataclass(frozen=True)
@@ -205,25 +171,8 @@ class FlowRules:
 
     def zero_load_latency(self, topology: Topology, hops: float, flits: float) -> float:
         """Return a message's latency over so many hops of the idle network."""
-        return hops + flits + 2 * (not topology.direct)
+        return hops + flits + 2 * ports_have_speeds(topology)
 
     def zero_load_latencies(self, rows: Records) -> Ints:
         """Return the latency of each message, were the network idle."""
         return np.asarray(np.rint(rows["alone"]), np.int64)
-
-
-def _joined(first: Ways, second: Ways) -> Ways:
-    """Return ways one after the other, in shares that say exactly how both are spread.
-
-    If these would be too many, the second are rounded to as many as there may be.
-    """
-    whole = lcm(first.whole, second.whole)
-    if whole > WHOLE:
-        whole = first.whole * (WHOLE // first.whole)
-    first, second = first.in_shares(whole), second.in_shares(whole)
-    names = ("links", "shares", "latency", "queue")
-    both: dict[str, Any] = {
-        name: np.append(getattr(first, name), getattr(second, name)) for name in names
-    }
-    offsets = np.append(first.offsets, first.offsets[-1] + second.offsets[1:])
-    return replace(first, offsets=offsets, **both)

@@ -17,8 +17,8 @@ times precise however long a run is, and two moments can be compared.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from math import lcm
+from dataclasses import dataclass
+from math import inf, lcm
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -27,8 +27,7 @@ from netloom.base.errors import InputError
 from netloom.simulation.agenda import TIMES
 from netloom.simulation.flow.engine import ROUNDING, FlowEngine
 from netloom.simulation.flow.network import MOST_SHARES, WHOLE, ways_of
-from netloom.workload.programs.messages import Messages
-from netloom.workload.programs.rounds import Frontier
+from netloom.workload.programs.rounds import Frontier, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,120 +39,50 @@ if TYPE_CHECKING:
     from netloom.workload.programs.rounds import Round, RoundProgram
 
 
-@dataclass(frozen=True)
-class Repeat:
-    """Rounds that were not run because they are as those before, later.
-
-    ``first``: the number of the first. ``count``: how many; ``period``: rounds after which
-    everything is the same, ``time`` later.
-    """
-
-    first: int
-    count: int
-    period: int
-    time: float
-
-
 @dataclass(frozen=True, eq=False)
 class RoundsRun:
-    """When rounds began and were over.
+    """When a program of rounds was over.
 
     Attributes
     ----------
-    number
-        int64[n], the rounds that were run, by number from 0 on. The others are ``repeats``.
-    began, ended
-        float64[n], when the first of their messages was ready to be sent, and when the last was
-        complete. NaN for a round without messages.
-    repeats
-        The rounds that were not run.
     finish
         When the last message was complete.
-    num_rounds, num_messages
-        Of the whole program.
+    num_rounds, num_run
+        Rounds of the whole program, and those that were run. The others repeat what was run.
     link_sizes
         float64[num_links], what has crossed each link in all.
-    capacity
-        float64[num_links], of the network.
     """
 
-    number: Ints
-    began: Floats
-    ended: Floats
-    repeats: tuple[Repeat, ...]
     finish: float
     num_rounds: int
-    num_messages: int
+    num_run: int
     link_sizes: Floats
-    capacity: Floats
-
-    def when(self, number: int) -> tuple[float, float]:
-        """Return when a round began and was over, whether it was run or not."""
-        later = 0.0
-        for each in self.repeats:
-            place = number - each.first
-            if 0 <= place < each.count:
-                times, within = divmod(place, each.period)
-                number, later = each.first - each.period + within, (times + 1) * each.time
-        place = int(np.searchsorted(self.number, number))
-        if not (place < len(self.number) and self.number[place] == number):
-            raise InputError("round", f"{number}", f"0 to {self.num_rounds - 1}")
-        return float(self.began[place] + later), float(self.ended[place] + later)
-
-    def busiest(self, count: int = 10) -> Ints:
-        """Return the links that take longest to move what crosses them, the busiest first."""
-        order = np.argsort(-self.link_sizes / self.capacity, kind="stable")
-        return order[:count]
 
     def __repr__(self) -> str:
-        rounds = f"{self.num_rounds} rounds, {len(self.number)} of them run"
+        rounds = f"{self.num_rounds} rounds, {self.num_run} of them run"
         return f"<{rounds}, finished at {self.finish:.6g}>"
 
 
 class Log:
-    """What is written down of rounds as they are run."""
+    """When rounds that were run were over, in their order, and how far all have come."""
 
     def __init__(self) -> None:
-        self.number: list[Ints] = []
-        self.began: list[Floats] = []
-        self.ended: list[Floats] = []
-        self.repeats: list[Repeat] = []
+        self.ended: list[float] = []  # -inf: it has no messages
+        self.finish = 0.0
         self.next = 0  # the number of the next round
 
-    def add(self, began: Floats, ended: Floats) -> None:
+    def add(self, *ended: float) -> None:
         """Note the next rounds."""
-        self.number.append(self.next + np.arange(len(began)))
-        self.began.append(began)
-        self.ended.append(ended)
-        self.next += len(began)
+        self.ended += ended
+        self.finish = max(self.finish, *ended)
+        self.next += len(ended)
 
     def skip(self, count: int, period: int, time: float) -> None:
-        """Note that the next rounds are as those before."""
+        """Note that the next rounds repeat the last ``period``, each time ``time`` later."""
         if count:
-            self.repeats.append(Repeat(self.next, count, period, time))
+            later = count // period * time
+            self.finish = max(self.finish, *(end + later for end in self.ended[-period:]))
             self.next += count
-
-    def run(self, found: Survey, network: FlowNetwork) -> RoundsRun:
-        """Return all that was noted."""
-        none = np.zeros(0)
-        number = np.concatenate([none.astype(np.int64), *self.number])
-        ended = np.concatenate([none, *self.ended])
-        finish = np.nanmax(ended, initial=0.0)
-        for each in self.repeats:
-            first, last = np.searchsorted(number, [each.first - each.period, each.first])
-            rest = ended[first:last] + each.count // each.period * each.time
-            finish = np.nanmax(rest, initial=finish)
-        return RoundsRun(
-            number,
-            np.concatenate([none, *self.began]),
-            ended,
-            tuple(self.repeats),
-            float(finish),
-            found.num_rounds,
-            found.num_messages,
-            found.link_sizes,
-            network.capacity,
-        )
 
 
 FITS = 1 + 1e-12
@@ -163,6 +92,10 @@ FITS = 1 + 1e-12
 class Survey:
     """What is known of the rounds of a program.
 
+    A host begins its messages of a round when those of the one before are complete. So those on a
+    link at a time are, of each host, of one round only. If hosts fit on all links with the most
+    that each needs in any round, no message slows another down.
+
     Attributes
     ----------
     link_sizes
@@ -170,25 +103,53 @@ class Survey:
     ahead
         For an entry of ``rounds`` (−1: before all of them), the last entry in which one of its
         hosts sends for the first time afterwards. Rounds up to that one must begin with it.
-    num_rounds, num_messages
+    num_rounds
         Of the whole program.
     apart
         Whether no two messages ever slow each other down.
+
+    Raises
+    ------
+    NoRouteError
+        If the routing has no path for a message.
     """
 
-    def __init__(self, network: FlowNetwork, routing: Routing, *, in_order: bool) -> None:
+    def __init__(
+        self, network: FlowNetwork, routing: Routing, program: RoundProgram, *, in_order: bool
+    ) -> None:
         self.network, self.routing, self.in_order = network, routing, in_order
         self.link_sizes = np.zeros(network.num_links)
         self.ahead: dict[int, int] = {}
-        self.num_rounds, self.num_messages, self.apart = 0, 0, True
+        self.num_rounds, self.apart = 0, True
         self._whole = 1
         self._pairs: Ints | None = None
         self._last: tuple[Ways, Ints]
+        self._key = np.zeros(0, np.int64)  # host and link
+        self._rate = np.zeros(0)  # the most that the host's flows need of it in any round
+        last = np.full(program.num_hosts, -1)
+        ways, sent = None, np.zeros(0)  # the latest ways, and what each carries
+        for index, one in enumerate(program):
+            self.num_rounds += one.count
+            known, path = self.ways_of(one)
+            if known is not ways:
+                self._add(ways, sent)
+                ways, sent = known, np.zeros(len(known))
+                self.apart = self.apart and self._fits(known, one.source[path >= 0])
+            sent += one.bytes[path >= 0] * one.count
+            if program.order == "neighbours":
+                for before in np.flatnonzero(np.bincount(last[one.source] + 1)) - 1:
+                    if before < index - 1:
+                        self.ahead[int(before)] = index
+                last[one.source] = index
+                last[one.target] = index
+        self._add(ways, sent)
+        self._pairs = None  # ways so far may be in fewer shares
 
     def ways_of(self, one: Round) -> tuple[Ways, Ints]:
         """Return the ways of a round's messages, and the way of each; -1 for one that has none.
 
-        The ways are the same object as of the round before if they are the same.
+        The ways are the same object as of the round before if they are the same, in shares that
+        suffice for all rounds so far.
         """
         pairs = np.where(one.moving, one.source * np.int64(2**31) + one.target, -1)
         if self._pairs is None or not np.array_equal(pairs, self._pairs):
@@ -196,86 +157,22 @@ class Survey:
             path = np.full(len(one), -1, np.int64)
             path[uses] = np.arange(len(uses))
             ways = ways_of(self.network, self.routing, one.source[uses], one.target[uses])
-            self._last, self._pairs = (self._shared(ways), path), pairs
+            common = lcm(self._whole, ways.whole)
+            self._whole = common if common <= MOST_SHARES else WHOLE
+            self._last, self._pairs = (ways.in_shares(self._whole), path), pairs
         return self._last
 
-    def forget(self) -> None:
-        """Make ways anew when they are asked for: those so far may be in fewer shares."""
-        self._pairs = None
-
-    def _shared(self, ways: Ways) -> Ways:
-        """Return ways in shares that suffice for all rounds so far."""
-        common = lcm(self._whole, ways.whole)
-        self._whole = common if common <= MOST_SHARES else WHOLE
-        return ways.in_shares(self._whole)
-
-
-def survey(
-    network: FlowNetwork, routing: Routing, program: RoundProgram, *, in_order: bool
-) -> Survey:
-    """Look at all rounds of a program.
-
-    Raises
-    ------
-    NoRouteError
-        If the routing has no path for a message.
-    """
-    found = Survey(network, routing, in_order=in_order)
-    loads = _Loads(found)
-    last = np.full(program.num_hosts, -1)
-    for index, one in enumerate(program):
-        found.num_rounds += one.count
-        found.num_messages += one.count * len(one)
-        loads.add(one)
-        if program.order == "neighbours":
-            for before in np.flatnonzero(np.bincount(last[one.source] + 1)) - 1:
-                if before < index - 1:
-                    found.ahead[int(before)] = index
-            last[one.source] = index
-            last[one.target] = index
-    loads.settle()
-    found.forget()
-    return found
-
-
-class _Loads:
-    """What crosses links: in all, and at most at a time.
-
-    A host begins its messages of a round when those of the one before are complete. So those on a
-    link at a time are, of each host, of one round only. If hosts fit on all links with the most
-    that each needs in any round, no message slows another down.
-    """
-
-    def __init__(self, found: Survey) -> None:
-        self._found = found
-        self._ways: Ways | None = None
-        self._sent = np.zeros(0)
-        self._key = np.zeros(0, np.int64)  # host and link
-        self._rate = np.zeros(0)  # the most that the host's flows need of it in any round
-
-    def add(self, one: Round) -> None:
-        """Add a round."""
-        found = self._found
-        ways, path = found.ways_of(one)
-        uses = path >= 0
-        if ways is not self._ways:
-            self.settle()
-            self._ways, self._sent = ways, np.zeros(len(ways))
-            found.apart = found.apart and self._fits(ways, one.source[uses])
-        self._sent += one.bytes[uses] * one.count
-
-    def settle(self) -> None:
-        """Add what crossed the latest ways to the links."""
-        ways, found = self._ways, self._found
+    def _add(self, ways: Ways | None, sent: Floats) -> None:
+        """Add what crossed some ways to the links."""
         if ways is not None:
-            hops = np.repeat(self._sent, np.diff(ways.offsets)) * ways.shares / ways.whole
-            found.link_sizes += np.bincount(ways.links, hops, len(found.link_sizes))
+            hops = np.repeat(sent, np.diff(ways.offsets)) * ways.shares / ways.whole
+            self.link_sizes += np.bincount(ways.links, hops, len(self.link_sizes))
 
     def _fits(self, ways: Ways, source: Ints) -> bool:
         """Return whether the rounds so far and this one fit."""
-        if self._found.in_order and np.bincount(source).max(initial=0) > 1:
+        if self.in_order and np.bincount(source).max(initial=0) > 1:
             return False  # they wait for each other
-        capacity = self._found.network.capacity
+        capacity = self.network.capacity
         count = np.diff(ways.offsets)
         hops = np.repeat(ways.capacity(capacity), count) * ways.shares / ways.whole
         key = np.repeat(source, count) * np.int64(len(capacity)) + ways.links
@@ -413,6 +310,7 @@ class Window(FlowEngine):
         state.far[:far] -= count
         classes = state.classes[count:].copy()
         classes["first"] -= hops
+        self.latency, self.queue = self.latency[count:].copy(), self.queue[count:].copy()
         self.state = state._replace(
             classes=classes,
             hop_link=state.hop_link[hops:].copy(),
@@ -437,28 +335,6 @@ def _less(records: Records, name: str, count: int) -> None:
 
 MOST_WAITING = 2**22
 """Most messages of rounds that have begun and are not over, where rounds overlap."""
-
-
-def table_of(one: Round, overhead: float) -> Messages:
-    """Return the rows of a round, which wait for nothing."""
-    nothing = np.zeros(len(one))
-    work = one.moving * overhead
-    hosts = int(max(one.source.max(initial=0), one.target.max(initial=0))) + 1
-    return Messages(
-        hosts,
-        0,
-        start=nothing,
-        delay=nothing,
-        run=work,
-        source=one.source,
-        target=one.target,
-        flits=one.bytes,
-        hold=nothing,
-        receive=work,
-        context=np.full(len(one), -1, np.int32),
-        after_offsets=np.zeros(len(one) + 1, np.int64),
-        after=np.zeros(0, np.int64),
-    )
 
 
 class _Begun(NamedTuple):
@@ -523,23 +399,20 @@ class Overlapping:
         if len(one):
             ways, path = self.found.ways_of(one)
             if ways is not self._ways:
-                self._ways, self._base = ways, window.num_classes
-            offsets, after = self.frontier.follow(one, first)
-            table = replace(
-                table_of(one, self.overhead), first=first, after_offsets=offsets, after=after
-            )
-            window.append(table, ways, path, base=self._base)
+                self._ways, self._base = ways, window.add_ways(ways)
+            waits = self.frontier.follow(one, first)
+            table = table_of(self.program.num_hosts, [one], [waits], self.overhead, first=first)
+            window.append(table, np.where(path >= 0, path + self._base, -1))
         self._begun.append(_Begun(first, len(one), self._base))
 
     def _note(self) -> None:
-        """Note when rounds that are over began and ended."""
+        """Note when rounds that are over ended."""
         rows = self.window.rows
         for each in self._begun[self._over :]:
             mine = rows[each.first : each.first + each.rows]
             if each.rows and mine["complete"].min() < 0:
                 break
-            began, ended = (mine["ready"].min(), mine["complete"].max()) if each.rows else _NEVER
-            self.log.add(np.full(1, self._origin + began), np.full(1, self._origin + ended))
+            self.log.add(self._origin + float(mine["complete"].max(initial=-inf)))
             self._over += 1
 
     def _forget(self, *, repeats: bool) -> float:
@@ -577,9 +450,6 @@ class Overlapping:
         self.log.skip(times * period.length, period.length, period.time)
         self._origin += times * period.time
         return times * period.length
-
-
-_NEVER = (np.nan, np.nan)
 
 
 class _Period:
@@ -673,14 +543,14 @@ def run_rounds(
     if program.num_hosts > network.topology.num_hosts:
         many = f"{program.num_hosts} hosts on {network.topology.num_hosts}"
         raise InputError("rounds", many, "at most as many as the network has")
-    found = survey(network, routing, program, in_order=injection == "in-order")
+    found = Survey(network, routing, program, in_order=injection == "in-order")
     if program.order == "barrier":
         log = _with_barriers(network, program, found, overhead, tell)
     elif found.apart and overhead == 0:
         log = _apart(network, program, found, tell)
     else:
         log = Overlapping(network, program, found, overhead).run(tell)
-    return log.run(found, network)
+    return RoundsRun(log.finish, found.num_rounds, len(log.ended), found.link_sizes)
 
 
 def _with_barriers(
@@ -697,7 +567,7 @@ def _with_barriers(
         if name not in known:
             known[name] = _alone(network, one, found, overhead) if len(one) else 0.0
         length = known[name]
-        log.add(np.array([time]), np.array([time + length]))
+        log.add(time + length)
         log.skip(one.count - 1, 1, length)
         time += one.count * length
         tell(log.next)
@@ -708,18 +578,17 @@ def _name(one: Round) -> bytes:
     """Return what a round has in common with those alone that are equal to it."""
     from hashlib import blake2b
 
-    name = blake2b(digest_size=16)
-    for each in fields(one):
-        if each.name != "count":
-            name.update(getattr(one, each.name).tobytes())
-    return name.digest()
+    content = b"".join(each.tobytes() for each in (one.source, one.target, one.bytes))
+    return blake2b(content, digest_size=16).digest()
 
 
 def _alone(network: FlowNetwork, one: Round, found: Survey, overhead: float) -> float:
     """Return how long a round takes that begins when the network is empty."""
     window = Window(network, in_order=found.in_order)
     ways, path = found.ways_of(one)
-    window.append(table_of(one, overhead), ways, path)
+    window.add_ways(ways)
+    waits = np.zeros(len(one) + 1, np.int64), np.zeros(0, np.int64)
+    window.append(table_of(window.network.topology.num_hosts, [one], [waits], overhead), path)
     window.advance()
     rows = window.rows["complete"]
     assert rows.min() >= 0
@@ -737,7 +606,7 @@ def _apart(
     later, kept = np.empty_like(ready), np.empty_like(ready)
     for one in program:
         if not len(one):
-            log.add(np.full(1, np.nan), np.full(1, np.nan))
+            log.add(-inf)
             log.skip(one.count - 1, 1, 0.0)
             continue
         ways, path = found.ways_of(one)
@@ -758,7 +627,7 @@ def _apart(
                 ready, later, kept, hosts, one.source, one.target, cost, ROUNDING, began, ended,
                 elapsed,
             )  # fmt: skip
-            log.add(origin + began[:done], origin + ended[:done])
+            log.add(*(origin + ended[:done]).tolist())
             left -= done
             skipped = left // period * period if period else 0
             time = float(elapsed[1])

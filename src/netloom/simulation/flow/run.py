@@ -12,7 +12,8 @@ channel: with smaller ones, every message takes longer.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import inf, isfinite
+from functools import cached_property
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -20,14 +21,13 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.words import rounded
 from netloom.simulation.flow import blocking
-from netloom.simulation.flow.engine import ROUNDING, FlowEngine
+from netloom.simulation.flow.engine import ROUNDING, FlowEngine, FlowRun
 from netloom.simulation.flow.network import (
     GivenPaths,
     Ways,
-    capped,
+    WaysOfPairs,
     latency_weights,
     made_ways,
-    ways_of,
 )
 from netloom.workload.programs.messages import messages
 
@@ -60,72 +60,16 @@ TOLERATED = 2.5
 Measured: up to 2.3, on all-to-all traffic of unequal sizes on 54 to 128 hosts."""
 
 
-@dataclass(frozen=True, eq=False)
-class FlowRun:
-    """When the rows of a program were ready, sent, entered the network, arrived and were complete.
-
-    Times are in the units of the network's capacities; -1 stands for what has not happened.
-
-    Attributes
-    ----------
-    ready, sent, entered, arrived, complete
-        float64[num_rows]. ``entered`` is when the bytes of a message began to leave its host.
-    last
-        int64[num_rows], the row that released each, or -1 for none.
-    alone
-        float64[num_rows], the time of each message in an idle network: the latency of its path +
-        size / bandwidth of the narrowest link. It is 0 for rows that do not use the network.
-    link_sizes
-        float64[num_links], what has crossed each link.
-    ways, way
-        The ways of rows, and int64[num_rows], which one each has; -1: it does not use the network.
-    held
-        float64[hops of all ways], how long each link held back the flows of a way, in flows times
-        time. See ``FlowEngine.held``. None where that was not noted.
-    batches, work
-        How often rates were found anew, and how many classes of flows were looked at for it.
-    done
-        Whether all rows are complete.
-    """
-
-    ready: Floats
-    sent: Floats
-    entered: Floats
-    arrived: Floats
-    complete: Floats
-    last: Ints
-    alone: Floats
-    link_sizes: Floats
-    ways: Ways
-    way: Ints
-    held: Floats | None
-    batches: int
-    work: int
-    done: bool
-
-    @property
-    def finish(self) -> float:
-        """When the last row was complete."""
-        return float(self.complete.max(initial=0.0))
-
-    def __repr__(self) -> str:
-        rows = f"{len(self.complete)} rows, {self.batches} times of change"
-        return f"<flows: {rows}, finished at {self.finish:.6g}>"
-
-
 def run_flows(
     network: FlowNetwork,
     routing: Routing | GivenPaths,
     messages: Messages,
     *,
-    cycle: float = 1.0,
-    flit: float = 1.0,
     injection: Literal["in-order", "shared"] = "in-order",
     tolerance: float = 0.0,
     switch: float = 0.0,
     sharing: Literal["max-min", "by-latency", "lossless"] = "max-min",
     weights: ArrayLike = 1,
-    caps: ArrayLike = inf,
     noting: bool = False,
     most_seconds: float = MOST_SECONDS,
     stopped: Callable[[], bool] = lambda: False,
@@ -142,8 +86,7 @@ def run_flows(
     network, routing
         The links, and the routing of whose paths they are part, or the path of each message.
     messages
-        The program. Times are multiplied by ``cycle`` and lengths by ``flit`` to be in the
-        network's units.
+        The program, in the units of the network: bytes and seconds, or flits and cycles.
     injection
         ``in-order``: the injection channel of a host sends one message after the other, in the
         order in which they were sent, as routers do. ``shared``: all at once.
@@ -159,8 +102,6 @@ def run_flows(
         ``blocking``.
     weights
         int[num_rows] or one for all: a flow of weight 2 has twice the rate.
-    caps
-        float64[num_rows] or one for all, the highest rate of each flow.
     noting
         Whether to find for how long each link held flows back.
     most_seconds
@@ -191,7 +132,10 @@ def run_flows(
     if injection not in ("in-order", "shared"):
         raise InputError("injection", f"'{injection}'", "in-order or shared")
     assert messages.num_nodes == network.topology.num_hosts
-    ways, path = _ways_of_rows(network, routing, messages)
+    if isinstance(routing, GivenPaths):
+        ways, path = routing.of(network, messages)
+    else:
+        ways, path = WaysOfPairs(network, routing).of(messages)
     by_latency = False
     if sharing == "by-latency":
         more = _weights(ways, path)
@@ -199,17 +143,13 @@ def run_flows(
         weights = np.asarray(weights) * (1 if more is None else more)
     elif sharing not in ("max-min", "lossless"):
         raise InputError("sharing", f"'{sharing}'", "max-min, by-latency or lossless")
-    limits = _each("caps", caps, len(path))
     circles = None
     if sharing == "lossless":
-        if np.isfinite(limits).any():
-            raise InputError("caps", "rates of flows of their own", "none if sharing is lossless")
         ways = blocking.in_path_order(network, ways)
         known = None if isinstance(routing, GivenPaths) else routing
         circles = blocking.circles(network, known, ways)
-    longer, ways, path = capped(network, ways, path, limits)
     engine = FlowEngine(
-        longer,
+        network,
         in_order=injection == "in-order",
         tolerance=tolerance,
         switch=switch,
@@ -217,25 +157,7 @@ def run_flows(
         circles=circles,
         by_latency=by_latency,
     )
-    found = _run(engine, messages, ways, path, cycle, flit, weights, most_seconds, stopped, tell)
-    return replace(found, link_sizes=found.link_sizes[: network.num_links])
-
-
-def _ways_of_rows(
-    network: FlowNetwork, routing: Routing | GivenPaths, messages: Messages
-) -> tuple[Ways, Ints]:
-    """Return ways, and int64[num_rows], the way of each row, or -1 for one that does not move."""
-    moving = (messages.flits > 0) & (messages.source != messages.target)
-    if isinstance(routing, GivenPaths):
-        return routing.ways(network), np.where(moving, routing.path, -1)
-    hosts = np.int64(network.topology.num_hosts)
-    key = messages.source[moving] * hosts + messages.target[moving]
-    pairs, number = np.unique(key, return_inverse=True)
-    source, target = np.divmod(pairs, hosts)
-    path = np.full(len(messages), -1, np.int64)
-    path[moving] = number
-    ends = source.astype(np.int32), target.astype(np.int32)
-    return ways_of(network, routing, *ends), path
+    return _run(engine, messages, ways, path, weights, most_seconds, stopped, tell)
 
 
 def run_paths(
@@ -275,15 +197,7 @@ def run_paths(
     owner = np.repeat(np.arange(len(begins) - 1), np.diff(begins))
     ways = made_ways(network, owner, hops, np.ones(len(hops)), len(begins) - 1)
     engine = FlowEngine(network, in_order=False, tolerance=tolerance)
-    return _run(engine, messages, ways, rows, 1.0, 1.0, weights)
-
-
-def _each(name: str, given: ArrayLike, count: int) -> Floats:
-    """Return one value a row, where one or all may be given."""
-    values = np.asarray(given, np.float64)
-    if values.ndim and values.shape != (count,):
-        raise InputError(name, f"{values.size} for {count} rows", "one, or one per row")
-    return np.broadcast_to(values, count)
+    return _run(engine, messages, ways, rows, weights)
 
 
 def _weights(ways: Ways, path: Ints) -> Ints | None:
@@ -308,18 +222,20 @@ def _run(
     messages: Messages,
     ways: Ways,
     path: NDArray[Any],
-    cycle: float,
-    flit: float,
     weights: ArrayLike,
     most_seconds: float = MOST_SECONDS,
     stopped: Callable[[], bool] = lambda: False,
     tell: Callable[[int], None] = lambda _: None,
 ) -> FlowRun:
-    weight = _each("weights", weights, len(messages))
+    weight = np.asarray(weights, np.float64)
+    if weight.ndim and weight.shape != (len(messages),):
+        found = f"{weight.size} for {len(messages)} rows"
+        raise InputError("weights", found, "one, or one per row")
     fine = (weight >= 1) & (weight <= MOST_WEIGHT) & (weight == np.rint(weight))
     if not fine.all():
         raise InputError("weights", f"{weight[~fine][0]:g}", f"whole numbers, 1 to {MOST_WEIGHT}")
-    engine.append(messages, ways, path, cycle=cycle, flit=flit, weight=weight)
+    engine.add_ways(ways)
+    engine.append(messages, path, weight=weight)
     batches, before = FIRST_BATCHES, _seen(engine)
     while not engine.advance(batches=batches):
         tell(engine.completed)
@@ -327,61 +243,41 @@ def _run(
             break
         before = _check_work(engine, before, most_seconds)
         batches = min(2 * batches, BATCHES)
-    rows = engine.rows
-    uses = rows["path"] >= 0
-    alone = np.zeros(len(rows))
-    rate = ways.capacity(engine.network.capacity)
-    alone[uses] = rows["latency"][uses] + rows["size"][uses] / rate[rows["path"][uses]]
-    return FlowRun(
-        **{name: rows[name].copy() for name in ("ready", "sent", "entered", "arrived", "complete")},
-        last=rows["last"].copy(),
-        alone=alone,
-        link_sizes=engine.link_sizes(),
-        ways=ways,
-        way=rows["path"].astype(np.int64),
-        held=engine.held() if engine.noting else None,
-        batches=int(engine.state.clock["batches"][0]),
-        work=int(engine.state.clock["work"][0]),
-        done=engine.completed == len(rows),
-    )
+    return engine.found()
 
 
 class TooMuchWorkError(InputError):
     """A run that would take too long."""
 
 
-class _Seen(NamedTuple):
-    """Rows that are complete, and seconds of work so far."""
-
-    completed: int
-    seconds: float
-
-
-def _seen(engine: FlowEngine) -> _Seen:
+def _seen(engine: FlowEngine) -> tuple[int, float]:
+    """Return the rows that are complete, and seconds of work so far."""
     clock = engine.state.clock
     seconds = CLASS_SECONDS * clock["work"][0] + BATCH_SECONDS * clock["batches"][0]
-    return _Seen(engine.completed, float(seconds))
+    return engine.completed, float(seconds)
 
 
-def _check_work(engine: FlowEngine, before: _Seen, most_seconds: float) -> _Seen:
+def _check_work(
+    engine: FlowEngine, before: tuple[int, float], most_seconds: float
+) -> tuple[int, float]:
     """Refuse what would take too long, told from the work since a look before, or return this look.
 
     A flow that ends costs the more, the more are active: half as much on average if all are.
     """
-    now = _seen(engine)
-    done, left = now.completed - before.completed, engine.num_rows - now.completed
+    completed, seconds = _seen(engine)
+    done, left = completed - before[0], engine.num_rows - completed
     if done < TELLING:
         return before
-    each = (now.seconds - before.seconds) / done
+    each = (seconds - before[1]) / done
     active = min(engine.active / max(left, 1), 1.0)
-    more = now.seconds + each * left * (1 - active / 2)
+    more = seconds + each * left * (1 - active / 2)
     if more > most_seconds:
         tolerance = float(engine.state.clock["tolerance"][0])
         given = f"{tolerance:g}" if tolerance > ROUNDING else "0"
         wanted = "1e-3 or more: flows that share their hosts' channels then end within "
         wanted += f"{100 * TOLERATED * 1e-3:g} % of exact"
         raise TooMuchWorkError("tolerance", f"{given}, with which it takes {_long(more)}", wanted)
-    return now
+    return completed, seconds
 
 
 def _long(seconds: float) -> str:
@@ -422,10 +318,6 @@ class Trust(NamedTuple):
 
     within: float | None
     why: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        return self._asdict()
 
 
 def trust(
@@ -486,6 +378,19 @@ def trust(
     return _by_turns(in_order_finish, bound, lossless_finish)
 
 
+def expected_error(found: Trust | None, *, done: bool) -> dict[str, Any]:
+    """Return how far the end of a program can be trusted, or why that is not known, as plain data.
+
+    ``done``: whether the program ended.
+    """
+    if found is not None:
+        return found._asdict()
+    why = "The run was interrupted."
+    if done:
+        why = "Whether the order in which messages are sent matters would take long to find."
+    return {"within": None, "why": why}
+
+
 def _by_turns(finish: float, bound: float, lossless_finish: float | None) -> Trust:
     """Return the trust in the end of a program whose order does not count."""
     if lossless_finish is None:
@@ -508,78 +413,41 @@ SAME = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class AtOnce:
+class AtOnce(FlowRun):
     """Flows that were all sent at time 0, in the order in which they were given.
-
-    Times and sizes are in the units of the network. A time that is not known is -1.
 
     Attributes
     ----------
-    network
-        The links.
-    source, target, size
-        int32[num_flows] twice, the hosts of each flow, and float64[num_flows].
-    entered, finish, alone
-        float64[num_flows]: when its bytes began to leave its host, when the last was received, and
-        when the last would have been received on an idle network.
-    overhead
-        Of the processors at both ends of a flow, each.
-    sending, held
-        float64[num_flows], what its bytes take alone, and how much longer they took as others were
-        there.
-    hops
-        float64[num_flows], channels between routers that it crosses. A mean over its paths.
-    holder
-        int64[num_flows], the link that held it back for longest; -1 if none did.
-    link_sizes, link_flows
-        float64[num_links], what has crossed each link, and int64[num_links], flows over it.
-    held_flows, held_time
-        int64[num_links], the flows that each link held back, and float64[num_links], for how long
-        in all. A link holds a flow back while it is full, and the flow has the largest rate on it
-        that it shares, though it would have a larger one alone.
     chain
         int64[], the flow that ended last, and before it those that it waited for at its injection
         channel, the first first.
-    run
-        The run that found it, whose rows are in another order.
     """
 
-    network: FlowNetwork
-    source: Ints
-    target: Ints
-    size: Floats
-    entered: Floats
-    finish: Floats
-    alone: Floats
-    overhead: float
-    sending: Floats
-    held: Floats
-    hops: Floats
-    holder: Ints
-    link_sizes: Floats
-    link_flows: Ints
-    held_flows: Ints
-    held_time: Floats
     chain: Ints
-    run: FlowRun
 
     @property
-    def done(self) -> bool:
-        """Whether all flows have ended."""
-        return self.run.done
+    def size(self) -> Floats:
+        """float64[num_flows], of each flow."""
+        return np.asarray(self.rows["size"])
 
     @property
-    def end(self) -> float:
-        """When the last flow ended."""
-        return float(self.finish.max(initial=0.0))
+    def sending(self) -> Floats:
+        """float64[num_flows], what the bytes of each take alone."""
+        return self.size / self.ways.capacity(self.network.capacity)[self.way]
 
     @property
-    def bound(self) -> float:
-        """Time in which no sharing can be quicker: most size over capacity of any link.
+    def least(self) -> Floats:
+        """float64[num_flows], when each would have ended on an idle network."""
+        return np.asarray(self.alone + (self.rows["run"] + self.rows["receive"]))
 
-        Only where all flows have ended.
+    @property
+    def held_longer(self) -> Floats:
+        """float64[num_flows], how much longer the bytes of each took as others were there; or -1.
+
+        That is unknown of flows that have not arrived.
         """
-        return float((self.link_sizes / self.network.capacity).max(initial=0.0))
+        more = np.maximum(self.arrived - self.entered - self.alone, 0)
+        return np.asarray(np.where(self.arrived >= 0, more, -1.0))
 
     @property
     def slowdown(self) -> Floats:
@@ -587,18 +455,44 @@ class AtOnce:
 
         What a flow waits for others of its own host, before it enters, does not count.
         """
-        inside = self.finish - self.entered + self.overhead
-        found = np.divide(inside, self.alone, out=np.ones(len(inside)), where=self.alone > 0)
-        return np.maximum(found, 1.0)
+        inside = self.complete - self.entered + self.rows["run"]
+        found = np.divide(inside, self.least, out=np.ones(len(inside)), where=self.least > 0)
+        return np.asarray(np.maximum(found, 1.0))
 
     @property
     def utilisation(self) -> Floats:
         """float64[num_links], what each link carried, as a part of what it could until the end."""
-        end = self.end
+        end = self.finish
         return self.link_sizes / (self.network.capacity * end) if end else 0 * self.link_sizes
 
-    def __repr__(self) -> str:
-        return f"<{len(self.size)} flows at once, the last ends at {self.end:.6g}>"
+    @cached_property
+    def _held(self) -> tuple[Ints, Floats]:
+        """The way of each hop of ways, and for how long its link held flows back."""
+        assert self.held is not None
+        return np.repeat(np.arange(len(self.ways)), np.diff(self.ways.offsets)), self.held
+
+    @property
+    def holder(self) -> Ints:
+        """int64[num_flows], the link that held each back for longest; -1 if none did."""
+        way, held = self._held
+        longest = np.lexsort([-held, way])[self.ways.offsets[:-1]]  # the first of equal ones
+        found = np.where(held[longest] > 0, self.ways.links[longest], -1)
+        return found[self.way].astype(np.int64)
+
+    def of_links(self) -> tuple[Ints, Ints, Floats]:
+        """Return int64[num_links], flows over each, those that it held back, and for how long.
+
+        A link holds a flow back while it is full, and the flow has the largest rate on it that it
+        shares, though it would have a larger one alone.
+        """
+        way, held = self._held
+        flows = np.bincount(self.way, minlength=len(self.ways))[way]
+        links, count = self.ways.links, self.network.num_links
+        return (
+            np.bincount(links, flows, count).astype(np.int64),
+            np.bincount(links, np.where(held > 0, flows, 0), count).astype(np.int64),
+            np.bincount(links, held, count).astype(np.float64),
+        )
 
 
 def send_order(source: ArrayLike, target: ArrayLike, num_tasks: int) -> Ints:
@@ -657,7 +551,7 @@ def run_at_once(
     >>> from netloom.topology import topology
     >>> network = flow_network(topology("leaf-spine:3x1x2"), bandwidth=1e9, latency=1e-6)
     >>> found = run_at_once(network, DModK(), [0, 1], [2, 4], [1000, 1000], injection="shared")
-    >>> found.finish, found.alone  # both over one uplink: four channels of 1 µs, 1 µs of bytes
+    >>> found.complete, found.alone  # both over one uplink: four channels of 1 µs, 1 µs of bytes
     (array([6.e-06, 6.e-06]), array([5.e-06, 5.e-06]))
     >>> network.link_name(found.holder[0]), found.bound
     ('leaf0 -> spine0', 2e-06)
@@ -673,49 +567,10 @@ def run_at_once(
     run = run_flows(
         network, routing, table, injection=injection, tolerance=tolerance, noting=True, **more
     )
+    chain = sent[_chain(run, in_order=injection == "in-order")]
     back = np.empty(len(sent), np.int64)
     back[sent] = np.arange(len(sent))
-    sending = table.flits / run.ways.capacity(network.capacity)[run.way]
-    held = np.where(run.arrived >= 0, np.maximum(run.arrived - run.entered - run.alone, 0), -1.0)
-    holder, held_flows, held_time, link_flows = _holders(network, run)
-    return AtOnce(
-        network=network,
-        source=sources,
-        target=targets,
-        size=sizes,
-        entered=run.entered[back],
-        finish=run.complete[back],
-        alone=(run.alone + 2 * overhead)[back],
-        overhead=overhead,
-        sending=sending[back],
-        held=held[back],
-        hops=run.ways.hops(network)[run.way][back],
-        holder=holder[back],
-        link_sizes=run.link_sizes,
-        link_flows=link_flows,
-        held_flows=held_flows,
-        held_time=held_time,
-        chain=sent[_chain(run, in_order=injection == "in-order")],
-        run=run,
-    )
-
-
-def _holders(network: FlowNetwork, run: FlowRun) -> tuple[Ints, Ints, Floats, Ints]:
-    """Return the link that held each row, and of each link flows held, for how long, and flows."""
-    ways, held = run.ways, run.held
-    assert held is not None
-    count, lengths = len(ways), np.diff(ways.offsets)
-    owner = np.repeat(np.arange(count), lengths)
-    flows = np.bincount(run.way, minlength=count)[owner]
-    longest = np.lexsort([-held, owner])[ways.offsets[:-1]]  # the first of equal ones
-    holder = np.where(held[longest] > 0, ways.links[longest], -1)
-    links = network.num_links
-    return (
-        holder[run.way].astype(np.int64),
-        np.bincount(ways.links, np.where(held > 0, flows, 0), links).astype(np.int64),
-        np.bincount(ways.links, held, links).astype(np.float64),
-        np.bincount(ways.links, flows, links).astype(np.int64),
-    )
+    return AtOnce(**vars(run) | {"rows": run.rows[back]}, chain=chain)
 
 
 def _chain(run: FlowRun, *, in_order: bool) -> Ints:

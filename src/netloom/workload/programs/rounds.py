@@ -523,13 +523,18 @@ def as_messages(program: RoundProgram, *, overhead: float = 0.0) -> Messages:
             waits.append((np.array([0, len(before)]), before))
             parts.append(gate)
             first += 1
-    return _table(program.num_hosts, parts, waits, overhead)
+    return table_of(program.num_hosts, parts, waits, overhead)
 
 
-def _table(
-    num_hosts: int, parts: list[Round], waits: list[tuple[Ints, Ints]], overhead: float
+def table_of(
+    num_hosts: int,
+    parts: list[Round],
+    waits: list[tuple[Ints, Ints]],
+    overhead: float,
+    *,
+    first: int = 0,
 ) -> Messages:
-    """Return rounds as a table, whose rows wait as given."""
+    """Return rounds as a table from a row on, whose rows wait as given: offsets, and rows."""
     if not parts:
         parts, waits = [exchange([], [], 0)], [(np.zeros(1, np.int64), np.zeros(0, np.int64))]
     counts = np.concatenate([np.diff(offsets) for offsets, _ in waits])
@@ -538,7 +543,7 @@ def _table(
     return checked(
         Messages(
             num_hosts,
-            0,
+            first,
             start=nothing,
             delay=nothing,
             run=work,

@@ -14,7 +14,7 @@ from netloom.questions.columns import INSIDE, Column, Columns, table
 from netloom.questions.register import Answer
 from netloom.questions.simulate.engines import FLOWS
 from netloom.simulation.flow import trust
-from netloom.simulation.flow.run import TOLERATED
+from netloom.simulation.flow.run import TOLERATED, expected_error
 
 if TYPE_CHECKING:
     import polars as pl
@@ -152,12 +152,12 @@ class FlowsAnswer(Answer):
     @property
     def finish_seconds(self) -> float | None:
         """When the last flow ended. None if the run was interrupted."""
-        return self.found.end if self.found.done else None
+        return self.found.finish if self.found.done else None
 
     @property
     def alone_seconds(self) -> float:
         """The longest time that a flow takes if it is alone."""
-        return float(self.found.alone.max(initial=0.0))
+        return float(self.found.least.max(initial=0.0))
 
     @property
     def bound_seconds(self) -> float | None:
@@ -167,7 +167,7 @@ class FlowsAnswer(Answer):
     @property
     def finish_over_bound(self) -> float | None:
         """The finish over that bound."""
-        return self.found.end / self.found.bound if self.found.done else None
+        return self.found.finish / self.found.bound if self.found.done else None
 
     @cached_property
     def slowdown(self) -> dict[str, float] | None:
@@ -186,7 +186,7 @@ class FlowsAnswer(Answer):
             return None
         clock = self.network.clock
         overheads = 2 * clock.overhead_seconds if clock else 0.0
-        latency = self.found.alone - overheads - self.found.sending
+        latency = self.found.least - overheads - self.found.sending
         short = float(np.mean(latency > self.found.sending))
         lossless = self.ends["lossless"]
         return trust(in_order, shared, self.found.bound, lossless_finish=lossless, short=short)
@@ -194,13 +194,7 @@ class FlowsAnswer(Answer):
     @property
     def expected_error(self) -> dict[str, Any]:
         """How far the finish in order can be trusted, as plain data."""
-        found = self.trust
-        if found is not None:
-            return found.to_dict()
-        why = "The run was interrupted."
-        if self.found.done:
-            why = "Whether the order in which messages are sent matters would take long to find."
-        return {"within": None, "why": why}
+        return expected_error(self.trust, done=self.found.done)
 
     @property
     def tolerance_error(self) -> float | None:
@@ -221,7 +215,7 @@ class FlowsAnswer(Answer):
     @property
     def ended_flows(self) -> int:
         """How many flows had ended when the run was over."""
-        return int(np.count_nonzero(self.found.finish >= 0))
+        return int(np.count_nonzero(self.found.complete >= 0))
 
     @property
     def verdict(self) -> Verdict:
@@ -241,15 +235,15 @@ class FlowsAnswer(Answer):
         if not found.done or not len(chain):
             return None
         sending = float(found.sending[chain].sum())
-        held = float(found.held[chain].sum())
-        held = held if held > NOISE * found.end else 0.0
+        held = float(found.held_longer[chain].sum())
+        held = held if held > NOISE * found.finish else 0.0
         flows = self._table(chain[-MOST_LISTED:]).to_dicts()
         return {
             "length": len(chain),
-            "finish_seconds": found.end,
+            "finish_seconds": found.finish,
             "sending_seconds": sending,
             "held_seconds": held,
-            "other_seconds": max(found.end - sending - held, 0.0),
+            "other_seconds": max(found.finish - sending - held, 0.0),
             "flows": flows,
         }
 
@@ -267,20 +261,20 @@ class FlowsAnswer(Answer):
         import polars as pl
 
         found, graph = self.found, self.graph
-        ended = found.finish[chosen] >= 0
+        ended = found.complete[chosen] >= 0
         return pl.DataFrame(
             {
                 "source_task": graph.source[chosen],
                 "target_task": graph.target[chosen],
-                "source_node": found.source[chosen],
-                "target_node": found.target[chosen],
+                "source_node": found.rows["source"][chosen],
+                "target_node": found.rows["target"][chosen],
                 "bytes": found.size[chosen],
                 "start_seconds": np.zeros(len(chosen)),
                 "entered_seconds": np.where(
                     found.entered[chosen] >= 0, found.entered[chosen], np.nan
                 ),
-                "finish_seconds": np.where(ended, found.finish[chosen], np.nan),
-                "alone_seconds": found.alone[chosen],
+                "finish_seconds": np.where(ended, found.complete[chosen], np.nan),
+                "alone_seconds": found.least[chosen],
                 "slowdown": np.where(ended, found.slowdown[chosen], np.nan),
                 "hops": found.hops[chosen],
                 "held_by": self._names(found.holder[chosen]),
@@ -299,16 +293,14 @@ class FlowsAnswer(Answer):
         ).gather(place)
 
     def _links(self, chosen: Ints) -> dict[str, Any]:
-        found = self.found
-        columns = {
-            "bytes": found.link_sizes,
-            "flows": found.link_flows,
-            "utilisation": found.utilisation,
-            "held_flows": found.held_flows,
-            "held_seconds": found.held_time,
-        }
-        return {"name": self._names(chosen)} | {
-            name: values[chosen] for name, values in columns.items()
+        flows, held_flows, held_time = (each[chosen] for each in self.found.of_links())
+        return {
+            "name": self._names(chosen),
+            "bytes": self.found.link_sizes[chosen],
+            "flows": flows,
+            "utilisation": self.found.utilisation[chosen],
+            "held_flows": held_flows,
+            "held_seconds": held_time,
         }
 
     @table(CHANNELS)
@@ -331,7 +323,7 @@ class FlowsAnswer(Answer):
         import polars as pl
 
         found = self.found
-        first = np.lexsort([-found.held_time, -found.utilisation])[:MOST_LISTED]
+        first = np.lexsort([-found.of_links()[2], -found.utilisation])[:MOST_LISTED]
         inside = self.topology.num_network_channels
         between = ["routers" if link < inside else "hosts" for link in first.tolist()]
         return pl.DataFrame(self._links(first) | {"between": between})

@@ -182,7 +182,7 @@ def simulate_flows(question: FlowsQuestion, ready: PreparedTraffic) -> FlowsAnsw
         for name, (injection, law) in ENDS.items():
             sharing = law or fair
             if (injection, sharing) == (network.injection, network.sharing):
-                ends[name] = found.end if found.done else None
+                ends[name] = found.finish if found.done else None
             elif found.done:
                 ends[name] = _end(
                     send, injection=injection, sharing=sharing,
@@ -211,7 +211,7 @@ def _end(send: Callable[..., AtOnce], **options: Any) -> float | None:
         found = send(**options)
     except InputError:
         return None
-    return found.end if found.done else None
+    return found.finish if found.done else None
 
 
 def _sized(graph: ProcessGraph, flow_bytes: Any) -> ProcessGraph:

@@ -7,6 +7,7 @@ plan are those of its file.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,11 +30,14 @@ from netloom.questions.simulate.engines import PreparedFlows
 from netloom.questions.simulate.fields import AnyProgramQuestion
 from netloom.routing import Paths
 from netloom.simulation.flow import GivenPaths
+from netloom.simulation.flow.network import ports_have_speeds
 from netloom.workload.programs.collectives.msccl import parse_msccl
 from netloom.workload.programs.collectives.msccl_running import Execution, executed
 from netloom.workload.programs.traces import Trace  # noqa: TC001 (Pydantic reads annotations)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from netloom.base.arrays import Ints
     from netloom.phases.collectives.schedules import Schedule
     from netloom.topology import Topology
@@ -124,20 +128,10 @@ def is_msccl(trace: Any) -> bool:
     return named or isinstance(trace, Execution)
 
 
-@dataclass(frozen=True, eq=False)
-class Sized:
-    """An MSCCL program, and its size."""
-
-    execution: Execution
-    size_bytes: float
-
-    def on(self, flows: PreparedFlows) -> ProgramFlows:
-        """Return a network for this program."""
-        return ProgramFlows(**vars(flows), execution=self.execution, size_bytes=self.size_bytes)
-
-
-def as_program(question: ReplayQuestion, topology: Topology) -> tuple[ReplayQuestion, Sized]:
-    """Return the question with the file as its trace, and the file with its size.
+def as_program(
+    question: ReplayQuestion, topology: Topology
+) -> tuple[ReplayQuestion, Callable[[PreparedFlows, Replay], PreparedFlows]]:
+    """Return the question with the file as its trace, and what makes the network one for it.
 
     Unless the question says otherwise, as flows all thread blocks of a GPU send at the same time.
 
@@ -161,13 +155,12 @@ def as_program(question: ReplayQuestion, topology: Topology) -> tuple[ReplayQues
             wanted = f"{ranks}, the ranks of {topology.name}; choose some by nodes"
             raise InputError(found.path, said, wanted)
     execution = given if isinstance(given, Execution) else executed(found)
-    changed: dict[str, Any] = {"trace": execution.trace(size), "size": None}
-    said_fields = question.model_fields_set
-    if question.engine == "flow" and "injection" not in said_fields:
-        changed["injection"] = "shared"
-    if question.engine == "flow" and topology.direct and "end_channels" not in said_fields:
-        changed["end_channels"] = 0
-    return question.model_copy(update=changed), Sized(execution, size)
+    changed = {"trace": execution.trace(size), "size": None} | _all_at_once(question, topology)
+
+    def on(flows: PreparedFlows, _: Replay) -> ProgramFlows:
+        return ProgramFlows(**vars(flows), execution=execution, size_bytes=size)
+
+    return question.model_copy(update=changed), on
 
 
 SUFFIXES = (".json", ".json.gz")
@@ -213,26 +206,35 @@ def is_plan(trace: Any) -> bool:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Planned:
-    """The route of each message of a plan as channels of a network, and when the plan ends."""
+def planned_flows(
+    flows: PreparedFlows, program: Replay, routes: Paths, planned_seconds: float
+) -> PlannedFlows:
+    """Return a network for a program whose entries are a plan's messages, with their routes."""
+    distinct, place = _distinct(routes)
+    sent = np.flatnonzero(distinct.lengths)  # what stays inside a node has no path
+    number = np.searchsorted(sent, np.arange(len(distinct)))
+    given = GivenPaths(AS_PLANNED, distinct.taken(sent), number[place[program.entry]])
+    return PlannedFlows(**vars(flows), routes=given, planned_seconds=planned_seconds)
 
-    routes: Paths
-    seconds: float
 
-    def on(self, flows: PreparedFlows, program: Replay) -> PlannedFlows:
-        """Return a network for a program whose entries are the plan's messages."""
-        distinct, place = _distinct(self.routes)
-        sent = np.flatnonzero(distinct.lengths)  # what stays inside a node has no path
-        number = np.searchsorted(sent, np.arange(len(distinct)))
-        given = GivenPaths(AS_PLANNED, distinct.taken(sent), number[place[program.entry]])
-        return PlannedFlows(**vars(flows), routes=given, planned_seconds=self.seconds)
+def _all_at_once(question: ReplayQuestion, topology: Topology) -> dict[str, Any]:
+    """Return the fields by which hosts send as flows on all channels at once, unless it says them.
+
+    They are left as they are on other engines.
+    """
+    if question.engine != "flow":
+        return {}
+    said = question.model_fields_set
+    changed: dict[str, Any] = {} if "injection" in said else {"injection": "shared"}
+    if not ports_have_speeds(topology) and "end_channels" not in said:
+        changed["end_channels"] = 0
+    return changed
 
 
 def as_planned(
     question: ReplayQuestion, topology: Topology
-) -> tuple[ReplayQuestion, Planned | None]:
-    """Return the question with the plan as its trace, and the routes of the plan.
+) -> tuple[ReplayQuestion, Callable[[PreparedFlows, Replay], PreparedFlows] | None]:
+    """Return the question with the plan as its trace, and what gives the network its routes.
 
     By default ranks are on the hosts of the plan. As flows they send on all their channels at the
     same time, because the plan has the times. There are no routes if the question asks for others,
@@ -253,13 +255,12 @@ def as_planned(
         if question.engine == "flow" and "routing" not in said:
             routes = routes_on(schedule, topology)
             if routes is not None:
-                planned = Planned(routes, schedule.finish_seconds)
+                planned = partial(
+                    planned_flows, routes=routes, planned_seconds=schedule.finish_seconds
+                )
                 trace = changed["trace"]
                 changed["trace"] = replace(trace, flits=trace.flits * (routes.lengths > 0))
-    if question.engine == "flow" and "injection" not in said:
-        changed["injection"] = "shared"
-    if question.engine == "flow" and topology.direct and "end_channels" not in said:
-        changed["end_channels"] = 0
+    changed |= _all_at_once(question, topology)
     return question.model_copy(update=changed), planned
 
 

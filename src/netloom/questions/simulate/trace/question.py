@@ -72,18 +72,16 @@ class PreparedTrace:
 def prepare(question: ReplayQuestion) -> PreparedTrace:
     """Read the trace, build the network, and place the tasks."""
     topology, machine = network_of(question, switches=question.engine == "flow")
-    planned = sized = None
+    on = None
     if is_msccl(question.trace):
-        question, sized = as_program(question, topology)
+        question, on = as_program(question, topology)
     refuse(question, ("size",), "an .xml of MSCCL, which has none of its own")
     if is_plan(question.trace):
-        question, planned = as_planned(question, topology)
+        question, on = as_planned(question, topology)
     if question.engine == "flow":
         found = _prepared_flows(question, topology, machine)
         assert isinstance(found.network, PreparedFlows)
-        if planned is not None:
-            return replace(found, network=planned.on(found.network, found.program))
-        return found if sized is None else replace(found, network=sized.on(found.network))
+        return found if on is None else replace(found, network=on(found.network, found.program))
     refuse_flow_fields(question)
     if question.engine != "network":
         refuse_packets(question)

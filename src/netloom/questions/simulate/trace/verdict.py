@@ -9,8 +9,8 @@ from netloom.base.words import counted, number
 from netloom.questions.register import command_line, kind_of
 from netloom.questions.shown import Measure, Verdict, arrow, percent, subject
 from netloom.questions.simulate.flows.verdict import FEW_TIMES, MANY_TIMES, estimated, order_decides
-from netloom.questions.simulate.trace.entries import WAITS
 from netloom.questions.simulate.trace.programs import AS_PLANNED
+from netloom.simulation.traces import WAITS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
