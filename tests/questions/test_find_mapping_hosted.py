@@ -182,3 +182,13 @@ def test_routers_by_other_numbers_change_nothing():
     assert one.bound == pytest.approx(two.bound)
     assert one.found.starts == pytest.approx(two.found.starts)
     assert one.node_of.tolist() == two.node_of.tolist()
+
+
+def test_a_layout_on_hosts_keeps_its_own_routes():
+    direct, hosted = (
+        find_mapping("binary-tree:63", on, layout="tiles") for on in ("mesh:8x8", "mesh:8x8/1")
+    )
+    assert direct.node_of.tolist() == hosted.node_of.tolist()
+    assert direct.promise() == hosted.promise()
+    assert hosted.virtual_channels == direct.virtual_channels == 1
+    assert hosted.routes.routes.lengths.tolist() == (direct.routes.routes.lengths + 2).tolist()

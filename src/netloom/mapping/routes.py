@@ -25,10 +25,9 @@ from netloom.routing import (
     find_deadlock,
     parse_routing,
     paths,
-    source_routes,
 )
 from netloom.routing.dimension_order import cube_tables
-from netloom.routing.hosted import Legs, between_routers, spliced
+from netloom.routing.hosted import Legs, between_routers, legs, spliced
 from netloom.routing.rules import MOST_LAYERS, layers
 from netloom.simulation.side_by_side import ctrl_c_sets
 from netloom.topology import Cube, Topology, hop_distances
@@ -522,11 +521,10 @@ def _chosen(
 
 def _from_hosts(topology: Topology, whole: Paths, apart: Ints, chosen: Paths) -> Paths:
     """Return whole paths with others between routers, those of the pairs that are ``apart``."""
-    if topology.direct:
-        return chosen
     lengths = np.zeros(len(whole), np.int64)
     lengths[apart] = chosen.lengths
-    first, last = whole.channels[whole.offsets[:-1]], whole.channels[whole.offsets[1:] - 1]
+    ends = whole.channels[whole.offsets[:-1]], whole.channels[whole.offsets[1:] - 1]
+    first, last = (np.where(each < topology.num_network_channels, -1, each) for each in ends)
     inner = Paths(np.append(0, np.cumsum(lengths)), chosen.channels)
     return spliced(Legs(first, last, first, last), inner)
 
@@ -564,12 +562,11 @@ def routes_of_layout(layout: Layout, value_of: Measure) -> SourceRoutes | None:
     if layout.routes is None:
         return None
     app, topology = value_of.app, value_of.topology
-    first = layout.node_of[app.source]
-    visited = [
-        [int(first[edge]), *topology.target_end[layout.routes[edge]].tolist()]
-        for edge in range(app.num_edges)
-    ]
-    return source_routes(topology, visited, name=f"those of {layout.name}")
+    source, target = layout.node_of[app.source], layout.node_of[app.target]
+    pairs = source.astype(np.int64) * topology.num_ends + target
+    order = np.argsort(pairs)
+    routed = spliced(legs(topology, source, target), layout.routes).taken(order)
+    return SourceRoutes(f"those of {layout.name}", pairs[order], routed)
 
 
 def judged_layout(

@@ -14,6 +14,7 @@ from netloom.mapping.layouts.parts import TaskGrid, grid_of, hypercube_dimension
 from netloom.routing import DimensionOrder
 from netloom.topology import cube, hypercube, mesh, torus
 from netloom.topology import topology as network_of
+from netloom.topology.core import attach_hosts
 from netloom.workload import mesh as mesh_tasks
 from netloom.workload import process_graph, read
 from netloom.workload import torus as torus_tasks
@@ -187,6 +188,13 @@ def test_each_layout_fits_something():
             " each node",
         ),
         (
+            "fold",
+            "mesh:8x8",
+            network_of("mesh:4x4/4"),
+            "layout 'fold': found the network mesh:4x4/4; expected a mesh, torus or hypercube, no"
+            " part of it broken, with one host on each router",
+        ),
+        (
             "gray",
             "ring:16",
             mesh(4, 4),
@@ -198,3 +206,25 @@ def test_mistakes(name, app, network, text):
     with pytest.raises(InputError) as caught:
         find_layout(name, read(app), network)
     assert str(caught.value) == text
+
+
+@pytest.mark.parametrize(
+    ("app", "network"),
+    [("hypercube:6", "mesh:8x8"), ("torus:4x4x4", "torus:8x8"), ("ring:30", "mesh:4x4x2"),
+     ("line:16", "hypercube:4"), ("mesh:4x4x4", "mesh:8x8"), ("binary-tree:63", "mesh:8x8")],
+)  # fmt: skip
+def test_hosts_on_routers_are_laid_out_as_routers_are(app, network):
+    """On the same routers with one host each, and if these hang in another order."""
+    app, network = read(app), network_of(network)
+    router = np.random.default_rng(1).permutation(network.num_routers)
+    turned = attach_hosts(network, router, name="turned")
+    direct = fitting_layouts(app, network)
+    hosted = fitting_layouts(app, network_of(f"{network.name}/1"))
+    mixed = fitting_layouts(app, turned)
+    assert list(direct) == list(hosted) == list(mixed)
+    for name, layout in direct.items():
+        assert hosted[name].node_of.tolist() == layout.node_of.tolist()
+        assert router[mixed[name].node_of].tolist() == layout.node_of.tolist()
+        assert hosted[name].chi_max == mixed[name].chi_max == layout.chi_max
+        if layout.chi_max is not None and layout.routes is None:
+            assert measured(mixed[name], app, turned).channel_load.max() <= layout.chi_max

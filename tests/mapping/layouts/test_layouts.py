@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from netloom.base.errors import InputError
 from netloom.mapping import gray
-from netloom.topology import cube, hypercube, mesh, omega, torus
+from netloom.topology import cube, hypercube, mesh, omega, topology, torus
 from netloom.workload import read
 
 
@@ -55,6 +55,12 @@ def test_on_a_hypercube_every_task_stays():
             omega(8),
             "the network omega:8; expected a mesh, torus or hypercube whose sides are powers of"
             " two",
+        ),
+        (
+            16,
+            topology("mesh:2x2/4"),
+            "the network mesh:2x2/4; expected a mesh, torus or hypercube whose sides are powers of"
+            " two, with one host on each router",
         ),
         (15, mesh(4, 4), "15 tasks for 16 nodes of mesh:4x4; expected one task for each node"),
         (17, mesh(4, 4), "17 tasks for 16 nodes of mesh:4x4; expected one task for each node"),

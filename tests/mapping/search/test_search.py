@@ -23,8 +23,11 @@ from netloom.mapping.search.generations import (
     search_arrays,
 )
 from netloom.mapping.search.objectives import measure_by, objective_of
+from netloom.mapping.search.starts import near_hosts
 from netloom.routing import parse_routing
 from netloom.topology import hop_distances, hypercube, mesh, omega, torus, without
+from netloom.topology import topology as network_of
+from netloom.topology.core import attach_hosts
 from netloom.workload import process_graph, read
 from tests.reference import mapping_cost
 
@@ -335,3 +338,43 @@ def test_mistakes_are_named(options, message):
 def test_a_program_that_sends_nothing_is_refused():
     with pytest.raises(InputError, match="no traffic"):
         search_mapping(process_graph(3, [], []), mesh(2, 2))
+
+
+@pytest.mark.parametrize("network", ["mesh:4x6", "torus:4x4x2", "hypercube:4", "ring:15"])
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_hosts_on_routers_of_their_own_are_mapped_as_routers_are(network, objective):
+    """The same starts, near places and images: the same search, found by the same chance."""
+    for program in ("binary-tree:15", "random-regular:14,3", "ring:15"):
+        direct, hosted = (
+            search_mapping(read(program), on, objective=objective, rounds=2, seed=3)
+            for on in (network_of(network), attach_hosts_to(network_of(network)))
+        )
+        assert direct.value == hosted.value
+        assert direct.starts == hosted.starts
+        assert all(
+            direct.mappings[name].tolist() == hosted.mappings[name].tolist()
+            for name in direct.mappings
+        )
+
+
+def attach_hosts_to(routers):
+    return attach_hosts(routers, np.arange(routers.num_routers), name=f"{routers.name}/1")
+
+
+def test_paths_of_many_hosts_on_a_cube_are_walked():
+    """As those of as many nodes are: there is no table of all pairs."""
+    program = process_graph(4, [0, 2], [1, 3])
+    found = search_mapping(program, network_of("mesh:48x48/1"), objective="hop-bytes", rounds=1)
+    assert found.value == 2
+
+
+def test_near_hosts_are_a_channel_away_or_as_many_as_it_takes():
+    tree = network_of("fat-tree:4x3")
+    near = near_hosts(tree, np.arange(64), few=4)
+    assert np.diff(near.indptr).tolist() == [16] * 64  # a leaf has 3 others
+    assert near[[0]].indices.tolist() == list(range(16))
+    some = np.array([0, 5, 40])
+    assert near_hosts(tree, some, few=4).toarray().all()
+    assert near_hosts(tree, some).toarray().tolist() == np.eye(3, dtype=bool).tolist()
+    rail = network_of("rail:1x2x2x1")  # two computers of two hosts, on a leaf for each rail
+    assert near_hosts(rail, np.arange(4)).indices.tolist() == [0, 1, 2, 0, 1, 3, 0, 2, 3, 1, 2, 3]

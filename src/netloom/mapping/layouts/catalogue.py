@@ -17,7 +17,7 @@ again, as task numbers do.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from heapq import nsmallest
 from itertools import islice
@@ -32,6 +32,7 @@ from netloom.contention import measure
 from netloom.mapping.layouts.parts import (
     Layout,
     TaskGrid,
+    cube_of_hosts,
     grid_of,
     hypercube_dimension,
     is_folded_ring,
@@ -70,17 +71,20 @@ def gray(num_tasks: int, topology: Topology) -> Ints:
     >>> gray(8, torus(2, 4))
     array([0, 1, 3, 2, 4, 5, 7, 6], dtype=int32)
     """
-    sides = topology.sides if isinstance(topology, Cube) else ()
-    if not sides or any(side & (side - 1) for side in sides):
+    found = cube_of_hosts(topology)
+    sides = () if found is None else found[0].sides
+    if found is None or any(side & (side - 1) for side in sides):
         wanted = "a mesh, torus or hypercube whose sides are powers of two"
+        if found is None and isinstance(topology.routers, Cube):
+            wanted += ", with one host on each router"
         raise InputError("mapping 'gray'", f"the network {topology.name}", wanted)
     if num_tasks != topology.num_hosts:
-        found = f"{num_tasks} tasks for {topology.num_hosts} nodes of {topology.name}"
-        raise InputError("mapping 'gray'", found, "one task for each node")
+        tasks = f"{num_tasks} tasks for {topology.num_hosts} nodes of {topology.name}"
+        raise InputError("mapping 'gray'", tasks, "one task for each node")
     at = np.unravel_index(np.arange(num_tasks), sides)
     codes = [coordinate ^ (coordinate >> 1) for coordinate in at]
     node_of = np.empty(num_tasks, np.int32)
-    node_of[np.ravel_multi_index(codes, sides)] = np.arange(num_tasks)
+    node_of[np.ravel_multi_index(codes, sides)] = found[1]
     return node_of
 
 
@@ -532,7 +536,19 @@ def find_layout(name: str, app: ProcessGraph, topology: Topology) -> Layout:
     """
     if name not in layout_table():
         raise InputError("layout", f"'{name}'", ", ".join(layout_table()))
-    return layout_table()[name](app, topology)
+    return _on_hosts(layout_table()[name], app, topology)
+
+
+def _on_hosts(
+    lay_out: Callable[[ProcessGraph, Topology], Layout], app: ProcessGraph, topology: Topology
+) -> Layout:
+    """Return a layout on hosts, of which each router of a k-ary n-cube has one."""
+    found = cube_of_hosts(topology)
+    if found is None:
+        return lay_out(app, topology)  # which refuses it
+    cube, host_on = found
+    layout = lay_out(app, cube)
+    return replace(layout, node_of=host_on[layout.node_of])
 
 
 def fitting_layouts(app: ProcessGraph, topology: Topology) -> dict[str, Layout]:
@@ -550,7 +566,7 @@ def fitting_layouts(app: ProcessGraph, topology: Topology) -> dict[str, Layout]:
     fitting = {}
     for name, lay_out in layout_table().items():
         try:
-            fitting[name] = lay_out(app, topology)
+            fitting[name] = _on_hosts(lay_out, app, topology)
         except InputError:
             continue
     return fitting

@@ -76,6 +76,30 @@ def refusal(name: str, found: str, wanted: str) -> InputError:
     return InputError(f"layout '{name}'", found, wanted)
 
 
+def cube_of_hosts(topology: Topology) -> tuple[Cube, Ints] | None:
+    """Return the k-ary n-cube that routers form, and the host on each of them, int32[num_routers].
+
+    None if they form none, a part of it is broken, or not each of them has one host.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> cube_of_hosts(topology("mesh:2x2/1"))
+    (<mesh:2x2: 4 nodes, 8 directed channels>, array([0, 1, 2, 3], dtype=int32))
+    >>> cube_of_hosts(topology("mesh:2x2/2")) is None
+    True
+    """
+    cube, router = topology.routers, topology.injection_router
+    one_each = topology.num_hosts == topology.num_ports == len(np.unique(router))
+    if not isinstance(cube, Cube) or not one_each or topology.num_ports < topology.num_routers:
+        return None
+    if not np.array_equal(router, topology.ejection_router):
+        return None
+    host_on = np.empty(topology.num_routers, np.int32)
+    host_on[router] = topology.port_host
+    return cube, host_on
+
+
 def require_cube(name: str, topology: Topology, dimensions: int | None = None) -> Cube:
     """Return the network if it is a whole mesh, torus or hypercube of that many dimensions.
 
@@ -94,6 +118,8 @@ def require_cube(name: str, topology: Topology, dimensions: int | None = None) -
         wanted = "a mesh, torus or hypercube, no part of it broken"
     else:
         wanted = f"a mesh or torus of {dimensions} dimensions, no part of it broken"
+    if not isinstance(topology, Cube) and isinstance(topology.routers, Cube):
+        wanted += ", with one host on each router"
     if not isinstance(topology, Cube) or dimensions not in (None, len(topology.sides)):
         raise refusal(name, f"the network {topology.name}", wanted)
     return topology

@@ -15,9 +15,10 @@ from netloom.base.progress import patience
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.contention import measure
 from netloom.mapping.allocation import nodes_for_tasks
+from netloom.mapping.layouts.parts import cube_of_hosts
 from netloom.mapping.search.bounds import least
 from netloom.mapping.search.objectives import HOP_BYTES, Measure, measure_by, objective_of, on_paths
-from netloom.mapping.search.starts import check_room, random_starts, starts_of
+from netloom.mapping.search.starts import check_room, near_hosts, random_starts, starts_of
 from netloom.routing import DimensionOrder, Paths, Routing, parse_routing, paths
 from netloom.routing.dimension_order import CubeTables, cube_tables
 from netloom.simulation.side_by_side import run_all
@@ -46,7 +47,7 @@ MOST_ROUTED = 2**20
 """Pairs whose paths are listed at a time."""
 
 FEW_NEAR = 4
-"""Other hosts that count as near at least, where no channels join hosts."""
+"""Other hosts that count as near at least."""
 
 
 class Graph(NamedTuple):
@@ -113,10 +114,10 @@ class SearchArrays:
     base: Floats
     partners: Ints  # of each item, drawn by weight; see ``drawn_partners``
     place_node: Ints  # int64[places], the node of each place
-    # int64[places], the row of that node in tables: its number, or that among the nodes that may be
-    # used where hosts hang on routers.
+    # int64[places], the row of that node in tables: its number among the nodes that may be used, or
+    # its router where paths are walked.
     place_row: Ints
-    # The places around each node: those of itself and of its neighbours, as a ragged array.
+    # The places near each row: those of itself and of its neighbours, as a ragged array.
     near: tuple[Ints, Ints]
     # num_tasks, num_channels: counts.
     num_tasks: int
@@ -143,20 +144,21 @@ def search_arrays(
     """
     place_node = np.repeat(nodes, tasks_per_node).astype(np.int64)
     counts = np.ones(topology.num_channels) if pace is None else pace
-    graph, net = _graph(app, weights, len(place_node)), _net(topology, routing, nodes, counts)
+    graph = _graph(app, weights, len(place_node))
+    net, row = _net(topology, routing, nodes, counts)
     light, alike = light_graph(graph, full=app.num_tasks == len(place_node))
     base = np.zeros(topology.num_channels)
-    place_row = place_node if topology.direct else np.searchsorted(nodes, place_node)
     if alike:
         used, held = np.unique(place_node, return_counts=True)
-        source, target = _pairs(topology, used, used)
         sent = alike * np.outer(held, held).ravel()
-        if len(net.offsets) > 1 and not topology.direct:
+        if len(net.offsets):
             carried = np.repeat(sent, np.diff(net.offsets))
             shared = carried * net.shares if len(net.shares) else carried
             base += np.bincount(net.channels, shared, topology.num_channels)
         else:
-            base += measure(topology, routing, source, target, sent).weighted_channel_load * counts
+            found = measure(topology, routing, *_pairs(topology, used, used), sent)
+            base[: topology.num_network_channels] = found.weighted_channel_load
+            base *= counts
     return SearchArrays(
         graph=graph,
         net=net,
@@ -164,10 +166,8 @@ def search_arrays(
         base=base,
         partners=drawn_partners(light),
         place_node=place_node,
-        place_row=place_row,
-        near=_near(topology, place_node)
-        if topology.direct
-        else _nearest(net.distance, place_row, tasks_per_node),
+        place_row=np.repeat(row, tasks_per_node),
+        near=_near(topology, nodes, row, tasks_per_node),
         num_tasks=app.num_tasks,
         num_channels=topology.num_channels,
     )
@@ -229,40 +229,44 @@ def _graph(app: ProcessGraph, weights: Floats, items: int) -> Graph:
     return Graph(offsets.astype(np.int64), others[order], out[order], into[order])
 
 
-def _net(topology: Topology, routing: Routing, nodes: Ints, pace: Floats) -> Net:
-    number = topology.num_hosts
-    if isinstance(routing, DimensionOrder) and topology.direct and number > MOST_TABLED:
+def _net(topology: Topology, routing: Routing, nodes: Ints, pace: Floats) -> tuple[Net, Ints]:
+    """Return a network's tables, and the row of each node in them, int64[len(nodes)].
+
+    Paths of dimension order are walked on large k-ary n-cubes whose hosts' channels do not count:
+    rows are routers there.
+    """
+    cube = cube_of_hosts(topology) if topology.num_hosts > MOST_TABLED else None
+    unlimited = not pace[topology.num_network_channels :].any()
+    if isinstance(routing, DimensionOrder) and cube is not None and unlimited:
         none = np.zeros(0, np.int64), np.zeros(0, np.int32)
         distance = np.zeros((0, 0), np.int16)
-        if number <= MOST_DISTANCES:
-            distance = hop_distances(topology).astype(np.int16)
-        return Net(cube_tables(topology, routing), *none, distance, np.zeros(0))
-    rows = nodes.astype(np.int64)
-    if not topology.direct:
-        number, rows = len(nodes), np.arange(len(nodes))
+        if topology.num_hosts <= MOST_DISTANCES:
+            distance = hop_distances(cube[0]).astype(np.int16)
+        tables = cube_tables(cube[0], routing)
+        row = topology.injection_router[topology.port_offsets[nodes]].astype(np.int64)
+        return Net(tables, *none, distance, np.zeros(0)), row
+    number = len(nodes)
     if number * number > MOST_PAIRS:
-        what = "dimension order" if topology.direct else "an allocation of so many"
-        wanted = f"at most {int(MOST_PAIRS**0.5)} nodes, or {what}"
+        wanted = f"at most {int(MOST_PAIRS**0.5)} nodes, or an allocation of so many"
         raise InputError("topology", f"{number} nodes with {routing} routing", wanted)
-    lengths = np.zeros(number * number, np.int64)
-    hops = np.zeros(number * number, np.float64 if routing.several else np.int16)
-    parts = []
-    step = max(1, MOST_ROUTED // len(nodes))
-    for first in range(0, len(nodes), step):
-        some = slice(first, first + step)
-        source, target = _pairs(topology, nodes[some], nodes)
-        pair = (rows[some, None] * number + rows).ravel()
+    lengths, hops, parts = [], [], []
+    step = max(1, MOST_ROUTED // number)
+    for first in range(0, number, step):
+        source, target = _pairs(topology, nodes[first : first + step], nodes)
         routed = paths(topology, routing, source, target)
-        lengths[pair], hops[pair], *part = _crossed(topology, routed, len(pair), pace)
+        length, hop, *part = _crossed(topology, routed, len(source), pace)
+        lengths.append(length)
+        hops.append(hop if routing.several else hop.astype(np.int16))
         parts.append(part)
     channels, shares = (np.concatenate(each) for each in zip(*parts, strict=True))
-    return Net(
+    net = Net(
         cube_tables(mesh(1), DimensionOrder()),
-        np.append(0, np.cumsum(lengths)),
+        np.append(0, np.cumsum(np.concatenate(lengths))),
         channels,
-        hops.reshape(number, number),
+        np.concatenate(hops).reshape(number, number),
         np.zeros(0) if (shares == 1).all() else shares,
     )
+    return net, np.arange(number)
 
 
 def _pairs(
@@ -299,33 +303,17 @@ def _crossed(
     return np.bincount(pair, minlength=pairs), hops, channels, share * pace[channels]
 
 
-def _nearest(distance: NDArray[Any], place_row: Ints, tasks_per_node: int) -> tuple[Ints, Ints]:
-    """Return the places of each host and of those nearest to it: ``FEW_NEAR`` or more.
+def _near(topology: Topology, nodes: Ints, row: Ints, tasks_per_node: int) -> tuple[Ints, Ints]:
+    """Return the places of the hosts near each row of the tables. See ``near_hosts``.
 
-    ``place_row``: of each host in turn, as many times as it has tasks.
+    ``row``: int64[len(nodes)], that of each node.
     """
-    apart = np.minimum(distance, distance.T)
-    few = min(FEW_NEAR, len(apart) - 1)
-    near = apart <= np.partition(apart, few, axis=1)[:, few, None]
-    offsets = np.append(0, np.cumsum(near.sum(axis=1) * tasks_per_node))
-    places = np.arange(len(place_row)).reshape(len(apart), tasks_per_node)
-    return offsets.astype(np.int64), places[np.nonzero(near)[1]].ravel().astype(np.int64)
-
-
-def _near(topology: Topology, place_node: Ints) -> tuple[Ints, Ints]:
-    """Return the places of each node and its neighbours."""
-    nodes = np.arange(topology.num_hosts)
-    around = np.concatenate([topology.channel_source, nodes])
-    ends = np.concatenate([topology.channel_target, nodes])
-    places = np.argsort(place_node, kind="stable")
-    first = np.searchsorted(place_node[places], np.arange(topology.num_hosts + 1))
-    counts = np.diff(first)[ends]
-    order = np.argsort(around, kind="stable")
-    begins = np.repeat(first[ends[order]], counts[order])
-    ends_before = np.cumsum(counts[order]) - counts[order]
-    rank = np.arange(int(counts.sum())) - np.repeat(ends_before, counts[order])
-    offsets = np.append(0, np.cumsum(np.bincount(around, counts, topology.num_hosts)))
-    return offsets.astype(np.int64), places[begins + rank]
+    near = near_hosts(topology, nodes, FEW_NEAR)
+    counts = np.zeros(int(row.max()) + 1, np.int64)
+    counts[row] = np.diff(near.indptr) * tasks_per_node
+    found = near[np.argsort(row, kind="stable")].indices.astype(np.int64)
+    places = found[:, None] * tasks_per_node + np.arange(tasks_per_node)
+    return np.append(0, np.cumsum(counts)), places.ravel()
 
 
 MOVES, MOST_MOVES, FEW_JOINED = 5_000, 20_000_000, 64
@@ -645,8 +633,8 @@ def images(topology: Topology, most: int, rng: np.random.Generator) -> Iterator[
     along rings changes nothing, nor does reflecting a dimension without ties.
 
     An image is int64[num_nodes]. That of all in place is left out where all are listed. If
-    there are more than ``most``, so many are drawn. Other networks than whole cubes have no
-    images here.
+    there are more than ``most``, so many are drawn. Other networks than whole cubes with a host on
+    each router have no images here.
 
     Examples
     --------
@@ -654,20 +642,25 @@ def images(topology: Topology, most: int, rng: np.random.Generator) -> Iterator[
     >>> [each.tolist() for each in images(mesh(2, 2), 10, np.random.default_rng(1))]
     [[0, 2, 1, 3]]
     """
-    if not isinstance(topology, Cube):
+    found = cube_of_hosts(topology)
+    if found is None:
         return
-    kinds = list(zip(topology.sides, topology.wraps, strict=True))
+    cube, host_on = found
+    router = np.argsort(host_on)
+    kinds = list(zip(cube.sides, cube.wraps, strict=True))
     alike = [[axis for axis, kind in enumerate(kinds) if kind == one] for one in sorted(set(kinds))]
     tied = [axis for axis, (side, wrap) in enumerate(kinds) if wrap and side % 2 == 0 and side > 2]
     if prod(factorial(len(axes)) for axes in alike) * 2 ** len(tied) - 1 <= most:
         for orders in product(*(permutations(axes) for axes in alike)):
             for turned in product((False, True), repeat=len(tied)):
                 if any(turned) or list(orders) != [tuple(axes) for axes in alike]:
-                    yield _image(topology, alike, orders, np.array(tied)[list(turned)])
+                    image = _image(cube, alike, orders, np.array(tied)[list(turned)])
+                    yield host_on[image[router]]
         return
     for _ in range(most):
         drawn = [tuple(rng.permutation(axes).tolist()) for axes in alike]
-        yield _image(topology, alike, tuple(drawn), np.array(tied)[rng.random(len(tied)) < 0.5])
+        image = _image(cube, alike, tuple(drawn), np.array(tied)[rng.random(len(tied)) < 0.5])
+        yield host_on[image[router]]
 
 
 def _image(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.contention import measure, measure_paths
+from netloom.contention import measure
 from netloom.routing import paths
 from netloom.routing.hosted import between_routers
 from netloom.topology import Cube, Topology, hop_distances
@@ -66,18 +66,11 @@ def hops(topology: Topology, sources: Ints, targets: Ints | None = None) -> Floa
     >>> hops(topology("leaf-spine:2x2x2"), np.array([0]))
     array([[0., 0., 2., 2.]])
     """
-    if not topology.direct:
-        return _between_hosts(topology, sources, targets)
-    found = hop_distances(topology, sources)
-    if not isinstance(topology, Cube):  # there, both ways are as long
-        found = np.minimum(found, hop_distances(topology, sources, backwards=True))
-    return found if targets is None else found[:, targets]
-
-
-def _between_hosts(topology: Topology, sources: Ints, targets: Ints | None) -> Floats:
     ends = np.arange(topology.num_hosts) if targets is None else targets
     found = _one_way(topology, sources, ends)
-    np.minimum(found, _one_way(topology, ends, sources).T, out=found)
+    there = np.array_equal(topology.injection_router, topology.ejection_router)
+    if not (isinstance(topology.routers, Cube) and there):  # there, both ways are as long
+        np.minimum(found, _one_way(topology, ends, sources).T, out=found)
     group = topology.local_group
     found[group[sources][:, None] == group[ends]] = 0
     return found
@@ -98,6 +91,8 @@ def _one_way(topology: Topology, sources: Ints, targets: Ints) -> Floats:
 
 def router_hops(routers: Topology, some: Ints) -> Floats:
     """Return the hops from some routers to all, float64[len(some), num_routers]."""
+    if isinstance(routers, Cube):  # counted at once, and often too many to keep
+        return hop_distances(routers, some)
     found = _router_hops(routers, some.astype(np.int64).tobytes())
     found.flags.writeable = False
     return found
@@ -131,10 +126,10 @@ def pace_of(topology: Topology, tasks_per_node: int) -> Floats:
     >>> pace_of(topology("leaf-spine:2x1x1"), tasks_per_node=1)
     array([1., 1., 1., 1., 0., 0., 0., 0.])
     """
-    pace = 1 / topology.channel_bandwidth
+    pace = np.append(1 / topology.routers.channel_bandwidth, 1 / topology.port_bandwidth)
     if not hosts_count(topology, tasks_per_node):
         pace[topology.num_network_channels :] = 0
-    return np.asarray(pace)
+    return pace[: topology.num_channels]  # of hosts' channels too, if the network lists them
 
 
 def hop_pace(topology: Topology) -> Floats:
@@ -144,13 +139,12 @@ def hop_pace(topology: Topology) -> Floats:
 
 def hosts_count(topology: Topology, tasks_per_node: int) -> bool:
     """Return whether what hosts send and receive may differ from mapping to mapping."""
-    speeds = topology.port_bandwidth
-    if np.isinf(speeds).all():  # where nobody says a speed, hosts are no limit
-        return False
-    differ = any((each != each[:1]).any() for each in np.split(speeds, 2))
+    rate = topology.port_bandwidth
+    differ = any((each != each[:1]).any() for each in np.split(rate, 2))
     several = bool((np.diff(topology.port_offsets) > 1).any())
     shared = len(np.unique(topology.local_group)) < topology.num_hosts
-    return tasks_per_node > 1 or shared or several or differ
+    limited = bool(np.isfinite(rate).any())
+    return limited and (tasks_per_node > 1 or shared or several or differ)
 
 
 def on_paths(routed: Paths, weights: Floats) -> Floats:
@@ -273,41 +267,31 @@ class Measure:
     def _all(self, node_of: Ints) -> dict[str, float]:
         source, target = node_of[self.app.source], node_of[self.app.target]
         target = np.where(self.topology.crosses(source, target), target, source)
-        if not self.topology.direct or self.routing.several:
-            return self._on_paths(source, target)
+        if self.routing.several:
+            return self._expected(source, target)
         found = measure(self.topology, self.routing, source, target, self.weights)
         meets, paths = found.path_contention, max(1, self.app.num_edges)
+        loads = np.append(found.weighted_channel_load, found.weighted_host_channel_load)
         return {
             "hop-bytes": float(self.weights @ found.path_length),
-            "max-channel-load": float((found.weighted_channel_load * self.pace).max(initial=0.0)),
+            "max-channel-load": float((loads * self.pace).max(initial=0.0)),
             "path-contention": int(meets.max(initial=0)) + float(meets.sum()) / paths**2,
             "saturation": float(found.contending_weight[found.moving].max(initial=0.0)),
         }
 
-    def _on_paths(self, source: Ints, target: Ints) -> dict[str, float]:
-        """Return all objectives where hosts hang on routers, or a pair has several paths.
-
-        Of several paths, hops and loads are expected ones. How paths meet is left out.
-        """
+    def _expected(self, source: Ints, target: Ints) -> dict[str, float]:
+        """Return expected hops and loads, if pairs have several paths, which meet unseen."""
         topology, weights = self.topology, self.weights
         routed = paths(topology, self.routing, source, target)
-        times = channel_times(topology, routed, weights, self.pace)
         inside = between_routers(topology, routed)
-        values = {
+        return {
             "hop-bytes": float(on_paths(inside, weights) @ inside.lengths),
-            "max-channel-load": float(times.max(initial=0.0)),
+            "max-channel-load": float(
+                channel_times(topology, routed, weights, self.pace).max(initial=0.0)
+            ),
             "path-contention": 0.0,
             "saturation": 0.0,
         }
-        if inside.pair is None:
-            found = measure_paths(inside, topology.num_network_channels, weights)
-            meets, number = found.path_contention, max(1, self.app.num_edges)
-            most = int(meets.max(initial=0))
-            values["path-contention"] = most + float(meets.sum()) / number**2
-            alone = found.path_length == 0
-            with_all = np.where(alone, weights, found.contending_weight)
-            values["saturation"] = float(with_all[routed.lengths > 0].max(initial=0.0))
-        return values
 
     def __call__(self, node_of: Ints) -> float:
         """Return the value of the objective for a mapping: the smaller, the better."""

@@ -15,7 +15,7 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.mapping.layouts.catalogue import fitting_layouts
-from netloom.mapping.search.objectives import hops, joint_weights
+from netloom.mapping.search.objectives import hops, joint_weights, router_hops
 from netloom.topology import Cube, Topology, working_nodes
 
 if TYPE_CHECKING:
@@ -180,35 +180,37 @@ CENTRES = 64
 """Nodes around which a part is tried."""
 
 
+SAME_ROUTER = 16
+"""Weight of two hosts of one router where networks are halved. A channel between routers has 1."""
+
+
 class Ground(NamedTuple):
-    """The network in which nodes lie: whatever is broken, distances change little."""
+    """The network in which hosts lie: whatever is broken, distances change little."""
 
     network: Topology  # without faults
-    # float64[rows, rows] hops; empty for k-ary n-cubes, where they are counted.
+    # float64[rows, rows] hops; empty if routers form a k-ary n-cube, where they are counted.
     table: Floats
     row: Ints  # int64[num_hosts], the row of each host, -1 where it has none
     router: Ints  # int64[num_hosts], the router of each host's first port
-    # int64[num_hosts], an order of hosts in which those close together are near each other; only
-    # where hosts hang on routers.
+    # int64[num_hosts], an order of hosts in which those close together are near each other. Empty
+    # if their routers are joined without others between.
     order: Ints
 
 
 def ground_of(topology: Topology, nodes: Ints | None = None) -> Ground:
-    """Return the network in which nodes lie: all of them or, if hosts hang on routers, these."""
+    """Return the network in which nodes lie: these, or all of them."""
+    from scipy.sparse.csgraph import connected_components
+
     whole = topology.whole
-    every = np.arange(whole.num_hosts)
-    if isinstance(whole, Cube):
-        return Ground(whole, np.zeros((0, 0)), every, every, every)
-    if whole.direct:
-        table = hops(whole, every)
-        return Ground(whole, np.where(np.isinf(table), whole.num_hosts, table), every, every, every)
-    hosts = every if nodes is None else np.unique(nodes)
-    found = hops(whole, hosts, hosts)
-    table = np.where(np.isinf(found), whole.num_hosts, found)
-    row, order = np.full(len(every), -1, np.int64), np.zeros(len(every), np.int64)
-    row[hosts] = np.arange(len(hosts))
-    order[hosts] = _side_by_side(table)
+    hosts = np.arange(whole.num_hosts) if nodes is None else np.unique(nodes)
     router = whole.injection_router[np.minimum(whole.port_offsets[:-1], whole.num_ports - 1)]
+    row, order, table = np.full(whole.num_hosts, -1), np.zeros(0, np.int64), np.zeros((0, 0))
+    if not isinstance(whole.routers, Cube):
+        found = hops(whole, hosts, hosts)
+        table, row[hosts] = np.where(np.isinf(found), whole.num_hosts, found), np.arange(len(hosts))
+        if connected_components(table <= 1)[0] > 1:
+            order = np.zeros(whole.num_hosts, np.int64)
+            order[hosts] = _side_by_side(table)
     return Ground(whole, table, row, router.astype(np.int64), order)
 
 
@@ -230,14 +232,16 @@ def apart(ground: Ground, sources: Ints, targets: Ints) -> Floats:
     """Return how far each source is from each target, float64[sources, targets], in hops."""
     if len(ground.table):
         return np.asarray(ground.table[np.ix_(ground.row[sources], ground.row[targets])])
-    return hops(ground.network, sources, targets)
+    frame, router = ground.network.routers, ground.router
+    return router_hops(frame, router[sources])[:, router[targets]]
 
 
 def compact_nodes(topology: Topology, ground: Ground, allowed: Ints, number: int) -> Ints:
-    """Return so many of the allowed nodes with as many channels between them as can be had.
+    """Return so many of the allowed nodes, as close together as can be had.
 
-    They are those nearest to some point: blocks on meshes, subcubes of hypercubes. Hosts that hang
-    on routers are to have as few hops between them as can be had.
+    They are those nearest to some point: blocks on meshes, subcubes of hypercubes. Of such sets,
+    that with the most channels between its routers if these form a k-ary n-cube. In other networks
+    that with the fewest hops between its nodes.
 
     Examples
     --------
@@ -249,30 +253,31 @@ def compact_nodes(topology: Topology, ground: Ground, allowed: Ints, number: int
         return allowed
     best, most = allowed[:number], -np.inf
     for nearest in _orders(ground, allowed):
-        chosen = np.zeros(topology.num_hosts, np.bool_)
-        chosen[allowed[nearest[:number]]] = True
-        if topology.direct:
-            source, target = topology.channel_source, topology.channel_target
-            inside = float((chosen[source] & chosen[target]).sum())
-        else:
-            part = np.flatnonzero(chosen)
+        part = np.sort(allowed[nearest[:number]])
+        if len(ground.table):
             inside = -float(apart(ground, part, part).sum())
+        else:
+            chosen = np.zeros(topology.num_routers, np.bool_)
+            chosen[ground.router[part]] = True
+            source, target = topology.routers.channel_source, topology.routers.channel_target
+            inside = float((chosen[source] & chosen[target]).sum())
         if inside > most:
-            best, most = np.flatnonzero(chosen), inside
+            best, most = part, inside
     return best
 
 
 def _orders(ground: Ground, allowed: Ints) -> Iterator[Ints]:
     """Yield the order of the allowed nodes by distance, from one point after the other."""
-    every, frame = -(-len(allowed) // CENTRES), ground.network
-    for centre in allowed[::every]:
+    every, frame = -(-len(allowed) // CENTRES), ground.network.routers
+    at = ground.router[allowed]
+    for centre in range(0, len(allowed), every):
         if not isinstance(frame, Cube):
-            yield np.argsort(apart(ground, centre[None], allowed)[0], kind="stable")
+            yield np.argsort(apart(ground, allowed[[centre]], allowed)[0], kind="stable")
             continue
         for between in (0.0, 0.5):  # a node, or the middle of a small cube of nodes
             away = np.zeros((len(frame.sides), len(allowed)))
             for axis, (side, stride) in enumerate(zip(frame.sides, frame.strides, strict=True)):
-                along = np.abs(allowed // stride % side - centre // stride % side - between)
+                along = np.abs(at // stride % side - at[centre] // stride % side - between)
                 away[axis] = np.minimum(along, side - along) if frame.wraps[axis] else along
             yield np.lexsort((away.sum(axis=0), away.max(axis=0)))
 
@@ -280,9 +285,9 @@ def _orders(ground: Ground, allowed: Ints) -> Iterator[Ints]:
 def halves(ground: Ground, nodes: Ints, seed: int) -> tuple[Ints, Ints, Ints]:
     """Return two halves of some nodes with few channels between them, and the middles of both.
 
-    K-ary n-cubes are halved across their longest side, with all their hosts. Networks whose hosts
-    hang on routers are halved in the order that keeps leaves and groups together. METIS halves
-    others. The second half may be larger by one.
+    K-ary n-cubes are halved across their longest side, with all their hosts. METIS halves other
+    networks if the hosts' routers are joined without others between. Otherwise they are halved in
+    an order that keeps leaves and pods together. The second half may be larger by one.
 
     Examples
     --------
@@ -302,18 +307,17 @@ def halves(ground: Ground, nodes: Ints, seed: int) -> tuple[Ints, Ints, Ints]:
             for part in (order[:half], order[half:])
         ]
         return nodes[order[:half]], nodes[order[half:]], nodes[centres]
-    if not ground.network.direct:
+    if len(ground.order):
         line = nodes[np.argsort(ground.order[nodes], kind="stable")]
-        return (
-            line[:half],
-            line[half:],
-            np.array([_middle(ground, p) for p in np.split(line, [half])]),
-        )
-    source, target = np.nonzero(ground.table[np.ix_(nodes, nodes)] == 1)
-    offsets = np.append(0, np.cumsum(np.bincount(source, minlength=len(nodes))))
-    part = Part(offsets, target, np.ones(len(target), np.int64), np.zeros(len(nodes)))
-    first = bisect(part, half, seed)
-    parts = nodes[first], nodes[~first]
+        parts = line[:half], line[half:]
+    else:
+        table = apart(ground, nodes, nodes)
+        np.fill_diagonal(table, np.inf)
+        source, target = np.nonzero(table <= 1)
+        offsets = np.append(0, np.cumsum(np.bincount(source, minlength=len(nodes))))
+        weight = np.where(table[source, target] < 1, SAME_ROUTER, 1)
+        first = bisect(Part(offsets, target, weight, np.zeros(len(nodes))), half, seed)
+        parts = nodes[first], nodes[~first]
     return *parts, np.array([_middle(ground, part) for part in parts])
 
 
@@ -476,6 +480,9 @@ STEPS_A_TASK = 10_000
 MOST_STEPS = 3_000_000
 """Steps after which a search gives up: so many for each task, and no more in all."""
 
+FEW_BESIDE = 12
+"""Neighbours of a node up to which there are so many steps. With more, steps take longer."""
+
 FIRST_STEPS = 50
 """Steps for each task in the first attempts. Twice as many after every ``ATTEMPTS``."""
 
@@ -491,6 +498,47 @@ RADIUS = 32
 """... up to so many."""
 
 
+def near_hosts(topology: Topology, hosts: Ints, few: int = 0) -> Any:
+    """Return which of some hosts are near each of them: itself, and those at most a channel away.
+
+    Around a host that has not ``few`` others so near, as many more channels away as it takes, as
+    far as they lead. A sparse bool[len(hosts), len(hosts)], columns sorted, of the way from a row's
+    host to a column's.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh
+    >>> near_hosts(mesh(4), np.arange(4)).indices.tolist()
+    [0, 1, 0, 1, 2, 1, 2, 3, 2, 3]
+    >>> near_hosts(mesh(4), np.arange(4), few=2)[[0]].indices.tolist()
+    [0, 1, 2]
+    """
+    from scipy.sparse import csr_array, vstack
+
+    def joined(ends: tuple[Ints, Ints], rows: int, columns: int) -> Any:
+        return csr_array((np.ones(len(ends[0]), np.bool_), ends), shape=(rows, columns))
+
+    routers, size, every = topology.routers, topology.num_routers, np.arange(topology.num_hosts)
+    hung = topology.num_hosts, size
+    reached = joined((topology.port_host, topology.injection_router), *hung)[hosts]
+    leaves = joined((topology.port_host, topology.ejection_router), *hung)[hosts].T
+    group = np.unique(topology.local_group, return_inverse=True)[1]
+    inside = joined((every, group), len(every), len(every))[hosts]
+    inside = inside @ inside.T
+    step = joined((routers.channel_source, routers.channel_target), size, size)
+    left, rows, near = np.arange(len(hosts)), [], []
+    while len(left):
+        before, reached = reached.nnz, reached + reached @ step
+        found = (reached @ leaves + inside[left]).tocsr()
+        enough = (np.diff(found.indptr) > few) | (reached.nnz == before)
+        rows.append(left[enough])
+        near.append(found[enough])
+        left, reached = left[~enough], reached[~enough]
+    found = vstack(near, "csr")[np.argsort(np.concatenate(rows))]
+    found.sort_indices()
+    return found
+
+
 def embed(
     app: ProcessGraph,
     topology: Topology,
@@ -499,7 +547,7 @@ def embed(
     weights: Floats | None = None,
     seed: int = DEFAULT_SEED,
 ) -> Ints | None:
-    """Return a mapping under which each edge, or each heavy one, is one channel long.
+    """Return a mapping under which each edge, or each heavy one, is at most one channel long.
 
     A search places task after task next to those it communicates with, goes back where that leads
     nowhere, and begins again elsewhere where it takes too long. Numbers of tasks and nodes mean
@@ -524,16 +572,11 @@ def embed(
     if app.num_tasks > len(allowed):
         return None
     joint, rng = joint_weights(app, weights), np.random.default_rng(seed)
-    # the neighbours of each allowed node among the allowed, by their place among them
-    place = np.full(topology.num_hosts, -1, np.int64)
-    place[allowed] = np.arange(len(allowed))
-    source, target = place[topology.channel_source], place[topology.channel_target]
-    kept = (source >= 0) & (target >= 0)
-    there = np.unique(source[kept] * len(allowed) + target[kept])
-    back = there % len(allowed) * len(allowed) + there // len(allowed)
-    both = there[np.isin(there, back)]
-    counts = np.bincount(both // len(allowed), minlength=len(allowed))
-    host = np.append(0, np.cumsum(counts)), both % len(allowed)
+    near = near_hosts(topology, allowed)
+    both = near.multiply(near.T).tocsr()
+    both.setdiag(0)
+    both.eliminate_zeros()
+    host = both.indptr.astype(np.int64), both.indices.astype(np.int64)
     for least in _thresholds(joint):
         talking, heavy = _heavy_part(joint, least)
         found = _search(heavy, host, rng)
@@ -585,7 +628,8 @@ def _search(guest: Neighbours, host: Neighbours, rng: np.random.Generator) -> In
     deepest = MOST_ROOTS + tasks * max(MOST_ROOTS, int(free_near.max()))
     space = np.zeros(deepest, np.int64), np.zeros(deepest), np.zeros(tasks + 1, np.int64)
     limits = number - tasks, int(degree.min())
-    left, attempt = min(MOST_STEPS, STEPS_A_TASK * tasks), 0
+    beside = max(1.0, len(host[1]) / number / FEW_BESIDE)
+    left, attempt = int(min(MOST_STEPS, STEPS_A_TASK * tasks) / beside), 0
     while left > 0:
         central, narrow = attempt % 4 < 2, attempt % 2 == 0
         deep = most <= 2 or attempt % 8 >= 4
@@ -667,15 +711,15 @@ def starts_of(
     """Yield the names and mappings to start from: those that cost least to make first.
 
     ``identity``, ``partition`` (of program and network together), ``embedding`` (every edge, or
-    every heavy one, one channel long), and layouts of programs with a recognized shape. There is no
-    embedding if hosts hang on routers. An embedding or layout that does not exist is left out.
+    every heavy one, at most one channel long), and layouts of programs with a recognized shape. An
+    embedding or layout that does not exist is left out.
     """
     places = np.repeat(nodes, tasks_per_node)
     yield "identity", places[: app.num_tasks].astype(np.int32)
     for name, layout in fitting_layouts(app, topology).items():
         if name != "identity" and np.isin(layout.node_of, nodes).all():
             yield name, layout.node_of
-    if tasks_per_node == 1 and topology.direct:
+    if tasks_per_node == 1:
         found = embed(app, topology, nodes=nodes, weights=weights, seed=seed)
         if found is not None:
             yield "embedding", found
