@@ -106,7 +106,7 @@ def hosted_ports(topology: Topology) -> HostedPorts:
     """
     if topology.direct:
         raise InputError(topology.name, "a direct network", "hosts that hang on routers")
-    lanes = np.ceil(np.maximum(topology.channel_bandwidth, 1) - TINY).astype(np.int32)
+    lanes = channel_lanes(topology)
     out_port, outside = _first_ports(topology, topology.channel_source, lanes)
     in_port, inside = _first_ports(topology, topology.channel_target, lanes)
     num_ports = max(outside, inside)
@@ -114,6 +114,11 @@ def hosted_ports(topology: Topology) -> HostedPorts:
         found = f"a router of {num_ports} ports, bundles counted by their lanes"
         raise InputError(topology.name, found, f"at most {MOST_PORTS}")
     return HostedPorts(num_ports, out_port, in_port, lanes)
+
+
+def channel_lanes(topology: Topology) -> Ints:
+    """Return int32[num_channels], the lanes of each channel: its bandwidth, rounded up."""
+    return np.ceil(np.maximum(topology.channel_bandwidth, 1) - TINY).astype(np.int32)
 
 
 def each_lane(lanes: Ints) -> tuple[Ints, Ints]:
