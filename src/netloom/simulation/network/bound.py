@@ -42,6 +42,7 @@ from netloom.simulation.network.demand import (
     SAME,
     Demand,
     between_ports,
+    between_routers,
     crossing,
     demand_of,
     first_largest,
@@ -476,6 +477,11 @@ def routing_limits(
     None where they are not to be had. ``fullest`` is the load of what limits any routing.
     """
     tables: HopTables = routing.tables
+    if routing.between is not None:
+        sent = between_routers(topology, traffic)
+        if sent is None:
+            return None
+        return _of_routing(topology.routers, routing.between, sent, fullest)
     if routing.routes is not None and listed_pairs(traffic) <= MOST_PAIRS:
         return [_fullest(topology, _given_loads(topology, routing, traffic) / rate)]
     by_port = between_ports(topology, tables, demand) if can_follow(tables) else None
