@@ -12,9 +12,17 @@ from netloom.base.errors import InputError
 from netloom.routing import ShortestPath, paths
 from netloom.routing.by_hop.tables import EVERY, Automaton, bits, hop_tables, next_ports
 from netloom.routing.kernels.by_hop import next_hop
+from netloom.routing.kernels.virtual_channels import allowed, arrived
 from netloom.routing.port_numbers import hosted_ports
 from netloom.routing.route_tables import table
-from netloom.routing.virtual_channel_tables import VirtualChannelRouting, table_routing
+from netloom.routing.virtual_channel_tables import (
+    RULES,
+    WORD,
+    VirtualChannelRouting,
+    datelines,
+    table_routing,
+)
+from netloom.routing.virtual_channels import draw_aux, virtual_channel_routing
 from netloom.routing.ways import shortest_ways
 from netloom.simulation.network.layout import PACKET
 from netloom.simulation.network.program import reserve_paths
@@ -117,8 +125,8 @@ def all_outputs(net):
     return found
 
 
-def check(case):
-    expected = by_the_reference(case)
+def check(case, expected=None):
+    expected = expected or by_the_reference(case)
     engine, delivered = run(case)
     assert delivered == expected.delivered
     inside = case.topology.num_network_channels
@@ -142,6 +150,73 @@ def check(case):
 @given(cases())
 def test_the_kernel_equals_the_readable_network(case):
     check(case)
+
+
+@st.composite
+def ruled_cases(draw):
+    """Hosts on the routers of a cube, led by a rule: one on each, or any number anywhere."""
+    name = draw(st.sampled_from([each for each in RULES if each != "valiant"]))
+    rule = RULES[name]
+    dimensions = (2, 2) if rule.two_dimensions else (1, 3)
+    inside = draw(small_cubes(dimensions=dimensions, wraps=rule.ring_vcs > 0))
+    least = rule.ring_vcs if datelines(inside).any() else rule.vcs
+    each = np.arange(inside.num_vertices)
+    if draw(st.booleans()):
+        each = np.array(draw(st.lists(st.sampled_from(each.tolist()), min_size=1, max_size=40)))
+    net = attach_hosts(inside, each, name=inside.name)
+    router = replace(draw(routers(net, SWITCHINGS)), vcs=draw(st.integers(least, 4)))
+    if name.endswith("static-dateline"):
+        router = replace(router, vcs=router.vcs + router.vcs % 2)
+    try:
+        routing = virtual_channel_routing(net, name, num_vcs=router.vcs)
+    except InputError:  # so many hosts on a router that its adaptive VCs do not fit in a word
+        assume(name != "adaptive")
+        raise
+    cycles, packets = draw(births(net, router))
+    drawn = draw_aux(routing, np.random.default_rng(1), packets[:, 1], packets[:, 2])
+    packets = np.column_stack([packets[:, :4], *drawn])
+    until, exact = draw(st.integers(0, cycles)), draw(st.booleans())
+    return Case(net, routing, router, packets.astype(np.int32), cycles, until, exact)
+
+
+def ruled_by_the_reference(case):
+    """Return what the readable network makes of it: the rule of the routers, and hosts' ports."""
+    net, router, tables = case.topology, case.router, case.routing.between.tables
+    wired, hosts = hosted_ports(net), net.injection_router.tolist()
+    exits, first = net.num_network_channels + net.num_ports, wired.network_ports
+
+    def way(at, slot, packet, coin):
+        in_slot = slot[0] * router.vcs + slot[1] if slot[0] < first else tables.injection_slot
+        ends = hosts[packet.source], hosts[packet.target]
+        found = allowed(tables, at, in_slot, *ends, packet.aux, coin, packet.hops)
+        slots = {divmod(out, router.vcs) for out in range(62) if found >> out & 1}
+        if found & tables.ejection:
+            lanes = range(wired.lanes[exits + packet.target])
+            own = int(wired.out_port[exits + packet.target])
+            return {(own + lane, vc) for lane in lanes for vc in range(router.vcs)}
+        return slots
+
+    def route(at, slot, packet, used):
+        packet.aux = arrived(tables, at, packet.aux)
+        if case.routing.uses_credits and packet.hops == 0:
+            ways = (packet.coin, packet.coin ^ 1)  # of as many credits, as the coin fell
+            packet.coin = min(ways, key=lambda coin: used(at, min(way(at, slot, packet, coin))[0]))
+        return way(at, slot, packet, packet.coin)
+
+    rows = case.packets.tolist()
+    return simulate(
+        net, router, route,
+        packets=[(*row, row[1], row[2]) for row in rows],
+        cycles=case.cycles,
+        preferred_vcs={vc for vc in range(router.vcs) if tables.adaptive_vcs >> vc & 1},
+        by_rule=wired.num_ports * router.vcs <= WORD,
+    )  # fmt: skip
+
+
+@settings(max_examples=60)
+@given(ruled_cases())
+def test_hosts_on_a_cube_are_led_by_the_rule_of_its_routers(case):
+    check(case, ruled_by_the_reference(case))
 
 
 @st.composite

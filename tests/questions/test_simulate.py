@@ -113,7 +113,7 @@ def test_techniques_side_by_side_are_in_order_at_zero_load():
     assert latency["wormhole"] <= latency["virtual-cut-through"] < latency["store-and-forward"]
     assert latency["wormhole"] < latency["circuit"]
     for each in data["points"]:
-        assert each["packet_latency"]["mean"] == pytest.approx(each["zero_load_latency"], rel=0.02)
+        assert each["packet_latency"]["mean"] == pytest.approx(each["zero_load_latency"], rel=0.04)
     assert list(data["refused"]) == ["reserved"]
     assert "63 connections" in data["refused"]["reserved"]
     assert data["router"]["buffer_flits"] == 9

@@ -45,10 +45,13 @@ class Network:
     See ``simulate`` for the parameters.
     """
 
-    def __init__(self, topology, router, route, *, preferred_vcs, injection_slot_of, deeper):
+    def __init__(
+        self, topology, router, route, *, preferred_vcs, injection_slot_of, deeper, by_rule
+    ):
         self.kind, self.route, self.preferred_vcs = router, route, preferred_vcs
         self.injection_slot_of = injection_slot_of
-        self.direct, self.reserved = topology.direct, router.switching == "reserved"
+        self.alike_exits = topology.direct or by_rule
+        self.reserved = router.switching == "reserved"
         self.arriving = defaultdict(list)  # cycle -> (router, input slot, flit)
         self.returning = defaultdict(list)  # cycle -> Credits
         self.ejecting = defaultdict(list)  # cycle -> flit
@@ -217,6 +220,7 @@ def simulate(
     cycles,
     preferred_vcs=(),
     injection_slot_of=None,
+    by_rule=False,
     deeper=None,
 ):
     """Run cycles 0 … ``cycles`` − 1 and return the ``Outcome``.
@@ -236,9 +240,11 @@ def simulate(
     preferred_vcs
         Adaptive VCs: a head asks for these alone, while its route allows one that it could have,
         and only for those with room for all of the packet, or with nothing in them. (In direct
-        networks, VCs of ejection ports are not among them.)
+        networks and ``by_rule``, VCs of ejection ports are not among them.)
     injection_slot_of(connection)
         The (lane, VC) of its source that a reserved connection owns.
+    by_rule
+        Whether hosts' ports are to packets as ejection ports are in a direct network.
     deeper
         Flits of the buffers behind some channels, {channel: flits}, where not all are alike.
 
@@ -256,6 +262,7 @@ def simulate(
     network = Network(
         topology, router, route,
         preferred_vcs=preferred_vcs, injection_slot_of=injection_slot_of, deeper=deeper,
+        by_rule=by_rule,
     )  # fmt: skip
     births = defaultdict(list)
     for number, row in enumerate(packets):

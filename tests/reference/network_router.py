@@ -124,14 +124,14 @@ class Router:
     def wanted_outputs(self, vc, t):
         """Return the output slots that a waiting head asks for in this cycle: of one port only.
 
-        Only in a direct network, where a node's ejection ports are all alike, may it be several.
+        Only where a node's ejection ports are all alike, may it be several.
         """
         wanted = {out for out in vc.allowed if self.can_take(vc.packet, out)}
         if self.kind.speculative:  # it wants to go at once
             wanted = {(port, vc) for port, vc in wanted if self.may_send(port, t)}
         wanted = {out for out in wanted if self.is_preferred(out)} or wanted
         ways = sorted({port for port, _ in wanted})
-        if len(ways) < 2 or (self.network.direct and self.outputs[ways[0]].is_ejection):
+        if len(ways) < 2 or (self.network.alike_exits and self.outputs[ways[0]].is_ejection):
             return wanted
         way = ways[drawn(vc.packet.coin, vc.packet.number, t) % len(ways)]
         return {(port, vc) for port, vc in wanted if port == way}
@@ -144,7 +144,7 @@ class Router:
     def is_preferred(self, out):
         """Whether a VC is adaptive; those of ejection ports are no different where ports differ."""
         port, vc = out
-        everywhere = not (self.network.direct and self.outputs[port].is_ejection)
+        everywhere = not (self.network.alike_exits and self.outputs[port].is_ejection)
         return vc in self.network.preferred_vcs and everywhere
 
     def room(self, packet, out):

@@ -3,7 +3,8 @@
 A channel is one *wire*, or several side by side (*lanes*) where it carries more than one flit a
 cycle. Every wire leaves an output port of a router (or a source) and enters an input port (or a
 sink). Ports of a router count the wires that leave it, and those that enter it, in order of their
-channels: those to other routers first, then those of hosts, lanes next to each other.
+channels: those to other routers first, then those of hosts, lanes next to each other. On a k-ary
+n-cube without such lanes, those to other routers are as if it were direct.
 
 Networks are direct or hosted. In a direct network every router has one source and one sink, and
 their channels, ``injection_channels`` and ``ejection_channels`` many, are not listed: their wires
@@ -119,6 +120,11 @@ def hosted(topology, router, deeper):
     assert router.injection_channels == router.ejection_channels == 1  # lanes say how many
     out_ports, in_ports = Counter(), Counter()  # of each vertex, those numbered so far
     made = Wiring(topology.num_routers, {}, [[] for _ in range(topology.num_ports)], {})
+    inside, by_axis = topology.routers, ()
+    if isinstance(inside, Cube) and inside.channel_bandwidth.max(initial=0) <= 1:
+        first, by_axis, _ = number_ports(inside)
+        for router_vertex in range(topology.num_hosts, topology.num_hosts + topology.num_routers):
+            out_ports[router_vertex] = in_ports[router_vertex] = first
     for channel in range(topology.num_channels):
         bandwidth = float(topology.channel_bandwidth[channel])
         cycles = int(topology.channel_cycles[channel])
@@ -134,8 +140,12 @@ def hosted(topology, router, deeper):
             )
             leaves = (start - topology.num_hosts, out_ports[start])
             enters = (end - topology.num_hosts, in_ports[end])
-            out_ports[start] += 1
-            in_ports[end] += 1
+            if kind == "network" and by_axis:
+                leaves = (leaves[0], by_axis[channel])
+                enters = (enters[0], by_axis[channel])
+            else:
+                out_ports[start] += 1
+                in_ports[end] += 1
             if kind == "network":
                 made.network[leaves] = (cable, *enters)
             elif kind == "injection":

@@ -97,10 +97,10 @@ ugal-l[:threshold=T] (ugal)       -    -    -    s    s    s    s    s
 ugal-g[:threshold=T]              -    -    -    s    s    s    s    s
 par[:threshold=T]                 -    -    -    -    s    -    -    -
 min-adaptive                      -    -    -    s    s    s    s    s
-adaptive[:ties=+]                 s    s    -    -    -    -    -    -
-adaptive-sticky-escape[:ties=+]   s    s    -    -    -    -    -    -
-dimension-order-static-dateline   sm   sm   -    -    -    -    -    -
-romm                              s    s    -    -    -    -    -    -
+adaptive[:ties=+]                 s    s    -    -    -    s    -    -
+adaptive-sticky-escape[:ties=+]   s    s    -    -    -    s    -    -
+dimension-order-static-dateline   sm   sm   -    -    -    s    -    -
+romm                              s    s    -    -    -    s    -    -
 west-first, odd-even              s    -    -    -    -    -    -    -
 negative-first                    s    -    -    -    -    -    -    -
 o1turn, o1turn-adaptive           s    -    -    -    -    -    -    -
@@ -117,7 +117,8 @@ NOTES = (
     "has. A routing that can deadlock on the VCs that there are is refused.",
     "fabric and route take OpenSM's engines (minhop to torus-2qos) and lfts:FILE; fabrics from "
     "files have minhop by default. updn and ftree fit wherever OpenSM would not fall back.",
-    "routes:FILE fits any network, lfts:FILE any fabric with LIDs.",
+    "routes:FILE fits any network, lfts:FILE any fabric with LIDs. Hosts on the routers of a mesh "
+    "are simulated with what the mesh is.",
 )
 
 
@@ -286,7 +287,7 @@ def _dimensions(name: str, argument: str, topology: Topology) -> tuple[str, str]
 
     Any other name stays what it is.
     """
-    sides = topology.sides if isinstance(topology, Cube) else ()
+    sides = topology.routers.sides if isinstance(topology.routers, Cube) else ()
     if argument or not 2 <= len(sides) <= len(AXES) or sorted(name) != sorted(AXES[: len(sides)]):
         return name, argument
     order = [len(sides) - 1 - AXES.index(axis) for axis in name]

@@ -80,6 +80,8 @@ class HostedPorts(NamedTuple):
     ----------
     num_ports
         Most input or output ports of any router. Ports of a router are numbered from 0.
+    network_ports
+        Where the ports of hosts begin, if it is the same at all routers. Else ``num_ports``.
     out_port, in_port
         int32[num_channels], the first output port by which a channel leaves its source, and the
         first input port by which it enters its target. It is 0 at a host's end.
@@ -88,6 +90,7 @@ class HostedPorts(NamedTuple):
     """
 
     num_ports: int
+    network_ports: int
     out_port: Ints
     in_port: Ints
     lanes: Ints
@@ -98,7 +101,8 @@ def hosted_ports(topology: Topology) -> HostedPorts:
 
     A router's output ports are those of the channels that leave it, by channel number: channels
     to routers first, then to its host ports. Input ports are numbered alike by the channels that
-    enter. A channel of bandwidth above 1 is a bundle of ⌈bandwidth⌉ lanes, each a port.
+    enter. A channel of bandwidth above 1 is a bundle of ⌈bandwidth⌉ lanes, each a port. Routers
+    that are a k-ary n-cube without bundles have the ports of ``ports``, and those of hosts behind.
 
     Raises
     ------
@@ -114,14 +118,36 @@ def hosted_ports(topology: Topology) -> HostedPorts:
     """
     if topology.direct:
         raise InputError(topology.name, "a direct network", "hosts that hang on routers")
-    lanes = np.ceil(np.maximum(topology.channel_bandwidth, 1) - TINY).astype(np.int32)
-    out_port, outside = _first_ports(topology, topology.source_end, lanes)
-    in_port, inside = _first_ports(topology, topology.target_end, lanes)
-    num_ports = max(outside, inside)
+    routers, lanes, many = topology.routers, channel_lanes(topology), topology.num_ports
+    inside, into, out_of = np.split(lanes, [routers.num_channels, routers.num_channels + many])
+    leaving, entering = np.zeros((2, routers.num_routers), np.int32)
+    cube = isinstance(routers, Cube) and bool((inside == 1).all())
+    if isinstance(routers, Cube) and cube:
+        by_axis = ports(routers)
+        leaving += by_axis.num_network_ports
+        entering += by_axis.num_network_ports
+        out_port, in_port = by_axis.out_port, by_axis.in_port
+    else:
+        out_port = _first_ports(routers.channel_source, inside, leaving)
+        in_port = _first_ports(routers.channel_target, inside, entering)
+    network_ports = int(leaving.max(initial=0))
+    injection = _first_ports(topology.injection_router, into, entering)
+    ejection = _first_ports(topology.ejection_router, out_of, leaving)
+    num_ports = int(max(leaving.max(initial=0), entering.max(initial=0)))
     if num_ports > MOST_PORTS:
         found = f"a router of {num_ports} ports, bundles counted by their lanes"
         raise InputError(topology.name, found, f"at most {MOST_PORTS}")
-    return HostedPorts(num_ports, out_port, in_port, lanes)
+    none = np.zeros(many, np.int32)
+    return HostedPorts(
+        num_ports, network_ports if cube else num_ports,
+        np.concatenate([out_port, none, ejection]), np.concatenate([in_port, injection, none]),
+        lanes,
+    )  # fmt: skip
+
+
+def channel_lanes(topology: Topology) -> Ints:
+    """Return int32[num_channels], the lanes of each channel: its bandwidth, rounded up."""
+    return np.ceil(np.maximum(topology.channel_bandwidth, 1) - TINY).astype(np.int32)
 
 
 def each_lane(lanes: Ints) -> tuple[Ints, Ints]:
@@ -136,19 +162,20 @@ def each_lane(lanes: Ints) -> tuple[Ints, Ints]:
     return channel, np.arange(len(channel)) - np.repeat(np.cumsum(lanes) - lanes, lanes)
 
 
-def _first_ports(topology: Topology, end: Ints, lanes: Ints) -> tuple[Ints, int]:
-    """Return the first port of each channel at its end, and the most ports of a router."""
-    order = np.argsort(end, kind="stable")
-    after = np.cumsum(lanes[order])
-    before = after - lanes[order]
-    counts = np.bincount(end, minlength=topology.num_ends)
-    first = np.cumsum(counts) - counts
-    start = np.append(before, 0)[np.minimum(first, len(order))]
-    found = np.zeros(len(end), np.int32)
-    found[order] = before - start[end[order]]
-    found[end < topology.num_hosts] = 0
-    ports = np.bincount(end, lanes, topology.num_ends)[topology.num_hosts :]
-    return found, int(ports.max(initial=0))
+def _first_ports(router: Ints, lanes: Ints, free: Ints) -> Ints:
+    """Return the first port of each channel at its router, int32[len(router)].
+
+    ``free`` is the first port of each router that is free: it is moved behind these.
+    """
+    order = np.argsort(router, kind="stable")
+    before = np.cumsum(lanes[order]) - lanes[order]
+    counts = np.bincount(router, minlength=len(free))
+    start = np.append(before, 0)[np.minimum(np.cumsum(counts) - counts, len(order))]
+    found = np.empty(len(router), np.int32)
+    found[order] = before - start[router[order]]
+    found += free[router]
+    free += np.bincount(router, lanes, len(free)).astype(np.int32)
+    return found
 
 
 def _cube_ports(topology: Cube) -> Ports:

@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from netloom.base.errors import InputError
 from netloom.routing.dimension_order import DimensionOrder, cube_tables
-from netloom.routing.port_numbers import ports
+from netloom.routing.port_numbers import hosted_ports, ports
+from netloom.topology import Cube
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from netloom.base.arrays import Bools, Ints
     from netloom.routing.by_hop.births import Births
     from netloom.routing.forwarding.tables import ForwardingTable
     from netloom.routing.source_routing import SourceRoutes
-    from netloom.topology import Cube, Topology
+    from netloom.topology import Topology
 
 # Kinds of routing, for RouteTables.kind.
 DIMENSION_ORDER, STATIC_DATELINE, ADAPTIVE, STICKY_ESCAPE = 0, 1, 2, 3
@@ -71,7 +75,7 @@ class RouteTables(NamedTuple):
     all_vcs: int  # VCs
     adaptive_vcs: int  # VCs preferred on network ports; none: no preference
     injection_slot: int  # first input slot of an injection port
-    ejection: int  # output slots of all ejection ports
+    ejection: int  # output slots of all ejection ports; none: packets leave by ``exit_port``
     escape_slots: int  # input slots of the VCs of the first two classes
     ties_grow: bool  # half-way round a ring packets take the growing way only
     sides: Ints  # [dimensions]
@@ -85,6 +89,9 @@ class RouteTables(NamedTuple):
     next_slots: Ints  # [node, target] output slots, for routing tables
     path_offsets: Ints  # [paths] for given routes: where each begins in ...
     path_slots: Ints  # ... the output slots at each router of each path
+    host_router: Ints  # [hosts] where hosts hang on routers, the one of each, and of its port ...
+    exit_port: NDArray[np.int16]  # [hosts] ... the first output port there
+    exit_lanes: NDArray[np.int16]  # [hosts] ... how many
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +103,8 @@ class VirtualChannelRouting:
     name, topology
         The routing and the network.
     tables
-        What the kernel takes: ``RouteTables`` in direct networks, ``HopTables`` where hosts hang
-        on routers.
+        What the kernel takes: ``RouteTables`` in direct networks and by ``RULES``, ``HopTables``
+        otherwise.
     needs_aux
         Whether packets carry an intermediate node or the number of their route.
     uses_credits
@@ -112,6 +119,9 @@ class VirtualChannelRouting:
         What draws ``aux`` for packets between hosts. None where ``tables`` need none.
     function
         What was compiled of a user's function, of which the tables hold the address.
+    between
+        The same between routers alone, where hosts hang on the routers of a k-ary n-cube and a rule
+        leads packets. None elsewhere.
     """
 
     name: str
@@ -123,6 +133,7 @@ class VirtualChannelRouting:
     routes: Any = None
     births: Births | None = None
     function: Any = None
+    between: VirtualChannelRouting | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Refuse to leave the process whose memory holds a user's function."""
@@ -131,23 +142,79 @@ class VirtualChannelRouting:
         return vars(self)
 
 
+WORD = 64
+"""VCs of all ports that fit in a word."""
+
+MOST_SLOTS = 62
+"""Most ports × VCs of a router, hosts' ports as one: a set of slots is the bits of an int64."""
+
+
+def slot_stride(num_ports: int, num_vcs: int) -> int:
+    """Return how far the slots of ports are apart: close, or so that no port straddles words."""
+    return num_vcs if num_ports * num_vcs <= WORD else 1 << (num_vcs - 1).bit_length()
+
+
+def rules_fit(topology: Topology, num_vcs: int) -> bool:
+    """Return whether a rule can lead packets between hosts that hang on routers.
+
+    These are a k-ary n-cube, none of whose channels is a bundle. Hosts have one port each. The
+    slots of the ports between routers fit in a word, as they would were routers hosts.
+    """
+    routers = topology.routers
+    one_port = (np.diff(topology.port_offsets) == 1).all()
+    if not isinstance(routers, Cube) or not one_port:
+        return False
+    if (topology.injection_router != topology.ejection_router).any():
+        return False
+    wired = hosted_ports(topology)
+    if (wired.lanes[: routers.num_channels] > 1).any():
+        return False
+    inside = wired.network_ports
+    stride = slot_stride(wired.num_ports, num_vcs)
+    return inside * stride < WORD and (inside + 1) * num_vcs <= MOST_SLOTS
+
+
 def rule_routing(
-    topology: Cube, name: str, order: DimensionOrder, num_vcs: int, ejection_channels: int
+    topology: Topology, name: str, order: DimensionOrder, num_vcs: int, ejection_channels: int
 ) -> VirtualChannelRouting:
-    """Return the routing of ``RULES`` as it would be on any number of VCs, safe or not."""
+    """Return the routing of ``RULES`` as it would be on any number of VCs, safe or not.
+
+    Raises
+    ------
+    InputError
+        If hosts hang on routers in a way that no rule can serve: see ``rules_fit``.
+    """
     kind, _, option = name.partition(":")
-    rule = RULES[kind]
-    dimensions = cube_tables(topology, order)
-    axis_port = ports(topology).axis_port
-    dateline = datelines(topology)
+    rule, cube, stride = RULES[kind], topology.routers, num_vcs
+    assert isinstance(cube, Cube)
+    tables, between = empty_tables(cube, rule.kind, num_vcs, ejection_channels), None
+    if not topology.direct:
+        wired, ejection = hosted_ports(topology), topology.num_network_channels + topology.num_ports
+        adaptive = rule.kind == ADAPTIVE and wired.num_ports * num_vcs > WORD
+        if adaptive or not rules_fit(topology, num_vcs):
+            found = f"{topology.name} of {wired.num_ports} ports with {num_vcs} VCs"
+            wanted = (
+                f"hosts of one port each, and at most {MOST_SLOTS} VCs in all ports of a router"
+            )
+            raise InputError(f"routing '{name}'", found, wanted)
+        between = rule_routing(cube, name, order, num_vcs, ejection_channels)
+        stride = slot_stride(wired.num_ports, num_vcs)
+        tables = tables._replace(
+            ejection=0,
+            host_router=topology.ejection_router,
+            exit_port=wired.out_port[ejection:].astype(np.int16),
+            exit_lanes=wired.lanes[ejection:].astype(np.int16),
+        )
+    dimensions = cube_tables(cube, order)
+    axis_port = ports(cube).axis_port
+    dateline = datelines(cube)
     classes = vc_classes(rule.kind, num_vcs, rings=bool(dateline.any()))
     slots_in = [
-        [sum(vcs << num_vcs * port for port in set(pair.tolist()) if port >= 0) for vcs in classes]
+        [sum(vcs << stride * port for port in set(pair.tolist()) if port >= 0) for vcs in classes]
         for pair in axis_port
     ]
     sides, strides = dimensions.sides, dimensions.strides
-    coordinates = np.arange(topology.num_routers)[:, None] // strides % sides
-    tables = empty_tables(topology, rule.kind, num_vcs, ejection_channels)
+    coordinates = np.arange(cube.num_routers)[:, None] // strides % sides
     return VirtualChannelRouting(
         name + str(order).removeprefix("dimension-order"),
         topology,
@@ -160,13 +227,14 @@ def rule_routing(
             dateline=dateline,
             order=dimensions.order,
             coordinates=coordinates.astype(np.int32).ravel(),
-            shifts=axis_port.ravel() * num_vcs,
+            shifts=axis_port.ravel() * stride,
             class_vcs=np.array(classes, np.int64),
             held=np.array(slots_in, np.int64).T.ravel(),
         ),
         needs_aux=rule.kind == TWO_PHASE,
         uses_credits=rule.uses_credits,
         minimal=rule.minimal,
+        between=between,
     )
 
 
@@ -237,6 +305,9 @@ def empty_tables(
         next_slots=np.zeros((1, 1), np.int64),
         path_offsets=none,
         path_slots=none,
+        host_router=np.zeros(0, np.int32),
+        exit_port=np.zeros(0, np.int16),
+        exit_lanes=np.zeros(0, np.int16),
     )
 
 

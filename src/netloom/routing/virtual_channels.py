@@ -23,7 +23,7 @@ import numpy as np
 from netloom.base.errors import DeadlockError, InputError
 from netloom.base.spec import split_spec
 from netloom.base.words import or_near
-from netloom.routing.by_hop.hosted import hosted_routing
+from netloom.routing.by_hop.hosted import BY_HOP, hosted_routing
 from netloom.routing.cycles import cycle_of_waits, dependency_cycle
 from netloom.routing.dimension_order import DimensionOrder, cube_tables
 from netloom.routing.forwarding.lanes import lane_circle
@@ -43,6 +43,7 @@ from netloom.routing.rules import Layered, ShortestPath, UpDown, layer_vcs, laye
 from netloom.routing.source_routing import SourceRoutes, route_numbers
 from netloom.routing.virtual_channel_tables import (
     ADAPTIVE,
+    MOST_SLOTS,
     NEGATIVE_FIRST,
     O1TURN,
     PATHS,
@@ -56,6 +57,7 @@ from netloom.routing.virtual_channel_tables import (
     datelines,
     path_routing,
     rule_routing,
+    rules_fit,
     table_routing,
 )
 from netloom.topology import Cube, Topology, cube, mesh, torus
@@ -180,9 +182,6 @@ VirtualRouting: TypeAlias = str | Routing | VirtualChannelRouting
 
 NAMES = ", ".join([*RULES, "dimension-order:0,1", "shortest-path, up-down, layered or routes:FILE"])
 
-MOST_SLOTS = 62
-"""Most ports × VCs of a router: a set of slots is the bits of an int64."""
-
 
 def virtual_channel_routing(
     topology: Topology,
@@ -228,8 +227,9 @@ def virtual_channel_routing(
         - ``layered``: shortest paths, dimension order where that is not broken, in layers of VCs in
           which no circle closes: see ``Layered``.
 
-        These are the routings of direct networks. If hosts hang on routers, see
-        ``by_hop.hosted.hosted_routing``: nearest common ancestors, UGAL, Valiant and others.
+        These are the routings of direct networks. Hosts on the routers of a k-ary n-cube take those
+        of its dimensions too, but ``valiant``: see ``rules_fit``. For all others of hosts on
+        routers see ``by_hop.hosted.hosted_routing``: nearest common ancestors, UGAL and others.
     num_vcs
         Virtual channels of every channel.
     injection_channels, ejection_channels
@@ -256,9 +256,10 @@ def virtual_channel_routing(
     """
     if isinstance(routing, VirtualChannelRouting):
         return _made_for(topology, routing, num_vcs)
-    if not topology.direct:
+    if topology.direct:
+        check_slots(topology, num_vcs, injection_channels, ejection_channels)
+    elif not _ruled(topology, routing, num_vcs):
         return hosted_routing(topology, routing, num_vcs)
-    check_slots(topology, num_vcs, injection_channels, ejection_channels)
     named = named_routing(topology, routing) if isinstance(routing, str) else routing
     if isinstance(named, UpDown):
         routes = all_routes(topology, named)
@@ -266,7 +267,7 @@ def virtual_channel_routing(
     if isinstance(named, Layered):
         return _in_layers(topology, named, num_vcs, ejection_channels)
     if isinstance(named, DimensionOrder):
-        cube_tables(topology, named)  # refuses what is no cube, and an order that is none here
+        cube_tables(topology.routers, named)  # refuses no cube, and an order that is none here
         name, order = "dimension-order", named
     elif isinstance(named, str):
         name, order = named, DimensionOrder()
@@ -279,18 +280,40 @@ def virtual_channel_routing(
         raise InputError(f"routing '{named}'", found, f"for simulation {NAMES}")
     else:
         return _listed(topology, all_routes(topology, named), num_vcs, ejection_channels)
-    # the network, having made sure that a routing of ``RULES`` exists on it
-    rule, where = RULES[name.partition(":")[0]], f"routing '{name}'"
-    if not isinstance(topology, Cube):
+    return _checked_rule(topology, name, order, num_vcs, ejection_channels)
+
+
+def _checked_rule(
+    topology: Topology, name: str, order: DimensionOrder, num_vcs: int, ejection_channels: int
+) -> VirtualChannelRouting:
+    """Return a routing of ``RULES``, having made sure that it exists there and cannot deadlock."""
+    rule, where, routers = RULES[name.partition(":")[0]], f"routing '{name}'", topology.routers
+    if not isinstance(routers, Cube):
         wanted = "layered, up-down, shortest-path, routes:FILE or a table: it has no dimensions"
         raise InputError(where, topology.name, wanted)
-    if rule.two_dimensions and len(topology.sides) != 2:
+    if rule.two_dimensions and len(routers.sides) != 2:
         raise InputError(where, topology.name, "a mesh of two dimensions")
-    if rule.ring_vcs == 0 and any(topology.wraps):
+    if rule.ring_vcs == 0 and any(routers.wraps):
         raise InputError(where, topology.name, "a mesh: on rings its turns deadlock")
-    cube = topology
-    check_rule(cube, name, order, num_vcs)
-    return rule_routing(cube, name, order, num_vcs, ejection_channels)
+    check_rule(routers, name, order, num_vcs)
+    return rule_routing(topology, name, order, num_vcs, ejection_channels)
+
+
+def _ruled(topology: Topology, routing: VirtualRouting, num_vcs: int) -> bool:
+    """Return whether a rule leads packets between hosts that hang on routers.
+
+    Valiant's make their detours hop by hop there. So does dimension order with so many VCs that no
+    rule can: see ``rules_fit``.
+    """
+    cube = topology.routers
+    if topology.broken or not isinstance(cube, Cube):
+        return False
+    if not isinstance(routing, str | DimensionOrder):
+        return False
+    name, _ = split_spec(str(routing))
+    if name in ("default", "dimension-order") or sorted(name) == sorted(AXES[: len(cube.sides)]):
+        return rules_fit(topology, num_vcs)
+    return name in RULES and name not in BY_HOP
 
 
 def _made_for(
@@ -358,7 +381,8 @@ def named_routing(topology: Topology, spec: str) -> str | Routing:
     name, argument = split_spec(spec)
     if named_here(name) and name != "valiant":  # which is one of RULES
         return parse_routing(spec, topology)
-    fits = isinstance(topology, Cube) and sorted(name) == sorted(AXES[: len(topology.sides)])
+    cube = topology.routers
+    fits = isinstance(cube, Cube) and sorted(name) == sorted(AXES[: len(cube.sides)])
     if fits or isfile(spec):  # noqa: PTH113 (any words may be no path)
         return parse_routing(spec, topology)
     if SYNONYMS.get(name, name) in SIMULATED:
@@ -435,8 +459,9 @@ def check_slots(topology: Topology, num_vcs: int, injection: int, ejection: int)
 def _in_minimal_box(
     routing: VirtualChannelRouting, rng: np.random.Generator, start: Ints, end: Ints, coin: Ints
 ) -> Ints:
-    assert isinstance(routing.topology, Cube)
-    dimensions = cube_tables(routing.topology, DimensionOrder())
+    if routing.between is not None:
+        start, end = (routing.tables.host_router[each] for each in (start, end))
+    dimensions = cube_tables(routing.topology.routers, DimensionOrder())
     node = np.zeros(len(start), np.int64)
     sizes = zip(dimensions.sides, dimensions.strides, dimensions.wraps, strict=True)
     for axis, (side, stride, wrap) in enumerate(sizes):

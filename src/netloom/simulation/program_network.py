@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 
 from netloom.routing import VirtualChannelRouting, hosted_ports
+from netloom.routing.by_hop.tables import HopTables
 from netloom.routing.virtual_channel_tables import TABLE
 from netloom.simulation.network.program import NetworkProgram
 from netloom.simulation.network.routers import Router, end_channels
@@ -212,12 +213,12 @@ def _taken(router: Router, hops: Ints, flits: int) -> Ints:
 def _ways_differ_in_length(routing: VirtualChannelRouting | Routing) -> bool:
     """Whether packets of one message may cross different numbers of channels.
 
-    In direct networks only those of a table may: all other routings are minimal, or draw one path
-    for a message. Elsewhere those that make detours may.
+    Of routings by rule, table or path only those of a table may: the others are minimal, or draw
+    one path for a message. Of those by hop, those that make detours.
     """
     assert isinstance(routing, VirtualChannelRouting)
     tables = routing.tables
-    if not routing.topology.direct:
+    if isinstance(tables, HopTables):
         return not routing.minimal and routing.routes is None
     if tables.kind != TABLE or routing.minimal:
         return False

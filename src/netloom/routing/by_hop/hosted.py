@@ -779,7 +779,8 @@ def hosted_routing(
           random. ``nca-adaptive:every`` requests all of them.
         - ``minimal``: any shortest way, at each router each channel as likely. ``ecmp``: one by a
           hash of source and target. ``minimal-group``: see ``MinimalGroup``. ``dimension-order``:
-          see ``DimensionOrder``, but ties and lanes are drawn.
+          see ``DimensionOrder``, but ties and lanes are drawn. (On k-ary n-cubes
+          ``virtual_channel_routing`` has a rule that comes first.)
         - ``min-adaptive``: all shortest ways in all VCs but VC 0, and up*/down* in VC 0, which a
           packet never leaves again (Duato 1993, Silla & Duato 2000).
         - ``valiant``, ``valiant-group``: by way of a router or group that is drawn: ``Valiant``.

@@ -13,6 +13,7 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.routing.port_numbers import each_lane, hosted_ports, ports
+from netloom.routing.virtual_channel_tables import WORD, RouteTables, slot_stride
 from netloom.simulation.network import layout
 from netloom.simulation.network.layout import LARGE, SMALL, Setup, State
 from netloom.simulation.network.routers import end_channels
@@ -144,7 +145,7 @@ def _hosted(topology: Topology, router: Router) -> Wiring:
         return _lines(topology, joined, channel[which], many[which])
 
     return Wiring(
-        topology.num_routers, wired.num_ports, wired.num_ports, topology.num_ports,
+        topology.num_routers, wired.num_ports, wired.network_ports, topology.num_ports,
         int(wired.lanes[inside : inside + topology.num_ports].max(initial=1)),
         between=chosen(channel < inside, source, out_port, target, in_port),
         entries=chosen(into, channel - inside, lane, target, in_port),
@@ -198,8 +199,6 @@ MOST_NODES = 2**20
 MOST_PLACES = 2**31
 """Most slots of all routers together, and most places for packets in them."""
 
-WORD = 64
-
 
 def make_setup(
     topology: Topology,
@@ -217,8 +216,9 @@ def make_setup(
     """
     times, vcs = router.timing(), router.vcs
     # Slots of small routers lie close, so that more fit; a port never straddles words.
-    close = wired.num_ports * vcs <= WORD and topology.direct
-    stride = vcs if close else 1 << (vcs - 1).bit_length()
+    by_rule = isinstance(routing.tables, RouteTables)
+    stride = slot_stride(wired.num_ports, vcs) if by_rule else 1 << (vcs - 1).bit_length()
+    close = by_rule and wired.num_ports * vcs <= WORD
     num_slots = wired.num_ports * stride
     words = -(-num_slots // WORD)
     slot_bits, port_bits = max(num_slots - 1, 1).bit_length(), (wired.num_ports - 1).bit_length()
@@ -230,14 +230,15 @@ def make_setup(
         found += f"{ring} packets"
         raise InputError(topology.name, found, f"at most {MOST_PLACES} places for packets in all")
     adaptive = routing.tables.adaptive_vcs
-    ports = wired.network_ports if close else WORD // stride
+    network_ports = wired.network_ports if by_rule else wired.num_ports
+    ports = network_ports if close else WORD // stride
     preferred = sum(adaptive << port * stride for port in range(ports))
     circuit = router.switching == "circuit"
-    every = (1 << wired.network_ports * vcs) - 1 if close else (1 << WORD) - 1
+    every = (1 << network_ports * vcs) - 1 if close else (1 << WORD) - 1
     # A head behind another packet in an adaptive VC holds the escape VCs behind it for as long as
     # that packet, on a way of its own, waits: so it goes where it fits, or nothing is before it.
     roomy = every if router.whole_packets else preferred
-    counted = routing.uses_credits and not topology.direct
+    counted = routing.uses_credits and not by_rule
     longest = max(_longest(wired, times, router), times.head_wait + 1)
     credit, late = _longest(wired, times, router), router.switch_allocation_cycles - 1
     vc_cycles = 1 if router.speculative else router.vc_allocation_cycles
@@ -255,7 +256,7 @@ def make_setup(
         wheel=(1 << longest.bit_length()) - 1,
         patience=PATIENCE + 4 * longest + 2 * wired.num_routers * credit * circuit,
         num_ports=wired.num_ports,
-        network_ports=wired.network_ports,
+        network_ports=network_ports,
         num_vcs=vcs,
         vc_stride=stride,
         num_slots=num_slots,
@@ -283,7 +284,7 @@ def make_setup(
         reserved=router.switching == "reserved",
         speculative=router.speculative,
         oldest_first=router.oldest_first,
-        choose_order=routing.uses_credits and topology.direct,
+        choose_order=routing.uses_credits and by_rule,
         divided=False,
         uneven=uneven,
         counted=counted,

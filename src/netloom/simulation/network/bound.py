@@ -36,7 +36,13 @@ from netloom.routing.virtual_channel_tables import (
     TWO_PHASE,
     RouteTables,
 )
-from netloom.simulation.network.demand import MOST_PAIRS, between_ports, followed, limit_of
+from netloom.simulation.network.demand import (
+    MOST_PAIRS,
+    between_ports,
+    between_routers,
+    followed,
+    limit_of,
+)
 from netloom.simulation.network.idle import channel_rates
 from netloom.simulation.network.routers import end_channels
 from netloom.topology import Cube
@@ -316,8 +322,14 @@ def _by_hop(
     None where they are not to be had. ``fullest`` is the load of what limits any routing.
     """
     tables: HopTables = routing.tables
-    if routing.routes is not None and (sent := _pairs(traffic)) is not None:
-        return [_fullest(topology, _given_loads(topology, routing, sent) / rate)]
+    if routing.between is not None:
+        inside, sent = topology.routers, between_routers(topology, traffic)
+        if sent is None:
+            return None
+        within = rate[: inside.num_channels]
+        return _of_routing(inside, routing.between, sent, demand_of(sent), within, fullest)
+    if routing.routes is not None and (pairs := _pairs(traffic)) is not None:
+        return [_fullest(topology, _given_loads(topology, routing, pairs) / rate)]
     by_port = between_ports(topology, tables, demand) if can_follow(tables) else None
     if by_port is None:
         return None

@@ -6,14 +6,16 @@ routers and goals.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from netloom.bounds.cuts import first_largest
-from netloom.bounds.demand import Demand, between
+from netloom.bounds.demand import Demand, between, listed_pairs
 from netloom.contention.decisions import Follower, Goals, pair_goals, table_goals
 from netloom.routing.by_hop.tables import HASHED, channels_at_ports
+from netloom.workload.traffic.targets import Uniform, merged, weighted
 
 if TYPE_CHECKING:
     from netloom.base.arrays import Floats, Ints
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from netloom.contention.expected_load import Split
     from netloom.routing.by_hop.tables import HopTables
     from netloom.topology import Topology
+    from netloom.workload import Traffic
 
 MOST_PAIRS = 2**21
 """Most pairs of nodes whose paths are counted channel by channel."""
@@ -70,6 +73,28 @@ def at_ports(demand: Demand, port_host: Ints, num_hosts: int) -> Demand:
         first[there] + place % many[there],
         (demand.weight / np.maximum(both, 1))[pair],
     )  # fmt: skip
+
+
+def between_routers(topology: Topology, traffic: Traffic) -> Traffic | None:
+    """Return what goes between the routers of hosts that have one port each.
+
+    None where there are too many pairs. Packets between hosts of a router count for nothing.
+    """
+    router, count, law = topology.injection_router, topology.num_routers, traffic.law
+    if np.array_equal(router, np.arange(count)):
+        return traffic
+    rate = np.bincount(router, traffic.rate, count)
+    hosts = np.bincount(router, minlength=count)
+    if isinstance(law, Uniform) and (hosts == hosts[0]).all():
+        rate *= traffic.num_nodes / (law.num_nodes - (not law.to_self))
+        return replace(traffic, num_nodes=count, rate=rate, law=Uniform(count, to_self=True))
+    if listed_pairs(traffic) > MOST_PAIRS:
+        return None
+    source, target, weight = traffic.matrix()
+    keys = router[source].astype(np.int64) * count + router[target]
+    pairs = merged(count, keys, weight * traffic.rate.sum())
+    rate = np.bincount(pairs.source, pairs.weight, count)
+    return replace(traffic, num_nodes=count, rate=rate, law=weighted(count, pairs))
 
 
 MOST_ENTRIES = 2**22

@@ -253,7 +253,7 @@ def most_regions(engine: Engine) -> int:
     most = min(side_by_side.processors(), setup.num_nodes // LEAST_ROUTERS)
     if most < 2 or engine.kind is not layout.PlainSetup or not hasattr(os, "sched_yield"):
         return 1
-    one_port = topology.direct or bool((np.diff(topology.port_offsets) == 1).all())
+    one_port = bool((np.diff(topology.port_offsets) == 1).all())
     return most if one_port and min(setup.flit_delay, setup.credit_delay) > 0 else 1
 
 

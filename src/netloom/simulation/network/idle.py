@@ -1,4 +1,4 @@
-"""What a packet's way takes in an idle network whose channels differ, and what fills a channel.
+"""What a packet's way takes in an idle network, and what fills a channel.
 
 A lone packet is followed flit by flit. Its latency depends only on the delays and bandwidths of its
 channels in order. So the mean over all packets of some traffic is a mean over the few sequences
@@ -18,16 +18,19 @@ from netloom.bounds.demand import demand_of, listed_pairs
 from netloom.contention.decisions import can_follow, forks, sequences
 from netloom.routing import paths
 from netloom.routing.by_hop.tables import EVERY, GIVEN, OWN, HopTables
-from netloom.routing.port_numbers import hosted_ports
+from netloom.routing.hosted import between_routers
+from netloom.routing.port_numbers import channel_lanes, hosted_ports
+from netloom.routing.virtual_channel_tables import TWO_PHASE
 from netloom.simulation.network.arrays import FINEST
 from netloom.simulation.network.demand import MOST_PAIRS, followed
 from netloom.simulation.network.routers import ChannelKind, through
+from netloom.topology import Cube, hop_distances
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from netloom.base.arrays import Floats, Ints
-    from netloom.routing import VirtualChannelRouting
+    from netloom.routing import Routing, VirtualChannelRouting
     from netloom.simulation.network.routers import Router
     from netloom.topology import Topology
     from netloom.workload import Traffic
@@ -37,6 +40,9 @@ MOST_STARTS = 64
 
 MOST_SEQUENCES = 4096
 """Most different sequences of channels that are told apart."""
+
+DRAWN = 2**16
+"""Packets that are drawn where there are too many pairs to list."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +73,11 @@ def idle_network(
     *,
     flits: float = 1,
 ) -> Idle | None:
-    """Return the mean latency of some traffic in an idle network whose hosts hang on routers.
+    """Return the mean latency of some traffic in an idle network.
 
     Routers that look at credits find all of them available. So all channels that lead on are
-    equally good, and no packet makes a detour unless the routing prefers it.
+    equally good, and no packet makes a detour unless the routing prefers it. Where there are too
+    many pairs to list, it is a mean over packets that are drawn, always the same.
 
     Parameters
     ----------
@@ -100,12 +107,18 @@ def idle_network(
     if found is None:
         return None
     every, weight, exact = found
+    alike = one_kind(topology)
+
+    def taken(each: tuple[int, ...], length: int) -> float:
+        if alike:
+            return router.zero_load_cycles(len(each) - 2, length)
+        return lone_cycles(router, [kinds[at] for at in each], length)
+
     low = floor(flits)
     latency = np.zeros(len(every))
     for length, part in ((low, 1 - (flits - low)), (low + 1, flits - low)):
         if part:
-            taken = [lone_cycles(router, [kinds[at] for at in each], length) for each in every]
-            latency += part * np.array(taken, float)
+            latency += part * np.array([taken(each, length) for each in every], float)
     hops = np.array([len(each) - 2 for each in every])
     total = weight.sum()
     return Idle(float(latency @ weight / total), float(hops @ weight / total), exact)
@@ -117,21 +130,28 @@ def one_kind(topology: Topology) -> bool:
 
 
 def channel_kinds(topology: Topology, router: Router) -> tuple[list[ChannelKind], Ints]:
-    """Return the kinds of channels, and int64[num_channels] the kind of each.
+    """Return the kinds of channels, and of which each is.
 
-    A channel between routers is ``router.channel_cycles`` times as long as the network has it. One
-    of a bandwidth above 1 is a bundle, of which a packet takes one lane.
+    int64[num_network_channels + 2 * num_ports]: channels between routers, those by which the ports
+    of hosts inject, those by which they receive. A channel between routers is
+    ``router.channel_cycles`` times as long as the network has it. One of a bandwidth above 1 is a
+    bundle, of which a packet takes one lane. Where a network says nothing of hosts' channels, they
+    take a flit per cycle, and a cycle for it.
     """
-    cycles = topology.channel_cycles.astype(np.int64)
-    cycles[: topology.num_network_channels] *= router.channel_cycles
-    lane = topology.channel_bandwidth / _lanes(topology)
-    rows = np.column_stack([cycles, lane])
-    known, kind_of = np.unique(rows, axis=0, return_inverse=True)
+    inside, listed = topology.num_network_channels, topology.num_channels
+    cycles = np.ones(inside + 2 * topology.num_ports, np.int64)
+    cycles[:listed] = topology.channel_cycles
+    cycles[:inside] *= router.channel_cycles
+    lane = np.ones(len(cycles))
+    lane[:listed] = topology.channel_bandwidth / channel_lanes(topology)
+    rates = np.unique(lane)
+    told = cycles * len(rates) + np.searchsorted(rates, lane)
+    known = np.unique(told)
     kinds = [
-        ChannelKind(int(delay), Fraction(rate).limit_denominator(FINEST))
-        for delay, rate in known.tolist()
+        ChannelKind(delay, Fraction(rates[rate]).limit_denominator(FINEST))
+        for delay, rate in (divmod(kind, len(rates)) for kind in known.tolist())
     ]
-    return kinds, kind_of.ravel()
+    return kinds, np.searchsorted(known, told)
 
 
 def channel_rates(topology: Topology) -> Floats:
@@ -143,7 +163,7 @@ def channel_rates(topology: Topology) -> Floats:
     >>> channel_rates(topology("leaf-spine:1x1x1"))
     array([1., 1., 1., 1.])
     """
-    lanes = _lanes(topology)
+    lanes = channel_lanes(topology)
     lane, place = np.unique(topology.channel_bandwidth / lanes, return_inverse=True)
     exact = [float(Fraction(rate).limit_denominator(FINEST)) for rate in lane.tolist()]
     return np.array(exact)[place.ravel()] * lanes
@@ -189,13 +209,6 @@ def lone_cycles(router: Router, channels: Sequence[ChannelKind], flits: int) -> 
     return probed + through(router, channels, flits, 0)
 
 
-def _lanes(topology: Topology) -> Ints:
-    """Return int64[num_channels], the lanes of each channel. One each in a direct network."""
-    if topology.direct:
-        return np.ones(topology.num_channels, np.int64)
-    return hosted_ports(topology).lanes.astype(np.int64)
-
-
 class Loop(NamedTuple):
     """The channel between routers whose buffers fill the least part of it.
 
@@ -235,7 +248,7 @@ def tightest_loop(
     if not inside:
         return None
     kinds, kind_of = channel_kinds(topology, router)
-    times, lanes = router.timing(), _lanes(topology)[:inside]
+    times, lanes = router.timing(), channel_lanes(topology)[:inside]
     around = times.flit + times.credit - 2 * router.channel_cycles
     loops = np.array([around + 2 * each.cycles for each in kinds])[kind_of[:inside]]
     rates = [(each.rate.numerator, each.rate.denominator) for each in kinds]
@@ -255,8 +268,8 @@ def _usable_vcs(topology: Topology, routing: VirtualChannelRouting) -> Ints:
     every = np.bitwise_or.reduce(tables.vcs[tables.delta.reshape(-1, tables.num_kinds)], axis=0)
     many = np.bitwise_count((every | tables.escape_vcs).view(np.uint64)).astype(np.int64)
     wired = hosted_ports(topology)
-    router = topology.routers.channel_source
-    at = (router.astype(np.int64) << tables.port_shift) | wired.out_port[:inside]
+    router = topology.routers.channel_source.astype(np.int64)
+    at = (router << tables.port_shift) | wired.out_port[:inside]
     return np.asarray(many[tables.out_kind[at]])
 
 
@@ -277,9 +290,7 @@ def rough_idle(topology: Topology, router: Router) -> Idle:
     keys, last = np.unique((ends[0].astype(np.int64) * routers + ends[1])[::-1], return_index=True)
     shortest = along[order][::-1][last].astype(np.float64)
     graph = coo_array((shortest, np.divmod(keys, routers)), shape=(routers, routers)).tocsr()
-    enters, leaves = np.arange(routers), np.arange(routers)
-    if not topology.direct:
-        enters, leaves = np.unique(topology.injection_router), np.unique(topology.ejection_router)
+    enters, leaves = np.unique(topology.injection_router), np.unique(topology.ejection_router)
     some = enters[:: max(len(enters) // MOST_STARTS, 1)]
     found = [dijkstra(graph, indices=some, unweighted=each)[:, leaves] for each in (False, True)]
     known = np.isfinite(found[0])
@@ -297,9 +308,11 @@ def _sequences(
 
     Also whether that is exact.
     """
-    if routing.routes is not None and listed_pairs(traffic) <= MOST_PAIRS:
-        return _given(topology, routing, traffic, kind_of)
     tables = routing.tables
+    if routing.routes is not None and listed_pairs(traffic) <= MOST_PAIRS:
+        return _given(topology, routing.routes, traffic, kind_of)
+    if not isinstance(tables, HopTables):
+        return _by_distance(routing, traffic, kind_of)
     if not can_follow(tables):
         return None
     found = followed(topology, tables, demand_of(traffic), kind_of, idle=True)
@@ -316,22 +329,78 @@ def _sequences(
 
 
 def _given(
-    topology: Topology,
-    routing: VirtualChannelRouting,
-    traffic: Traffic,
-    kind_of: Ints,
+    topology: Topology, routes: Routing, traffic: Traffic, kind_of: Ints
 ) -> tuple[list[tuple[int, ...]], Floats, bool] | None:
     """Return the same where packets have given paths."""
-    assert routing.routes is not None
     source, target, weight = traffic.matrix()
-    routed = paths(topology, routing.routes, source, target)
-    if routed.pair is not None and routed.probability is not None:
-        weight = weight[routed.pair] * routed.probability
-    rows = np.full((len(weight), int(routed.lengths.max(initial=0))), -1)
-    place = np.arange(len(routed.channels)) - np.repeat(routed.offsets[:-1], routed.lengths)
-    rows[np.repeat(np.arange(len(weight)), routed.lengths), place] = kind_of[routed.channels]
-    known, of = np.unique(rows, axis=0, return_inverse=True)
+    routed = paths(topology, routes, source, target)
+    pair = np.arange(len(weight)) if routed.pair is None else routed.pair
+    if routed.probability is not None:
+        weight = weight[pair] * routed.probability
+    first, many, port = topology.num_network_channels, topology.num_ports, topology.port_offsets
+    inner = between_routers(topology, routed)
+    rows = np.full((len(weight), int(inner.lengths.max(initial=0)) + 2), -1)
+    rows[:, 0] = kind_of[first + port[source[pair]]]
+    rows[:, -1] = kind_of[first + many + port[target[pair]]]
+    if len(inner.channels) < len(routed.channels):  # paths say by which ports hosts communicate
+        moving = routed.lengths > 0
+        rows[moving, 0] = kind_of[routed.channels[routed.offsets[:-1][moving]]]
+        rows[moving, -1] = kind_of[routed.channels[routed.offsets[1:][moving] - 1]]
+    place = np.arange(len(inner.channels)) - np.repeat(inner.offsets[:-1], inner.lengths)
+    rows[np.repeat(np.arange(len(weight)), inner.lengths), place + 1] = kind_of[inner.channels]
+    alike = (kind_of[:first] == kind_of[0]).all()
+    key, most = np.zeros(len(weight), np.int64), max(int(kind_of.max()) + 2, rows.shape[1])
+    for column in (inner.lengths, rows[:, 0], rows[:, -1]) if alike else rows.T:
+        key = np.unique(key * most + column + 1, return_inverse=True)[1]
+    known, one = np.unique(key, return_index=True)
     if len(known) > MOST_SEQUENCES:
         return None
-    every = [tuple(kind for kind in row if kind >= 0) for row in known.tolist()]
-    return every, np.bincount(of.ravel(), weight, len(known)).astype(np.float64), True
+    every = [tuple(kind for kind in row if kind >= 0) for row in rows[one].tolist()]
+    return every, np.bincount(key, weight).astype(np.float64), True
+
+
+def _by_distance(
+    routing: VirtualChannelRouting, traffic: Traffic, kind_of: Ints
+) -> tuple[list[tuple[int, ...]], Floats, bool] | None:
+    """Return the same where packets take shortest ways, and channels between routers are alike.
+
+    Valiant's take them to a router that is drawn, and from there. None where ways are not known.
+    """
+    topology, kind = routing.topology, routing.tables.kind
+    inside, ports = topology.num_network_channels, topology.num_ports
+    valiant = kind == TWO_PHASE and not routing.minimal
+    if (kind_of[:inside] != kind_of[0]).any() or not (routing.minimal or valiant):
+        return None
+    rng, goals = np.random.default_rng(0), topology.num_routers if valiant else 1
+    exact = listed_pairs(traffic) * goals <= MOST_PAIRS
+    if exact:  # each pair once for each goal
+        source, target, weight = (np.repeat(each, goals) for each in traffic.matrix())
+    else:
+        chance = traffic.rate / traffic.rate.sum()
+        source = rng.choice(len(chance), DRAWN, p=chance).astype(np.int32)
+        target, weight = traffic.law.draw(rng, source), np.full(DRAWN, 1 / DRAWN)
+    port, sink = topology.port_offsets[source], topology.port_offsets[target]
+    entry, leave = topology.injection_router[port], topology.ejection_router[sink]
+    if valiant:
+        drawn = np.arange(len(source)) % goals if exact else rng.integers(0, goals, DRAWN)
+        goal = drawn.astype(np.int32)
+        hops = _hops(topology, entry, goal) + _hops(topology, goal, leave)
+    else:
+        hops = _hops(topology, entry, leave)
+    ends = kind_of[inside + port], hops, kind_of[inside + ports + sink]
+    known, one = np.unique(np.stack(ends, axis=1), axis=0, return_inverse=True)
+    every = [(into, *[int(kind_of[0])] * many, out_of) for into, many, out_of in known.tolist()]
+    return every, np.bincount(one.ravel(), weight).astype(np.float64), exact
+
+
+def _hops(topology: Topology, source: Ints, target: Ints) -> Ints:
+    """Return int64[pairs], the hops between pairs of routers."""
+    routers = topology.routers
+    if isinstance(routers, Cube):
+        hops = np.zeros(len(source), np.int64)
+        for side, stride, wraps in zip(routers.sides, routers.strides, routers.wraps, strict=True):
+            apart = np.abs(source // stride % side - target // stride % side)
+            hops += np.minimum(apart, side - apart) if wraps else apart
+        return hops
+    begins, row = np.unique(source, return_inverse=True)
+    return hop_distances(routers, begins)[row, target].astype(np.int64)

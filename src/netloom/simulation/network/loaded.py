@@ -16,15 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.base.errors import InputError
 from netloom.base.words import counted
-from netloom.bounds.demand import listed_pairs
 from netloom.routing import (
     VirtualChannelRouting,
-    parse_routing,
-    paths,
     virtual_channel_routing,
 )
 from netloom.simulation.network.bound import throughput_bound
-from netloom.simulation.network.demand import MOST_PAIRS
 from netloom.simulation.network.idle import idle_network, one_kind, tightest_loop
 from netloom.simulation.network.program import reserve
 from netloom.simulation.network.routers import SWITCHINGS, Router, Switching, end_channels
@@ -36,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from netloom.base.arrays import Ints
-    from netloom.routing import Routing
     from netloom.routing.virtual_channels import VirtualRouting
     from netloom.simulation.network.bound import Bound
     from netloom.simulation.network.idle import Idle, Loop
@@ -56,8 +51,7 @@ class Setting:
 
     The routing is made for the router's VCs. Connections are for reserved VCs. The bound limits
     the traffic with this routing and these injection and ejection channels. ``idle`` is what
-    packets of the mean length find in an idle network whose hosts hang on routers. None in a direct
-    one, and where it is not known.
+    packets of the mean length find in an idle network. None where it is not known.
     """
 
     router: Router
@@ -67,15 +61,15 @@ class Setting:
     idle: Idle | None = None
 
     def zero_load_latency(self, hops: float, flits: float) -> float:
-        """Return the latency of packets over so many hops in the idle network. NaN if not known.
+        """Return the latency of all packets of the traffic in the idle network.
 
-        If hosts hang on routers, it is that of all packets of the traffic. It is not known of
-        direct networks whose channels differ.
+        If it is not known, and channels are alike, that of packets of ``flits`` over so many
+        ``hops``. NaN if they differ.
         """
-        topology = self.routing.topology
-        if topology.direct and one_kind(topology):
-            return self.router.zero_load_cycles(hops, flits)
-        return self.idle.latency if self.idle else nan
+        if self.idle:
+            return self.idle.latency
+        alike = one_kind(self.routing.topology)
+        return self.router.zero_load_cycles(hops, flits) if alike else nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,9 +287,8 @@ def _made(
 ) -> Setting:
     """Return a setting with what limits its traffic, and what packets find if there is little."""
     topology, traffic = network.topology, network.traffic
-    bound, idle = throughput_bound(topology, routing, traffic, router), None
-    if not topology.direct:
-        idle = idle_network(topology, routing, traffic, router, flits=network.lengths.mean)
+    bound = throughput_bound(topology, routing, traffic, router)
+    idle = idle_network(topology, routing, traffic, router, flits=network.lengths.mean)
     return Setting(router, routing, reservation, bound, idle)
 
 
@@ -326,8 +319,6 @@ def _too_small(setting: Setting, loop: Loop) -> str:
     topology, router = setting.routing.topology, setting.router
     said = f"{loop.room} flits per channel, for credits that take {loop.cycles} cycles to come back"
     most = f"carries at most {loop.room / loop.needed:.0%}"
-    if topology.direct and one_kind(topology):
-        return f"buffers of {said}: a channel {most}. Raise buffer_flits or vcs"
     more = ceil(router.buffer_flits * loop.needed / loop.room)
     name = topology.channel_name(loop.channel)
     return (
@@ -413,30 +404,17 @@ def failure_cost(
     intact = Intact(
         default.name,
         throughput_bound(whole, default, traffic, router),
-        _mean_hops(whole, default, traffic, router, parse_routing("default", whole)),
+        _mean_hops(whole, default, traffic, router),
     )
     return FailureCost(hops, bound, intact)
 
 
 def _mean_hops(
-    topology: Topology,
-    routing: VirtualChannelRouting,
-    traffic: Traffic,
-    router: Router,
-    named: Routing | None = None,
+    topology: Topology, routing: VirtualChannelRouting, traffic: Traffic, router: Router
 ) -> float | None:
-    """Return the mean path length between routers. None where it is not known.
-
-    ``named`` is what a routing of a direct network was made from, where it has no given routes.
-    """
-    if not topology.direct:
-        idle = idle_network(topology, routing, traffic, router)
-        return idle.hops if idle else None
-    routes = routing.routes or named
-    if routes is None or listed_pairs(traffic) > MOST_PAIRS:
-        return None
-    source, target, weight = traffic.matrix()
-    return float(paths(topology, routes, source, target).lengths @ weight)
+    """Return the mean path length between routers. None where it is not known."""
+    idle = idle_network(topology, routing, traffic, router)
+    return idle.hops if idle else None
 
 
 IDLE_CYCLES = 100_000

@@ -23,7 +23,7 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.routing import draw_aux
 from netloom.simulation.network.engine import Engine
-from netloom.simulation.network.idle import Idle, idle_network, one_kind, rough_idle
+from netloom.simulation.network.idle import Idle, idle_network, rough_idle
 from netloom.simulation.network.layout import BORN
 from netloom.simulation.side_by_side import one_processor
 from netloom.simulation.steady import (
@@ -382,16 +382,10 @@ class Run:
     @cached_property
     def idle(self) -> Idle:
         """What packets find in the idle network: about, where it is not known."""
-        router, topology = self.router, self.routing.topology
-        if topology.direct and one_kind(
-            topology
-        ):  # about as many hops as a network has ports a router
-            ports = self.engine.setup.network_ports
-            cycles = router.zero_load_cycles(2 * ports, 1)
-            return Idle(cycles, topology.num_hosts ** (1 / max(ports / 2, 1)), exact=False)
-        known = self._idle
-        if known is None and not topology.direct:
-            known = idle_network(topology, self.routing, self.traffic, router)
+        topology, router, flits = self.routing.topology, self.router, self.lengths.mean
+        known = self._idle or idle_network(
+            topology, self.routing, self.traffic, router, flits=flits
+        )
         return known or rough_idle(topology, router)
 
     @property
@@ -507,7 +501,8 @@ class _WarmUp:
 
     @property
     def least_cycles(self) -> int:
-        return ceil(max(10 * self.run.idle.latency, LEAST_WARM_PACKETS / self.run.packets.a_cycle))
+        idle = round(self.run.idle.latency, 6)  # whichever way its mean was added up
+        return ceil(max(10 * idle, LEAST_WARM_PACKETS / self.run.packets.a_cycle))
 
     def advance(self, until: int) -> None:
         delivered = self.run.advance(until - self.cycle)

@@ -691,7 +691,7 @@ def _refuse_choices(topology: Topology, name: str, router: Router, traffic: Traf
     """Refuse a routing whose packets choose channels, with the limit that holds for all choices."""
     kind = split_spec(name)[0]
     kind = SYNONYMS.get(kind, kind)
-    if kind not in parse.SIMULATED and (not topology.direct or kind not in CHOOSING):
+    if kind not in (*parse.SIMULATED, *CHOOSING):
         return
     routing = virtual_channel_routing(topology, name, num_vcs=router.vcs)
     bound = throughput_bound(topology, routing, traffic, router)

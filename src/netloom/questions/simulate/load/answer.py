@@ -122,10 +122,9 @@ class SimulatedLoad:
 
     @property
     def zero_load_latency(self) -> float | None:
-        """Packet latency of the idle network by the formula, over the hops that were measured.
+        """Packet latency of the idle network, of all packets of the traffic.
 
-        If hosts hang on routers, it is that of all packets of the traffic, or None if that is not
-        known.
+        Over the hops that were measured where it is not known. None where channels differ then.
         """
         hops, flits = self.run.measured.hops, self.network.lengths.mean
         return self.latency(self.setting.zero_load_latency(hops, flits))

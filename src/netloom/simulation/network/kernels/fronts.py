@@ -24,6 +24,7 @@ from netloom.simulation.network.kernels.slots import (
 from netloom.simulation.network.kernels.vc_allocation import follow
 
 EMPTY = np.int64(0)
+LAST = np.int64(63)  # an input slot that is no port's between routers
 
 
 @inlined
@@ -77,19 +78,22 @@ def by_hop(setup, tables, state, node, slot, packet, hops):
 
 
 def by_rule(setup, tables, state, node, slot, packet, hops):
-    """Ask a rule, table or path of a direct network.
+    """Ask a rule, or a table or path of a direct network.
 
     If its source chooses between two ways, a packet takes the one on whose first channel more
     credits are left, and as its coin fell where both have as many. The coin then says which it was.
+    Where hosts hang on routers, a packet that goes no further leaves by the port of its host.
     """
     packet.aux = arrived(tables, node, packet.aux)
-    coin = np.int64(packet.coin)
-    choosing = setup.choose_order and hops == 0
+    coin, hung = np.int64(packet.coin), len(tables.host_router) > 0
+    source, target, came_by = packet.source, packet.target, slot
+    if hung:
+        source, target = tables.host_router[source], tables.host_router[target]
+        came_by = min(slot, LAST)
+    choosing = setup.choose_order and hops == 0 and not (hung and source == target)
     best, most, kept = EMPTY, -1, coin
     for way in range(2 if choosing else 1):
-        slots = allowed(
-            tables, node, slot, packet.source, packet.target, packet.aux, coin ^ way, hops
-        )
+        slots = allowed(tables, node, came_by, source, target, packet.aux, coin ^ way, hops)
         left = 0
         if choosing:
             first = place_of(setup, node, state.port_of[lowest(slots)] * setup.vc_stride)
@@ -98,7 +102,24 @@ def by_rule(setup, tables, state, node, slot, packet, hops):
         if left > most:
             best, most, kept = slots, left, coin ^ way
     packet.coin = kept
-    state.allowed[unsigned(place_of(setup, node, slot))] = best
+    if hung:
+        ask_of_host(setup, tables, state, node, slot, packet, best)
+    else:
+        state.allowed[unsigned(place_of(setup, node, slot))] = best
+
+
+@inlined
+def ask_of_host(setup, tables, state, node, slot, packet, slots):
+    """Note the slots of a set, or where that is empty, those of the port of a packet's host."""
+    first = place_of(setup, node, slot) * setup.words
+    for word in range(setup.words):
+        state.allowed[unsigned(first + word)] = 0
+    state.allowed[unsigned(first)] = slots
+    if slots == EMPTY:
+        for lane in range(tables.exit_lanes[packet.target]):
+            out = (np.int64(tables.exit_port[packet.target]) + lane) * setup.vc_stride
+            word = unsigned(first + (out >> 6))
+            state.allowed[word] |= setup.all_vcs << (out & 63)
 
 
 @inlined

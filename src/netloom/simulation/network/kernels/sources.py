@@ -58,8 +58,8 @@ def _ends(tables, state, packet):  # noqa: ARG001 (as ``ends``)
 
 
 def at_nodes(tables, state, packet):  # noqa: ARG001 (as ``ends``)
-    """Let it wait at its node."""
-    return np.int64(packet.source)
+    """Let it wait at the only port of its host."""
+    return np.int64(state.port_offsets[packet.source])
 
 
 def at_ports(tables, state, packet):
