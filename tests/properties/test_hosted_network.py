@@ -160,7 +160,7 @@ def ruled_cases(draw):
     dimensions = (2, 2) if rule.two_dimensions else (1, 3)
     inside = draw(small_cubes(dimensions=dimensions, wraps=rule.ring_vcs > 0))
     least = rule.ring_vcs if datelines(inside).any() else rule.vcs
-    each = np.arange(inside.num_vertices)
+    each = np.arange(inside.num_routers)
     if draw(st.booleans()):
         each = np.array(draw(st.lists(st.sampled_from(each.tolist()), min_size=1, max_size=40)))
     net = attach_hosts(inside, each, name=inside.name)
