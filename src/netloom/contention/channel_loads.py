@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Bools, Floats, Ints
     from netloom.routing import Routing
+    from netloom.routing.hosted import Legs
     from netloom.topology import Topology
 
 
@@ -252,22 +253,22 @@ def measure(
         wanted = "one with a path per pair: expected_loads measures what has several"
         raise InputError("routing", f"{routing}", wanted)
     inside = topology.routers
-    if by_lines(topology, routing):
-        whole = legs(topology, from_node, to_node)
-        between = _measure_lines(inside, routing, whole.entry, whole.exit, weight)
+    if by_lines(routing, topology):
+        ends: Legs | Paths = legs(topology, from_node, to_node)
+        between = _measure_lines(inside, routing, ends.entry, ends.exit, weight)
     else:
-        whole = paths(topology, routing, from_node, to_node)
+        ends = paths(topology, routing, from_node, to_node)
         between = measure_paths(
-            between_routers(topology, whole), inside.num_channels, weight,
+            between_routers(topology, ends), inside.num_channels, weight,
             bandwidth=inside.channel_bandwidth,
         )  # fmt: skip
     if not topology.ports_listed:
         return between
     moving = from_node != to_node
-    return _with_ports(topology, between, whole.ends(moving), moving, weight)
+    return _with_ports(topology, between, ends.ends(moving), moving, weight)
 
 
-def by_lines(topology: Topology, routing: Routing) -> bool:
+def by_lines(routing: Routing, topology: Topology) -> TypeGuard[DimensionOrder]:
     """Return whether paths are counted line by line: dimension order on an even k-ary n-cube."""
     inside = topology.routers
     ordered = isinstance(routing, DimensionOrder) and isinstance(inside, Cube)
@@ -298,7 +299,7 @@ def measured(
     """
     if routing.several:
         return measure_loads(topology, routing, sources, targets, weights)
-    if not by_lines(topology, routing) and len(np.asarray(sources)) > MOST_MEETINGS**0.5:
+    if not by_lines(routing, topology) and len(np.asarray(sources)) > MOST_MEETINGS**0.5:
         found = measure_loads(topology, routing, sources, targets, weights)
         if float((found.channel_load.astype(np.float64) ** 2).sum()) > MOST_MEETINGS:
             return found

@@ -434,8 +434,7 @@ def host_time(topology: Topology, flows: Flows) -> float:
     gbps = topology.reference_gbps or 1.0
     rate = np.full(topology.num_hosts, gbps)
     if topology.ports_listed:
-        first = topology.num_network_channels
-        ports = topology.channel_bandwidth[first : first + topology.num_ports] * gbps
+        ports = topology.port_bandwidth[: topology.num_ports] * gbps
         rate = np.bincount(topology.port_host, ports, topology.num_hosts)
     amounts = [
         np.bincount(ends[moved], flows.amount[moved], topology.num_hosts)

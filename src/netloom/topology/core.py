@@ -232,22 +232,17 @@ class Topology:
 
     def _as_fast(self, routers: Topology) -> Topology:
         """Return the network of routers with the bandwidths, latencies and units of this one."""
-        rate, cycles = (
-            each[: self.num_network_channels]
-            for each in (self.channel_bandwidth, self.channel_cycles)
-        )
-        units = {"reference_gbps": self.reference_gbps, "cycle_ns": self.cycle_ns}
-        unbroken = None if self.unbroken is None else self.unbroken.routers
-        if (
-            np.array_equal(rate, routers.channel_bandwidth)
-            and np.array_equal(cycles, routers.channel_cycles)
-            and all(getattr(routers, name) == value for name, value in units.items())
-            and routers.unbroken is unbroken
-        ):
-            return routers
-        return replace(
-            routers, channel_bandwidth=rate, channel_cycles=cycles, unbroken=unbroken, **units
-        )
+        inside = slice(self.num_network_channels)
+        own: dict[str, Any] = {
+            "channel_bandwidth": self.channel_bandwidth[inside],
+            "channel_cycles": self.channel_cycles[inside],
+            "reference_gbps": self.reference_gbps,
+            "cycle_ns": self.cycle_ns,
+        }
+        if self.unbroken is not None:
+            own["unbroken"] = self.unbroken.routers
+        same = all(np.array_equal(getattr(routers, name), value) for name, value in own.items())
+        return routers if same else replace(routers, **own)
 
     @property
     def num_channels(self) -> int:

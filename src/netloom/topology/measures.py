@@ -556,7 +556,7 @@ def _spectral_bounds(topology: Topology) -> tuple[float, float]:
     upper = np.min([_cuts(between[np.ix_(order, order)]) for order in orders], axis=0)
     if not topology.ports_listed:
         return float(lower[size // 2]), float(upper[size // 2])
-    ports = topology.channel_bandwidth[routers.num_channels :]
+    ports = topology.port_bandwidth
     if not (ports == ports[0]).all():
         raise InputError(topology.name, "host ports that differ", "all of one bandwidth")
     cut_off = ports[0] * _hosts_cut_off(some, topology.num_hosts // size, size)
