@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from threading import Event
 from time import thread_time
@@ -27,6 +26,7 @@ from netloom.routing import (
     paths,
 )
 from netloom.routing.dimension_order import cube_tables
+from netloom.routing.forwarding.lanes import dependency_graph
 from netloom.routing.hosted import Legs, between_routers, legs, spliced
 from netloom.routing.rules import MOST_LAYERS, layers
 from netloom.simulation.side_by_side import ctrl_c_sets
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Bools, Floats, Ints
     from netloom.mapping.layouts.parts import Layout
     from netloom.mapping.search.objectives import Measure
+    from netloom.routing.forwarding.lanes import DependencyGraph
     from netloom.workload import ProcessGraph
 
 
@@ -93,9 +94,6 @@ def _cuts(topology: Topology, source: Ints, target: Ints, weight: Floats) -> Ite
 MOST_NODES = 2**13
 """Most nodes of a network. A table holds the distance of every pair."""
 
-MOST_OUT = 62
-"""Most channels that leave a node: a set of them is the bits of an int64."""
-
 FAR = 2**14
 """Hops to where no path leads: more than any path has."""
 
@@ -120,9 +118,8 @@ class State(NamedTuple):
     routes: Ints
     lengths: Ints
     layer: Ints
-    uses: Ints
-    waits: Ints
-    closed: Ints
+    graph: DependencyGraph
+    closed: Bools
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +131,6 @@ class Task:
     target: Ints
     weight: Floats
     net: tuple[NDArray[Any], ...]
-    wiring: tuple[NDArray[Any], ...]
     most_layers: int
 
 
@@ -146,13 +142,7 @@ def task_of(
     if number > MOST_NODES:
         raise InputError("topology", f"{number} nodes", f"at most {MOST_NODES} to choose routes")
     firsts, leaving = topology.outgoing()
-    most_out = int(np.diff(firsts).max())
-    if most_out > MOST_OUT:
-        found = f"a node that {most_out} channels leave"
-        raise InputError(topology.name, found, f"at most {MOST_OUT} to choose routes")
     distance = np.minimum(hop_distances(topology, backwards=True), FAR).astype(np.int16)
-    place = np.empty(num_channels, np.int64)
-    place[leaving] = np.arange(num_channels) - firsts[topology.channel_source[leaving]]
     ends = topology.channel_source, topology.channel_target
     places = np.arange(num_channels), np.full(number, -1)
     return Task(
@@ -161,7 +151,6 @@ def task_of(
         target=target,
         weight=weight,
         net=(*ends, firsts, leaving, *places, distance),
-        wiring=(topology.channel_target, firsts, leaving, place),
         most_layers=most_layers,
     )
 
@@ -241,7 +230,9 @@ def _rounds(
 
 def _shaken(task: Task, state: State, unit: float, rng: np.random.Generator) -> State:
     """Return the state with the paths over a busiest channel chosen anew, if that is no worse."""
-    changed = deepcopy(state)
+    graph = state.graph._replace(uses=state.graph.uses.copy(), rank=state.graph.rank.copy())
+    *paths_of, _, closed = state
+    changed = State(*(each.copy() for each in paths_of), graph, closed.copy())
     busiest = rng.choice(np.flatnonzero(state.load >= state.load.max() * (1 - CLOSE)))
     crossing = (state.routes == busiest) & _within(state)
     turn = rng.permutation(np.flatnonzero(crossing.any(axis=1)))
@@ -256,24 +247,20 @@ def _shaken(task: Task, state: State, unit: float, rng: np.random.Generator) -> 
 
 def _first_state(task: Task, start: Paths, layer: Ints) -> State:
     """Return the state of the paths of a start."""
-    number, num_channels = len(start), task.topology.num_channels
+    from netloom.mapping.kernels.joint_routes import enter_all
+
+    number, graph = len(start), dependency_graph(task.topology, task.most_layers)
     hops = int(max(start.lengths.max(), task.net[6][task.target, task.source].max()))
-    most_out = int(np.diff(task.wiring[1]).max())
     state = State(
         load=load_of(task, start),
         routes=np.zeros((number, hops), np.int32),
         lengths=start.lengths,
         layer=np.zeros((number, hops), np.int32),
-        uses=np.zeros((task.most_layers, num_channels, most_out), np.int32),
-        waits=np.zeros((task.most_layers, num_channels), np.int64),
-        closed=np.zeros((task.most_layers, num_channels), np.int64),
+        graph=graph,
+        closed=graph.uses.reshape(task.most_layers, -1, graph.uses.shape[1]) > 0,
     )
     state.routes[_within(state)], state.layer[_within(state)] = start.channels, layer
-    inside = _within(state)[:, 1:] & (state.layer[:, 1:] == state.layer[:, :-1])
-    held, asked = state.routes[:, :-1][inside], state.routes[:, 1:][inside]
-    level, place = state.layer[:, :-1][inside], task.wiring[3][asked]
-    np.add.at(state.uses, (level, held, place), 1)
-    np.bitwise_or.at(state.waits, (level, held), np.int64(1) << place)
+    enter_all(tuple(state))
     return state
 
 
@@ -287,14 +274,13 @@ def _reroute(task: Task, state: State, turn: Ints, unit: float, *, together: boo
         np.zeros(nodes), np.zeros(nodes, np.int64), np.zeros(nodes, np.int64), np.zeros(heap),
         np.zeros(heap, np.int64), np.zeros(nodes, np.bool_), np.zeros(num_channels),
     )  # fmt: skip
-    seeking = np.full(num_channels, -1), np.zeros(num_channels, np.int64), np.zeros(1, np.int64)
     spare = (
         np.zeros(num_channels), np.zeros(num_channels), np.zeros(num_channels, np.int64),
         np.zeros(nodes), np.zeros(nodes, np.int64), np.zeros(nodes, np.bool_),
-        np.zeros(state.routes.shape[1], np.int32), seeking,
+        np.zeros(state.routes.shape[1], np.int32),
     )  # fmt: skip
     placed: bool = reroute(
-        task.net, task.topology.incoming(), task.wiring, tuple(state), room, spare,
+        task.net, task.topology.incoming(), tuple(state), room, spare,
         task.source, task.target, task.weight, turn, unit, together,
     )  # fmt: skip
     return placed

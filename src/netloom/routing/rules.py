@@ -405,7 +405,7 @@ def check_fits(topology: Topology, routing: Several | MinimalGroup | DimensionOr
 
 
 MOST_PORTS = 62
-"""Most channels that leave a router where layers are sought: their set is an int64's bits."""
+"""Most channels that leave a router where listed paths seek layers before they count hops."""
 
 MOST_LAYERS = 62
 """Most layers that are looked for: no router has more VCs."""
@@ -504,8 +504,7 @@ def layered_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
 def layers(topology: Topology, routed: Paths) -> Ints:
     """Return the layer of each hop of each path, such that no packets wait in a circle.
 
-    int32[len(routed.channels)], from 0 on, not falling along a path. Nodes have at most 62
-    channels, and no path is empty.
+    int32[len(routed.channels)], from 0 on, not falling along a path. No path is empty.
 
     Raises
     ------

@@ -1,31 +1,25 @@
 """Paths moved one after the other off busy channels, none waiting in a circle, over flat arrays.
 
 ``net`` and ``room`` are as in ``kernels.priced_paths``, each channel a place, ``room`` with one
-array more, for a route. ``wiring`` is (channel_target, out_offsets, out_channels, rank): the
-channels that leave each node, and the place of each channel among those. ``state`` is what all
-paths are:
+array more, for a route. ``state`` is what all paths are:
 
 - ``load[channel]``: the weight on it;
 - ``routes[path, hop]``, ``lengths[path]``, ``layer[path, hop]``: channels, and layers of VCs;
-- ``uses[layer, channel, place]`` counts paths that hold a channel while they request another one in
-  the same layer. The other has this place among the channels that leave the end of the first.
-  ``waits`` and ``closed`` [layer, channel] are bits: which of these there are, and which are known
-  to close a circle.
+- ``graph``, the ``DependencyGraph`` of the layers: which channels are held while which are asked
+  for. ``closed`` [layer, held, slot] are the dependencies that are known to close a circle.
 
-``spare`` is (extra, best, came, rest, queue, seen, found, seeking). Per channel it has the cost
-that a path would add, and in a search its price and the channel before. Per node it has the price
-of the rest of the path, a queue, and whether the node is in it. The rest is room for a route and
-for ``leads_to``.
+``spare`` is (extra, best, came, rest, queue, seen, found). Per channel it has the cost that a path
+would add, and in a search its price and the channel before. Per node it has the price of the rest
+of the path, a queue, and whether the node is in it. The rest is room for a route.
 
 Judged by ``tests/properties/test_joint_routes.py``: what it finds is judged.
 """
 
 import numpy as np
 
-from netloom.base.compilation import njit
+from netloom.base.compilation import kernel, njit
+from netloom.routing.kernels.acyclic import closes, insert, remove
 from netloom.routing.kernels.priced_paths import find
-
-ONE = np.int64(1)
 
 LESS = 1e-9
 """Relative price by which a path must be cheaper than the one before."""
@@ -71,36 +65,38 @@ def forced(net, sources, targets, weights):
     return load, used, first, last
 
 
-@njit(nogil=True)
-def leave(one, hops, wiring, state):
+@kernel
+def leave(one, hops, state):
     """Take the waits of the first hops of a path out of the graphs."""
-    _, routes, _, layer, uses, waits, closed = state
+    _, routes, _, layer, graph, closed = state
     for hop in range(hops - 1):
         level, held = layer[one, hop], routes[one, hop]
         if layer[one, hop + 1] == level:
-            place = wiring[3][routes[one, hop + 1]]
-            uses[level, held, place] -= 1
-            if uses[level, held, place] == 0:
-                waits[level, held] &= ~(ONE << place)
-                closed[level, :] = 0
+            slot = graph.slot[routes[one, hop + 1]]
+            remove(graph, level, held, slot)
+            if graph.uses[level * len(graph.channel_target) + held, slot] == 0:
+                closed[level] = False
+
+
+@kernel
+def enter(one, state):
+    """Put the waits of a path into the graphs. Return False, and do nothing, for a circle."""
+    _, routes, lengths, layer, graph, _ = state
+    for hop in range(lengths[one] - 1):
+        level = layer[one, hop]
+        if layer[one, hop + 1] == level:
+            slot = graph.slot[routes[one, hop + 1]]
+            if not insert(graph, level, routes[one, hop], slot):
+                leave(one, hop + 1, state)
+                return False
+    return True
 
 
 @njit(nogil=True)
-def enter(one, wiring, state, seeking):
-    """Put the waits of a path into the graphs. Return False, and do nothing, for a circle."""
-    _, routes, lengths, layer, uses, waits, _ = state
-    for hop in range(lengths[one] - 1):
-        level, held, asked = layer[one, hop], routes[one, hop], routes[one, hop + 1]
-        if layer[one, hop + 1] != level:
-            continue
-        place = wiring[3][asked]
-        if uses[level, held, place] == 0:
-            if leads_to(asked, held, wiring, waits[level], seeking):
-                leave(one, hop + 1, wiring, state)
-                return False
-            waits[level, held] |= ONE << place
-        uses[level, held, place] += 1
-    return True
+def enter_all(state):
+    """Put the waits of all paths into the graphs, which are empty."""
+    for one in range(len(state[2])):
+        enter(one, state)
 
 
 @njit(nogil=True)
@@ -119,19 +115,17 @@ def price_all(load, weight, unit, extra):
         extra[channel] = after**12 - before**12
 
 
-@njit(nogil=True)
-def may_wait(held, asked, level, wiring, state, seeking):
+@kernel
+def may_wait(held, asked, level, state):
     """Whether a path may hold one channel and ask for another without closing a circle."""
-    waits, closed = state[5], state[6]
-    bit = ONE << wiring[3][asked]
-    if waits[level, held] & bit:
+    graph, closed = state[4], state[5]
+    slot = graph.slot[asked]
+    if graph.uses[level * len(graph.channel_target) + held, slot]:
         return True
-    if closed[level, held] & bit:
+    if closed[level, held, slot]:
         return False
-    if leads_to(asked, held, wiring, waits[level], seeking):
-        closed[level, held] |= bit
-        return False
-    return True
+    closed[level, held, slot] = closes(graph, level, held, slot)
+    return not closed[level, held, slot]
 
 
 @njit(nogil=True)
@@ -163,13 +157,13 @@ def price_rest(net, spare, source, target):
 
 
 @njit(nogil=True)
-def find_between_waits(net, incoming, wiring, state, spare, ends, level, limit, route):
+def find_between_waits(net, incoming, state, spare, ends, level, limit, route):
     """Find the cheapest minimal path whose every wait closes no circle by itself.
 
     Return its price, ``limit`` where there is none below that, and its hops.
     """
     _, target_of, out_offsets, out_channels, _, _, distance = net
-    extra, best, came, rest, queue, _, _, seeking = spare
+    extra, best, came, rest, queue, _, _ = spare
     in_offsets, in_channels = incoming
     source, target = ends
     size = price_rest(net, spare, source, target)
@@ -186,9 +180,7 @@ def find_between_waits(net, incoming, wiring, state, spare, ends, level, limit, 
             for into in range(in_offsets[node], in_offsets[node + 1]):
                 held = in_channels[into]
                 cost = best[held] + extra[channel]
-                if cost < min(most, best[channel]) and may_wait(
-                    held, channel, level, wiring, state, seeking
-                ):
+                if cost < min(most, best[channel]) and may_wait(held, channel, level, state):
                     best[channel], came[channel] = cost, held
     last = -1
     for into in range(in_offsets[target], in_offsets[target + 1]):
@@ -203,17 +195,17 @@ def find_between_waits(net, incoming, wiring, state, spare, ends, level, limit, 
 
 
 @njit(nogil=True)
-def put(one, route, hops, level, wiring, state, seeking):
+def put(one, route, hops, level, state):
     """Give a path this route, all in one layer, if that closes no circle."""
     _, routes, lengths, layer = state[:4]
     routes[one, :hops], lengths[one], layer[one, :hops] = route[:hops], hops, level
-    return enter(one, wiring, state, seeking)
+    return enter(one, state)
 
 
 @njit(nogil=True)
-def try_cheaper(one, net, incoming, wiring, state, room, spare, ends, price, limit):
+def try_cheaper(one, net, incoming, state, room, spare, ends, price, limit):
     """Give a path the cheapest route below ``limit`` that is found to close no circle."""
-    extra, found, seeking = spare[0], spare[6], spare[7]
+    extra, found = spare[0], spare[6]
     least = net[6][ends[1], ends[0]]
     surcharge = room[6]
     surcharge[:] = extra * (0.5 / limit)
@@ -221,27 +213,25 @@ def try_cheaper(one, net, incoming, wiring, state, room, spare, ends, price, lim
     cost, hops = find(net, room, price, surcharge, ends[0], ends[1], most, found)
     if cost == np.inf:
         return False
-    for level in range(len(state[4])):
-        if put(one, found, hops, level, wiring, state, seeking):
+    for level in range(len(state[5])):
+        if put(one, found, hops, level, state):
             return True
-    return try_between(one, net, incoming, wiring, state, spare, ends, limit * (1 - LESS))
+    return try_between(one, net, incoming, state, spare, ends, limit * (1 - LESS))
 
 
 @njit(nogil=True)
-def try_between(one, net, incoming, wiring, state, spare, ends, limit):
+def try_between(one, net, incoming, state, spare, ends, limit):
     """As ``try_cheaper``, of the routes whose waits close no circle one by one."""
-    found, seeking = spare[6], spare[7]
-    for level in range(len(state[4])):
-        cost, hops = find_between_waits(
-            net, incoming, wiring, state, spare, ends, level, limit, found
-        )
-        if cost < limit and put(one, found, hops, level, wiring, state, seeking):
+    found = spare[6]
+    for level in range(len(state[5])):
+        cost, hops = find_between_waits(net, incoming, state, spare, ends, level, limit, found)
+        if cost < limit and put(one, found, hops, level, state):
             return True
     return False
 
 
 @njit(nogil=True)
-def reroute(net, incoming, wiring, state, room, spare, sources, targets, weights, turn, unit, all_):
+def reroute(net, incoming, state, room, spare, sources, targets, weights, turn, unit, all_):
     """Take paths out and put them in again, in turn, each where it costs least.
 
     One at a time a path can always go back where it was. With ``all_`` of them out at once it may
@@ -251,48 +241,20 @@ def reroute(net, incoming, wiring, state, room, spare, sources, targets, weights
     price = np.ones(len(load))
     if all_:
         for one in turn:
-            leave(one, lengths[one], wiring, state)
+            leave(one, lengths[one], state)
             carry(one, -weights[one], state)
     for one in turn:
         if not all_:
-            leave(one, lengths[one], wiring, state)
+            leave(one, lengths[one], state)
             carry(one, -weights[one], state)
         before, hops, levels = routes[one].copy(), lengths[one], layer[one].copy()
         ends = (sources[one], targets[one])
         price_all(load, weights[one], unit, spare[0])
         now = spare[0][before[:hops]].sum()
-        if now == 0 or not try_cheaper(
-            one, net, incoming, wiring, state, room, spare, ends, price, now
-        ):
+        if now == 0 or not try_cheaper(one, net, incoming, state, room, spare, ends, price, now):
             routes[one], lengths[one], layer[one] = before, hops, levels
-            back = enter(one, wiring, state, spare[7])
-            if not back and not try_between(one, net, incoming, wiring, state, spare, ends, np.inf):
+            back = enter(one, state)
+            if not back and not try_between(one, net, incoming, state, spare, ends, np.inf):
                 return False
         carry(one, weights[one], state)
     return True
-
-
-@njit(nogil=True)
-def leads_to(start, goal, wiring, waits, scratch):
-    """Whether ``goal`` is waited for, at any number of removes, by what holds ``start``."""
-    channel_target, out_offsets, out_channels, _ = wiring
-    seen, stack, stamp = scratch
-    stamp[0] += 1
-    stack[0], seen[start] = start, stamp[0]
-    count = 1
-    while count:
-        count -= 1
-        channel = stack[count]
-        if channel == goal:
-            return True
-        first, bits = out_offsets[channel_target[channel]], waits[channel]
-        while bits:
-            if bits & 1:
-                asked = out_channels[first]
-                if seen[asked] != stamp[0]:
-                    seen[asked] = stamp[0]
-                    stack[count] = asked
-                    count += 1
-            bits >>= 1
-            first += 1
-    return False

@@ -224,13 +224,15 @@ def waits_of_table(
         if others is None:
             found = f"no ways to the {len(topology.cabling.others)} other end points"
             raise InputError(f"routing {table}", found, "a table of all end points")
-    out_port, in_port = port_numbers(topology)
     offsets, leaving = inside.outgoing()
-    level, lane_of = np.zeros((0, 0), np.uint8), None
+    level, lane_of = np.zeros((0, 0), np.uint8), np.zeros((0, 0, 0, 0), np.uint8)
     if table.lanes is not None:
-        level, lane_of = table.lanes.level, table.lanes.lane_of
+        level = table.lanes.level
+    # where lanes stay as they are, it is one by which ports packets come and go
     entries = np.arange(topology.num_routers + 1), np.zeros(topology.num_routers, np.int32)
-    if lane_of is not None:
+    out_port = in_port = np.zeros(inside.num_channels, np.int32)
+    if table.lanes is not None and table.lanes.lane_of is not None:
+        lane_of, (out_port, in_port) = table.lanes.lane_of, port_numbers(topology)
         entries = _entry_ports(topology, in_port, everyone=others is not None)
     lanes = _numbered(table)
     most = int(np.diff(offsets).max(initial=0))
@@ -240,8 +242,7 @@ def waits_of_table(
     table_waits(
         _rows(topology, table.next_channel, others), choices,
         _senders(topology, sent, everyone=others is not None), entries, level,
-        np.zeros((0, 0, 0, 0), np.uint8) if lane_of is None else lane_of,
-        (inside.channel_target, channel_slots(inside), out_port, in_port), waits,
+        lane_of, (inside.channel_target, channel_slots(inside), out_port, in_port), waits,
     )  # fmt: skip
     held, slot = np.nonzero(waits)
     lane, at = np.nonzero(waits[held, slot] >> np.arange(lanes, dtype=np.uint16)[:, None] & 1)

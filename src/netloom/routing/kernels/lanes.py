@@ -8,7 +8,7 @@ Twin: ``tests/reference/lanes.py``.
 
 import numpy as np
 
-from netloom.base.compilation import njit
+from netloom.base.compilation import kernel, njit
 from netloom.routing.kernels.acyclic import insert, remove, remove_path
 
 
@@ -44,7 +44,7 @@ def first_fit(table, sent, graph, closed, level):
     return used
 
 
-@njit(nogil=True)
+@kernel
 def takes(graph, closed, lane, path, hops):
     """Whether a path has found place in a lane."""
     first = lane * len(graph.channel_target)

@@ -5,7 +5,7 @@ Twin: ``tests/reference/lanes.py``.
 
 import numpy as np
 
-from netloom.base.compilation import njit
+from netloom.base.compilation import kernel, njit
 from netloom.routing.kernels.acyclic import insert
 from netloom.routing.kernels.dimension_order import step
 from netloom.routing.kernels.lanes import takes
@@ -98,7 +98,7 @@ def assign_layers(offsets, channels, graph, closed):
     return layers, count
 
 
-@njit(nogil=True)
+@kernel
 def climb(route, graph, most_layers, layers):
     """Begin a path in layer 0 and go on to the next layer wherever a circle would close.
 

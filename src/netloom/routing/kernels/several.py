@@ -8,18 +8,18 @@ Twin: ``tests/reference/several.py``.
 
 import numpy as np
 
-from netloom.base.compilation import njit
+from netloom.base.compilation import INLINED, kernel, njit
 from netloom.routing.ways import DIGITS, DRAWN
 
 
-@njit()
+@njit(**INLINED)
 def allowed(ways, channel, goal_group):
     """Whether packets to a group may take a channel: it stays in its group, or enters that one."""
     start, end = ways.group[ways.source[channel]], ways.group[ways.target[channel]]
     return start == end or end == 0 or end == goal_group
 
 
-@njit()
+@kernel
 def search(ways, goal, to_group, distance, queue):
     """Fill every router's hops to a goal, -1 where there is no way.
 
@@ -46,7 +46,7 @@ def search(ways, goal, to_group, distance, queue):
     return tail, goal_group
 
 
-@njit()
+@njit(**INLINED)
 def next_channels(ways, router, goal_group, distance, found):
     """Fill ``found`` with the channels that a packet may take next, ascending. Return how many.
 
@@ -67,7 +67,7 @@ def next_channels(ways, router, goal_group, distance, found):
     return count
 
 
-@njit()
+@kernel
 def most_choices(ways):
     """The most channels that leave a router."""
     most = 0

@@ -7,7 +7,7 @@ Twin: ``tests/reference/several_layers.py``.
 
 import numpy as np
 
-from netloom.base.compilation import njit
+from netloom.base.compilation import INLINED, njit
 from netloom.routing.kernels.several import most_choices, next_channels, search
 
 
@@ -33,7 +33,7 @@ def layered_waits(ways, entries, goals, to_group, rises, num_layers):
     waits = np.zeros((len(ways.source), num_layers, most), np.bool_)
     slot = _slots(ways)
     distance, queue = np.empty(num_routers, np.int32), np.empty(num_routers, np.int32)
-    found, after = np.empty(most, np.int32), np.empty(most, np.int32)
+    found, choices = np.empty((num_routers, most), np.int32), np.zeros(num_routers, np.int64)
     arrived = np.zeros(num_routers, np.bool_)
     present = np.zeros((num_routers, num_layers), np.bool_)
     layers, hops = 0, 0
@@ -43,24 +43,27 @@ def layered_waits(ways, entries, goals, to_group, rises, num_layers):
         for router in np.flatnonzero(entries[row % len(entries)]):
             present[router, 0] = True
             hops = -1 if distance[router] < 0 or hops < 0 else max(hops, distance[router])
+        for router in queue[:reached]:
+            choices[router] = 0
+            if distance[router] > 0:
+                choices[router] = next_channels(ways, router, group, distance, found[router])
         for place in range(reached - 1, -1, -1):  # farthest first
             router = queue[place]
             if distance[router] == 0:
                 arrived[router] |= np.any(present[router])
                 continue
-            for choice in range(next_channels(ways, router, group, distance, found)):
-                held = found[choice]
-                there, more = ways.target[held], 0
-                if distance[there] > 0:
-                    more = next_channels(ways, there, group, distance, after)
-                asked = slot[after[:more]]
-                used = _pass_on(present[router], present[there], held, rises[held], asked, waits)
+            for held in found[router, : choices[router]]:
+                there = ways.target[held]
+                asked = found[there, : choices[there]]
+                used = _pass_on(
+                    present[router], present[there], held, rises[held], asked, slot, waits
+                )
                 layers = max(layers, used)
     return waits, arrived, layers, hops
 
 
-@njit()
-def _pass_on(here, there, held, rise, asked, waits):
+@njit(**INLINED)
+def _pass_on(here, there, held, rise, asked, slot, waits):
     """Let packets of all layers take one channel. Return how many layers that needs."""
     num_layers, layers = len(here), 0
     for layer in range(num_layers):
@@ -71,8 +74,8 @@ def _pass_on(here, there, held, rise, asked, waits):
             there[layer + rise] = True
         elif len(asked):
             layers = num_layers + 1
-        for slot in asked:
-            waits[held, layer, slot] = True
+        for channel in asked:
+            waits[held, layer, slot[channel]] = True
     return layers
 
 

@@ -18,8 +18,8 @@ from netloom.base.compilation import njit
 def table_waits(table, choices, sent, ports, level, lane_of, wiring, waits):
     """Mark which lanes of which channels packets may ask for while they hold which.
 
-    Packets are followed through all choices. Each lane of a channel is visited once for packets of
-    one goal and service level.
+    Packets are followed through all choices: those of one goal and service level once from each
+    router, or, where lanes change on the way, from each lane of a channel.
 
     Parameters
     ----------
@@ -42,7 +42,8 @@ def table_waits(table, choices, sent, ports, level, lane_of, wiring, waits):
     offsets, channels = choices
     num_channels, switched = len(channel_target), len(lane_of) > 0
     lanes = len(waits) // max(num_channels, 1)
-    seen = np.zeros((16 if switched else lanes, num_channels), np.int64)
+    passed = np.zeros((16 if switched else lanes, table.shape[1]), np.int64)
+    seen = np.zeros((16, num_channels if switched else 0), np.int64)
     stack = np.empty(len(waits) + 1, np.int64)
     for goal in range(len(table)):
         row, column, stamp = table[goal], goal % sent.shape[1], np.int64(goal + 1) << 16
@@ -53,6 +54,10 @@ def table_waits(table, choices, sent, ports, level, lane_of, wiring, waits):
             for at in range(ports[0][start], ports[0][start + 1]):
                 router, comes, held, size = np.int64(start), ports[1][at], np.int64(-1), 0
                 while True:
+                    new = switched or passed[service, router] != stamp
+                    if not new and held < 0:
+                        break
+                    passed[service, router] = stamp
                     number = np.int64(row[router])
                     many = number >= num_channels
                     first = offsets[number - num_channels] if many else 0
@@ -62,18 +67,20 @@ def table_waits(table, choices, sent, ports, level, lane_of, wiring, waits):
                         lane = service
                         if switched:
                             lane = np.int64(lane_of[router, comes, out_port[asked], service])
+                            been = max(seen[service, asked], stamp)
+                            new = not (been >> lane) & 1
+                            seen[service, asked] = been | np.int64(1) << lane
                         if held >= 0:
                             waits[held, slot[asked]] |= np.uint16(1 << lane)
-                        been = max(seen[service, asked], stamp)
-                        if not (been >> lane) & 1:
-                            seen[service, asked] = been | np.int64(1) << lane
-                            stack[size] = asked * lanes + lane
+                        if new:
+                            stack[size] = asked << 4 | lane
                             size += 1
                     if size == 0:
                         break
                     size -= 1
-                    held = stack[size]
-                    router, comes = channel_target[held // lanes], in_port[held // lanes]
+                    channel = stack[size] >> 4
+                    held = channel * lanes + (stack[size] & 15)
+                    router, comes = np.int64(channel_target[channel]), in_port[channel]
 
 
 @njit(nogil=True)
