@@ -254,8 +254,9 @@ def measure(
         raise InputError("routing", f"{routing}", wanted)
     inside = topology.routers
     if by_lines(routing, topology):
-        ends: Legs | Paths = legs(topology, from_node, to_node)
-        between = _measure_lines(inside, routing, ends.entry, ends.exit, weight)
+        straight = legs(topology, from_node, to_node)
+        between = _measure_lines(inside, routing, straight.entry, straight.exit, weight)
+        ends: Legs | Paths = straight
     else:
         ends = paths(topology, routing, from_node, to_node)
         between = measure_paths(

@@ -132,8 +132,9 @@ def shortest_rows(topology: Topology, targets: Ints) -> Ints:
     """Return the channels of ``ShortestPath`` to some nodes: int32[targets, nodes], -1 for none."""
     from netloom.routing.kernels import shortest_path
 
-    ends = (topology.channel_source, topology.channel_target)
-    return shortest_path.shortest_rows(targets, ends, *topology.incoming(), *topology.outgoing())
+    ends, sides = (topology.channel_source, topology.channel_target), topology.incoming()
+    rows: Ints = shortest_path.shortest_rows(targets, ends, *sides, *topology.outgoing())
+    return rows
 
 
 def _check_nodes(topology: Topology, name: str) -> None:

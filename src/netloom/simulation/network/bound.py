@@ -323,11 +323,11 @@ def _by_hop(
     """
     tables: HopTables = routing.tables
     if routing.between is not None:
-        inside, sent = topology.routers, between_routers(topology, traffic)
+        sent, within = between_routers(topology, traffic), rate[: topology.num_network_channels]
         if sent is None:
             return None
-        within = rate[: inside.num_channels]
-        return _of_routing(inside, routing.between, sent, demand_of(sent), within, fullest)
+        routers, demand = topology.routers, demand_of(sent)
+        return _of_routing(routers, routing.between, sent, demand, within, fullest)
     if routing.routes is not None and (pairs := _pairs(traffic)) is not None:
         return [_fullest(topology, _given_loads(topology, routing, pairs) / rate)]
     by_port = between_ports(topology, tables, demand) if can_follow(tables) else None
