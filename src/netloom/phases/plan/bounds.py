@@ -239,7 +239,7 @@ def arrivals(topology: Topology) -> int:
 def parts(topology: Topology) -> Iterator[Bools]:
     """Yield parts of a network whose hosts hang on routers: a router with its hosts, or a pod.
 
-    bool[num_vertices]. Pods are those of whole fat trees.
+    bool[num_ends]. Pods are those of whole fat trees.
 
     Examples
     --------
