@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -33,8 +33,9 @@ def write(file, plan, times, costs, **more):
 def same(one, other):
     """Return whether two records of arrays hold the same."""
     return all(
-        np.array_equal(value, vars(other)[name]) and value.dtype == vars(other)[name].dtype
-        for name, value in vars(one).items()
+        np.array_equal(value, theirs) and value.dtype == theirs.dtype
+        for each in fields(one)
+        for value, theirs in [(getattr(one, each.name), getattr(other, each.name))]
         if isinstance(value, np.ndarray)
     )
 

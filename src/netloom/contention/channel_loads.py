@@ -253,10 +253,10 @@ def measure(
         wanted = "one with a path per pair: expected_loads measures what has several"
         raise InputError("routing", f"{routing}", wanted)
     inside = topology.routers
+    ends: Legs | Paths
     if by_lines(routing, topology):
-        straight = legs(topology, from_node, to_node)
-        between = _measure_lines(inside, routing, straight.entry, straight.exit, weight)
-        ends: Legs | Paths = straight
+        ends = legs(topology, from_node, to_node)
+        between = _measure_lines(inside, routing, ends.entry, ends.exit, weight)
     else:
         ends = paths(topology, routing, from_node, to_node)
         between = measure_paths(

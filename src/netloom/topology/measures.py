@@ -233,7 +233,7 @@ def alike(topology: Topology) -> bool:
 
 
 def _router_distances(routers: Topology, begins: Ints, *, backwards: bool = False) -> Floats:
-    """Return float64[len(begins), num_vertices], hops in a direct network."""
+    """Return float64[len(begins), num_routers], hops in a direct network."""
     everyone = np.arange(routers.num_routers)
     if isinstance(routers, Cube):
         hops = np.zeros((len(begins), routers.num_routers))

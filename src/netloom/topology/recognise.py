@@ -204,7 +204,7 @@ def _both_ways(topology: Topology) -> bool:
 
 
 def _levels(topology: Topology) -> Ints | None:
-    """Return int64[num_vertices], 0 for hosts, 1 for routers with hosts … . None if some have none.
+    """Return int64[num_ends], 0 for hosts, 1 for routers with hosts … . None if some have none.
 
     Also where a channel stays in a level or leaves one out.
     """

@@ -1,5 +1,7 @@
 """Routings by hop: what they need, where packets go, and what is refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -249,7 +251,7 @@ def test_ports_of_bundles_stand_in_a_row():
     wired = hosted_ports(net)
     assert wired.num_ports == 4
     assert (wired.lanes == 1).all()
-    double = type(net)(**{**vars(net), "channel_bandwidth": np.full(net.num_channels, 1.5)})
+    double = replace(net, channel_bandwidth=np.full(net.num_channels, 1.5))
     assert hosted_ports(double).num_ports == 8
     assert (hosted_ports(double).out_port == 2 * wired.out_port).all()
     with pytest.raises(InputError, match="a direct network"):
