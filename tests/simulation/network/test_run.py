@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from netloom.bounds import demand_of
 from netloom.routing import virtual_channel_routing
 from netloom.simulation.network import (
     Limits,
@@ -203,7 +204,8 @@ def test_a_large_network_is_not_measured_before_far_packets_arrive():
 def test_channels_carry_what_was_expected(spec, routing, traffic):
     load, cycles = 0.05, 40_000
     run = prepared(spec, load, traffic=traffic, routing=routing, flits="1", vcs=4)
-    expected = _channel_loads(run.engine.topology, run.routing, run.traffic) * load * cycles
+    asked = run.engine.topology, run.routing, run.traffic, demand_of(run.traffic)
+    expected = _channel_loads(*asked) * load * cycles
     run.advance(cycles)
     run.engine.advance(NO_PACKETS, cycles + 1000)
     assert run.engine.count("delivered") == run.engine.count("created")

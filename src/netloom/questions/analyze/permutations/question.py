@@ -303,11 +303,8 @@ def _distances(asked: str, ready: RoutedHosts) -> tuple[Ints, str | None]:
     return np.array(ahead, np.int64), None
 
 
-def _bound(network: Topology, hosts: Ints) -> float | None:
+def _bound(network: Topology, hosts: Ints) -> float:
     """Return how long some channel must work in an all-to-all, under any routing."""
-    if network.direct:
-        return None
-
     return max(cut.time for cut in cuts_of(network, all_to_all(hosts, network.num_hosts)))
 
 
