@@ -31,9 +31,9 @@ from netloom.questions.fields import BrokenParts, OnFabric, Seeded, TasksPerNode
 from netloom.questions.named import network_of, provenance_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import Answer, asks
-from netloom.routing import parse_routing
 from netloom.routing.forwarding.engines import ENGINES, would_fall_back
 from netloom.routing.forwarding.lanes import lane_circle
+from netloom.routing.forwarding.lfts import read_lfts
 from netloom.routing.forwarding.tables import ForwardingTable, table_problems
 from netloom.topology import Topology
 from netloom.topology.faults import working_nodes
@@ -554,10 +554,6 @@ def subnet_circle(network: Topology, found: ForwardingTable) -> tuple[tuple[int,
     return lane_circle(network, found, everyone=True)
 
 
-WANTED = f"lfts:FILE, or one of {', '.join(ENGINES)}"
-"""Forwarding tables, for messages."""
-
-
 class FabricQuestion(Seeded, TasksPerNode, BrokenParts, OnFabric):
     """A fabric, and the tables by which its switches forward."""
 
@@ -619,8 +615,12 @@ def prepare(question: FabricQuestion) -> ReadyFabric:
     return ReadyFabric(network, table, hosts, jobs, fallback)
 
 
-def tables_of(routing: str | ForwardingTable, network: Topology) -> tuple[ForwardingTable, str]:
+def tables_of(
+    routing: str | ForwardingTable, network: Topology, *, gone: bool = False
+) -> tuple[ForwardingTable, str]:
     """Return the forwarding table that a question names, and why OpenSM would fall back to minhop.
+
+    ``gone``: a file may tell of switches and hosts that the network has no more.
 
     Raises
     ------
@@ -635,14 +635,13 @@ def tables_of(routing: str | ForwardingTable, network: Topology) -> tuple[Forwar
     """
     if isinstance(routing, ForwardingTable):
         return routing, ""
-    if isfile(routing):  # noqa: PTH113 (a name may be too long for a path)
-        routing = f"lfts:{routing}"
+    if isfile(routing) or routing.startswith("lfts:"):  # noqa: PTH113 (too long for a path)
+        return read_lfts(network, routing.removeprefix("lfts:"), gone=gone), ""
+    if routing not in ENGINES:
+        wanted = f"lfts:FILE, or one of {', '.join(ENGINES)}"
+        raise InputError("routing", f"'{routing}'", wanted)
     why = would_fall_back(network, routing)
-    if routing not in ENGINES and not routing.startswith("lfts:"):
-        raise InputError("routing", f"'{routing}'", WANTED)
-    found = parse_routing("minhop" if why else routing, network)
-    assert isinstance(found, ForwardingTable)
-    return found, why
+    return ENGINES["minhop" if why else routing](network), why
 
 
 def _taking(patterns: str | None, network: Topology) -> Ints:

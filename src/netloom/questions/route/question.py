@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from numbers import Real
-from os.path import isfile
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -50,7 +49,6 @@ from netloom.questions.register import Answer, asks
 from netloom.routing import ForwardingTable
 from netloom.routing.forwarding.engines import ENGINES, would_fall_back
 from netloom.routing.forwarding.lanes import MOST_LANES
-from netloom.routing.forwarding.lfts import read_lfts
 from netloom.routing.forwarding.tables import addressed
 from netloom.topology.subnets.missing import missing_parts
 
@@ -532,19 +530,13 @@ def installed_tables(question: RouteQuestion, network: Topology) -> tuple[Forwar
 
     To be repaired, tables may tell of switches and hosts that are gone.
     """
-    named = question.installed
-    if isinstance(named, str) and isfile(named):  # noqa: PTH113 (a name may be too long for a path)
-        named = f"lfts:{named}"
-    if not isinstance(named, str) or not named.startswith("lfts:"):
-        return tables_of(named, network)
-    files = named.removeprefix("lfts:")
-    if question.repair:
-        return read_lfts(network, files, gone=True), ""
     try:
-        return tables_of(named, network)
+        return tables_of(question.installed, network, gone=question.repair)
     except InputError as error:
+        if question.repair:
+            raise
         try:
-            read_lfts(network, files, gone=True)
+            tables_of(question.installed, network, gone=True)
         except InputError:
             raise error from None
         wanted = f"{error.wanted}; or --repair, if what is not there broke"
